@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_looked_a_key_up_are_found() {
+    fn files_that_requested_a_key_are_found() {
         let asked = AskedKeys::new([(key(9), 1), (key(2), 0), (key(9), 0), (key(9), 1), (key(5), 3)]);
         assert_eq!(asked.askers(key(9)), [0, 1]);
         assert_eq!(asked.askers(key(2)), [0]);

@@ -49,7 +49,7 @@ fn missing_topology_is_reported_and_created() {
 }
 
 #[test]
-fn doctor_reports_the_unreachable_server_alone() {
+fn doctor_reports_only_the_unreachable_server() {
     let Some(cluster) = Cluster::prepared() else { return };
     // Nothing listens there after the listener is dropped.
     let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_do_not_count() {
+    fn test_code_is_ignored_by_the_circle_check() {
         let tested = ("b.rs", "pub struct B; #[cfg(test)] mod tests { use crate::a::A; }");
         check(&[("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::b::B;"), tested], &[]);
     }

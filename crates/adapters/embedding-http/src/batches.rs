@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn estimates_follow_the_provider_from_above() {
+    fn estimates_stay_above_recent_provider_counts() {
         let mut estimator = TokenEstimator::default();
         let text = "x".repeat(10_000);
         assert_eq!(estimator.estimate(&text), 5003);

@@ -8,7 +8,7 @@ use crate::fault::Fault;
 /// `gen_to` of a record that is not retired.
 pub(crate) const OPEN: i64 = i64::MAX;
 
-/// Most rows per transaction: the server keeps a transaction in memory.
+/// Maximum number of rows per transaction: the server keeps a transaction in memory.
 pub(crate) const BATCH_ROWS: usize = 5000;
 
 /// Lower-case hexadecimal text, which the server stores in half a byte per character.

@@ -19,7 +19,7 @@ use crate::fields::{CONTENT_HASH, DENSE, TENANT};
 use crate::payload::{Fields, bytes_of, hexadecimal};
 use crate::prepare::{self, Plan, collection_name};
 
-/// Most ids that one request reads or deletes.
+/// Maximum number of ids that one request reads or deletes.
 const IDS: usize = 1_000;
 /// Qdrant's bytes are unsigned.
 const OFFSET: i16 = 128;

@@ -41,10 +41,10 @@ pub struct QdrantConfig {
     pub timeout_ms: u64,
     #[serde(default = "default_connect_timeout_ms")]
     pub connect_timeout_ms: u64,
-    /// Most points per write request.
+    /// Maximum number of points per write request.
     #[serde(default = "default_max_batch_points")]
     pub max_batch_points: usize,
-    /// Most bytes per write request.
+    /// Maximum number of bytes per write request.
     #[serde(default = "default_max_batch_bytes")]
     pub max_batch_bytes: usize,
 }

@@ -21,7 +21,7 @@ use crate::read::count_by_path;
 /// A float represents every integer below this value exactly.
 const EXACT_BELOW: f32 = (1 << 24) as f32;
 const GROWTH: u64 = 4;
-/// Most paths that one request lists.
+/// Maximum number of paths that one request lists.
 const NAMED_PATHS: usize = 10_000;
 
 /// The vector of a search, and the vectors to compare it with.

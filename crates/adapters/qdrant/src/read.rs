@@ -15,7 +15,7 @@ use crate::error::Fault;
 use crate::fields::{KEY, KEY_ORDER, PATH, REPOSITORY, TEXT};
 use crate::payload::{Fields, key_order, uuid_text};
 
-/// Most keys per request.
+/// Maximum number of keys per request.
 const KEYS: usize = 256;
 /// Chunks per page, with their texts.
 const CHUNKS_OF_A_PAGE: u32 = 1_000;

@@ -18,7 +18,7 @@ use crate::fields::{DENSE, GEN_FROM, GEN_TO, OPEN, TERMS};
 use crate::payload::{self, uuid_text};
 use crate::read::{has_key, of_repository};
 
-/// Most keys per retiring request.
+/// Maximum number of keys per retiring request.
 const KEYS: usize = 500;
 
 /// Writes the records of one part of a run.

@@ -11,7 +11,7 @@ use crate::payload::{Fields, checksum};
 use crate::read::of_repository;
 use crate::stage::ends;
 
-/// Most generations per request.
+/// Maximum number of generations per request.
 const GENERATIONS: usize = 1_000;
 
 pub(crate) async fn retired(

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn every_component_counts() {
+    fn one_missing_component_makes_health_incomplete() {
         let book = HealthBook::new();
         book.up("consuming", Kind::Connection);
         book.down("parse.bulk", Kind::Consumer, "no queue");

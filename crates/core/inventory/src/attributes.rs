@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_git_does_not_read_mark_nothing() {
+    fn lines_that_git_ignores_mark_no_file() {
         let text = "!*.c linguist-generated\n[attr]made linguist-generated\n[z-a] linguist-generated\n*.h\n*.o linguist-generated=maybe\n";
         check(&[(".gitattributes", text)], &[("a.c", None), ("made", None), ("a.h", None), ("a.o", None)]);
     }

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_of_the_owners_win_over_the_content() {
+    fn marks_of_the_owners_override_the_content() {
         let text = "*.pb.go linguist-generated\nmarkers.py -linguist-generated\n".to_owned();
         let attribute_files = vec![RuleFile { path: RepoPath::parse(".gitattributes").expect("path"), text }];
         let settings = RuleSettings { attribute_files, ..RuleSettings::default() };

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extending_equals_hashing_the_whole() {
+    fn extended_hash_equals_hash_of_the_whole() {
         assert_eq!(Name::of("a").dot("b").dot("c"), Name::of("a.b.c"));
         assert_eq!(Name::EMPTY.dot("a"), Name::of("a"));
         assert_eq!(Name::of("src").then("/lib.rs"), Name::of("src/lib.rs"));

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_limits_are_hard() {
+    fn both_limits_are_never_exceeded() {
         let check = |limit, max_tokens, num_taken, num_tokens, cut| {
             assert_eq!(fit(&[10, 20, 30], limit, max_tokens), Fit { num_taken, num_tokens, cut });
         };

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_are_one_hit() {
+    fn equal_texts_are_merged_into_one_hit() {
         check(
             vec![candidate("a", 1, "same", 10), candidate("b", 1, "same", 30), candidate("c", 1, "other", 20)],
             &[("b", 1, 30, 1), ("c", 1, 20, 0)],
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn further_chunks_of_a_file_decay() {
+    fn scores_of_further_chunks_of_a_file_decay() {
         let candidates = (1..=8).map(|line| candidate("a", line, &line.to_string(), 1000 - u64::from(line))).collect();
         let hits = rank(candidates, &QueryWords::default(), TestWeight::Half);
         let decays: Vec<u32> =

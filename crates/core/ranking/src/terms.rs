@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn other_scripts_are_words_too() {
+    fn words_of_other_scripts_become_terms() {
         check("Größe ändern", &["große", "andern"]);
         check("résumé", &["resum"]);
         check("re\u{301}sume\u{301}", &["resum"]);

@@ -48,7 +48,7 @@ mod tests {
     use crate::HANDED_OVER_WITHIN_MS;
 
     #[test]
-    fn two_requests_before_the_start_are_one() {
+    fn requests_before_the_start_are_merged() {
         let mut state = RepositoryState::default();
         assert_eq!(state.requests.ask(Lane::Bulk, false, 1), 1);
         assert_eq!(state.requests.ask(Lane::Interactive, true, 20), 1);

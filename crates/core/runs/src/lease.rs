@@ -64,7 +64,7 @@ mod tests {
     const FAR: SyncProgress = SyncProgress { fetched_bytes: 7, num_files_read: 3 };
 
     #[test]
-    fn progress_belongs_to_the_holder() {
+    fn progress_is_reset_with_the_lease() {
         let mut lease = LeaseState::default();
         let first = lease.take(0, 100).expect("free");
         lease.renew(first, 50, 100, FAR).expect("held");

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn states_have_the_words_of_the_domain() {
+    fn state_names_equal_those_of_the_domain() {
         for state in RunState::ALL {
             let expect = serde_json::json!(state.as_str());
             let name = RunStateName::of(*state);

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn choices_are_the_words_of_the_domain() {
+    fn choices_equal_the_names_of_the_domain() {
         assert_eq!(CHUNK_KINDS.to_vec(), ChunkKind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>());
         assert_eq!(RELATIONS.to_vec(), Relation::ALL.iter().map(|relation| relation.as_str()).collect::<Vec<_>>());
     }

@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stay_on_one_line() {
+    fn untrusted_names_stay_on_one_line() {
         let check = |name: &str, expect: &str| assert_eq!(one_line(name), expect);
         check("a/b.rs", "a/b.rs");
         check("a\n```\nb", "a     b");

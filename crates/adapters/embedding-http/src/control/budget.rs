@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn budget_earns_by_calls_and_by_time() {
+    fn retry_budget_grows_with_calls_and_time() {
         for (num_calls, seconds, expect) in [(1000, 0, 103), (0, 0, 3), (0, 9, 3), (0, 60, 9), (100, 60, 19)] {
             let mut budget = RetryBudget::new(Duration::ZERO);
             let mut num_retries = 0;

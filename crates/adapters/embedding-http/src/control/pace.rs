@@ -121,7 +121,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn queries_take_nothing() {
+    fn query_does_not_change_the_pace() {
         let mut pace = Pace::new(60, 60 * SECOND, 2);
         for _ in 0..5 {
             assert_eq!(pace.ready_at(SECOND, 2), SECOND);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn taken_amount_is_corrected_both_ways() {
+    fn taken_amount_can_be_raised_and_lowered() {
         let mut pace = Pace::new(60, 60 * SECOND, 10);
         pace.take(SECOND, 10);
         pace.correct(10, 4);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_above_the_burst_end() {
+    fn amount_above_the_burst_waits_for_the_full_burst() {
         let mut pace = Pace::new(60, 60 * SECOND, 3);
         assert_eq!(pace.ready_at(SECOND, 1_000_000), SECOND);
         pace.take(SECOND, 1_000_000);

@@ -181,7 +181,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn no_order_of_events_exceeds_any_window(
+    fn limits_hold_for_any_order_of_events(
         steps in steps(),
         requests in prop_oneof![Just(3u64), Just(60), Just(300)],
         tokens in prop_oneof![Just(500u64), Just(5_000), Just(100_000)],
@@ -212,7 +212,7 @@ fn utilisation(quota: &Quota, class: Class, tokens: u64, length_ms: u64) -> f64 
 }
 
 #[test]
-fn constant_work_uses_nearly_the_whole_quota() {
+fn constant_load_uses_nearly_the_whole_quota() {
     for (requests, tokens, batch) in [(60, 10_000_000, 100), (2_000, 3_000_000, 90_000), (300, 10_000, 380)] {
         let with = |questions_percent| quota(requests, tokens, questions_percent);
         let whole = utilisation(&with(0), Class::Passages, batch, 300);

@@ -90,7 +90,7 @@ async fn quota_is_kept_when_the_owner_is_killed_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn standby_may_wait_a_whole_window() {
+async fn quota_is_kept_when_the_standby_waits_a_window() {
     let (share, provider) = five_minutes(60_000).await;
     let report = provider.provider().report();
     println!("{share:.3} of the tokens used; {report:?}");
@@ -101,7 +101,7 @@ async fn standby_may_wait_a_whole_window() {
 /// Passages from the owner of the key, questions from another process: neither knows of the other, and
 /// together they stay below the limit.
 #[tokio::test(start_paused = true)]
-async fn shares_of_independent_processes_add_up() {
+async fn processes_with_separate_shares_stay_below_the_quota() {
     // The questions' share of the requests must be sufficient for their share of the tokens.
     let requests = 3 * REQUESTS;
     let limits = Settings { requests: Some(requests), tokens: Some(TOKENS), ..Settings::new(Shape::Voyage) };

@@ -42,7 +42,7 @@ fn vectors(found: Vec<Result<Vec<DenseVector>, EmbedderError>>) -> Vec<Vec<Dense
 }
 
 #[tokio::test(start_paused = true)]
-async fn scarce_calls_are_filled() {
+async fn waiting_callers_fill_scarce_calls() {
     for shape in SHAPES {
         let provider = provider(shape);
         let embedder = provider.embedder(scarce(shape));

@@ -212,7 +212,7 @@ fn stat_cache_never_hides_a_change() {
 }
 
 #[test]
-fn reading_plan_keeps_files_closed() {
+fn files_outside_the_reading_plan_stay_unread() {
     let fixture = Fixture::repository();
     fixture.write(".cairn.yaml", "sensitive: ['*.vault']\n");
     fixture.write("sub/.cairnignore", "x\n");
@@ -237,7 +237,7 @@ fn reading_plan_keeps_files_closed() {
 }
 
 #[test]
-fn kinds_of_sources_are_recognised_and_named() {
+fn kind_and_name_of_a_source_are_recognised() {
     let fixture = Fixture::repository();
     fixture.write("sub/a", "1");
     fixture.commit_all();

@@ -115,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_has_a_head_within_it(text in "[a-c(){}=>:#@\n\t é]{0,400}") {
+        fn head_of_any_text_lies_within_it(text in "[a-c(){}=>:#@\n\t é]{0,400}") {
             let found = head(text.as_bytes());
             prop_assert!(found.start <= found.end && found.end <= text.len().min(HEAD_BYTES));
         }

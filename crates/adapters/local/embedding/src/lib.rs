@@ -79,7 +79,7 @@ mod tests {
 
     /// Vectors that the pipeline computed from the model file with an implementation of its own.
     #[test]
-    fn vectors_are_golden() {
+    fn vectors_equal_the_golden_values() {
         let golden = include_str!("../model/golden.jsonl");
         for line in golden.lines() {
             let value: Value = serde_json::from_str(line).expect("golden lines are objects");

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_noticed() {
+    fn damaged_block_is_detected() {
         let rows = [b"some text that is long enough".as_slice(), b"and another one"];
         let encoded = encode(rows.into_iter(), 1 << 15).expect("compresses");
         for position in 0..encoded.data.len() {

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modules_contain_their_own() {
+    fn module_prefix_ends_at_a_dot() {
         for (module, prefix, expect) in
             [("a.b", "a.b", true), ("a.b.c", "a.b", true), ("a.bc", "a.b", false), ("a", "a.b", false), ("a", "", true)]
         {

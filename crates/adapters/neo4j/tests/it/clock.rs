@@ -26,7 +26,7 @@ impl ClockUnderTest for Subject {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clock_passes_the_suite_with_server_time() -> Result<()> {
+async fn server_clock_passes_the_suite() -> Result<()> {
     let Some(namespace) = Namespace::open("clock").await? else { return Ok(()) };
     let open = async || {
         let clock = Neo4jClock::start(namespace.neo4j.clone()).await?;

@@ -11,7 +11,7 @@ use crate::space::{Space, chunk, point, repository, stage, staging, tenant, view
 const NUM_CHUNKS: u32 = 3_500;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_are_complete_during_staging() -> Result<()> {
+async fn pages_stay_complete_during_staging() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let (store, r) = (space.prepared().await?, repository("r"));
     let chunks: Vec<_> = (0..NUM_CHUNKS).map(|number| chunk(r, &format!("a/{number}.rs"), 1)).collect();

@@ -238,7 +238,7 @@ fn tests_and_code_have_separate_chunks() {
 }
 
 #[test]
-fn code_that_moves_keeps_its_hash() {
+fn moved_code_keeps_its_hash() {
     let hashes = |preamble: &str| {
         let mut source = Source::default();
         source.lines(preamble).lines("").function("first", 20, None).lines("").function("second", 30, None);

@@ -194,7 +194,7 @@ async fn cut_passes_exactly_the_given_bytes() -> Result<()> {
 }
 
 #[tokio::test]
-async fn latency_and_bandwidth_take_their_time() -> Result<()> {
+async fn latency_and_bandwidth_rules_delay_bytes() -> Result<()> {
     let slow = Direction { bytes_per_second: NonZeroU64::new(100_000), ..Direction::PASS };
     let late = Direction::delayed_by(Duration::from_millis(200));
     for (rules, num_bytes, at_least_ms) in [
