@@ -80,7 +80,7 @@ pub async fn held(broker: &dyn Broker, outbox: &dyn Outbox) -> Result<BTreeSet<S
 }
 
 /// The limits of `dispatch`: the number of syncs and runs at a time (an eighth more for interactive ones),
-/// and the time after which a sync that no worker took up counts as lost.
+/// and the time after which a sync without a worker counts as lost.
 #[derive(Clone, Copy, Debug)]
 pub struct DispatchBounds {
     pub in_flight: usize,

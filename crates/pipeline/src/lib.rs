@@ -2,9 +2,9 @@
 //!
 //! This is the only code that knows deliveries, attempts and acknowledgements. Every handler has the same
 //! order: compute, write artifacts, write stores, end the part, publish the next jobs, acknowledge. Any
-//! prefix of this list followed by a second run gives the same final state: the first four steps belong to
-//! the stage and the ledger and are idempotent, and `reconcile` finds a job that was not published. When a
-//! job is abandoned, the order is: dead letter, end the part, acknowledge.
+//! prefix of this list followed by a second run gives the same final state. The first four steps belong to
+//! the stage and the ledger, and are idempotent. `reconcile` finds a job that was not published. When a job
+//! is abandoned, the order is: dead letter, end the part, acknowledge.
 
 mod breaker;
 mod coordinator;

@@ -26,8 +26,8 @@ impl Toolchain {
     }
 
     /// The digest of all inputs of a snapshot that are not part of it: the operator's rules, the caller's
-    /// settings, every version that facts and records depend on, and the release, because the rules of the
-    /// inventory have no version of their own.
+    /// settings, every version that facts and records depend on, and the release. The release is included
+    /// because the rules of the inventory have no version of their own.
     pub fn inputs_digest(&self, operator: &Operator, request: &str) -> Digest {
         let Operator {
             home: _,

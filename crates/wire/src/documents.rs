@@ -202,9 +202,9 @@ fn came_later<T: Decode>(reader: &mut Reader<'_>) -> Result<Option<T>, DecodeErr
     if reader.0.is_empty() { Ok(None) } else { T::decode(reader).map(Some) }
 }
 
-/// Added later, in this order: the host's data of a repository; whether the broker has the job of its
-/// request; the progress of its sync; the time of its next attempt; whether a schedule requested it; and the
-/// request in progress as it was dispatched. They are at the end, and missing in older documents.
+/// These fields were added later, in this order: the host's data of a repository; whether the broker has the
+/// job of its request; the progress of its sync; the time of its next attempt; whether a schedule requested
+/// it; the request in progress as it was dispatched. They are at the end, and missing in older documents.
 impl Encode for runs::RepositoryDocument {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::RepositoryDocument { id, details, last_sync, state } = self;

@@ -1,10 +1,9 @@
 //! A seeded simulation of runs: ledger, barrier, lease, visibility, abort, sweep, deletion, re-adding,
 //! limiter.
 //!
-//! One seed is one run of a small world in which everything can fail: processes die or stop for a while
-//! between any two steps, answers are lost, jobs arrive twice, late or never, and users delete, register
-//! again and cancel at any time. Then all faults end, and the index must become correct within a bounded
-//! time.
+//! One seed is one run of a small world in which everything can fail. Processes die or stop for a while
+//! between any two steps. Answers are lost. Jobs arrive twice, late or never. Users delete, register again
+//! and cancel at any time. Then all faults end, and the index must become correct within a bounded time.
 //!
 //! The production code makes the decisions: `Command::apply` behind `cairn_metastore::Metastore`,
 //! `Registry::view`, `View::sees`, `Staging::may_retire`, `Sweep::generations`, `while_active`, `settlement`,

@@ -1,10 +1,10 @@
 //! Embedding by a provider over HTTP: Voyage, any OpenAI-compatible endpoint, Text Embeddings Inference.
 //!
-//! The crate has three layers. All decisions about when to call (`control`) and what to send (`batches`) are
-//! plain state machines without I/O and without a clock: time is an argument, a `Duration` since an origin
-//! that the caller chooses. A seeded simulation runs the same code as the client. `provider` knows the shapes
-//! of requests and replies, and checks a whole reply before any of it is used. The client connects both with
-//! a `Transport`.
+//! The crate has three layers. The state machines `control` (when to call) and `batches` (what to send) make
+//! all decisions, without I/O and without a clock. Time is an argument: a `Duration` since an origin that the
+//! caller chooses. A seeded simulation runs the same code as the client. `provider` knows the shapes of
+//! requests and replies, and checks a whole reply before any of it is used. The client connects both with a
+//! `Transport`.
 //!
 //! Guarantees: the provider's limits are not exceeded in any window, even when another process takes over the
 //! key. A wait that the provider requests is kept. No wrong vector is returned. The client does not sleep

@@ -7,9 +7,9 @@
 //! Every line that declares something (`func`, `fn`, `def`, `type`, `class`, `struct`) gives a symbol: the
 //! word after it.
 //!
-//! Go's sources (104,566 symbols, 7,711 files) on two cores that ten other processes used: staged in 0.8 s,
-//! read in 75 ms; then exact 2 us, prefix, inside and similar 3 to 5 ms; file names 0.1 ms, similar ones 2
-//! ms.
+//! Measured with Go's sources (104,566 symbols, 7,711 files), on two cores that ten other processes used.
+//! Staging took 0.8 s and reading 75 ms. After that an exact look-up took 2 us, look-ups by prefix, part and
+//! similarity took 3 to 5 ms, and look-ups of file names 0.1 ms (similar ones 2 ms).
 
 use std::error::Error;
 use std::fs;

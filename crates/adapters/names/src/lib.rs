@@ -2,7 +2,7 @@
 //! by similarity.
 //!
 //! The change of a generation is one artifact (a *layer*) in the blob store. The names of a repository are
-//! its layers, seen through a view: the names of a path are valid from the generation that wrote them to the
+//! its layers, seen through a view. The names of a path are valid from the generation that wrote them to the
 //! generation that replaced them. The bytes are the same locally and in S3. Layers are merged when they are
 //! settled.
 //!

@@ -1,9 +1,9 @@
 //! Neo4j: the graph of nodes, edges and patterns, the documents of catalogue and ledger, and API keys.
 //!
 //! Only `connection` and `transaction` talk to the server. Every statement runs in an explicit transaction
-//! that is retried as a whole (`retry`): the driver's auto-commit calls retry silently for up to a minute,
-//! and a commit without a reply may have happened. The work of a transaction may therefore run twice, and
-//! everything that is written has a key under a uniqueness constraint (`schema`).
+//! that is retried as a whole (`retry`). The driver's auto-commit calls are not used, because they retry
+//! silently for up to a minute. A commit without a reply may have happened, so the work of a transaction may
+//! run twice. Therefore everything that is written has a key under a uniqueness constraint (`schema`).
 //!
 //! One server may contain several installations: each has a namespace, which is the suffix of its labels and
 //! relationship types (`names`).

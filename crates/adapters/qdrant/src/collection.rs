@@ -45,7 +45,7 @@ pub(crate) fn whole_payload() -> Option<WithPayloadSelector> {
 }
 
 /// True if a list ended because no more entries exist. A list that is only short may be incomplete for two
-/// reasons: entries were deleted after the search and before their payload was read, or shards returned fewer
+/// reasons. Entries were deleted after the search and before their payload was read, or shards returned fewer
 /// entries than requested for a large approximate search. Neither reason removes more than half of a list.
 pub(crate) fn is_whole(num_listed: u64, wanted: u64) -> bool {
     num_listed.saturating_mul(2) < wanted

@@ -1,11 +1,11 @@
 //! The best hits, in the total order of the port.
 //!
 //! Qdrant returns the highest scores, but among equal scores at the end of its list it returns an arbitrary
-//! choice. The code therefore requests one hit more than wanted, and treats the hits with the last score of a
-//! full list as possibly incomplete: only hits above that score are certain. If too few are certain because
-//! path patterns removed hits, the matching paths are looked up and put into the filter. If too few are still
-//! certain because of ties, a longer list is requested, down to the score of the last wanted hit, until the
-//! list is complete (`is_whole`).
+//! choice. The code therefore requests one hit more than wanted. In a full list the hits with the last score
+//! may be incomplete; only hits above that score are certain. If too few are certain because path patterns
+//! removed hits, the matching paths are looked up and put into the filter. If too few are still certain
+//! because of ties, a longer list is requested, down to the score of the last wanted hit, until the list is
+//! complete (`is_whole`).
 
 use cairn_domain::{ChunkKey, RepositoryId};
 use cairn_ports::Hit;

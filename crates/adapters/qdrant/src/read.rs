@@ -136,9 +136,9 @@ pub(crate) async fn count_by_path(collection: &Collection, filter: &Filter) -> R
         key: PATH.to_owned(),
         filter: Some(filter.clone()),
         limit: Some(PATHS),
-        // An exact facet scans once per path, all at once. The approximate one is a single scan for all paths
-        // and reads everything as long as the limit is not reached; only a point that moves between segments
-        // may be counted twice or not at all.
+        // An exact facet scans once per path, all at once. The approximate one is a single scan for all
+        // paths, and reads everything as long as the limit is not reached. Only a point that moves between
+        // segments may be counted twice or not at all.
         exact: Some(false),
         ..FacetCounts::default()
     };

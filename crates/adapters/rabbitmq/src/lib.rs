@@ -17,9 +17,9 @@
 //! - A delivery is acknowledged after its replacement (a retry, a dead letter) was confirmed. A stop in
 //!   between leaves a duplicate, never a gap.
 //! - At most `prefetch` jobs of a stage are unsettled. The prefetch is set each time a channel is opened.
-//! - If a connection, a channel or a consumer fails, an acknowledgement is refused or a confirm is missing,
-//!   the adapter closes the object concerned and creates it again, as often as necessary. lapin's own
-//!   recovery stays off, so that two recoveries never race. `Health` reports the state.
+//! - A connection, channel or consumer is closed and created again after a failure, after a refused
+//!   acknowledgement and after a missing confirm, as often as necessary. lapin's own recovery stays off, so
+//!   that two recoveries never race. `Health` reports the state.
 //! - Publishing and consuming use separate connections: an alarm of the broker blocks publishing only.
 
 mod backoff;

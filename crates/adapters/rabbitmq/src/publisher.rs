@@ -187,8 +187,8 @@ impl Publisher {
                 Verdict::Confirmed | Verdict::Refused => {
                     self.counters.refused.add(1);
                     round.reason = format!("the queue for `{}` is full, or has no leader", message.key);
-                    // A channel that first published to a quorum queue while the node of its leader was down
-                    // keeps that leader for ever, and every message to this queue is refused (seen with
+                    // If a channel first published to a quorum queue while the node of its leader was down,
+                    // it keeps that leader for ever. Every message to this queue is then refused (seen with
                     // 3.10). Only a new channel finds the next leader.
                     round.is_sound = false;
                 }

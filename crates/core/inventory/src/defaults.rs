@@ -1,7 +1,7 @@
 //! Paths that are hidden unless a repository brings them back with `include_override`.
 //!
-//! The excludes are two sorted tables and not globs: most paths of a tree are tested against all of them, and
-//! a look-up for each part of a path is much cheaper than a set of a hundred expressions.
+//! The excludes are two sorted tables and not globs, because most paths of a tree are tested against all of
+//! them. A look-up for each part of a path is much cheaper than a set of a hundred expressions.
 
 /// Names of directories whose content is hidden, at any depth. Sorted by bytes.
 const DIRECTORIES: &[&str] = &[

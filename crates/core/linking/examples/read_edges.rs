@@ -1,5 +1,6 @@
-//! Prints sampled edges or unresolved references of a checkout with their source lines, to compare with the
-//! code: `cargo run --release -p cairn-linking --example read_edges -- DIR CLASS SEED COUNT [KIND,…]`.
+//! Prints sampled edges or unresolved references of a checkout with their source lines, so that they can be
+//! compared with the code: `cargo run --release -p cairn-linking --example read_edges -- DIR CLASS SEED COUNT
+//! [KIND,…]`.
 //!
 //! CLASS is a resolution class or the reason of an unresolved reference; `all` counts every class and reason
 //! instead. Links like the pipeline, without settings, inventory rules and the module of each file.

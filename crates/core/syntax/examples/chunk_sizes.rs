@@ -1,9 +1,9 @@
 //! Prints the sizes and the cost of chunks: `cargo run --release -p cairn-syntax --example chunk_sizes --
 //! PATH…`.
 //!
-//! Reads the files below the given paths, chunks each, and prints for each language the number of tokens per
-//! chunk (deciles), the kinds of chunks, and the speed, without the parse. With `SHOW=1` it prints every
-//! chunk instead: kind, span, tokens, symbol or heading, header.
+//! Reads the files below the given paths and cuts each into chunks. For each language it prints the number of
+//! tokens per chunk (deciles), the kinds of chunks, and the speed without the parse. With `SHOW=1` it prints
+//! every chunk instead: kind, span, tokens, symbol or heading, header.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! The number of calls that one question makes to each store and to the embedder.
 //!
 //! Before symbols had chunk keys and queries were prepared once, each symbol took a search and each retrieval
-//! took an embedding. The calls of the questions below fell from 33 to 17 (eight names), from 23 to 12 (empty
-//! answer), from 44 to 23 with six embeddings (empty answer to a path) and from 180 to 32 (empty answer to
-//! eight names).
+//! took an embedding. The calls of the questions below fell: from 33 to 17 for eight names; from 23 to 12 for
+//! an empty answer; from 44 to 23, with six embeddings, for an empty answer to a path; from 180 to 32 for an
+//! empty answer to eight names.
 
 mod counting;
 

@@ -3,8 +3,8 @@
 //!
 //! May be run twice and stopped anywhere: each registration is independent, and an unchanged record is not
 //! written. A listing that is an error has no effect. A repository that is missing from a list is deleted
-//! only if the operator allows it, all lists of the tenant's organisations could be read, and the service
-//! does not know the repository.
+//! only if three conditions hold: the operator allows it, all lists of the tenant's organisations could be
+//! read, and the service does not know the repository.
 
 mod changes;
 mod decide;

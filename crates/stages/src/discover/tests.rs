@@ -468,8 +468,8 @@ enum Event {
     NoAnswers,
 }
 
-/// For any sequence of events and faults of the lists: only existing repositories are registered, no existing
-/// one is deleted, an error deletes nothing, and one complete listing updates the catalogue.
+/// For any sequence of events and faults of the lists, only existing repositories are registered and no
+/// existing one is deleted. An error deletes nothing. One complete listing updates the catalogue.
 #[test]
 fn catalogue_follows_services_and_faults_delete_nothing() {
     const OWNERS: [&str; 2] = ["acme", "beta"];

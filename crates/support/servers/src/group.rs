@@ -1,8 +1,8 @@
 //! Information from `/proc` about a process group.
 //!
 //! Signals take effect late on a busy machine. SIGSTOP stops a process only when one of its threads is
-//! scheduled next, and a killed process keeps its ports until its last thread has ended, even if its first
-//! thread is already a zombie. Therefore the state of the threads is checked, not that of the processes.
+//! scheduled next. A killed process keeps its ports until its last thread has ended, even if its first thread
+//! is already a zombie. Therefore the state of the threads is checked, not that of the processes.
 
 use std::fs;
 use std::path::Path;

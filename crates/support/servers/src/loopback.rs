@@ -1,9 +1,9 @@
 //! Ports on 127.0.0.1.
 //!
 //! The kernel chooses port 0 from the same range as the local ports of outgoing connections. A server that
-//! restarts could find its port used by a client, even by its own client that keeps trying: a connection to a
-//! free port of that range can connect to itself. Ports are therefore chosen below that range and checked by
-//! binding.
+//! restarts could find its port used by a client. This could even be its own client that keeps trying,
+//! because a connection to a free port of that range can connect to itself. Ports are therefore chosen below
+//! that range and checked by binding.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener};

@@ -28,8 +28,8 @@ const LONG: [[&str; 2]; 8] = [
 /// Longer than the lease.
 const LATE_MS: u32 = 4_000;
 
-/// Case 19: each sync is dispatched several times, to two cloners, one of which keeps its lease until it
-/// expires; one generation is cancelled before or at its switch, and the next begins at once; the
+/// Case 19: each sync is dispatched several times, to two cloners. One of them keeps its lease until it
+/// expires. One generation is cancelled before or at its switch, and the next begins at once. The
 /// coordinators die at the switch.
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_generations_keep_the_index_correct() -> Result<()> {

@@ -4,9 +4,9 @@
 //! against the quota without that share, and must fit both. Questions must only fit the whole quota, so they
 //! can also use the quota that passages leave unused.
 //!
-//! Guarantee, if no call uses more tokens than requested: in any window, as the provider counts it, the
-//! limits are not exceeded, for any order of requests, ends, throttles and cancelled calls. A call that used
-//! more delays later ones; `Quota::headroom_percent` covers this.
+//! Guarantee, if no call uses more tokens than requested: the limits are not exceeded in any window, as the
+//! provider counts it. This holds for any order of requests, ends, throttles and cancelled calls. A call that
+//! used more delays later ones; `Quota::headroom_percent` covers this.
 
 use std::time::Duration;
 
@@ -177,9 +177,9 @@ impl Limiter {
     }
 
     /// Another process owned the key until `now`, with the same quota. No call is allowed for `wait`;
-    /// afterwards the limiter acts as if the previous window was used completely. The even pace makes this
-    /// sufficient for any `wait`: the usage of that process and the usage from now on together stay below the
-    /// limit, if that process really ended at `now`.
+    /// afterwards the limiter acts as if the previous window was used completely. Because of the even pace
+    /// this is sufficient for any `wait`, if that process really ended at `now`: its usage and the usage from
+    /// now on together stay below the limit.
     pub fn take_over(&mut self, now: Duration, wait: Duration) {
         let bursts = self.whole.all().chain(self.passages.all()).map(|meter| meter.burst_time());
         let start = now + bursts.max().unwrap_or_default().max(wait);

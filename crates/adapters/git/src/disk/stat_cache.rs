@@ -2,9 +2,9 @@
 //!
 //! A file counts as unchanged if its size, inode and both times are equal to the nanosecond. This is wrong
 //! for a file that changes twice within one tick of the file system's clock. So a file is not stored in the
-//! cache if one of its times is later than two seconds before the read began (git's racy-clean rule, applied
-//! when the cache is written). The cache is an opaque sequence of bytes with a checksum. A damaged or foreign
-//! cache counts as empty.
+//! cache if one of its times is later than two seconds before the read began. This is git's racy-clean rule,
+//! applied when the cache is written. The cache is an opaque sequence of bytes with a checksum. A damaged or
+//! foreign cache counts as empty.
 
 use std::collections::HashMap;
 use std::fs::Metadata;

@@ -1,9 +1,9 @@
 //! Lists a commit's tree, and reads the contents of its files.
 //!
 //! A tree is untrusted data: a dozen objects can name a billion paths. So paths are counted before the first
-//! entry is built (each tree object is counted once), entries are built one after the other within the
-//! caller's limit, and depth and length are bounded. A damaged or missing directory becomes one entry with
-//! the reason.
+//! entry is built (each tree object is counted once). Entries are built one after the other within the
+//! caller's limit. Depth and length are bounded. A damaged or missing directory becomes one entry with the
+//! reason.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! The local embedding model: a table of word vectors, trained on code. It needs no key and no network.
 //!
 //! A text's vector is the weighted sum of the vectors of its words, so it costs microseconds. All arithmetic
-//! up to the sum is on integers, and the normalisation uses only operations that IEEE 754 defines exactly:
-//! every machine gets the same bits, so an index can be copied, compared and rebuilt. The programs in
+//! up to the sum is on integers, and the normalisation uses only operations that IEEE 754 defines exactly. So
+//! every machine gets the same bits, and an index can be copied, compared and rebuilt. The programs in
 //! `training/` make the table; `docs/decisions/0002-embedding-model.md` describes its training, its strengths
 //! and its limits.
 

@@ -105,7 +105,7 @@ fn exchanges(names: &Names, config: &TopologyConfig) -> Vec<Exchange> {
     ];
     for delay_ms in &config.retry_delays_ms {
         // One queue per stage and delay. Messages of one queue expire only at its head, so delays must not be
-        // mixed; and a stage whose work queue is full must not delay the retries of other stages.
+        // mixed. A stage whose work queue is full must not delay the retries of other stages.
         exchanges.push(exchange(names.retry_exchange(*delay_ms), ExchangeKind::Topic));
     }
     exchanges

@@ -1,7 +1,7 @@
 //! Divides a file into consecutive pieces that together are the whole file.
 //!
-//! The structure comes from the spans of symbols, not from their `parent`: a method in an `impl` block or
-//! with a Go receiver belongs to a type that ends before it begins. A definition that is too large for a
+//! The structure comes from the spans of symbols, not from their `parent`. A method in an `impl` block or
+//! with a Go receiver has a parent that ends before the method begins. A definition that is too large for a
 //! chunk is opened: its head becomes a piece, and its members are laid out in turn. Without members it is cut
 //! into parts.
 

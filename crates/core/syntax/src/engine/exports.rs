@@ -10,8 +10,8 @@ use super::names::plain_name;
 use super::query::CompiledQuery;
 
 /// Sets the export list. A name that the file exports under another name (`export { a as b }`, `export
-/// default Foo`) is also an import of the file from itself: a re-export with an empty module, which maps the
-/// public name to the own one.
+/// default Foo`) is also an import of the file from itself. This import is a re-export with an empty module
+/// that maps the public name to the file's own name.
 pub(super) fn add(
     row: &LanguageRow,
     query: &CompiledQuery,

@@ -1,7 +1,8 @@
 //! Import statements, assembled from their parts in order of position.
 //!
-//! Languages nest, list and rename in different ways, but in all of them the parts of a statement read from
-//! left to right: a module; names, each perhaps with an alias; groups that add a prefix to their contents.
+//! Languages nest, list and rename in different ways. In all of them the parts of a statement have one order
+//! from left to right: a module; names, each perhaps with an alias; groups that add a prefix to their
+//! contents.
 
 use cairn_domain::{Import, ImportedName};
 use cairn_languages::{LanguageRow, RelativeImports};

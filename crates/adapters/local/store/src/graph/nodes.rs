@@ -1,8 +1,8 @@
 //! Versions of nodes: a small row each, and their texts in blocks of neighbours.
 //!
-//! A block is one zstd frame with a checksum over up to `BLOCK_SLOTS` records in the order of path and line,
-//! so that signatures and paths of one file compress each other. It is written once, and deleted when no
-//! version refers to it.
+//! A block is one zstd frame with a checksum. It contains up to `BLOCK_SLOTS` records in the order of path
+//! and line, so that signatures and paths of one file are compressed together. It is written once, and
+//! deleted when no version refers to it.
 
 use cairn_domain::{Key128, NodeKey, NodeRecord, RepositoryId};
 use cairn_wire::{Decode, Encode, Reader};
