@@ -67,9 +67,9 @@ impl Neo4j {
 
 /// A transaction that has begun and not ended. Dropping it rolls it back.
 ///
-/// A separate task talks to the server. If the caller did this and were cancelled in the middle of an
-/// exchange, the driver could not use the connection again, not even to roll back. Its locks would stay until
-/// the pool checks the connection.
+/// A separate task talks to the server. If the caller talked to the server itself and was cancelled in the
+/// middle of an exchange, the driver could not use the connection again, not even to roll back. The locks of
+/// the transaction would stay until the pool checks the connection.
 pub(crate) struct Transaction {
     steps: mpsc::Sender<Step>,
 }
