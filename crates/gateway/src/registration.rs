@@ -2,7 +2,7 @@
 //!
 //! A caller can register only repositories that the caller may see. A name outside the caller's permissions
 //! gets the same answer as an unknown name, whether such a repository exists or not. A caller cannot change a
-//! registered repository: an address whose name belongs to another address is refused, because a key for the
+//! registered repository. An address whose name belongs to another address is refused, because a key for the
 //! repository could otherwise point it to another source.
 
 use cairn_domain::{RepositoryName, Scope, Source};

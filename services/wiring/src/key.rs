@@ -3,8 +3,8 @@
 //! The other replicas wait: they are connected, have no consumers of these stages, and make no call.
 //!
 //! Invariant: a process has consumers of these stages only between winning the key and losing it. When the
-//! key is lost, handlers stop at once, their jobs go back to the queue, and the consumers are released before
-//! the process asks for the key again. The broker serves the next owner only after the earlier one has
+//! key is lost, handlers stop at once and their jobs go back to the queue. The consumers are released before
+//! the process requests the key again. The broker serves the next owner only after the earlier one has
 //! disconnected or has released the key.
 
 use std::sync::Arc;

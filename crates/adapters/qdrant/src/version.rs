@@ -1,8 +1,8 @@
 //! The supported versions of the server.
 //!
-//! An older server accepts our requests but behaves differently: before 1.17 an insert-only request
-//! overwrites an existing point, and before 1.19 a replay after a crash evaluates a filter again. The version
-//! is therefore checked before anything is prepared or reported as healthy.
+//! An older server accepts our requests but behaves differently. Before 1.17 an insert-only request
+//! overwrites an existing point. Before 1.19 a replay after a crash evaluates a filter again. The version is
+//! therefore checked before anything is prepared or reported as healthy.
 
 use crate::connection::Connection;
 use crate::error::Fault;

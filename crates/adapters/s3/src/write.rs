@@ -54,8 +54,8 @@ impl S3BlobStore {
         }
     }
 
-    /// The first writer creates the object. A later writer gives the existing object a new modification time:
-    /// it has not referenced the object yet, and a sweep by age must not remove it.
+    /// The first writer creates the object. A later writer gives the existing object a new modification time.
+    /// This writer has not referenced the object yet, and a sweep by age must not remove it.
     pub(crate) async fn create(&self, key: &str, bytes: &Bytes) -> Result<Put, BlobStoreError> {
         for _ in 0..NUM_ROUNDS {
             if self.attempt("put", key, || self.create_once(key, bytes.clone())).await? == Put::Created {

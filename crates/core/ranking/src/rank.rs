@@ -1,8 +1,9 @@
 //! The order of an answer.
 //!
 //! The points of fusion are multiplied by the signals. Then equal texts become one hit with several places,
-//! several hits of one file decay, and the hits are sorted by a total order (score, repository, path, line,
-//! key). So the same candidates give the same answer, in any order in which stores return them.
+//! and the scores of further hits of one file are reduced. The hits are sorted by a total order (score,
+//! repository, path, line, key). So the same candidates give the same answer, in any order in which stores
+//! return them.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

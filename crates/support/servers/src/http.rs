@@ -1,7 +1,7 @@
 //! One plain HTTP request to a test server.
 //!
-//! Written by hand, because a client library would bring a TLS stack, and panics in processes without an
-//! installed crypto provider; servers must start in any test.
+//! This client is written by hand. A client library would bring a TLS stack, and would panic in processes
+//! without an installed crypto provider. Servers must start in any test.
 
 use std::time::Duration;
 

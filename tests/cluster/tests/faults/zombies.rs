@@ -15,7 +15,7 @@ const ZOMBIE: &str = "cloner-1";
 const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
 const IN_HAND: &str = "cairn_jobs_in_hand";
 
-/// Case 18: a cloner is frozen in the middle of a sync for longer than its lease lasts; another cloner takes
+/// Case 18: a cloner is frozen in the middle of a sync for longer than its lease lasts. Another cloner takes
 /// the lease with the next epoch and does the work. Then the first one continues, and its actions have no
 /// effect.
 #[tokio::test(flavor = "multi_thread")]

@@ -2,8 +2,8 @@
 //!
 //! Each ignore file is read beneath the root and within limits: a pipe, a link or an unreadable file has no
 //! patterns, as in git. A file whose patterns cannot be used (too many, or too large when compiled) hides
-//! everything below its directory: files that its author wanted to hide must not become visible. Tracked
-//! files are listed in any case.
+//! everything below its directory, because files that its author wanted to hide must not become visible.
+//! Tracked files are listed in any case.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
