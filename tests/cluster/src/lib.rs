@@ -24,5 +24,5 @@ pub use local::LocalMode;
 pub use probe::Probe;
 pub use programs::program;
 pub use raw::{Consumer, Queue, QueueName, Raw};
-pub use settings::{Servers, Space};
+pub use settings::{Servers, Space, is_long};
 pub use workload::Workload;

@@ -11,6 +11,11 @@ use toml::{Table, Value, toml};
 /// File with the id of the folder.
 const SPACE_BYTES: usize = 6;
 
+/// Whether the long forms of tests run: `CAIRN_FAULTS=all`.
+pub fn is_long() -> bool {
+    std::env::var("CAIRN_FAULTS").is_ok_and(|cases| cases == "all")
+}
+
 /// Addresses of the servers, with their credentials.
 #[derive(Clone, Debug)]
 pub struct Servers {

@@ -25,11 +25,6 @@ pub(crate) struct Bench {
     probe: Option<Probe>,
 }
 
-/// Whether the long forms run.
-pub(crate) fn is_long() -> bool {
-    std::env::var("CAIRN_FAULTS").is_ok_and(|cases| cases == "all")
-}
-
 /// The seed of repositories and their changes: `CAIRN_SEED`, or a fixed one.
 pub(crate) fn seed() -> Result<u64> {
     match std::env::var("CAIRN_SEED") {

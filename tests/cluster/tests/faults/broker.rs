@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Queue, STANDARD, Servers};
+use cairn_cluster::{Queue, STANDARD, Servers, is_long};
 use cairn_domain::{Lane, StageName};
 use cairn_ports::{Broker, Ledger, LedgerRead, Outbox};
 use cairn_servers::{RabbitMq, Vhost};
@@ -16,7 +16,7 @@ use serde_json::Value;
 use tempfile::tempdir;
 use tokio::time::{Instant, sleep};
 
-use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long, without_reconciler};
+use crate::bench::{Bench, PATIENCE, POLL, hasty, without_reconciler};
 use crate::broker_state::{BrokerState, NUM_SOURCES, all_are_alive_and_not_ready, has_attached, num_attached};
 use crate::flood::Flood;
 

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Servers, Traces};
+use cairn_cluster::{Servers, Traces, is_long};
 use cairn_domain::{Lane, RepositoryId, RunState, StageName, Tenant};
 use cairn_ports::{Broker, ErrorKind, Ledger, LedgerRead, PartRecord, Requests};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_wire::{Job, SyncJob};
 use tokio::time::{Instant, sleep};
 
-use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long};
+use crate::bench::{Bench, PATIENCE, POLL, hasty};
 
 /// The points where both coordinators die, one pair in each round: before the switch, and right after it.
 const SHORT: [[&str; 2]; 2] =

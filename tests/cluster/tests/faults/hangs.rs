@@ -6,14 +6,14 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Queue, Servers};
+use cairn_cluster::{Queue, Servers, is_long};
 use cairn_domain::{RepositoryId, StageName};
 use cairn_ports::LedgerRead;
 use cairn_servers::{FaultProxy, RabbitMq, Rules};
 use tempfile::tempdir;
 use tokio::time::{Instant, sleep};
 
-use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long, without_reconciler};
+use crate::bench::{Bench, PATIENCE, POLL, hasty, without_reconciler};
 use crate::broker_state::{has_all_consumers, num_attached};
 
 const ACKS: &str = "cairn_jobs_total{answer=\"ack\"";

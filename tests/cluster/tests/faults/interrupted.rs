@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{STANDARD, Servers, Workload};
+use cairn_cluster::{STANDARD, Servers, Workload, is_long};
 use cairn_domain::{RepositoryId, RunState};
 use cairn_ports::LedgerRead;
 use rand::rngs::StdRng;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 use toml::{Table, toml};
 
-use crate::bench::{Bench, POLL, is_long, seed};
+use crate::bench::{Bench, POLL, seed};
 
 /// All work is published within this time after the last kill.
 const SETTLES_WITHIN: Duration = Duration::from_secs(60);

@@ -5,12 +5,12 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use cairn_cluster::{STANDARD, Servers, Workload};
+use cairn_cluster::{STANDARD, Servers, Workload, is_long};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tokio::time::{Instant, sleep};
 
-use crate::bench::{Bench, PATIENCE, hasty, is_long, seeds};
+use crate::bench::{Bench, PATIENCE, hasty, seeds};
 
 const RELAYED: &str = "coordinator::relayed";
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Raw, Servers};
+use cairn_cluster::{Raw, Servers, is_long};
 use cairn_servers::RabbitCluster;
 use tempfile::tempdir;
 
-use crate::bench::{Bench, hasty, is_long};
+use crate::bench::{Bench, hasty};
 
 const NUM_ROUNDS: usize = 20;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::Servers;
+use cairn_cluster::{Servers, is_long};
 use cairn_domain::{InputType, RepositoryScope, Scope, Tenant, VectorKey};
 use cairn_embedding_http::Share;
 use cairn_fake_provider::{Call, FakeServer, Fault, Provider, Settings, Shape};
@@ -12,7 +12,7 @@ use cairn_syntax::chunker::without_blank_edges;
 use tokio::time::{Instant, sleep};
 use toml::{Table, Value, toml};
 
-use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long};
+use crate::bench::{Bench, PATIENCE, POLL, hasty};
 
 /// The name of the provider's key.
 const KEY: &str = "provider";

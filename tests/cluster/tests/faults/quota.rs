@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::Servers;
+use cairn_cluster::{Servers, is_long};
 use cairn_domain::{Lane, RunState, Source, Tenant};
 use cairn_fake_provider::{Call, FakeServer, Fault, Provider, Report, Settings, Shape};
 use cairn_gateway::auth::KeyRequest;
@@ -18,7 +18,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep};
 use toml::toml;
 
-use crate::bench::{Bench, POLL, is_long};
+use crate::bench::{Bench, POLL};
 use crate::provider::embeds_with;
 
 const EMBEDDERS: [&str; 3] = ["embedder-1", "embedder-2", "embedder-3"];

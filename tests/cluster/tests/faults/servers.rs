@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::Servers;
+use cairn_cluster::{Servers, is_long};
 use cairn_domain::StageName;
 use cairn_ports::LedgerRead;
 use cairn_servers::{Direction, FaultProxy, Neo4j, RabbitMq, Rules};
@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use tempfile::tempdir;
 use tokio::time::{Instant, sleep};
 
-use crate::bench::{Bench, PATIENCE, hasty, is_long};
+use crate::bench::{Bench, PATIENCE, hasty};
 use crate::broker_state::{BrokerState, PrefetchWatch};
 use crate::flood::Flood;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Raw, Servers, Traces};
+use cairn_cluster::{Raw, Servers, Traces, is_long};
 use cairn_domain::{PartEnd, RunState, StageName};
 use cairn_ports::{LedgerRead, Outbox, Put, RunRecord};
 use cairn_servers::{Direction, FaultProxy, HttpProxy, HttpRequest, Refusal, Rules, Treatment};
@@ -12,7 +12,7 @@ use rand::RngExt;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long};
+use crate::bench::{Bench, PATIENCE, POLL, hasty};
 
 /// Repeated dispatch makes copies of a job meet, besides the usual work of the broker.
 const BETWEEN_RACES: Duration = Duration::from_millis(200);

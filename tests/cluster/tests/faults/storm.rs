@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, ensure};
-use cairn_cluster::{Raw, Servers};
+use cairn_cluster::{Raw, Servers, is_long};
 use cairn_domain::Lane;
 use cairn_ports::Requests;
 use tokio::task::JoinHandle;
 use toml::Value;
 
-use crate::bench::{Bench, hasty, is_long};
+use crate::bench::{Bench, hasty};
 
 const WRITERS: [&str; 8] = [
     "graph-writer",

@@ -4,14 +4,11 @@
 //! together.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use anyhow::Result;
 
+use super::Round;
 use super::drawn::Drawn;
-
-/// Questions of each kind; kinds with the same values, or without placeholders, are asked once.
-const DRAWS: usize = 3;
 
 /// The expected answers of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -33,17 +30,17 @@ pub(super) struct CommandLine {
     pub(super) arguments: Vec<String>,
 }
 
-/// The questions of all kinds about the content of these repositories. `gone` is a name that does not exist.
-pub(super) fn questions(repositories: &[(String, &Path)], gone: &str, seed: u64) -> Result<Vec<CommandLine>> {
-    let mut drawn = Drawn::of(repositories, seed)?;
+/// The questions of all kinds of a round.
+pub(super) fn questions(round: &Round) -> Result<Vec<CommandLine>> {
+    let mut drawn = Drawn::of(&round.repositories, round.seed)?;
     let (mut questions, mut asked) = (Vec::new(), BTreeSet::new());
     for (expect, kinds) in
         [(Expect::Found, FOUND), (Expect::Either, EITHER), (Expect::Nothing, NOTHING), (Expect::Refused, REFUSED)]
     {
         for kind in kinds {
-            for _ in 0..DRAWS {
+            for _ in 0..round.draws {
                 let mut values = drawn.values()?;
-                values.extend([("{gone}", gone.to_owned()), ("{long}", "x".repeat(5_000))]);
+                values.extend([("{gone}", round.gone.to_owned()), ("{long}", "x".repeat(5_000))]);
                 let arguments = words(kind, &values);
                 if asked.insert(arguments.clone()) {
                     questions.push(CommandLine { kind, expect, arguments });
