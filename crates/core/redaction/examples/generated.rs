@@ -3,9 +3,12 @@
 
 #[path = "../src/generated.rs"]
 mod generated;
+#[path = "../src/surroundings.rs"]
+mod surroundings;
 
 use cairn_redaction::{Redactor, SecretsIgnore};
-use generated::{KINDS, SURROUNDINGS, WRAPPED, measure, measure_wrapped};
+use generated::{KINDS, measure, measure_wrapped};
+use surroundings::{SURROUNDINGS, WRAPPED};
 
 fn main() {
     let redactor = Redactor::new(&SecretsIgnore::default()).expect("no patterns");

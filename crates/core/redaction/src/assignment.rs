@@ -9,6 +9,7 @@ use crate::cursor::Cursor;
 use crate::data;
 use crate::judge::{self, Style};
 use crate::name::{Name, Naming, name_end};
+use crate::prose;
 
 /// Maximum distance of a value from its name, and its maximum length, in bytes.
 const REACH: usize = 1024;
@@ -449,6 +450,11 @@ fn after_verb(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
 fn after_space(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     if let Some(found) = cursor.literal(Style::Beside) {
         return Some(found);
+    }
+    if let Some(end) = prose::after_owner(cursor.text, cursor.at) {
+        cursor.at = end;
+        cursor.skip_spaces();
+        return value(cursor);
     }
     let bare = cursor.bare()?;
     let resume = cursor.at;

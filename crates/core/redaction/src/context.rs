@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::judge::Style;
+use crate::prose::is_stated;
 
 /// Whether a bare value fills its line, as in YAML, or is part of a connection string.
 pub(crate) fn bare_style(text: &[u8], name: &Range<usize>, value: &Range<usize>, style: Style) -> Style {
@@ -31,11 +32,6 @@ pub(crate) fn bare_style(text: &[u8], name: &Range<usize>, value: &Range<usize>,
     if flag { Style::Loose } else { style }
 }
 
-/// `password is …`, `password -> …`.
-fn is_stated(between: &[u8]) -> bool {
-    matches!(between.trim_ascii(), b"is" | b"was" | b"->" | b"\xE2\x86\x92")
-}
-
 /// An argument of a command ends here.
 fn is_free(text: &[u8], end: usize) -> bool {
     matches!(text.get(end), None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | b')' | b'<'))
@@ -54,6 +50,13 @@ fn is_end_of_clause(text: &[u8], end: usize) -> bool {
 /// `set(PASSWORD value)` of CMake.
 fn is_set(text: &[u8], start: usize, end: usize) -> bool {
     text[..start].ends_with(b"set(") && text.get(end) == Some(&b')')
+}
+
+/// The name follows `login user` on its line or on the line above, as in `.netrc`.
+pub(crate) fn is_netrc(text: &[u8], start: usize) -> bool {
+    let line = line_before(text, start);
+    let mut words = line.rsplit(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    (words.next().is_some() && words.next() == Some(b"login")) || is_below_login(text, start)
 }
 
 /// The line above is `login name`, as in the file of netrc.

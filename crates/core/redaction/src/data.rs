@@ -1,26 +1,18 @@
-//! Bare values of data: the text after a name up to a blank, quote or separator, with all signs that it
-//! contains, as in `password: k3(x9}Q$z` in settings, comments, headers, commands and connection strings.
+//! Bare values of data: `password: k3(x9}Q$z` in settings, comments, headers, commands, connection strings.
 //!
-//! The other readers stop at signs that end an expression in some language. Here a value is read as a whole,
-//! and is accepted only if no program could contain it.
+//! Other modules end a value at a sign that ends an expression in some language. This module reads a value
+//! up to a blank, quote or separator, with all its signs. It accepts the value only if no program could
+//! contain it.
 
 use std::ops::Range;
 
+use crate::before::{Before, ends_line, line_before, run, skip_blanks};
+use crate::context::is_netrc;
 use crate::cursor::Cursor;
-use crate::expression::is_expression;
 use crate::judge::{self, Style};
 use crate::name::{Name, Naming, Promise, name_end};
 use crate::shape::Shape;
-use crate::{entropy, marker};
-
-/// Longer values are not passwords.
-const LONGEST: usize = 160;
-
-/// How far back a line is read, in bytes.
-const REACH: usize = 240;
-
-/// Items of one list of secrets.
-const MOST_ITEMS: usize = 64;
+use crate::{entropy, expression, list, marker, prose};
 
 /// The bare values that are assigned to the name around a keyword, if they are secrets.
 pub(crate) fn secrets(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Range<usize>> {
@@ -36,26 +28,27 @@ pub(crate) fn secrets(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Ra
         |value: &Range<usize>, is_line: bool| is_written(&text[value.clone()], naming, name.promise, is_line);
     let mut found = Vec::new();
     match separator {
-        Separator::Block => found.extend(next_line(text, start)),
+        Separator::Block => found.extend(list::block_line(text, start)),
         Separator::List => {
-            found.extend(items(text, &name, start));
+            found.extend(list::items(text, &name.span, start));
             if found.is_empty() {
-                found.extend(next_line(text, start));
+                found.extend(list::block_line(text, start));
             }
         }
         Separator::Array => {
-            found.extend(literals(text, &name, start));
+            found.extend(list::literals(text, &name.span, start));
             found.retain(|value| judge::is_secret(naming, name.promise, Style::Literal, &text[value.clone()]));
             return found;
         }
         Separator::Sign | Separator::Words | Separator::Blank => {
             let before = Before::of(text, name.span.start);
+            let is_netrc = separator == Separator::Blank && is_netrc(text, name.span.start);
             let is_command = before.is_command || text[name.span.clone()].starts_with(b"-");
-            if separator == Separator::Blank && !is_command {
+            if separator == Separator::Blank && !is_command && !is_netrc {
                 return found;
             }
             let Some(value) = run(text, start, &before) else { return found };
-            let is_line = before.is_start && ends_line(text, value.end);
+            let is_line = (before.is_start && ends_line(text, value.end)) || is_netrc || before.is_option();
             if is_secret(&value, is_line) {
                 found.push(value);
             }
@@ -68,21 +61,21 @@ pub(crate) fn secrets(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Ra
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separator {
-    /// `=`, `:`, `:=`, `->` and their like.
+    /// `=`, `:`, `:=`, `->` and similar signs.
     Sign,
     /// `is`, `was`.
     Words,
     /// Only blanks, as after `--password` and `ENV PASSWORD`.
     Blank,
-    /// A block scalar of YAML begins: `|`, `>-`.
+    /// A YAML block scalar begins: `|`, `>-`.
     Block,
     /// The line ends after a colon, and a list begins.
     List,
-    /// `[` and literals.
+    /// `[` before literals.
     Array,
 }
 
-/// The separator between the name and its value, and the start of the value.
+/// The separator after the name, and the start of the value.
 fn separated(text: &[u8], word_end: usize) -> Option<(Separator, usize)> {
     let mut at = name_end(text, word_end);
     let name_at = at;
@@ -105,7 +98,10 @@ fn separated(text: &[u8], word_end: usize) -> Option<(Separator, usize)> {
         [b'i', b's', b' ', ..] if blanks > at => (Separator::Words, 3),
         [b'i', b's', b':', b' ', ..] if blanks > at => (Separator::Words, 4),
         [b'w', b'a', b's', b' ', ..] if blanks > at => (Separator::Words, 4),
-        [_, ..] if blanks > at && at == name_at => (Separator::Blank, 0),
+        [_, ..] if blanks > at && at == name_at => match prose::after_owner(text, blanks) {
+            Some(value) => (Separator::Words, value - blanks),
+            None => (Separator::Blank, 0),
+        },
         _ => return None,
     };
     let is_colon = rest.first() == Some(&b':');
@@ -115,6 +111,9 @@ fn separated(text: &[u8], word_end: usize) -> Option<(Separator, usize)> {
             value += 2;
         }
         value = skip_blanks(text, value);
+        if is_colon {
+            value = skip_properties(text, value);
+        }
         if value < text.len() && is_colon && matches!(peek(value), b'|' | b'>') && begins_block(text, value) {
             return Some((Separator::Block, value));
         }
@@ -125,13 +124,35 @@ fn separated(text: &[u8], word_end: usize) -> Option<(Separator, usize)> {
             return Some((Separator::List, value));
         }
     }
-    let is_quote = matches!(peek(value), b'"' | b'\'' | b'`')
-        || (peek(value) == b'\\' && matches!(peek(value + 1), b'"' | b'\''))
-        || text[value.min(text.len())..].starts_with(b"&quot;");
-    // The prefix of a literal: `b"…"`.
-    let prefix = text[value.min(text.len())..].iter().take(2).take_while(|byte| b"rRbBfFuUL@".contains(byte)).count();
-    let is_quote = is_quote || (prefix > 0 && matches!(peek(value + prefix), b'"' | b'\'' | b'`'));
-    (!is_quote && peek(value) > 32).then_some((separator, value))
+    (!begins_literal(text, value) && peek(value) > 32).then_some((separator, value))
+}
+
+/// A quote, perhaps with a backslash or the prefix of a literal before it: `b"…"`.
+fn begins_literal(text: &[u8], at: usize) -> bool {
+    let rest = &text[at.min(text.len())..];
+    let prefix = rest.iter().take(2).take_while(|byte| b"rRbBfFuUL@".contains(byte)).count();
+    matches!(rest.first(), Some(b'"' | b'\'' | b'`'))
+        || matches!(rest, [b'\\', b'"' | b'\'', ..])
+        || rest.starts_with(b"&quot;")
+        || (prefix > 0 && matches!(rest.get(prefix), Some(b'"' | b'\'' | b'`')))
+}
+
+/// Skips an anchor and a standard tag of YAML: `&name`, `!!str`. Other tags name functions and references.
+fn skip_properties(text: &[u8], from: usize) -> usize {
+    let mut at = from;
+    for _ in 0..2 {
+        let rest = &text[at.min(text.len())..];
+        let sign = if rest.starts_with(b"!!") { 2 } else { usize::from(rest.starts_with(b"&")) };
+        let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let name = rest[sign.min(rest.len())..].iter().take(64).take_while(is_part).count();
+        let end = at + sign + name;
+        let next = skip_blanks(text, end);
+        if sign == 0 || name == 0 || next == end {
+            break;
+        }
+        at = next;
+    }
+    at
 }
 
 /// `name: DB_PASSWORD` and on the next line `value: …`.
@@ -145,10 +166,6 @@ fn named_value(text: &[u8], end: usize) -> Option<usize> {
     is_bare.then_some(value)
 }
 
-fn skip_blanks(text: &[u8], from: usize) -> usize {
-    from + text[from.min(text.len())..].iter().take(24).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
-}
-
 /// `|`, `>-`, `|2` and the end of the line.
 fn begins_block(text: &[u8], at: usize) -> bool {
     let rest = &text[at + 1..text.len().min(at + 6)];
@@ -156,210 +173,67 @@ fn begins_block(text: &[u8], at: usize) -> bool {
     matches!(rest.get(length), Some(b'\n' | b'\r'))
 }
 
-/// The part of the line before the name.
-struct Before {
-    /// The quote that is open there, and whether a backslash is before it.
-    quote: Option<(u8, bool)>,
-    /// More brackets are opened than closed.
-    opens: Vec<u8>,
-    /// This sign separates the neighbouring pairs, as in connection strings and queries.
-    separator: Option<u8>,
-    /// Only indentation and the signs of comments, lists and exports.
-    is_start: bool,
-    /// The line ends with a word after which only blanks separate name and value.
-    is_command: bool,
-}
-
-impl Before {
-    fn of(text: &[u8], start: usize) -> Self {
-        let floor = start.saturating_sub(REACH);
-        let line = text[floor..start].iter().rposition(|byte| *byte == b'\n').map_or(floor, |at| floor + at + 1);
-        let line = &text[line..start];
-        let mut quote: Option<(u8, bool)> = None;
-        let mut opens = Vec::new();
-        for (at, byte) in line.iter().enumerate() {
-            let before = at.checked_sub(1).map(|at| line[at]);
-            match (*byte, quote) {
-                (b'"' | b'`' | b'\'', Some((open, escaped))) if open == *byte && (before == Some(b'\\')) == escaped => {
-                    quote = None;
-                }
-                (b'"' | b'`', None) => quote = Some((*byte, before == Some(b'\\'))),
-                (b'\'', None) if !before.is_some_and(|byte| byte.is_ascii_alphanumeric()) => {
-                    quote = Some((*byte, before == Some(b'\\')));
-                }
-                (b'(' | b'[' | b'{', _) if opens.len() < 16 => opens.push(*byte),
-                (b')' | b']' | b'}', _) => {
-                    opens.pop();
-                }
-                _ => {}
-            }
-        }
-        Self { quote, opens, separator: separator_of(line), is_start: is_start(line), is_command: is_command(line) }
-    }
-}
-
-/// `;` in a connection string, `&` in a query.
-fn separator_of(line: &[u8]) -> Option<u8> {
-    let last = *line.iter().rev().find(|byte| **byte != b' ')?;
-    let has_pair = line.contains(&b'=');
-    match last {
-        b';' if has_pair => Some(b';'),
-        b'?' | b'&' => Some(b'&'),
-        _ => None,
-    }
-}
-
-fn is_start(line: &[u8]) -> bool {
-    let mut line = line.trim_ascii();
-    for word in [b"export".as_slice(), b"ENV", b"ARG", b"set", b"SET", b"setx", b"env", b"REM"] {
-        line = line.strip_suffix(word).unwrap_or(line);
-    }
-    line.iter().all(|byte| b" \t-#/*>\"'`$;:<!|%".contains(byte))
-}
-
-fn is_command(line: &[u8]) -> bool {
-    let line = line.trim_ascii_end();
-    [b"ENV".as_slice(), b"--", b"-"].iter().any(|word| line.ends_with(word))
-}
-
-/// After the value comes the end of its line, or a sign that begins or ends a comment.
-fn ends_line(text: &[u8], end: usize) -> bool {
-    let at = skip_blanks(text, end);
-    let rest = &text[at.min(text.len())..];
-    rest.is_empty()
-        || matches!(rest[0], b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | b'|' | b'<')
-        || [b"#".as_slice(), b"//", b"--", b"*/", b";"].iter().any(|sign| rest.starts_with(sign))
-}
-
-/// The value from `start` to the sign that ends it in these surroundings.
-fn run(text: &[u8], start: usize, before: &Before) -> Option<Range<usize>> {
-    let rest = &text[start..text.len().min(start + LONGEST + 1)];
-    let mut length = rest.len();
-    for (at, byte) in rest.iter().enumerate() {
-        let ends = match *byte {
-            0..=32 | 127 => true,
-            b'\\' => match (before.quote, rest.get(at + 1)) {
-                (Some((quote, true)), Some(next)) if quote == *next => true,
-                (Some(_), Some(b'n' | b'r' | b't' | b'"')) => true,
-                _ => false,
-            },
-            b'&' if rest[at..].starts_with(b"&quot;") && before.quote.is_none() => true,
-            // The end of an entity of XML is not a separator.
-            b';' if before.separator == Some(b';') => !ends_entity(&rest[..at]),
-            b'&' => before.separator == Some(b'&'),
-            b'<' => {
-                rest[at..].starts_with(b"<br")
-                    || (rest[at..].starts_with(b"</") && rest.get(at + 2).is_some_and(u8::is_ascii_lowercase))
-            }
-            b'-' => rest[at..].starts_with(b"-->"),
-            b'*' => rest[at..].starts_with(b"*/"),
-            quote => before.quote == Some((quote, false)),
-        };
-        if ends {
-            length = at;
-            break;
-        }
-    }
-    if length > LONGEST {
-        return None;
-    }
-    let length = without_closers(&rest[..length], before);
-    (length > 0).then(|| start..start + length)
-}
-
-/// `&amp`, `&#38`.
-fn ends_entity(value: &[u8]) -> bool {
-    let tail = &value[value.len().saturating_sub(6)..];
-    tail.iter().rposition(|byte| *byte == b'&').is_some_and(|at| {
-        let name = &tail[at + 1..];
-        name.len() >= 2 && (name[0] == b'#' || [b"amp".as_slice(), b"lt", b"gt", b"quot", b"apos"].contains(&name))
-    })
-}
-
-/// The length without separators at the end, and without brackets whose opening bracket is before the name.
-fn without_closers(value: &[u8], before: &Before) -> usize {
-    let mut length = value.len();
-    let mut opens = before.opens.clone();
-    while let Some(last) = value[..length].last() {
-        let open = match last {
-            b',' | b';' => 0,
-            b')' => b'(',
-            b']' => b'[',
-            b'}' => b'{',
-            _ => break,
-        };
-        if open != 0 && opens.pop() != Some(open) {
-            break;
-        }
-        length -= 1;
-    }
-    length
-}
-
-/// The line after the beginning of a block scalar.
-fn next_line(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let line = at + text[at..].iter().take(200).position(|byte| *byte == b'\n')? + 1;
-    let start = skip_blanks(text, line);
-    let rest = &text[start..text.len().min(start + LONGEST)];
-    let length = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
-    let length = rest[..length].trim_ascii_end().len();
-    (start > line && length > 0 && !rest[..length].contains(&b' ')).then(|| start..start + length)
-}
-
-/// The items of a list of YAML below the name of several secrets.
-fn items(text: &[u8], name: &Name, end_of_line: usize) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    if !text[name.span.clone()].last().is_some_and(|byte| byte.eq_ignore_ascii_case(&b's')) {
-        return found;
-    }
-    let Some(mut at) =
-        text[end_of_line..].iter().take(2).position(|byte| *byte == b'\n').map(|at| end_of_line + at + 1)
-    else {
-        return found;
-    };
-    while found.len() < MOST_ITEMS {
-        let start = skip_blanks(text, at);
-        if !text[start..].starts_with(b"- ") {
-            break;
-        }
-        let start = skip_blanks(text, start + 2);
-        let rest = &text[start..text.len().min(start + LONGEST)];
-        let Some(length) = rest.iter().position(|byte| *byte == b'\n') else { break };
-        at = start + length + 1;
-        let value = rest[..length].trim_ascii_end();
-        let value = &value[..value.windows(2).position(|pair| pair == b" #").unwrap_or(value.len())];
-        let quoted = matches!(value, [b'"', .., b'"'] | [b'\'', .., b'\'']);
-        let skip = usize::from(quoted);
-        if value.len() > 2 * skip {
-            found.push(start + skip..start + value.len() - skip);
-        }
-    }
-    found
-}
-
-/// The literals of a list in brackets after the name of several secrets.
-fn literals(text: &[u8], name: &Name, start: usize) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    if !text[name.span.clone()].last().is_some_and(|byte| byte.eq_ignore_ascii_case(&b's')) {
-        return found;
-    }
-    let mut cursor = Cursor { text: &text[..text.len().min(start + 4096)], at: start };
-    while found.len() < MOST_ITEMS {
-        cursor.skip_lines();
-        let Some((_, literal)) = cursor.literal(Style::Literal) else { break };
-        found.push(literal);
-        cursor.skip_quote();
-        cursor.skip_lines();
-        if cursor.peek() != b',' {
-            break;
-        }
+/// The value of a word for a password in another language than English.
+pub(crate) fn translated(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
+    let mut cursor = Cursor { text: &text[..text.len().min(hit.end + 240)], at: hit.end };
+    cursor.skip_quote();
+    while cursor.peek() == b'*' {
         cursor.at += 1;
     }
-    found
+    cursor.skip_spaces();
+    cursor.at += if text[cursor.at..].starts_with("：".as_bytes()) { 3 } else { 1 };
+    if !matches!(text.get(cursor.at - 1), Some(b':' | b'=' | 0x9A)) {
+        return None;
+    }
+    while cursor.peek() == b'*' {
+        cursor.at += 1;
+    }
+    cursor.skip_spaces();
+    if let Some((_, literal)) = cursor.literal(Style::Literal) {
+        return is_strong_choice(&text[literal.clone()]).then_some(literal);
+    }
+    let before = Before::of(text, hit.start);
+    let value = run(text, cursor.at, &before)?;
+    let is_line = before.is_start && ends_line(text, value.end);
+    let bytes = &text[value.clone()];
+    (is_written(bytes, Naming::Password, Promise::Password, is_line) || is_strong_choice(bytes)).then_some(value)
 }
 
-/// A password or a generated secret that is written without quotes.
-fn is_written(value: &[u8], naming: Naming, promise: Promise, is_line: bool) -> bool {
+/// A chosen password with a digit or a sign.
+pub(crate) fn is_strong_choice(value: &[u8]) -> bool {
+    judge::is_chosen(value) && !judge::is_code(value) && judge::has_digit_or_sign(value)
+}
+
+/// Ports of PostgreSQL and of its poolers, and the wildcard.
+pub(crate) static PGPASS_PORTS: &[&str] = &[":5432:", ":5433:", ":6432:", ":6543:", ":26257:", ":*:"];
+
+/// The password of `host:port:database:user:VALUE` around the port.
+pub(crate) fn pgpass(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
+    let is_host = |byte: &u8| byte.is_ascii_alphanumeric() || b".-*_".contains(byte);
+    let line = line_before(text, hit.start);
+    let host = line.iter().rev().take_while(|byte| is_host(byte)).count();
+    // An ARN such as `arn:aws:s3:*:*:x` has more parts.
+    if host == 0 || line[..line.len() - host].ends_with(b":") {
+        return None;
+    }
+    let mut start = hit.end;
+    // The database and the user.
+    for _ in 0..2 {
+        let rest = &text[start..text.len().min(start + 61)];
+        let length = rest.iter().position(|byte| *byte <= 32 || b":\"'\\".contains(byte))?;
+        if length == 0 || rest[length] != b':' {
+            return None;
+        }
+        start += length + 1;
+    }
+    let value = run(text, start, &Before::of(text, hit.start))?;
+    let bytes = &text[value.clone()];
+    let is_line = host == line.trim_ascii_start().len();
+    (is_written(bytes, Naming::Password, Promise::Password, is_line) || is_strong_choice(bytes)).then_some(value)
+}
+
+/// A password or a generated secret without quotes. `is_line` if nothing but the value can follow the name.
+pub(crate) fn is_written(value: &[u8], naming: Naming, promise: Promise, is_line: bool) -> bool {
     let shape = Shape::of(value);
     let num_signs = shape.signs + shape.joiners;
     if value.len() < 6
@@ -368,7 +242,7 @@ fn is_written(value: &[u8], naming: Naming, promise: Promise, is_line: bool) -> 
         || entropy::num_distinct(value) < 5
         || marker::is_in(value)
         || judge::is_never_a_password(value)
-        || is_expression(value)
+        || expression::is_expression(value)
     {
         return false;
     }

@@ -8,8 +8,8 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::rules::{Check, Find, Pattern, Rule, rules};
 use crate::{
-    assignment, encoded, entropy, judge, manifest, marker, name, notebook, private_key, random, shape, table, url,
-    wrapped,
+    assignment, command, data, encoded, entropy, inserted, judge, manifest, marker, name, notebook, private_key,
+    random, shape, table, url, wrapped,
 };
 
 /// Longest match of a pattern after its keyword, in bytes.
@@ -228,6 +228,20 @@ impl Scan<'_> {
                 let found = private_key::of_jwk(bytes, &hit, &mut self.budget);
                 self.push_each(index, &hit, found);
             }
+            Find::Command => {
+                let found = command::passwords(bytes, &hit, &mut self.budget);
+                self.push_each(index, &hit, found);
+            }
+            Find::Piped => {
+                let found = command::piped(bytes, &hit, &mut self.budget);
+                self.push_each(index, &hit, found);
+            }
+            Find::Options => {
+                let found = command::options(bytes, &hit, &mut self.budget);
+                self.push_each(index, &hit, found.into_iter().collect());
+            }
+            Find::Translated => self.push_each(index, &hit, data::translated(bytes, &hit).into_iter().collect()),
+            Find::Pgpass => self.push_each(index, &hit, data::pgpass(bytes, &hit).into_iter().collect()),
             Find::Cells => {
                 let found = table::cells(bytes, &hit, &mut self.tables_until, &mut self.budget);
                 self.push_each(index, &hit, found);
@@ -235,7 +249,7 @@ impl Scan<'_> {
                 self.push_each(index, &hit, found);
             }
             Find::Inserted => {
-                let found = table::inserted(bytes, &hit, &mut self.budget);
+                let found = inserted::inserted(bytes, &hit, &mut self.budget);
                 self.push_each(index, &hit, found);
             }
             Find::Printed => {

@@ -1,6 +1,7 @@
 //! At least 95 % of the generated secrets are found, in all surroundings.
 
-use crate::generated::{KINDS, SURROUNDINGS, WRAPPED, measure, measure_wrapped};
+use crate::generated::{KINDS, measure, measure_wrapped};
+use crate::surroundings::{SURROUNDINGS, WRAPPED};
 use crate::{Redactor, SecretsIgnore};
 
 /// Percentage of generated passwords that must be redacted in each kind of surroundings.

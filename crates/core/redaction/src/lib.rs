@@ -12,6 +12,10 @@
 //! - no floating point: every machine redacts the same text.
 
 mod assignment;
+mod before;
+mod cell;
+mod columns;
+mod command;
 mod context;
 mod cursor;
 mod data;
@@ -20,12 +24,16 @@ mod engine;
 mod entropy;
 mod expression;
 mod ignore;
+mod inserted;
 mod judge;
+mod lines;
+mod list;
 mod manifest;
 mod marker;
 mod name;
 mod notebook;
 mod private_key;
+mod prose;
 mod random;
 mod redactor;
 mod replace;
@@ -36,10 +44,15 @@ mod table;
 mod template;
 mod untrusted;
 mod url;
+mod words;
 mod wrapped;
 
 #[cfg(test)]
+mod command_tests;
+#[cfg(test)]
 mod corpus_tests;
+#[cfg(test)]
+mod false_alarm_tests;
 #[cfg(test)]
 mod generated;
 #[cfg(test)]
@@ -48,6 +61,8 @@ mod generated_tests;
 mod planted_tests;
 #[cfg(test)]
 mod rule_tests;
+#[cfg(test)]
+mod surroundings;
 #[cfg(test)]
 mod synthesis;
 

@@ -132,6 +132,17 @@ mod tests {
             "mysql ",
             "a1B2c3D4",
             "curl -u ",
+            "echo k3J9!xQ7wZ | passwd ",
+            "mysql -pk3J9!xQ7wZ'",
+            "sqlplus a/b@",
+            "net use \\\\h\\s /x ",
+            "the password for ",
+            "password: &a ",
+            "password: !!str ",
+            "user=a,password=",
+            "login a password ",
+            "a:5432:b:c:",
+            "contraseña: <",
         ] {
             let text = unit.repeat((1 << 20) / unit.len());
             let redacted = redactor(&[]).redact(&text);
@@ -157,6 +168,11 @@ mod tests {
             "password: k3J9!xQ7w ",
             "user=a password=b1c2d3 ",
             "[a]\npassword = ",
+            "user password\n",
+            "user\tpassword\n\"\t\"",
+            "user,password\n\"a,\"b,",
+            "echo \\\n| chpasswd ",
+            "login a\npassword ",
         ] {
             let text = unit.repeat((1 << 20) / unit.len());
             let redacted = redactor(&[]).redact(&text);
@@ -239,6 +255,18 @@ mod tests {
             "->",
             "psk=",
             "${password:-",
+            "curl -u a:",
+            "echo ",
+            " | chpasswd",
+            "sqlplus a/",
+            "net use \\\\h\\s ",
+            "user password\n",
+            "\t",
+            "!!str ",
+            "&a ",
+            " for x is ",
+            "user=a,",
+            ":5432:a:b:",
         ]);
         prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
     }

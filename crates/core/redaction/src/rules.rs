@@ -9,7 +9,7 @@ use crate::name::Naming;
 
 /// Part of the key of everything that is derived from redacted texts. Raise it whenever the rules redact
 /// other text.
-pub const RULES_VERSION: u32 = 4;
+pub const RULES_VERSION: u32 = 5;
 
 /// How to find and judge one kind of secret.
 pub(crate) struct Rule {
@@ -32,6 +32,16 @@ pub(crate) enum Find {
     KeyBody,
     /// The private members of a JSON Web Key.
     Jwk,
+    /// The passwords of a command line.
+    Command,
+    /// A password that is written to the standard input of a command.
+    Piped,
+    /// The password after `-u user -p`.
+    Options,
+    /// A word for a password in another language, and its value.
+    Translated,
+    /// An entry of `.pgpass`.
+    Pgpass,
     /// Cells of tables and rows.
     Cells,
     /// Values that SQL inserts.

@@ -1,0 +1,333 @@
+//! Passwords in command lines: `mysql -pVALUE`, `curl -u user:VALUE`, `echo VALUE | passwd --stdin user`.
+//!
+//! A command line is cut into words as a shell cuts it. The table of commands lists the words that are
+//! passwords. The options of other commands, such as `ssh -p 22`, are never read.
+
+use std::ops::Range;
+
+use crate::before::line_before;
+use crate::data::is_strong_choice;
+use crate::judge;
+use crate::name::{Naming, Promise};
+use crate::words::{Word, Words};
+use crate::{data, name};
+
+/// Names of commands. A command is read only if it begins a word and a blank follows.
+pub(crate) static COMMANDS: &[&str] = &[
+    "mysql",
+    "mariadb",
+    "sshpass",
+    "redis-cli",
+    "docker login",
+    "podman login",
+    "registry login",
+    "curl ",
+    "psexec",
+    "smbclient",
+    "ldapsearch",
+    "ldapmodify",
+    "ldapadd",
+    "ldapwhoami",
+    "mongosh",
+    "mongo ",
+    "mongodump",
+    "mongorestore",
+    "htpasswd",
+    "-passin",
+    "-passout",
+    "zip -p",
+    "7z ",
+    "openssl ",
+    "net use",
+    "sqlplus",
+    "expdp ",
+    "impdp ",
+    "sqlldr ",
+    "sqlcmd",
+    "requirepass",
+    "masterauth",
+    "nickserv",
+    "-storepass",
+    "-keypass",
+];
+
+/// Commands that read a password from standard input.
+pub(crate) static READERS: &[&str] =
+    &["chpasswd", "password-stdin", "passwd --stdin", "| passwd", "|passwd", "sudo passwd", "sudo -s", "| kinit"];
+
+/// Maximum distance between a password and the pipe to its reader, in bytes.
+const PIPE_REACH: usize = 80;
+
+/// Where the password of a command is.
+enum Position {
+    /// The word after the command.
+    First,
+    /// The word after this option, or the rest of the option's own word.
+    Argument(&'static str),
+    /// The word after this option.
+    Next(&'static str),
+    /// The rest of the option's own word. The word after it is something else.
+    Joined(&'static str),
+    /// The part after the sign in the argument of the option: `-u user:VALUE`.
+    Pair(&'static str, u8),
+    /// The part after `pass:` in the argument of the option.
+    Source(&'static str),
+}
+
+fn positions(command: &[u8]) -> &'static [Position] {
+    use Position::{Argument, First, Joined, Next, Pair, Source};
+    match command {
+        b"mysql" | b"mariadb" => &[Joined("-p"), Next("password")],
+        b"sshpass" | b"docker login" | b"podman login" | b"registry login" => &[Argument("-p")],
+        b"mongosh" | b"mongo " | b"mongodump" | b"mongorestore" | b"psexec" => &[Next("-p")],
+        b"redis-cli" => &[Next("-a")],
+        b"curl " => &[Pair("-u", b':'), Pair("--user", b':'), Pair("-U", b':'), Pair("--proxy-user", b':')],
+        b"smbclient" => &[Pair("-U", b'%'), Pair("--user", b'%')],
+        b"ldapsearch" | b"ldapmodify" | b"ldapadd" | b"ldapwhoami" => &[Argument("-w")],
+        b"openssl " | b"-passin" | b"-passout" => &[Source("-passin"), Source("-passout"), Source("-pass"), Next("-k")],
+        b"zip -p" | b"sqlcmd" => &[Argument("-P")],
+        b"7z " => &[Joined("-p")],
+        b"nickserv" => &[Next("identify"), Next("IDENTIFY")],
+        b"requirepass" | b"masterauth" | b"-storepass" | b"-keypass" => &[First],
+        _ => &[],
+    }
+}
+
+/// The passwords in the command line whose command is at `hit`.
+pub(crate) fn passwords(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
+    let command = text[hit.clone()].to_ascii_lowercase();
+    let Some(end) = command_end(text, hit, &command) else { return Vec::new() };
+    // `masterAuth` is a name of programs.
+    if *budget == 0 || (command == b"masterauth" && text[hit.clone()] != *b"masterauth") {
+        return Vec::new();
+    }
+    // `zip -P` and `-passin` are options themselves.
+    let from = match command.as_slice() {
+        b"zip -p" => hit.start + b"zip".len(),
+        b"-passin" | b"-passout" => hit.start,
+        _ => end,
+    };
+    let words: Vec<Word> = Words::of_command(text, hit.start, from, budget).collect();
+    let mut found = match command.as_slice() {
+        b"htpasswd" => htpasswd(text, &words),
+        b"net use" => net_use(text, &words),
+        b"sqlplus" | b"expdp " | b"impdp " | b"sqlldr " => oracle(text, &words),
+        _ => Vec::new(),
+    };
+    for position in positions(&command) {
+        for (index, word) in words.iter().enumerate() {
+            found.extend(at_position(text, position, word, words.get(index + 1), index));
+        }
+    }
+    found.retain(|value| is_password(&text[value.clone()]));
+    found
+}
+
+/// The end of the command's name, with endings such as `dump` and `.exe`.
+fn command_end(text: &[u8], hit: &Range<usize>, command: &[u8]) -> Option<usize> {
+    let is_option = command.starts_with(b"-");
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'@');
+    if let Some(before) = hit.start.checked_sub(1)
+        && (is_name(text[before]) || (text[before] == b'-' && !is_auth(command)))
+        && !name::is_escape_letter(text, before)
+        && !(command == b"zip -p" && text[..hit.start].ends_with(b"un"))
+    {
+        return None;
+    }
+    if command.ends_with(b" ") || command == b"zip -p" {
+        return Some(hit.end);
+    }
+    let ending = match command {
+        b"mysql" | b"mariadb" | b"psexec" | b"sqlplus" | b"sqlcmd" => {
+            let is_part = |byte: &&u8| byte.is_ascii_lowercase() || b"-._64".contains(byte);
+            text[hit.end..].iter().take(16).take_while(is_part).count()
+        }
+        _ => 0,
+    };
+    let end = hit.end + ending;
+    let follows = text.get(end).copied().unwrap_or(0);
+    (matches!(follows, b' ' | b'\t') || (is_option && follows == b'=')).then_some(end)
+}
+
+/// `--requirepass` is the same setting as `requirepass`.
+fn is_auth(command: &[u8]) -> bool {
+    matches!(command, b"requirepass" | b"masterauth" | b"-storepass" | b"-keypass" | b"-passin" | b"-passout")
+}
+
+fn at_position(
+    text: &[u8],
+    position: &Position,
+    word: &Word,
+    next: Option<&Word>,
+    index: usize,
+) -> Option<Range<usize>> {
+    let is_option = |word: &[u8]| {
+        word.starts_with(b"-")
+            && word.len() > 1
+            && word[1..].iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
+    };
+    let argument = |option: &str| -> Option<Range<usize>> {
+        let rest = text[word.whole.clone()].strip_prefix(option.as_bytes())?;
+        if !rest.is_empty() {
+            let joined = !option.starts_with("--");
+            let start = word.whole.end - rest.len() + usize::from(rest.starts_with(b"="));
+            return (joined || rest.starts_with(b"=")).then(|| Word::inner(text, start..word.whole.end));
+        }
+        let next = next?;
+        (!is_option(&text[next.whole.clone()])).then(|| next.value.clone())
+    };
+    match position {
+        Position::First if index == 0 => Some(word.value.clone()),
+        Position::First => None,
+        Position::Argument(option) => argument(option),
+        Position::Next(option) if text[word.whole.clone()] == *option.as_bytes() => argument(option),
+        Position::Next(_) => None,
+        Position::Joined(option) => {
+            let rest = text[word.whole.clone()].strip_prefix(option.as_bytes())?;
+            // `-port=…`, `-protocol=…` and `-password=…` with one hyphen.
+            let is_long =
+                [b"ort".as_slice(), b"rotocol", b"assword", b"lugin"].iter().any(|name| rest.starts_with(name));
+            (!rest.is_empty() && !is_long).then(|| Word::inner(text, word.whole.end - rest.len()..word.whole.end))
+        }
+        Position::Pair(option, sign) => after_user(text, argument(option)?, *sign),
+        Position::Source(option) => {
+            let argument = argument(option)?;
+            let rest = text[argument.clone()].strip_prefix(b"pass:")?;
+            Some(Word::inner(text, argument.end - rest.len()..argument.end))
+        }
+    }
+}
+
+/// The password of `-u user -p VALUE`, after a command that no rule names.
+pub(crate) fn options(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Option<Range<usize>> {
+    let before = line_before(text, hit.start);
+    // After `mysql -u user -p` the name of a database follows.
+    let is_database = |name: &[u8]| before.windows(name.len()).any(|window| window.eq_ignore_ascii_case(name));
+    let begins_word = before.last().is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-');
+    if *budget == 0 || !begins_word || is_database(b"mysql") || is_database(b"mariadb") {
+        return None;
+    }
+    let words: Vec<Word> = Words::of_command(text, hit.start, hit.end, budget).take(3).collect();
+    let password = words.get(1)?;
+    let rest = text[password.whole.clone()].strip_prefix(b"-p").or(text[password.whole.clone()].strip_prefix(b"-P"))?;
+    let value = match rest.len() {
+        0 => words.get(2)?.value.clone(),
+        length => Word::inner(text, password.whole.end - length..password.whole.end),
+    };
+    let bytes = &text[value.clone()];
+    let is_option = bytes.starts_with(b"-") && bytes[1..].iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-');
+    (!is_option && is_strong_choice(bytes)).then_some(value)
+}
+
+/// The part after `user` and a sign.
+fn after_user(text: &[u8], pair: Range<usize>, sign: u8) -> Option<Range<usize>> {
+    let is_user = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.@-\\+/${}".contains(byte);
+    let bytes = &text[pair.clone()];
+    let length = bytes.iter().position(|byte| *byte == sign)?;
+    (length <= 60 && bytes[..length].iter().all(is_user)).then(|| Word::inner(text, pair.start + length + 1..pair.end))
+}
+
+/// `htpasswd -b file user VALUE`, `htpasswd -nb user VALUE`.
+fn htpasswd(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
+    let is_option = |word: &&Word| text[word.whole.clone()].starts_with(b"-");
+    let has = |flag: u8| words.iter().take_while(is_option).any(|word| text[word.whole.clone()].contains(&flag));
+    if !has(b'b') {
+        return Vec::new();
+    }
+    let place = if has(b'n') { 1 } else { 2 };
+    words.iter().skip_while(is_option).nth(place).map(|word| word.value.clone()).into_iter().collect()
+}
+
+/// `net use X: \\host\share VALUE /user:u`: the word that is no drive, share or option.
+fn net_use(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
+    let is_share = |word: &Word| text[word.value.clone()].starts_with(b"\\\\");
+    let Some(share) = words.iter().position(is_share) else { return Vec::new() };
+    let rest = words[share + 1..].iter().map(|word| word.value.clone());
+    rest.filter(|value| !text[value.clone()].starts_with(b"/")).take(1).collect()
+}
+
+/// `sqlplus user/VALUE@host`. Without a host the value must look like a password beyond doubt.
+fn oracle(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for word in words {
+        let Some(mut value) = after_user(text, after_equals(text, word.value.clone()), b'/') else { continue };
+        if let Some(host) = text[value.clone()].iter().rposition(|byte| *byte == b'@') {
+            value.end = value.start + host;
+        } else if !data::is_written(&text[value.clone()], Naming::Password, Promise::Password, false) {
+            continue;
+        }
+        found.push(Word::inner(text, value));
+        break;
+    }
+    found
+}
+
+/// The value of `userid=user/VALUE@host`.
+fn after_equals(text: &[u8], word: Range<usize>) -> Range<usize> {
+    if text[word.clone()].starts_with(b"userid=") { word.start + b"userid=".len()..word.end } else { word }
+}
+
+/// The passwords that a line writes to the command at `hit`: `echo VALUE | …`, `… <<< VALUE`.
+pub(crate) fn piped(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
+    let reader = text[hit.clone()].to_ascii_lowercase();
+    if *budget == 0 || (reader == b"sudo -s" && !text[hit.clone()].ends_with(b"S")) {
+        return Vec::new();
+    }
+    let has_user = reader == b"chpasswd";
+    let mut found = Vec::new();
+    for word in echoed(text, hit, budget).into_iter().chain(here_string(text, hit, budget)) {
+        let value = if has_user { after_user(text, word, b':') } else { Some(word) };
+        found.extend(value.into_iter().flat_map(|value| lines_of(text, value)));
+    }
+    found.retain(|value| is_password(&text[value.clone()]));
+    found
+}
+
+/// The last word of `echo` before the pipe to the command at `hit`.
+fn echoed(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Option<Range<usize>> {
+    let line = line_before(text, hit.start);
+    *budget = budget.saturating_sub(line.len());
+    let start = hit.start - line.len();
+    let last = |word: &[u8]| line.windows(word.len()).rposition(|window| window == word).map(|at| at + word.len());
+    let from = start + last(b"echo ").max(last(b"printf "))?;
+    let mut words = Words::of_command(text, from - b"echo ".len(), from, budget);
+    let all: Vec<Word> = words.by_ref().collect();
+    let pipe = words.position();
+    if text.get(pipe) != Some(&b'|') || pipe > hit.start || hit.start - pipe > PIPE_REACH {
+        return None;
+    }
+    let is_given = |word: &&Word| {
+        let bytes = &text[word.whole.clone()];
+        !matches!(bytes, b"-n" | b"-e" | b"-ne" | b"-en" | b"-E") && !bytes.windows(2).any(|pair| pair == b"%s")
+    };
+    let mut given = all.iter().filter(is_given);
+    let word = given.next()?.value.clone();
+    given.next().is_none().then_some(word)
+}
+
+/// The word after `<<<`.
+fn here_string(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Option<Range<usize>> {
+    let line = &text[hit.end..text.len().min(hit.end + PIPE_REACH)];
+    let line = &line[..line.iter().position(|byte| *byte == b'\n').unwrap_or(line.len())];
+    *budget = budget.saturating_sub(line.len());
+    let at = hit.end + line.windows(3).position(|sign| sign == b"<<<")? + 3;
+    Words::of_command(text, hit.start, at, budget).next().map(|word| word.value)
+}
+
+/// The lines of `first\nsecond`.
+fn lines_of(text: &[u8], value: Range<usize>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = value.start;
+    while let Some(length) = text[start..value.end].windows(2).position(|pair| pair == b"\\n") {
+        found.push(start..start + length);
+        start += length + 2;
+    }
+    found.push(start..value.end);
+    found
+}
+
+/// A chosen password, or one that no program could contain.
+fn is_password(value: &[u8]) -> bool {
+    data::is_written(value, Naming::Password, Promise::Password, true)
+        || (judge::is_chosen(value) && !judge::is_code(value))
+}

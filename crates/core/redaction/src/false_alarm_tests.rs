@@ -1,0 +1,53 @@
+//! Texts without secrets that look like texts with secrets. Redaction leaves them unchanged.
+
+use crate::{Redactor, SecretsIgnore};
+
+const TEXTS: &[&str] = &[
+    // Prose.
+    "The password is required.\n",
+    "password is not set\n",
+    "The password for this account is required.\n",
+    "The password for the user is stored in config.yaml.\n",
+    "The password of the database is read from $DB_PASSWORD.\n",
+    "The password for bob is invalid: it has fewer than 8 characters.\n",
+    "The key for the map is `user_id2`.\n",
+    "The secret for tests is get_secret(1).\n",
+    "Passwort: erforderlich\n",
+    "Contraseña: obligatoria\n",
+    "mot de passe: votre mot de passe\n",
+    // Command lines.
+    "ssh -p 8080 bob@host\n",
+    "docker run -p 80:80 image1\n",
+    "mkdir -p build/x86_64-linux\n",
+    "cp -p file1.txt file2.txt\n",
+    "mysql -u root -p shop2024\n",
+    "mysql -u root -p -h db1.acme.io\n",
+    "redis-cli -p 6379 ping\n",
+    // YAML.
+    "password: !vault secret/db1\n",
+    "password: !Ref DbPassword1\n",
+    "password: *pw\n",
+    "password: &pw ${DB_PASSWORD}\n",
+    "password: !!str\n",
+    "fn f(password: &mut String, x: u8) {}\n",
+    "fn f(password: &str) -> Option<u8> {}\n",
+    // Columns.
+    "user password\nreturn user1, password1\n",
+    "enter user password\nthen press F12 key\n",
+    "user  password  host\nstring  string  string\n",
+    "user\tpassword\nstring\tstring\n",
+    "arn:aws:s3:*:*:bucket1:object1\n",
+    "cpe:2.3:a:acme:server:1.0:*:*:*:*:*:*:*\n",
+    "login user password required\n",
+    "mount -o username=bob,password=$PASS,uid=1000 //srv/share /mnt\n",
+    "connect(user=u,password=get_password1,host=h)\n",
+    "//srv/share /mnt cifs credentials=/etc/smb/user1,uid=1000 0 0\n",
+];
+
+#[test]
+fn texts_without_secrets_stay() {
+    let redactor = Redactor::new(&SecretsIgnore::default()).expect("no patterns");
+    let changed = TEXTS.iter().map(|text| redactor.redact(text).text).zip(TEXTS).filter(|(now, text)| now != *text);
+    let changed: Vec<_> = changed.collect();
+    assert!(changed.is_empty(), "{changed:#?}");
+}

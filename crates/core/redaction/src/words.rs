@@ -1,0 +1,206 @@
+//! Cuts a command line into words as a shell does, also inside a string of a program.
+
+use std::ops::Range;
+
+use crate::before::Before;
+
+/// Maximum length of a command line, in bytes.
+const REACH: usize = 400;
+
+/// A word of a command line.
+pub(crate) struct Word {
+    /// The word with its quotes.
+    pub(crate) whole: Range<usize>,
+    /// The word without the quotes around it.
+    pub(crate) value: Range<usize>,
+}
+
+impl Word {
+    /// The range without the quotes around it.
+    pub(crate) fn inner(text: &[u8], range: Range<usize>) -> Range<usize> {
+        let bytes = &text[range.clone()];
+        let length = usize::from(bytes.starts_with(b"\\")) + 1;
+        let is_quote = matches!(bytes, [b'"' | b'\'', ..] | [b'\\', b'"' | b'\'', ..]);
+        if !is_quote || bytes.len() < 2 * length {
+            return range;
+        }
+        let (quote, rest) = bytes.split_at(length);
+        if rest.ends_with(quote) {
+            return range.start + length..range.end - length;
+        }
+        // A tag or a bracket of the text around the command follows.
+        if length == 1
+            && let Some(end) = quoted_length(rest, quote[0])
+            && rest.get(end).is_some_and(|next| b"<),:]}".contains(next))
+        {
+            return range.start + 1..range.start + end;
+        }
+        // A quote that never closes is no part of the value.
+        if rest.windows(length).any(|window| window == quote) { range } else { range.start + length..range.end }
+    }
+}
+
+/// The words of one command, up to the end of the line, a pipe, `;`, `&` or the end of the string around it.
+pub(crate) struct Words<'text> {
+    text: &'text [u8],
+    at: usize,
+    /// The quote of the string around the command, and whether a backslash precedes it.
+    quote: Option<(u8, bool)>,
+    /// A bracket is open before the command.
+    is_nested: bool,
+    is_over: bool,
+}
+
+impl<'text> Words<'text> {
+    /// The words from `from` of the command that begins at `start`.
+    pub(crate) fn of_command(text: &'text [u8], start: usize, from: usize, budget: &mut usize) -> Self {
+        *budget = budget.saturating_sub(REACH + crate::before::REACH);
+        let text = &text[..text.len().min(from + REACH)];
+        let before = Before::of(text, start);
+        let inner = before.inner_quote.map(|quote| (quote, true));
+        Self { text, at: from, quote: inner.or(before.quote), is_nested: before.is_nested(), is_over: false }
+    }
+
+    /// The end of the words that were read, or the sign that ends the command.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
+    fn rest(&self) -> &'text [u8] {
+        &self.text[self.at.min(self.text.len())..]
+    }
+
+    /// The string around the command ends here.
+    fn ends_string(&self, rest: &[u8]) -> bool {
+        match (self.quote, rest) {
+            (Some((quote, true)), [b'\\', next, ..]) => *next == quote,
+            (Some((quote, false)), [byte, ..]) => *byte == quote,
+            _ => false,
+        }
+    }
+
+    fn skip_blanks(&mut self) {
+        loop {
+            match self.rest() {
+                [b' ' | b'\t', ..] => self.at += 1,
+                [b'\\', b'\n', ..] => self.at += 2,
+                [b'\\', b'\r', b'\n', ..] => self.at += 3,
+                _ => return,
+            }
+        }
+    }
+
+    /// The length of a quoted part at the start of `rest`, if it has the same quotes as the string around the
+    /// command. Documents nest quotes in this way.
+    fn nested_length(&self, rest: &[u8]) -> usize {
+        match (self.quote, rest) {
+            (Some((quote, false)), [byte, next, ..])
+                if *byte == quote && next.is_ascii_graphic() && !b",;)]}+.\"'`".contains(next) =>
+            {
+                quoted_length(&rest[1..], quote).map_or(0, |length| length + 1)
+            }
+            _ => 0,
+        }
+    }
+
+    /// The length of a word at the start of `rest`.
+    fn word_length(&self, rest: &[u8]) -> usize {
+        let mut at = self.nested_length(rest);
+        while at < rest.len() && !self.ends_string(&rest[at..]) {
+            match &rest[at..] {
+                [0..=32 | 127, ..] => break,
+                [b'\\', b'\n' | b'\r', ..] => break,
+                // The end of the line in a string of a program.
+                [b'\\', b'n' | b'r', ..] if self.quote.is_some_and(|(quote, _)| quote != b'`') => break,
+                [b'\\', quote @ (b'"' | b'\''), inner @ ..] if self.quote.is_some_and(|(_, escaped)| !escaped) => {
+                    let closing = [b'\\', *quote];
+                    at += 2 + inner.windows(2).position(|pair| pair == closing).map_or(0, |length| length + 2);
+                }
+                [b'\\', _, ..] => at += 2,
+                [quote @ (b'"' | b'\''), inner @ ..] => at += 1 + quoted_length(inner, *quote).unwrap_or(0),
+                _ => at += 1,
+            }
+        }
+        at.min(rest.len())
+    }
+}
+
+/// The length up to the closing quote and with it.
+fn quoted_length(inner: &[u8], quote: u8) -> Option<usize> {
+    let mut at = 0;
+    while at < inner.len() {
+        match inner[at] {
+            b'\n' => return None,
+            b'\\' if quote == b'"' => at += 1,
+            byte if byte == quote => return Some(at + 1),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+impl Iterator for Words<'_> {
+    type Item = Word;
+
+    fn next(&mut self) -> Option<Word> {
+        self.skip_blanks();
+        let rest = self.rest();
+        let ends_string = self.ends_string(rest) && self.nested_length(rest) == 0;
+        if self.is_over || ends_string || matches!(rest, [] | [b'\n' | b'\r' | b'|' | b';' | b'&', ..]) {
+            return None;
+        }
+        let length = self.word_length(rest);
+        let mut end = self.at + length;
+        if rest[..length].ends_with(b";") {
+            self.is_over = true;
+            end -= 1;
+        }
+        // The bracket belongs to `$(…)` around the command.
+        if rest[..length].ends_with(b")") && !rest[..length].contains(&b'(') && self.is_nested {
+            end -= 1;
+        }
+        let whole = self.at..end;
+        self.at += length;
+        (length > 0).then(|| Word { value: Word::inner(self.text, whole.clone()), whole })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of the command after `$`.
+    fn check(text: &str, expect: &[&str]) {
+        let start = text.find('$').expect("a mark") + 1;
+        let mut budget = 10_000;
+        let words = Words::of_command(text.as_bytes(), start, start, &mut budget);
+        assert_eq!(words.map(|word| &text[word.value]).collect::<Vec<_>>(), expect, "{text}");
+        assert!(budget < 10_000);
+    }
+
+    #[test]
+    fn words_are_those_of_a_shell() {
+        check("$a 'b c' \"d \\\"e\" f\ng", &["a", "b c", "d \\\"e", "f"]);
+        check("$a 'it'\\''s' b", &["a", "it'\\''s", "b"]);
+        check("$a -p'b c' \\\n  d | e", &["a", "-p'b c'", "d"]);
+        check("$a don't b; c", &["a", "don't", "b"]);
+        check("x=($a b) c", &["a", "b", "c"]);
+    }
+
+    #[test]
+    fn string_around_the_command_ends_it() {
+        check("f(\"$a b\", c)", &["a", "b"]);
+        check("f(\"$a \\\"b c\\\" d\")", &["a", "b c", "d"]);
+        check("\"k\": \"\\\"$a b\\\" c\"", &["a", "b"]);
+        check("f('$a 'b' c')", &["a", "b", "c"]);
+        check("f('$a -p' + b)", &["a", "-p"]);
+        check("`$a b` c", &["a", "b"]);
+        check("f(\"$a b\\nc\")", &["a", "b"]);
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        check(&format!("$a {}", "b".repeat(1000)), &["a", &"b".repeat(REACH - 2)]);
+    }
+}
