@@ -152,8 +152,8 @@ struct BothAnswers {
     is_tied: bool,
 }
 
-/// The figures of all questions. Fails if the sides differ, or if a kind proves nothing although several of its
-/// questions were drawn.
+/// The figures of all questions. Fails if the sides differ, or if a kind proves nothing although several of
+/// its questions were drawn.
 fn summed_up(answered: Vec<(&CommandLine, Result<BothAnswers>)>, draws: usize) -> Result<Compared> {
     let (mut compared, mut found_by_kind, mut differences) = (Compared::default(), BTreeMap::new(), Vec::new());
     for (question, outcome) in answered {
