@@ -1,10 +1,10 @@
 //! Measures the effect of redaction on real trees: `cargo run --release --example measure -- [--show|--table]
 //! [--fast] DIR…`.
 //!
-//! Takes the files that would be indexed, redacts them, cuts the redacted texts into chunks as the index
-//! does, and lists every chunk that redaction changed: path, lines and rules, with `--show` also the redacted
-//! lines, with `--table` as rows of Markdown. Ends with the share of changed chunks and, unless `--fast` is
-//! given, the speed.
+//! Takes the files that would be indexed, redacts them, and cuts the redacted texts into chunks as the index
+//! does. Lists every chunk that redaction changed, with its path, lines and rules. `--show` adds the redacted
+//! lines. `--table` writes rows of Markdown. At the end it prints the share of changed chunks and, without
+//! `--fast`, the speed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ use cairn_syntax::{ParseLimits, language_of, parse_file};
 const REPETITIONS: usize = 7;
 /// Number of bytes of a text that are used to detect its language.
 const HEAD_BYTES: usize = 4096;
-/// Characters of a line that are shown.
+/// Number of characters of a line that are shown.
 const SHOWN: usize = 160;
 
 /// A file as it would be indexed.
@@ -159,7 +159,7 @@ fn row(file: &File, chunk: &Changed, listing: Listing) -> String {
     }
 }
 
-/// The best of several passes: other work on the machine only ever adds to the time.
+/// Prints the best time of several passes. Other work on the machine can only increase the time.
 fn time(redactor: &Redactor, files: &[File]) {
     let num_bytes: usize = files.iter().map(|file| file.text.len()).sum();
     let pass = || {

@@ -1,6 +1,6 @@
-//! Values that are assigned to a name, in many syntaxes: `name = "value"`, `"name": "value"`, `name: value`,
-//! `name=value`, `name("value")`, `<name>value</name>`, `--name value`, `name="x" value="value"`, `("name",
-//! "value")`, also inside the escaped strings of JSON (`\"name\": \"value\"`).
+//! Reads the value that is assigned to a name, in many syntaxes: `name = "value"`, `"name": "value"`, `name:
+//! value`, `name=value`, `name("value")`, `<name>value</name>`, `--name value`, `name="x" value="value"`,
+//! `("name", "value")`, and the escaped strings of JSON (`\"name\": \"value\"`).
 
 use std::ops::Range;
 
@@ -22,21 +22,21 @@ pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<V
     let known = delimited(text, hit.clone(), naming);
     let whole = data::secrets(text, &hit, naming);
     match known {
-        // Closing brackets and stops after a known value belong to its surroundings.
+        // Closing brackets and stops at the end belong to the surroundings of the value.
         Some(known) if whole.iter().all(|value| is_covered(text, value, &known)) => Some(known),
         known if whole.is_empty() => known,
         _ => Some(whole),
     }
 }
 
-/// The whole value is known, except signs that close its surroundings.
+/// Whether the known parts cover the whole value, except signs that close its surroundings.
 fn is_covered(text: &[u8], value: &Range<usize>, known: &[Range<usize>]) -> bool {
     let Some((first, last)) = known.first().zip(known.last()) else { return false };
     first.start <= value.start
         && (last.end >= value.end || text[last.end..value.end].iter().all(|byte| b")]}.,;:?'\"`*".contains(byte)))
 }
 
-/// A value between quotes, or one that ends where an expression ends.
+/// The value between quotes, or up to the end of an expression.
 fn delimited(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range<usize>>> {
     let (style, value) = assigned(text, hit.end)?;
     let name = Name::around(text, hit, naming)?;
@@ -60,8 +60,8 @@ fn delimited(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range
     is_secret(&text[value.clone()]).then(|| vec![value])
 }
 
-/// The value and the parts joined to it: `"…" + "…"`, literals on separate lines, lines continued by a
-/// backslash.
+/// The value and the parts that are joined to it: `"…" + "…"`, literals on separate lines, lines that a
+/// backslash continues.
 fn joined_parts(text: &[u8], value: Range<usize>) -> Vec<Range<usize>> {
     let end = text.len().min(value.end + REACH);
     let mut cursor = Cursor { text: &text[..end], at: value.end };
@@ -91,7 +91,7 @@ fn next_part(cursor: &mut Cursor<'_>) -> Option<Range<usize>> {
     (cursor.at > start).then(|| cursor.literal(Style::Literal)).flatten().map(|(_, part)| part)
 }
 
-/// `pass` as a verb or a noun of its own: `should_pass("…")`, `pass "…" to`.
+/// Whether `pass` is a verb or a noun with another meaning: `should_pass("…")`, `pass "…" to`.
 fn is_verb(name: &[u8]) -> bool {
     if name.contains(&b'_') && !name.iter().any(u8::is_ascii_lowercase) {
         return false;
@@ -101,8 +101,8 @@ fn is_verb(name: &[u8]) -> bool {
         && !name.windows(3).any(|part| part == b"pwd")
 }
 
-/// The value after a name that ends after `word_end`. Cheap if no value follows: most keywords are ordinary
-/// words.
+/// The value after a name that ends after `word_end`. The check is cheap if no value follows, because most
+/// keywords are ordinary words.
 fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
     let name_end = name_end(text, word_end);
     let end = text.len().min(name_end + REACH);
@@ -150,21 +150,21 @@ fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
     }
 }
 
-/// `password -> …` in notes.
+/// Reads the value of `password -> …`.
 fn after_arrow(cursor: &mut Cursor<'_>, length: usize) -> Option<(Style, Range<usize>)> {
     cursor.at += length;
     cursor.skip_spaces();
     value(cursor)
 }
 
-/// The word that ends here is the name of an element: it follows `<`.
+/// Whether the word that ends here is the name of an element: `<` precedes it.
 fn begins_element(text: &[u8], end: usize) -> bool {
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-' | b'.');
     let length = text[..end].iter().rev().take(48).take_while(is_part).count();
     text[..end - length].last() == Some(&b'<')
 }
 
-/// `<password encoding="plain">value</password>`
+/// Reads the value of `<password encoding="plain">value</password>`.
 fn with_attributes(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let tag = &cursor.text[cursor.at..cursor.text.len().min(cursor.at + 120)];
     cursor.at += tag.iter().position(|byte| matches!(byte, b'>' | b'<' | b'\n')).filter(|at| tag[*at] == b'>')?;
@@ -206,7 +206,7 @@ fn after_operator(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     value(cursor)
 }
 
-/// A literal, perhaps wrapped, or a bare value.
+/// Reads a literal, a literal in a call, or a bare value.
 fn value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     if cursor.at_word(b"``") && !cursor.at_word(b"```") {
         cursor.at += 1;
@@ -225,7 +225,7 @@ fn value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     Some((Style::Loose, bare))
 }
 
-/// `process.env.PASSWORD || "…"`, `… ?? "…"`, `… or "…"`: the default value.
+/// Reads the default value of `process.env.PASSWORD || "…"`, `… ?? "…"` and `… or "…"`.
 fn alternative(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.skip_spaces();
     let operator = [b"|| ".as_slice(), b"?? ", b"or ", b"?: "].into_iter().find(|operator| cursor.at_word(operator))?;
@@ -233,7 +233,7 @@ fn alternative(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.literal(Style::Literal)
 }
 
-/// `&anchor value`, `!!str value`, and after `|` or `>` the next line.
+/// Reads the value of `&anchor value` and `!!str value`, or the line after `|` or `>`.
 fn yaml_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let start = cursor.at;
     while cursor.peek() == b'&' || cursor.at_word(b"!!") {
@@ -259,12 +259,13 @@ fn yaml_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let found = cursor.literal(Style::Literal).or_else(|| cursor.bare().map(|span| (Style::Line, span)));
     cursor.skip_quote();
     cursor.skip_spaces();
-    // A type such as `&str` is followed by more than its value.
+    // After a type such as `&str` the line contains more than the value.
     let is_line = cursor.at > start && (cursor.at_line_end() || cursor.peek() == b'#');
     if is_line && anchored { found } else { None }
 }
 
-/// `<key>password</key>` and then `<string>…</string>`, as in property lists; cells and terms of HTML.
+/// Reads the value of `<key>password</key>` and `<string>…</string>`, as in property lists, and of cells and
+/// terms of HTML.
 fn next_element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     const PAIRS: [(&[u8], &[u8]); 8] = [
         (b"</key>", b"<string>"),
@@ -298,7 +299,7 @@ fn next_element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     element(cursor)
 }
 
-/// `variable "password" { default = "…" }` of Terraform.
+/// Reads the value of `variable "password" { default = "…" }` of Terraform.
 fn block_default(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let body = &cursor.text[cursor.at..];
     let body = &body[..body.iter().position(|byte| *byte == b'}').unwrap_or(body.len())];
@@ -309,7 +310,7 @@ fn block_default(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     literal_behind_equals(cursor)
 }
 
-/// `= "…"`, with blanks before and after the sign.
+/// Reads the literal after `=`. Blanks may surround the sign.
 fn literal_behind_equals(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.skip_spaces();
     if cursor.peek() != b'=' {
@@ -320,7 +321,7 @@ fn literal_behind_equals(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>
     cursor.literal(Style::Literal)
 }
 
-/// `Some("…")`, `String::from("…")`, `new Secret("…")`, `["…"`.
+/// Reads the literal of `Some("…")`, `String::from("…")`, `new Secret("…")`, `["…"`.
 fn wrapped(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     /// Functions that convert their argument. They do not look up a value by name.
     const MAKERS: [&[u8]; 12] = [
@@ -358,7 +359,7 @@ fn wrapped(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.literal(if list || makes { Style::Literal } else { Style::Wrapped })
 }
 
-/// `: &'static str = "…"`, `: Optional[str] = "…"`: a type precedes the `=`.
+/// Reads the literal of `: &'static str = "…"` or `: Optional[str] = "…"`: a type precedes the `=`.
 fn after_type(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let rest = &cursor.text[cursor.at..cursor.text.len().min(cursor.at + 48)];
     let is_type = |byte: &u8| {
@@ -374,8 +375,8 @@ fn after_type(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.literal(Style::Literal).or_else(|| wrapped(cursor))
 }
 
-/// `<password>value</password>`, also with the value on a separate line or as CDATA. Without a closing tag
-/// `>` is a comparison.
+/// Reads the value of `<password>value</password>`. The value may be on a separate line or be CDATA. Without
+/// a closing tag, `>` is a comparison.
 fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.at += 1;
     cursor.skip_lines();
@@ -393,7 +394,7 @@ fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let line = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
     let length = rest[..line].windows(ending.len()).position(|window| window == ending).unwrap_or(line);
     let value = &rest[..length];
-    // Other elements are inside.
+    // The element contains other elements.
     if !is_raw && value.contains(&b'<') {
         return None;
     }
@@ -402,27 +403,27 @@ fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     (after.starts_with(ending) && !value.is_empty()).then(|| (Style::Literal, start..start + value.len()))
 }
 
-/// `- name: DB_PASSWORD` and on the next line `value: …`.
+/// Reads the value of `- name: DB_PASSWORD` if the next line is `value: …`.
 fn next_line_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.skip_lines();
     if cursor.at_word(b"value") { cursor.after_value_word() } else { None }
 }
 
-/// `Password { get; set; } = "…"` of C#.
+/// Reads the literal of `Password { get; set; } = "…"` of C#.
 fn after_accessors(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let rest = &cursor.text[cursor.at..cursor.text.len().min(cursor.at + 60)];
     cursor.at += rest.iter().position(|byte| *byte == b'}')? + 1;
     literal_behind_equals(cursor)
 }
 
-/// `{name: PASSWORD, value: …}`
+/// Reads the value of `{name: PASSWORD, value: …}`.
 fn named_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.at += 1;
     cursor.skip_spaces();
     if cursor.at_word(b"value:") { cursor.after_value_word() } else { None }
 }
 
-/// `char password[] = "…"`.
+/// Reads the literal of `char password[] = "…"`.
 fn after_array(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     while matches!(cursor.peek(), b'[' | b']' | b'0'..=b'9' | b' ' | b'A'..=b'Z' | b'_') {
         cursor.at += 1;
@@ -435,7 +436,7 @@ fn after_array(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.literal(Style::Literal)
 }
 
-/// `` `password` is `x` `` in prose.
+/// Reads the value of `` `password` is `x` `` in prose.
 fn after_verb(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let verb = cursor.bare()?;
     if !matches!(&cursor.text[verb], b"is" | b"was") {
@@ -445,8 +446,8 @@ fn after_verb(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     value(cursor)
 }
 
-/// After a space without an operator: `password 'x'`, `password string = "x"`, `password is "x"`, `--password
-/// x`.
+/// Reads a value after a space without an operator: `password 'x'`, `password string = "x"`, `password is
+/// "x"`, `--password x`.
 fn after_space(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     if let Some(found) = cursor.literal(Style::Beside) {
         return Some(found);

@@ -1,4 +1,4 @@
-//! The part of a line before a name or a command, and what ends a bare value there.
+//! Reads the part of a line before a name or a command, and finds the end of a bare value after it.
 
 use std::ops::Range;
 
@@ -60,12 +60,12 @@ impl Before {
         }
     }
 
-    /// A bracket is open.
+    /// Whether a bracket is open.
     pub(crate) fn is_nested(&self) -> bool {
         !self.opens.is_empty()
     }
 
-    /// The value is one of the options of a mount: `username=u,password=…,uid=1`.
+    /// Whether the value is one of the options of a mount: `username=u,password=…,uid=1`.
     pub(crate) fn is_option(&self) -> bool {
         self.separator == Some(b',')
     }
@@ -90,7 +90,7 @@ fn separator_of(line: &[u8]) -> Option<u8> {
     }
 }
 
-/// The line ends with `name=value,` without signs of programs.
+/// Whether the line ends with `name=value,` without signs of programs.
 fn is_options(line: &[u8]) -> bool {
     let word = line.rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.,=/:\\@".contains(byte);
@@ -111,7 +111,7 @@ fn is_command(line: &[u8]) -> bool {
     [b"ENV".as_slice(), b"--", b"-"].iter().any(|word| line.ends_with(word))
 }
 
-/// The end of the line or of a comment follows the value.
+/// Whether the end of the line or of a comment follows the value.
 pub(crate) fn ends_line(text: &[u8], end: usize) -> bool {
     let at = skip_blanks(text, end);
     let rest = &text[at.min(text.len())..];
@@ -153,7 +153,7 @@ pub(crate) fn run(text: &[u8], start: usize, before: &Before) -> Option<Range<us
     (length > 0).then(|| start..start + length)
 }
 
-/// `<br>`, `<br />` or a closing tag. A password may contain `<` before a letter.
+/// Whether a tag begins here: `<br>`, `<br />` or a closing tag. A password may contain `<` before a letter.
 fn is_tag(rest: &[u8]) -> bool {
     if let Some(after) = rest.strip_prefix(b"<br") {
         return matches!(after.first(), Some(b'>' | b'/' | b' '));
@@ -163,7 +163,7 @@ fn is_tag(rest: &[u8]) -> bool {
     length > 0 && name.get(length) == Some(&b'>')
 }
 
-/// `&amp`, `&#38`.
+/// Whether the value ends with an entity of XML: `&amp`, `&#38`.
 fn ends_entity(value: &[u8]) -> bool {
     let tail = &value[value.len().saturating_sub(6)..];
     tail.iter().rposition(|byte| *byte == b'&').is_some_and(|at| {

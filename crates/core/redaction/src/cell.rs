@@ -1,4 +1,4 @@
-//! The cells of tables and rows: which names promise a secret, and which values are secrets.
+//! Decides which names of columns and rows promise a secret, and which cells are secrets.
 
 use std::ops::Range;
 
@@ -35,7 +35,7 @@ pub(crate) fn promised(name: &[u8]) -> Option<Promised> {
     })
 }
 
-/// The value of a cell, if it is what the name promised.
+/// The value of a cell, if the name promises such a value.
 pub(crate) fn secret_cell(text: &[u8], cell: &Range<usize>, promised: Promised) -> Option<Range<usize>> {
     let plain = trimmed(text, cell, b" \t\r");
     let value = trimmed(text, &plain, b"*`\"'\\");

@@ -1,10 +1,10 @@
-//! How the lines of a table are cut into cells.
+//! Cuts the lines of a table into cells.
 
 use std::ops::Range;
 
 use crate::cell::{LONGEST_NAME, promised, trimmed, trimmed_once};
 
-/// How lines are cut into cells.
+/// A way to cut lines into cells.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
     Pipes,
@@ -43,7 +43,7 @@ impl Cut {
         (named && (numbered || is_table)).then_some(Self::Blanks)
     }
 
-    /// How many cells a row may have more than the head.
+    /// Maximum number of cells that a row may have more than the head.
     pub(crate) fn most_shift(self) -> usize {
         usize::from(self == Self::Blanks)
     }
@@ -80,7 +80,7 @@ fn words(text: &[u8], line: &Range<usize>) -> Vec<Range<usize>> {
     cells
 }
 
-/// A line of dashes between the head of a table and its rows.
+/// Whether the line is a line of dashes between the head of a table and its rows.
 fn is_ruler(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line.windows(2).any(|pair| pair == b"--" || pair == b"==" || pair == b":-" || pair == b"-:")
@@ -95,8 +95,8 @@ fn is_plain_name(cell: &[u8]) -> bool {
         && cell.last() != Some(&b' ')
 }
 
-/// Every word is the name of a secret or of a column that tables of accounts have. Without a ruler, only such
-/// a line is a head: a sentence contains other words too.
+/// Whether every word is the name of a secret or of a column that tables of accounts have. Without a ruler,
+/// only such a line is a head. A sentence contains other words too.
 fn are_columns(text: &[u8], heads: &[Range<usize>]) -> bool {
     #[rustfmt::skip]
     const COLUMNS: [&str; 34] = [
@@ -110,8 +110,7 @@ fn are_columns(text: &[u8], heads: &[Range<usize>]) -> bool {
         && heads.iter().all(|cell| is_column(&text[cell.clone()]) || promised(&text[cell.clone()]).is_some())
 }
 
-/// The parts between separators. A separator does not count after a backslash or in a cell between double
-/// quotes.
+/// The parts between separators. A separator after a backslash or between double quotes does not count.
 fn split(text: &[u8], line: &Range<usize>, separator: u8) -> Vec<Range<usize>> {
     let mut cells = Vec::new();
     let mut start = line.start;
@@ -133,7 +132,7 @@ fn split(text: &[u8], line: &Range<usize>, separator: u8) -> Vec<Range<usize>> {
     cells
 }
 
-/// The double quote that ends a cell: a separator or the end of the line follows it.
+/// The double quote at the end of a cell. A separator or the end of the line follows it.
 fn closing_quote(text: &[u8], cell: Range<usize>, separator: u8) -> Option<usize> {
     let end = cell.end;
     cell.into_iter().find(|at| text[*at] == b'"' && (at + 1 == end || text[at + 1] == separator))

@@ -1,7 +1,8 @@
-//! Passwords in command lines: `mysql -pVALUE`, `curl -u user:VALUE`, `echo VALUE | passwd --stdin user`.
+//! Finds passwords in command lines: `mysql -pVALUE`, `curl -u user:VALUE`, `echo VALUE | passwd --stdin
+//! user`.
 //!
-//! A command line is cut into words as a shell cuts it. The table of commands lists the words that are
-//! passwords. The options of other commands, such as `ssh -p 22`, are never read.
+//! A command line is cut into words as a shell does. A table of commands lists the words that are passwords.
+//! The options of other commands, such as `ssh -p 22`, are never read.
 
 use std::ops::Range;
 
@@ -58,7 +59,7 @@ pub(crate) static READERS: &[&str] =
 /// Maximum distance between a password and the pipe to its reader, in bytes.
 const PIPE_REACH: usize = 80;
 
-/// Where the password of a command is.
+/// The position of the password of a command.
 enum Position {
     /// The word after the command.
     First,
@@ -66,7 +67,7 @@ enum Position {
     Argument(&'static str),
     /// The word after this option.
     Next(&'static str),
-    /// The rest of the option's own word. The word after it is something else.
+    /// The rest of the option's own word. The next word means something else.
     Joined(&'static str),
     /// The part after the sign in the argument of the option: `-u user:VALUE`.
     Pair(&'static str, u8),
@@ -123,7 +124,7 @@ pub(crate) fn passwords(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> 
     found
 }
 
-/// The end of the command's name, with endings such as `dump` and `.exe`.
+/// The end of the name of a command, with endings such as `dump` and `.exe`.
 fn command_end(text: &[u8], hit: &Range<usize>, command: &[u8]) -> Option<usize> {
     let is_option = command.starts_with(b"-");
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'@');

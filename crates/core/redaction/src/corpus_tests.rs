@@ -23,7 +23,7 @@ const PLACES: [&str; 15] = [
     "VALUE=§\n",
 ];
 
-/// Files with secrets that only their names identify. `«kind»` is replaced by a value of that kind.
+/// Files with secrets that are identified only by their names. `«kind»` is replaced by a value of that kind.
 const FILES: [&str; 20] = [
     "import os\n\nDB_PASSWORD = '«pw»'\nAPI_KEY = \"«an32»\"  # production\nclient = Client(password=\"«pw»\", token='«hex40»')\n",
     "# settings.py\nSECRET_KEY = 'k1-«an50»'\nDATABASES = {'default': {'USER': 'app', 'PASSWORD': '«pw»', 'HOST': 'db'}}\n",
@@ -51,8 +51,8 @@ fn redactor() -> Redactor {
     Redactor::new(&SecretsIgnore::default()).expect("no patterns")
 }
 
-/// Templates of tokens that need no name: without quotes and spaces.
-fn self_telling() -> impl Iterator<Item = (&'static str, &'static str)> {
+/// Templates of tokens that are identified without a name: they contain no quotes and spaces.
+fn nameless_tokens() -> impl Iterator<Item = (&'static str, &'static str)> {
     let named = |template: &str| {
         template.contains([' ', '"', '\'', '\n', '=', '/', '?', '@', '\\']) || template.starts_with('{')
     };
@@ -62,11 +62,11 @@ fn self_telling() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 #[test]
-fn no_token_survives_anywhere() {
+fn tokens_are_redacted_in_every_place() {
     let redactor = redactor();
     let mut survivors = Vec::new();
     let mut num_planted = 0;
-    for (seed, (rule, template)) in self_telling().enumerate() {
+    for (seed, (rule, template)) in nameless_tokens().enumerate() {
         for (index, place) in PLACES.iter().enumerate() {
             let (token, _) = fill(template, &mut Dice::new((seed * PLACES.len() + index) as u64), Fill::Random);
             let text = format!("before\n{}after\n", place.replace('§', &token));
@@ -82,7 +82,7 @@ fn no_token_survives_anywhere() {
 }
 
 #[test]
-fn no_named_secret_survives_and_nothing_else_changes() {
+fn only_named_secrets_change() {
     let redactor = redactor();
     let mut faults = Vec::new();
     let mut num_planted = 0;

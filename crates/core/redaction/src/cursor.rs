@@ -1,4 +1,4 @@
-//! Reads literals and bare values, forwards from a place in the text.
+//! Reads literals and bare values forward from a position in the text.
 
 use std::ops::Range;
 
@@ -31,7 +31,8 @@ impl Cursor<'_> {
         self.at - start
     }
 
-    /// Spaces and at most one line break: long literals often begin a line of their own.
+    /// Skips spaces and at most one line break, if a quote follows: a long literal often begins on its own
+    /// line.
     pub(crate) fn skip_blanks(&mut self) {
         self.skip_spaces();
         let start = self.at;
@@ -41,7 +42,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// White space, also as escapes in the texts of JSON and of programs.
+    /// Skips white space, and the escapes of white space in the strings of JSON and of programs.
     pub(crate) fn skip_lines(&mut self) {
         loop {
             match self.text.get(self.at..).unwrap_or_default() {
@@ -52,13 +53,13 @@ impl Cursor<'_> {
         }
     }
 
-    /// A line break, plain or as an escape.
+    /// Whether a line break follows, plain or as an escape.
     pub(crate) fn at_line_end(&self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
         matches!(rest, [] | [b'\r' | b'\n', ..] | [b'\\', b'n' | b'r', ..])
     }
 
-    /// `**`, `*` or `__` of Markdown, if it ends after the preceding name, or after its colon.
+    /// Skips `**`, `*` or `__` of Markdown if it ends after the name or after its colon.
     pub(crate) fn skip_emphasis(&mut self) {
         if self.at_word(b"**") || self.at_word(b"__:") || self.at_word(b"__ ") {
             self.at += 2;
@@ -67,7 +68,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// A quote with the backslashes before it; whether there was one.
+    /// Skips a quote and the backslashes before it. Returns whether a quote was found.
     pub(crate) fn skip_quote(&mut self) -> bool {
         self.quote().is_some_and(|quote| {
             self.at += quote.length;
@@ -87,7 +88,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// A string literal, with a prefix such as `r`, `b` or `@` if any. Without its quotes.
+    /// Reads a string literal, perhaps with a prefix such as `r`, `b` or `@`. The range is without the
+    /// quotes.
     pub(crate) fn literal(&mut self, style: Style) -> Option<(Style, Range<usize>)> {
         let is_prefix = |byte: &u8| b"rRbBfFuUL@$&".contains(byte);
         let prefix = self.text[self.at..].iter().take(2).take_while(|byte| is_prefix(byte)).count();
@@ -103,7 +105,7 @@ impl Cursor<'_> {
         let rest = &self.text[first..];
         let triple = [quote.sign; 3];
         if quote.slashes == 0 && rest.starts_with(&triple[1..]) {
-            // Only the first line of a text in triple quotes is read.
+            // Only the first line of a text between triple quotes is read.
             let line = &rest[2..rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())];
             let length = line.windows(3).position(|window| window == triple)?;
             self.at = first + 2 + length;
@@ -114,7 +116,8 @@ impl Cursor<'_> {
         (length > 0).then(|| (style, first..first + length))
     }
 
-    /// After `"name",` comes either the value, or the key of the value as in `"name": "X", "value": "…"`.
+    /// Reads the literal after `"name",`. In `"name": "X", "value": "…"` it is the literal after the second
+    /// key.
     pub(crate) fn literal_or_named_value(&mut self) -> Option<(Style, Range<usize>)> {
         let comma = self.at;
         self.skip_lines();
@@ -125,13 +128,14 @@ impl Cursor<'_> {
         self.at = comma;
         self.skip_spaces();
         let found = self.literal(Style::Literal)?;
-        // If a colon follows, this is the next key of a map, and the name was the value of the previous key.
+        // If a colon follows, the literal is the next key of a map, and the name was the value of the
+        // previous key.
         self.skip_quote();
         self.skip_spaces();
         if matches!(self.peek(), b':' | b'=') { None } else { Some(found) }
     }
 
-    /// `value="…"` as attribute or key beside `name="password"`.
+    /// Reads `value="…"`, an attribute or a key beside `name="password"`.
     pub(crate) fn after_value_word(&mut self) -> Option<(Style, Range<usize>)> {
         self.at += b"value".len();
         self.skip_quote();
@@ -144,7 +148,7 @@ impl Cursor<'_> {
         self.literal(Style::Literal).or_else(|| self.bare().map(|span| (Style::Line, span)))
     }
 
-    /// A run without blanks, quotes and backslashes, up to a sign that ends an argument or a pair.
+    /// Reads a run without blanks, quotes and backslashes, up to a sign that ends an argument or a pair.
     pub(crate) fn bare(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         let rest = &self.text[start..];
@@ -169,7 +173,7 @@ struct Quote {
     length: usize,
 }
 
-/// Length of quotes that belong to a literal: doubled as in SQL and YAML, or `'\''` of a shell. 0 if the
+/// The length of quotes that belong to a literal: doubled as in SQL and YAML, or `'\''` of a shell. 0 if the
 /// first quote closes the literal.
 fn inner_quotes(rest: &[u8], quote: &Quote) -> usize {
     if quote.slashes > 0 {
@@ -188,7 +192,8 @@ fn inner_quotes(rest: &[u8], quote: &Quote) -> usize {
     }
 }
 
-/// Length of the literal up to its closing quote: the same sign with as many backslashes, on the same line.
+/// The length of the literal up to its closing quote: the same sign with as many backslashes, on the same
+/// line.
 fn closing(rest: &[u8], quote: &Quote) -> Option<usize> {
     let mut slashes = 0;
     let mut inner_until = 0;

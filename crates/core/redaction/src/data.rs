@@ -1,8 +1,9 @@
-//! Bare values of data: `password: k3(x9}Q$z` in settings, comments, headers, commands, connection strings.
+//! Finds bare values of data: `password: k3(x9}Q$z` in settings, comments, headers, commands, connection
+//! strings.
 //!
-//! Other modules end a value at a sign that ends an expression in some language. This module reads a value
-//! up to a blank, quote or separator, with all its signs. It accepts the value only if no program could
-//! contain it.
+//! Other modules end a value at a sign that ends an expression in some language. This module reads a value up
+//! to a blank, quote or separator, with all its signs. It accepts the value only if no program could contain
+//! it.
 
 use std::ops::Range;
 
@@ -127,7 +128,7 @@ fn separated(text: &[u8], word_end: usize) -> Option<(Separator, usize)> {
     (!begins_literal(text, value) && peek(value) > 32).then_some((separator, value))
 }
 
-/// A quote, perhaps with a backslash or the prefix of a literal before it: `b"…"`.
+/// Whether a literal begins here: a quote, perhaps after a backslash or the prefix of a literal as in `b"…"`.
 fn begins_literal(text: &[u8], at: usize) -> bool {
     let rest = &text[at.min(text.len())..];
     let prefix = rest.iter().take(2).take_while(|byte| b"rRbBfFuUL@".contains(byte)).count();
@@ -155,7 +156,7 @@ fn skip_properties(text: &[u8], from: usize) -> usize {
     at
 }
 
-/// `name: DB_PASSWORD` and on the next line `value: …`.
+/// The value in the next line of `name: DB_PASSWORD`, if that line is `value: …`.
 fn named_value(text: &[u8], end: usize) -> Option<usize> {
     let rest = &text[end.min(text.len())..];
     let rest = rest.strip_prefix(b"\r").unwrap_or(rest).strip_prefix(b"\n")?;
@@ -166,7 +167,7 @@ fn named_value(text: &[u8], end: usize) -> Option<usize> {
     is_bare.then_some(value)
 }
 
-/// `|`, `>-`, `|2` and the end of the line.
+/// Whether a block scalar begins here: `|`, `>-` or `|2` at the end of the line.
 fn begins_block(text: &[u8], at: usize) -> bool {
     let rest = &text[at + 1..text.len().min(at + 6)];
     let length = rest.iter().take_while(|byte| matches!(byte, b'-' | b'+' | b'0'..=b'9' | b' ')).count();
@@ -199,7 +200,7 @@ pub(crate) fn translated(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>
     (is_written(bytes, Naming::Password, Promise::Password, is_line) || is_strong_choice(bytes)).then_some(value)
 }
 
-/// A chosen password with a digit or a sign.
+/// Whether the value is a chosen password with a digit or a sign.
 pub(crate) fn is_strong_choice(value: &[u8]) -> bool {
     judge::is_chosen(value) && !judge::is_code(value) && judge::has_digit_or_sign(value)
 }
@@ -232,7 +233,8 @@ pub(crate) fn pgpass(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     (is_written(bytes, Naming::Password, Promise::Password, is_line) || is_strong_choice(bytes)).then_some(value)
 }
 
-/// A password or a generated secret without quotes. `is_line` if nothing but the value can follow the name.
+/// Whether the value is a password or a generated secret without quotes. `is_line` if nothing but the value
+/// can follow the name.
 pub(crate) fn is_written(value: &[u8], naming: Naming, promise: Promise, is_line: bool) -> bool {
     let shape = Shape::of(value);
     let num_signs = shape.signs + shape.joiners;

@@ -1,14 +1,15 @@
-//! Secrets in base64: the text of a run is decoded and searched like any other text.
+//! Finds secrets in base64. The text of a run is decoded and searched like any other text.
 
 use std::ops::Range;
 
-/// Longer runs are data.
+/// Maximum length of a run, in bytes. Longer runs are data.
 const LONGEST: usize = 16 * 1024;
 
-/// Shorter runs hold nothing that is worth decoding.
+/// Minimum length of a run, in bytes. Shorter runs contain no secret with a name.
 const SHORTEST: usize = 16;
 
-/// Beginnings of words that indicate a secret, in base64, for each of the three alignments to its groups.
+/// Beginnings of words that indicate a secret, in base64. Each word has three forms, one for each alignment
+/// to the groups of base64.
 #[rustfmt::skip]
 pub(crate) static KEYWORDS: &[&str] = &[
     // password, -----BEGIN
@@ -25,7 +26,7 @@ pub(crate) static KEYWORDS: &[&str] = &[
     "QWNjb3VudEtle", "FjY291bnRLZX", "BY2NvdW50S2V5",
 ];
 
-/// The run of base64 around a keyword, and its text, if it is one.
+/// The run of base64 around a keyword, with its decoded text. None if it does not decode to text.
 pub(crate) fn text_around(text: &[u8], hit: &Range<usize>) -> Option<(Range<usize>, String)> {
     let run = run_around(text, hit)?;
     let decoded = String::from_utf8(decode(&text[run.clone()])?).ok()?;
@@ -44,7 +45,8 @@ fn run_around(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     (SHORTEST..LONGEST).contains(&run.len()).then_some(run)
 }
 
-/// The bytes of base64 in either alphabet, padded or not; `None` if another sign is among it.
+/// The bytes of base64 in either alphabet, with or without padding. `None` if the value contains another
+/// sign.
 pub(crate) fn decode(value: &[u8]) -> Option<Vec<u8>> {
     let mut bits = 0u32;
     let mut num_bits = 0;
@@ -79,7 +81,7 @@ mod tests {
     use crate::synthesis::base64;
 
     #[test]
-    fn every_alignment_of_a_word_is_met() {
+    fn keywords_match_words_at_every_alignment() {
         for word in ["password", "-----BEGIN", "github_pat_", "postgres://", "secret", "api_key", "AccountKey"] {
             for before in ["", "a", "ab"] {
                 let encoded = base64(&format!("{before}{word} and more"));

@@ -1,4 +1,4 @@
-//! Applies the rules: one pass finds the keywords, then each rule reads the text around its own hits.
+//! Applies the rules. One pass finds the keywords. Then each rule reads the text around its own keywords.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
@@ -12,14 +12,14 @@ use crate::{
     random, shape, table, url, wrapped,
 };
 
-/// Longest match of a pattern after its keyword, in bytes.
+/// Maximum length of a match after the keyword of a pattern, in bytes.
 const REACH: usize = 2048;
 
-/// The same for patterns that may begin before their keyword. The whole window is searched for these.
+/// The same for a pattern that may begin before its keyword. The whole window is searched for it.
 const INNER_REACH: usize = 256;
 
-/// A match that was refused and is longer than this is not tried again from keywords inside it: on a long
-/// line of one alphabet that would take quadratic time.
+/// A refused match that is longer than this is not tried again from keywords inside it. On a long line of one
+/// alphabet that would take quadratic time.
 const LONG_REFUSAL: usize = 128;
 
 /// Number of bytes that may be read for tables, notebooks and similar forms: a fixed number for each text,
@@ -34,15 +34,15 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 pub(crate) struct Span {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Index into the table of rules; the lowest of overlapping spans is shown.
+    /// Index into the table of rules. If spans overlap, the lowest index is shown.
     pub(crate) rule: u16,
-    /// All spans of one secret have the same; the first of them is reported.
+    /// Number of the secret. All spans of one secret have the same number, and the first of them is reported.
     pub(crate) secret: usize,
 }
 
 struct Engine {
     keywords: AhoCorasick,
-    /// For each keyword, the rules that it calls.
+    /// The rules of each keyword.
     called: Vec<Vec<u16>>,
     compiled: Vec<Compiled>,
 }
@@ -53,12 +53,12 @@ struct Compiled {
     regex: OnceLock<Regex>,
 }
 
-/// All secrets of a text, in the order in which they are found.
+/// All secrets of a text, in the order of their keywords.
 pub(crate) fn scan(text: &str) -> Vec<Span> {
     scan_level(text, true)
 }
 
-/// Decoded text is searched too, but not decoded again.
+/// Searches a text. Decoded text is searched too, but not decoded again.
 fn scan_level(text: &str, decodes: bool) -> Vec<Span> {
     let engine = &*ENGINE;
     let mut scan = Scan {
@@ -348,7 +348,7 @@ impl Scan<'_> {
         None
     }
 
-    /// A secret in several literals is one secret.
+    /// Adds a secret in several literals as one secret.
     fn push_parts(&mut self, rule: u16, hit: &Range<usize>, parts: Vec<Range<usize>>) {
         let secret = self.next_secret;
         for part in parts {
@@ -372,7 +372,7 @@ impl Scan<'_> {
     }
 }
 
-/// A token begins here: no letter or digit precedes it, except as the end of an escape (`\n`, `%3D`).
+/// Whether a token begins here: no letter or digit precedes it, except at the end of an escape (`\n`, `%3D`).
 fn is_free_on_the_left(text: &[u8], start: usize) -> bool {
     let Some(before) = start.checked_sub(1) else { return true };
     !text[before].is_ascii_alphanumeric()
@@ -397,7 +397,7 @@ fn passes(check: Check, value: &[u8]) -> bool {
     }
 }
 
-/// Base64 that decodes to printable text with a colon inside.
+/// Whether the value is base64 of printable text with a colon inside.
 fn is_basic_auth(value: &[u8]) -> bool {
     let Some(decoded) = encoded::decode(value) else { return false };
     let printable = std::str::from_utf8(&decoded).is_ok_and(|text| !text.chars().any(char::is_control));

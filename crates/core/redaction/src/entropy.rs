@@ -1,6 +1,6 @@
 //! Shannon entropy in integers, so that a threshold gives the same decision on every machine.
 
-/// Maximum measured length; only the beginning of a longer value counts.
+/// Maximum number of bytes that are measured. The rest of a longer value does not count.
 const LONGEST: usize = 256;
 
 /// `LOG2[n]` is log2(n) in 1/65536 bits.
@@ -16,7 +16,7 @@ const fn log2_table() -> [u32; LONGEST + 1] {
     table
 }
 
-/// log2 by repeated squaring of the mantissa, one binary digit at a time.
+/// Computes log2 by repeated squaring of the mantissa, one binary digit at a time.
 const fn log2(number: u64) -> u32 {
     let whole = 63 - number.leading_zeros();
     let mut mantissa = (number << 31) >> whole;
@@ -34,7 +34,7 @@ const fn log2(number: u64) -> u32 {
     result
 }
 
-/// Entropy of the bytes in hundredths of a bit per byte: 0 for `aaaa`, 800 at most.
+/// Entropy of the bytes in hundredths of a bit per byte: 0 for `aaaa`, at most 800.
 pub(crate) fn centibits(value: &[u8]) -> u32 {
     let value = &value[..value.len().min(LONGEST)];
     if value.is_empty() {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn entropy_is_that_of_the_bytes() {
+    fn entropy_is_computed_over_bytes() {
         check("", 0);
         check("aaaaaaaa", 0);
         check("abababab", 100);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn long_values_are_measured_by_their_beginning() {
+    fn only_beginning_of_long_values_counts() {
         assert_eq!(centibits(&[b'x'; 100_000]), 0);
         assert_eq!(num_distinct(b"abcabc"), 3);
     }

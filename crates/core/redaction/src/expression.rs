@@ -7,7 +7,7 @@
 
 use crate::shape::{self, Shape};
 
-/// Deeper brackets are not followed.
+/// Maximum depth of brackets. A value with deeper brackets is not an expression.
 const MAX_DEPTH: usize = 16;
 
 /// The tokens that may come next.
@@ -25,7 +25,7 @@ const BINARY: [&[u8]; 33] = [
     b"??", b"?:", b"..", b"+=", b"++", b"|", b"&", b"+", b"-", b"*", b"/", b".", b",", b";", b":", b"=", b"?",
 ];
 
-/// The value may be an expression, or the beginning of one.
+/// Whether the value may be an expression, or the beginning of one.
 pub(crate) fn is_expression(value: &[u8]) -> bool {
     let value = trimmed(value);
     if value.is_empty() {
@@ -70,7 +70,7 @@ struct Reader<'value> {
     value: &'value [u8],
     at: usize,
     next: Next,
-    /// Open brackets, each with whether an operand was expected where it opened.
+    /// The open brackets. The flag is true if an operand was expected where the bracket opened.
     brackets: [(u8, bool); MAX_DEPTH],
     depth: usize,
 }
@@ -100,7 +100,7 @@ impl<'value> Reader<'value> {
         self.operand(length) && known
     }
 
-    /// `12`, `0x1f`, `1.5`, `10px`.
+    /// Reads a number: `12`, `0x1f`, `1.5`, `10px`.
     fn number(&mut self) -> bool {
         let rest = self.rest();
         let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(rest.len());
@@ -114,7 +114,7 @@ impl<'value> Reader<'value> {
         self.operand(length) && (is_hex || UNITS.contains(&unit))
     }
 
-    /// A literal. It may end after the value if its text cannot be a password.
+    /// Reads a literal. The literal may end after the value if its text cannot be a password.
     fn text(&mut self, quote: u8) -> bool {
         let rest = &self.rest()[1..];
         match rest.iter().position(|byte| *byte == quote) {
@@ -149,7 +149,7 @@ impl<'value> Reader<'value> {
         matches!((open, bracket), (b'(', b')') | (b'[', b']') | (b'{', b'}'))
     }
 
-    /// Comparison, generic arguments, tags.
+    /// Reads an angle bracket of a comparison, of generic arguments or of a tag.
     fn angle(&mut self) -> bool {
         let rest = self.rest();
         let length =
@@ -183,13 +183,13 @@ impl<'value> Reader<'value> {
     }
 }
 
-/// A name as people give it: words, abbreviations, digits at the end of a part.
+/// Whether the name looks like a name that people give: words, abbreviations, digits at the end of a part.
 pub(crate) fn is_name(name: &[u8]) -> bool {
     name.split(|byte| *byte == b'_').all(is_name_part)
 }
 
 fn is_name_part(part: &[u8]) -> bool {
-    /// Words with digits inside.
+    /// Words that contain digits.
     #[rustfmt::skip]
     const KNOWN: [&str; 26] = [
         "sha1", "sha2", "sha5", "sha3", "base64", "base32", "base58", "b64", "utf8", "utf16", "md5", "oauth2", "x509", "k8s",
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn generated_passwords_are_no_expressions() {
+    fn generated_passwords_are_not_expressions() {
         for password in
             ["k3(x9}Q$z", "$aB3xK9q2", "x[9k2!Lp", "{7hK-pQ2z", "!Qz8@mK3", "aB3$x,9Q;k", "T7%uX=2b|Rk", "f4<Qm2>Zx9"]
         {

@@ -1,4 +1,4 @@
-//! Texts without secrets that look like texts with secrets. Redaction leaves them unchanged.
+//! Redacts texts without secrets that look like texts with secrets. They stay unchanged.
 
 use crate::{Redactor, SecretsIgnore};
 

@@ -1,6 +1,6 @@
 //! Measures how many generated secrets redaction finds: surroundings × kinds of values × seeds.
 //!
-//! The tests of this crate and the example `generated`, which prints the table, both include this file.
+//! The tests of this crate and the example `generated` include this file. The example prints the table.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ pub enum Kind {
     Brackets,
     /// Contains quotes.
     Quotes,
-    /// Contains blanks. Only in quotes.
+    /// Contains blanks. Only surroundings with quotes can contain it.
     Blanks,
     /// Contains letters outside ASCII.
     Unicode,
@@ -82,7 +82,7 @@ pub fn password(kind: Kind, dice: &mut Dice) -> String {
             _ => dice.of(LETTERS),
         })
         .collect();
-    // Every class occurs, and the first character is a letter unless the kind says otherwise.
+    // Every class occurs. Usually the first character is a letter.
     value[0] = dice.of(LETTERS);
     value[1] = dice.of(DIGITS);
     value[2] = dice.of(SIGNS);
@@ -122,7 +122,7 @@ fn passphrase(dice: &mut Dice) -> String {
     format!("{}{}{}", words.join(&joiner.to_string()), dice.of(DIGITS), dice.of("!$#%?"))
 }
 
-/// The value as these surroundings write it; `None` if they cannot hold it.
+/// The value in the form for these surroundings. `None` if they cannot contain it.
 pub fn written(value: &str, writing: Writing) -> Option<String> {
     let has = |signs: &str| value.contains(|character| signs.contains(character));
     let escaped = |quote: char| value.replace('\\', "\\\\").replace(quote, &format!("\\{quote}"));

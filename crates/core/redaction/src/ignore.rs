@@ -1,4 +1,4 @@
-//! `secrets.ignore`: text that the owners of a repository declare not to be secret.
+//! Reads `secrets.ignore`: the findings that the owners of a repository declare harmless.
 
 use std::fmt;
 
@@ -9,12 +9,13 @@ use regex::{Regex, RegexBuilder};
 use crate::rules::rule_ids;
 use crate::untrusted::{Untrusted, quoted};
 
-/// Compiled size of a pattern: a hostile one is refused instead of filling the memory.
+/// Maximum compiled size of a regular expression, in bytes. A larger one is refused, because it could fill
+/// the memory.
 const REGEX_BYTES: usize = 256 * 1024;
-/// Limits at which the size of a compiled expression is measured: the library reports only whether a limit is
+/// Limits at which the size of a compiled expression is measured. The library reports only whether a limit is
 /// exceeded.
 const REGEX_STEPS: [usize; 3] = [8 * 1024, 32 * 1024, 128 * 1024];
-/// A small compiled glob.
+/// Estimated size of a compiled glob, in bytes.
 const GLOB_BYTES: usize = 4 * 1024;
 
 /// A pattern of `secrets.ignore` that cannot be used. The message quotes the pattern and describes a valid
@@ -35,12 +36,13 @@ pub enum InvalidRule {
 ///
 /// | written | silences |
 /// |---|---|
-/// | `rule:github-pat`, `rule:github-*` | a rule, or all whose id matches |
+/// | `rule:github-pat`, `rule:github-*` | a rule, or all rules whose id matches |
 /// | `value:abc123` | exactly this value |
-/// | `regex:^AKIA.*TEST$` | values in which the expression is found |
-/// | `path:tests/**` | whole files (the caller decides: a redactor knows no paths) |
+/// | `regex:^AKIA.*TEST$` | values that the expression matches |
+/// | `path:tests/**` | whole files (the caller decides, because a redactor knows no paths) |
 ///
-/// Without one of these words: a rule if it is the id of one, a path if it has a `/` or a `*`, else a value.
+/// A line without one of these words is a rule if it is the id of a rule, a path if it contains `/` or `*`,
+/// and otherwise a value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum IgnorePattern {
     Rule(String),
@@ -50,7 +52,7 @@ pub enum IgnorePattern {
 }
 
 impl IgnorePattern {
-    /// Sorts a line into its kind and checks that it can be used.
+    /// Finds the kind of a line and checks that the line can be used.
     pub fn parse(line: &str) -> Result<Self, InvalidRule> {
         let line = line.trim();
         let pattern = match line.split_once(':') {
@@ -112,8 +114,7 @@ impl fmt::Display for IgnorePattern {
     }
 }
 
-/// The patterns of one repository, in the order in which they are written. Paths have no effect in a
-/// `Redactor`.
+/// The patterns of one repository in their written order. Paths have no effect in a `Redactor`.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct SecretsIgnore {
     pub patterns: Vec<IgnorePattern>,
@@ -134,8 +135,8 @@ impl SecretsIgnore {
         })
     }
 
-    /// Digest of everything that changes the result of a `Redactor`: equal digests redact alike. Order,
-    /// repetition and paths do not count.
+    /// Digest of everything that changes the result of a `Redactor`: equal digests give equal results. Order,
+    /// repetition and paths do not change it.
     pub fn digest(&self) -> Digest {
         let acting = self.patterns.iter().filter(|pattern| !matches!(pattern, IgnorePattern::Path(_)));
         let mut lines: Vec<String> = acting.map(ToString::to_string).collect();
@@ -185,7 +186,7 @@ fn compile_glob(text: &str) -> Result<Glob, InvalidRule> {
 fn compile_regex(text: &str) -> Result<Regex, InvalidRule> {
     RegexBuilder::new(text).size_limit(REGEX_BYTES).build().map_err(|error| InvalidRule::Regex {
         pattern: quoted(text),
-        // The library marks the place of the fault on several lines; the last line describes the fault.
+        // The library marks the fault on several lines. The last line describes it.
         reason: error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned(),
     })
 }
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_sorted_into_kinds() {
+    fn kind_of_each_line_is_detected() {
         check("rule:github-*", "rule:github-*");
         check("github-pat", "rule:github-pat");
         check("  jwt ", "rule:jwt");
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn compiled_sizes_are_bounded_from_above() {
+    fn compiled_size_is_an_upper_bound() {
         let bytes = |line: &str| IgnorePattern::parse(line).expect("valid").compiled_bytes();
         assert_eq!((bytes("value:abc"), bytes("regex:^a$")), (3, 8 * 1024));
         assert_eq!(bytes("regex:[a-z]{900}"), 128 * 1024);
@@ -242,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_is_that_of_the_effect() {
+    fn digest_depends_only_on_effective_patterns() {
         let digest = |lines: &[&str]| SecretsIgnore::parse(lines).expect("valid").digest();
         assert_eq!(digest(&["jwt", "value:a", "docs/**"]), digest(&["value:a", "rule:jwt", "value:a"]));
         assert_ne!(digest(&["jwt"]), digest(&["value:jwt"]));
     }
 
     #[test]
-    fn patterns_silence() {
+    fn patterns_silence_findings() {
         let ignore = SecretsIgnore::parse(&["rule:github-*", "value:abc", "regex:^x.z$"]).expect("valid");
         let silencer = Silencer::new(&ignore).expect("valid");
         assert!(

@@ -1,4 +1,4 @@
-//! Secrets in the rows that SQL inserts. The names of the columns identify them.
+//! Finds secrets in the rows that SQL inserts. The names of the columns identify them.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Whether a value is a secret, given how firmly its name promises one and how it is written.
+//! Decides whether a value is a secret, from the promise of its name and from its style.
 
 use crate::{entropy, expression, name::Naming, name::Promise, random, shape, shape::Shape, template};
 
@@ -13,7 +13,7 @@ pub(crate) enum Style {
     Line,
     /// Without quotes in any other place; in most languages this is an expression.
     Loose,
-    /// A literal as the argument of a function of that name.
+    /// A literal as the argument of a function with that name.
     Call,
     /// A literal after the name and a space: `storePassword "…"`.
     Beside,
@@ -88,7 +88,7 @@ fn is_beyond_doubt(value: &[u8]) -> bool {
         && entropy::centibits(value) >= 350
 }
 
-/// A value that a person may have chosen as a password: no template, no name, no placeholder.
+/// Whether a person may have chosen the value as a password: it is not a template, a name or a placeholder.
 pub(crate) fn is_chosen(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     if value.len() < 6 || value.len() > 128 || is_reference(value) || is_pattern(value) {
@@ -115,7 +115,7 @@ fn is_stand_in(value: &[u8]) -> bool {
     random::is_placeholder(value) && !is_complex(Shape::of(value), value) && !is_more_than_a_stand_in(value)
 }
 
-/// `hunter2secret`: a word that names a secret, with enough other characters.
+/// Whether the value has enough other characters beside a word that names a secret: `hunter2secret`.
 fn is_more_than_a_stand_in(value: &[u8]) -> bool {
     const NAMING: [&str; 9] = ["password", "passwd", "pass", "secret", "token", "test", "default", "hello", "world"];
     let mut rest = value.to_ascii_lowercase();
@@ -133,9 +133,10 @@ fn is_more_than_a_stand_in(value: &[u8]) -> bool {
         && !rest.ends_with(b"user")
 }
 
-/// Words with blanks between them that are not a message for a user: `tiger lamp seven`, `My dog 2017!`.
+/// Whether the value is words with blanks that are not a message for a user: `tiger lamp seven`, `My dog
+/// 2017!`.
 fn is_passphrase(value: &[u8]) -> bool {
-    /// Words of messages and labels, and of programs.
+    /// Words of messages, labels and programs.
     #[rustfmt::skip]
     const SPEECH: [&str; 62] = [
         "a", "an", "the", "is", "are", "was", "be", "been", "must", "should", "may", "can", "cannot", "not", "no", "your",
@@ -163,7 +164,7 @@ fn is_passphrase(value: &[u8]) -> bool {
     diced || (shape.digits > 0 && shape.letters() >= 6 && (shape.signs > 0 || has_mixed_word))
 }
 
-/// A generated password with blanks: it has few words and all kinds of signs.
+/// Whether the value is a generated password with blanks: it has few words and all kinds of signs.
 fn is_signed_phrase(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let is_plain = |byte: &u8| *byte >= 32 && *byte != 127;
@@ -188,7 +189,8 @@ pub(crate) fn is_worth_repeating(value: &[u8]) -> bool {
     has_both && shape.blanks == 0 && value.len() <= 200 && !is_identifier_with_digits(value) && !is_reference(value)
 }
 
-/// At least twenty letters and digits with few words: random, even if it looks less random than other values.
+/// Whether the value has at least twenty letters and digits and few words. Such a value is random, even if
+/// other tests do not find it random.
 fn is_unreadable(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     value.len() >= 20
@@ -200,7 +202,8 @@ fn is_unreadable(value: &[u8]) -> bool {
         && entropy::centibits(value) >= 380
 }
 
-/// Chosen by a person, with digits among enough letters, and no name of several parts.
+/// Whether a person may have chosen the value: it has digits and enough letters, and is not a name of several
+/// parts.
 pub(crate) fn is_made_up(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     is_chosen(value)
@@ -211,7 +214,8 @@ pub(crate) fn is_made_up(value: &[u8]) -> bool {
         && !is_identifier_with_digits(value)
 }
 
-/// `sha256sum`, `base64`, `user2`: names in programs end with their digits or hold well-known ones.
+/// Whether the value is a name in a program. The digits are at its end or belong to a known word: `user2`,
+/// `sha256sum`, `base64`.
 fn is_identifier_with_digits(value: &[u8]) -> bool {
     let is_name = value.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let stem = value.len() - value.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -230,7 +234,8 @@ fn strip_sign(value: &[u8]) -> &[u8] {
     }
 }
 
-/// All four classes that password rules require: this is a password even if it contains `Test`.
+/// Whether the value has all four classes that password rules require. Such a value is a password even if it
+/// contains `Test`.
 fn is_complex(shape: Shape, value: &[u8]) -> bool {
     let plain = ["example", "{", "<", "$(", "change", "your", "replace", "placeholder", "xxxx", "****"];
     shape.num_classes() == 4
@@ -238,7 +243,7 @@ fn is_complex(shape: Shape, value: &[u8]) -> bool {
         && !plain.iter().any(|word| shape::contains_ignoring_case(value, word.as_bytes()))
 }
 
-/// `correct-horse-battery-staple`.
+/// Whether the value is a phrase such as `correct-horse-battery-staple`.
 fn is_phrase(value: &[u8]) -> bool {
     let words: Vec<&[u8]> = value.split(|byte| *byte == b'-').collect();
     words.len() >= 4
@@ -248,7 +253,7 @@ fn is_phrase(value: &[u8]) -> bool {
         })
 }
 
-/// A word with signs around it only: `Required*`, `Password?`, `*hidden*`.
+/// Whether the value is a word with signs only around it: `Required*`, `Password?`, `*hidden*`.
 fn is_emphasis(value: &[u8]) -> bool {
     let inner = value.trim_ascii();
     let is_word = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'.');
@@ -257,10 +262,10 @@ fn is_emphasis(value: &[u8]) -> bool {
     inner[start..end].iter().all(is_word) || inner.iter().filter(|byte| !byte.is_ascii()).count() * 2 > inner.len()
 }
 
-/// Points to something: a path, a URL, a selector, a variable, a file.
+/// Whether the value points to something: a path, a URL, a selector, a variable, a file.
 fn is_reference(value: &[u8]) -> bool {
     if value.len() >= 24 && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)) {
-        // Base64 may begin with a slash, and holds one in 64 signs, not one in five.
+        // Base64 may begin with a slash. One of 64 of its signs is a slash, not one of five.
         let slashes = value.iter().filter(|byte| **byte == b'/').count();
         return is_public_key(value) || (slashes > 0 && !(slashes * 6 <= value.len() && random::is_random(value)));
     }
@@ -278,7 +283,8 @@ fn is_reference(value: &[u8]) -> bool {
         || is_file_name(value)
 }
 
-/// `/etc/x`, `./x`, `~/x`, `#id`, `.class`: only names and the signs that join them.
+/// Whether the value contains only names and the signs that join them, as in `/etc/x`, `./x`, `~/x`, `#id`,
+/// `.class`.
 fn begins_path(value: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~#:$*@+, ".contains(byte) || !byte.is_ascii();
     matches!(value, [b'/' | b'.' | b'#' | b'~', ..])
@@ -286,12 +292,12 @@ fn begins_path(value: &[u8]) -> bool {
         && value.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').all(expression::is_name)
 }
 
-/// `MAX_S4U_SIZE2`: the name of a constant.
+/// Whether the value is the name of a constant: `MAX_S4U_SIZE2`.
 fn is_constant(value: &[u8]) -> bool {
     value.contains(&b'_') && !value.iter().any(|byte| byte.is_ascii_lowercase())
 }
 
-/// How public keys begin in base64: those of SSH, then those of X.509 (EC and RSA).
+/// Whether the value begins as public keys do in base64: those of SSH, then those of X.509 (EC and RSA).
 pub(crate) fn is_public_key(value: &[u8]) -> bool {
     [
         b"MFkwEwYHKoZIzj0".as_slice(),
@@ -321,10 +327,10 @@ fn is_nothing(value: &[u8]) -> bool {
         .any(|word| value.eq_ignore_ascii_case(word))
 }
 
-/// A regular expression or a format.
+/// Whether the value is a regular expression or a format.
 fn is_pattern(value: &[u8]) -> bool {
     const CERTAIN: [&[u8]; 7] = [b"\\x", b"[a-z", b"[A-Z", b"[0-9", b"\\d", b"\\w", b"\\s"];
-    /// One of these occurs in a generated password by chance.
+    /// A generated password may contain one of these by chance.
     const LIKELY: [&[u8]; 4] = [b"(?", b".*", b".+", b"[^"];
     let num = |marks: &[&[u8]]| -> usize {
         marks.iter().map(|mark| value.windows(mark.len()).filter(|window| window == mark).count()).sum()
@@ -333,7 +339,7 @@ fn is_pattern(value: &[u8]) -> bool {
     num(&CERTAIN) > 0 || num(&LIKELY) > usize::from(has_digits)
 }
 
-/// An expression with signs that a program needs, or a template.
+/// Whether the value is a template, or an expression with signs that a program needs.
 pub(crate) fn is_code(value: &[u8]) -> bool {
     let has_signs =
         value.iter().any(|byte| matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b'\\' | b'|'))
@@ -341,12 +347,12 @@ pub(crate) fn is_code(value: &[u8]) -> bool {
     (has_signs && expression::is_expression(value)) || template::is_template(value)
 }
 
-/// A template, a reference, a pattern, an address or a placeholder.
+/// Whether the value is a template, a reference, a pattern, an address or a placeholder.
 pub(crate) fn is_never_a_password(value: &[u8]) -> bool {
     template::is_template(value) || is_reference(value) || is_pattern(value) || is_stand_in(value) || is_address(value)
 }
 
-/// `user@host.org`.
+/// Whether the value is an address: `user@host.org`.
 fn is_address(value: &[u8]) -> bool {
     let Some(at) = value.iter().position(|byte| *byte == b'@') else { return false };
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'+');
@@ -362,7 +368,7 @@ pub(crate) fn has_digit_or_sign(value: &[u8]) -> bool {
     shape.digits + shape.signs > 0 && shape.letters() > 0
 }
 
-/// Random, or with so many kinds of signs that it cannot be an identifier.
+/// Whether the value is random, or has so many kinds of signs that it cannot be an identifier.
 fn is_strong(value: &[u8]) -> bool {
     let shape = Shape::of(value.trim_ascii_end().strip_suffix(b",").unwrap_or(value));
     if shape.blanks > 0 {
@@ -376,7 +382,7 @@ fn is_strong(value: &[u8]) -> bool {
     (mixed && (!shape.is_wordy() || shape.num_classes() == 4)) || is_random_in_part(value)
 }
 
-/// A printed value without a name: random, or with all kinds of signs.
+/// Whether a printed value without a name is a secret: it is random or has all kinds of signs.
 pub(crate) fn is_printed(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let mixed = shape.num_classes() == 4 && shape.joiners == 0 && shape.digits > 1 && value.len() <= 40;
@@ -387,7 +393,7 @@ pub(crate) fn is_printed(value: &[u8]) -> bool {
         && (mixed || (random::is_random(value) && shape.digits * 3 <= value.len() * 2))
 }
 
-/// Random as a whole, or with a random part after a prefix in words: `acme_live_9f8A7d6B5c4E`.
+/// Whether the value is random, or has a random part after a prefix in words: `acme_live_9f8A7d6B5c4E`.
 fn is_random_in_part(value: &[u8]) -> bool {
     if random::is_random(value) {
         return true;

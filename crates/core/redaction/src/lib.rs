@@ -1,9 +1,9 @@
-//! Keeps secrets out of everything that Cairn writes. `Redactor` replaces them in texts, `sensitive` lists
-//! the files that are never read, and `untrusted` makes text of unknown origin safe for messages.
+//! Keeps secrets out of everything that Cairn writes. `Redactor` replaces them in texts. `sensitive` lists
+//! the files that are never read. `untrusted` makes text of unknown origin safe for messages.
 //!
 //! One pass of Aho-Corasick over the whole text finds the keywords of the rules. Regular expressions and
-//! hand-written matchers run only around its hits, within bounded windows. So the time is linear for any
-//! text, and a text without hits costs one table look-up for each byte and no allocation.
+//! hand-written readers run only around these keywords, within bounded windows. So the time is linear for any
+//! text. A text without keywords costs one table look-up for each byte and no allocation.
 //!
 //! Invariants:
 //! - the redacted text has the same lines as the text;

@@ -1,4 +1,4 @@
-//! The lines of tables, also of tables inside the strings of a program or of a notebook.
+//! Finds the lines of tables, also of tables inside the strings of a program or of a notebook.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Values below or beside the name of several secrets: lists and blocks of YAML, arrays of literals.
+//! Finds values below or beside the name of several secrets: lists and blocks of YAML, arrays of literals.
 
 use std::ops::Range;
 

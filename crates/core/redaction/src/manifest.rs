@@ -1,17 +1,17 @@
-//! Secrets of Kubernetes: the values under `data` and `stringData` of a manifest of kind `Secret`, in YAML or
-//! JSON.
+//! Finds the secrets of Kubernetes: the values under `data` and `stringData` of a manifest of kind `Secret`,
+//! in YAML or JSON.
 
 use std::ops::Range;
 
 use crate::{entropy, marker, random, template};
 
-/// How far the parts of a manifest may lie from its kind, in bytes.
+/// Maximum distance between the kind and other parts of its manifest, in bytes.
 const REACH: usize = 64 * 1024;
 
 pub(crate) static KEYWORDS: &[&str] =
     &["kind: secret", "kind: \"secret", "kind: 'secret", "\"kind\":\"secret", "\"kind\": \"secret"];
 
-/// The document that contains a keyword, not before `floor`.
+/// The document around a keyword. It does not begin before `floor`.
 pub(crate) fn document(text: &[u8], hit: &Range<usize>, floor: usize) -> Range<usize> {
     let floor = floor.max(hit.start.saturating_sub(REACH)).min(hit.start);
     let is_border = |window: &[u8]| window == b"\n---";
@@ -21,7 +21,7 @@ pub(crate) fn document(text: &[u8], hit: &Range<usize>, floor: usize) -> Range<u
     start..end
 }
 
-/// The values of the manifest whose kind is at `hit`; none if its kind only begins with `Secret`.
+/// The values of the manifest whose kind is at `hit`. None if the kind only begins with `Secret`.
 pub(crate) fn values(text: &[u8], document: &Range<usize>, hit: &Range<usize>) -> Vec<Range<usize>> {
     if text.get(hit.end).is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')) {
         return Vec::new();
@@ -43,14 +43,14 @@ fn is_value(value: &[u8]) -> bool {
         && std::str::from_utf8(value).is_ok()
 }
 
-/// Words that, alone, mark a place to fill in.
+/// Whether the value is only words that mark a place to fill in.
 fn is_stand_in(value: &[u8]) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_');
     value.iter().all(is_word) && random::is_placeholder(value)
 }
 
-/// Lines that are indented deeper than `data:` or `stringData:`. A manifest within a text of JSON has escapes
-/// for breaks.
+/// The values on lines that are indented deeper than `data:` or `stringData:`. A manifest inside a JSON
+/// string has escapes as line breaks.
 fn of_yaml(text: &[u8], document: &Range<usize>, line_break: &[u8]) -> Vec<Range<usize>> {
     let mut values = Vec::new();
     let mut section: Option<usize> = None;
@@ -81,7 +81,8 @@ fn of_yaml(text: &[u8], document: &Range<usize>, line_break: &[u8]) -> Vec<Range
     values
 }
 
-/// `data:` or `stringData:`; in a text of JSON the first line has the beginning of the text before it.
+/// Whether the line is `data:` or `stringData:`. In a JSON string, the beginning of the string may precede
+/// it.
 fn is_section(line: &[u8]) -> bool {
     let before = line.strip_suffix(b"stringData:").or_else(|| line.strip_suffix(b"data:"));
     before.is_some_and(|before| !before.last().is_some_and(u8::is_ascii_alphanumeric))
@@ -119,7 +120,7 @@ fn unquoted(text: &[u8], value: Range<usize>) -> Range<usize> {
     let start = value.start + usize::from(text[value.start] == b'\\');
     let Some(quote @ (b'"' | b'\'')) = text[..value.end].get(start).copied() else { return value };
     let inner = &text[start + 1..value.end];
-    // Within a text of JSON the quotes have a backslash before them.
+    // Inside a JSON string, backslashes precede the quotes.
     let is_nested = text[value.start] == b'\\';
     let length = if is_nested {
         inner.iter().position(|byte| *byte == quote || *byte == b'\\')
@@ -129,7 +130,7 @@ fn unquoted(text: &[u8], value: Range<usize>) -> Range<usize> {
     start + 1..start + 1 + length.unwrap_or(inner.len())
 }
 
-/// Texts after a colon between the braces after `"data"` or `"stringData"`.
+/// The strings after a colon, between the braces after `"data"` or `"stringData"`.
 fn of_json(text: &[u8], document: &Range<usize>) -> Vec<Range<usize>> {
     let mut values = Vec::new();
     let bytes = &text[document.clone()];

@@ -4,8 +4,8 @@ const OPEN: &[u8] = b"[REDACTED";
 /// Longer than any marker: `[REDACTED:` + the longest rule id + `]`.
 const LONGEST: usize = 80;
 
-/// Appends the marker of a rule. The userinfo of a URL has a bare `[REDACTED]`, since a colon there would
-/// read as the border between user and password.
+/// Appends the marker of a rule. The userinfo of a URL gets a bare `[REDACTED]`, because a colon there would
+/// separate user and password.
 pub(crate) fn write(out: &mut String, rule: &str) {
     if rule == crate::url::RULE {
         out.push_str("[REDACTED]");
@@ -16,12 +16,12 @@ pub(crate) fn write(out: &mut String, rule: &str) {
     }
 }
 
-/// Whether the bytes hold a marker or its beginning: such a value was redacted before.
+/// Whether the bytes contain a marker or its beginning. Such a value was redacted before.
 pub(crate) fn is_in(value: &[u8]) -> bool {
     value.windows(OPEN.len()).any(|window| window == OPEN)
 }
 
-/// Whether a position lies inside a marker, so that words of rule ids do not count as names of secrets.
+/// Whether a position is inside a marker. Words of rule ids do not count as names of secrets.
 pub(crate) fn covers(text: &[u8], at: usize) -> bool {
     let from = at.saturating_sub(LONGEST);
     let before = &text[from..at];
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_inside_a_marker_are_known() {
+    fn positions_inside_a_marker_are_detected() {
         let text = b"x [REDACTED:jwt] y";
         let inside: Vec<bool> = (0..text.len()).map(|at| covers(text, at)).collect();
         assert!(inside[3] && inside[12] && inside[15] && !inside[2] && !inside[16]);

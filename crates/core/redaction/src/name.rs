@@ -1,4 +1,4 @@
-//! Which names promise a secret, and how firmly: `db_password` does, `password_hint` does not.
+//! Decides which names promise a secret: `db_password` does, `password_hint` does not.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ pub(crate) enum Naming {
     Auth,
 }
 
-/// How much the name alone says about its value.
+/// The promise of a name about its value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Promise {
-    /// Chosen by a person: need not look random.
+    /// A person chose the value. It need not look random.
     Password,
-    /// Made by a machine: must look random.
+    /// A machine made the value. It must look random.
     Explicit,
     /// The name often means something else, so the value must clearly look random.
     Weak,
@@ -29,10 +29,10 @@ pub(crate) struct Name {
     pub(crate) span: Range<usize>,
 }
 
-/// If a name has more bytes than this before or after the keyword, it is not a name.
+/// Maximum length of a name before and after the keyword, in bytes.
 const REACH: usize = 64;
 
-/// Last words of a name for a property of the secret instead of the secret.
+/// Last words of names that mean a property of the secret, not the secret.
 #[rustfmt::skip]
 const ABOUT: &[&str] = &[
     "name", "names", "id", "ids", "path", "paths", "file", "files", "filename", "dir", "url", "urls", "uri", "type",
@@ -47,7 +47,7 @@ const ABOUT: &[&str] = &[
     "set", "table", "signature", "public", "pub", "cert", "certificate", "codes", "encoding", "salt", "charset",
 ];
 
-/// Words after the keyword that leave its meaning as it is.
+/// Words after the keyword that do not change its meaning.
 #[rustfmt::skip]
 const NEUTRAL: &[&str] = &[
     "value", "val", "string", "str", "prod", "production", "dev", "development", "staging", "stage", "live",
@@ -57,7 +57,7 @@ const NEUTRAL: &[&str] = &[
     "tests",
 ];
 
-/// Words before `key` that make it a secret one.
+/// Words before `key` that make the key a secret.
 #[rustfmt::skip]
 const SECRET_KEYS: &[&str] = &[
     "api", "access", "secret", "private", "auth", "account", "encryption", "encrypt", "signing", "sign", "master",
@@ -84,7 +84,7 @@ const OWNERS: &[&str] = &[
 ];
 
 impl Name {
-    /// The name around a keyword at `hit`, if it is one of the family.
+    /// The name around a keyword at `hit`, if it belongs to the family.
     pub(crate) fn around(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Self> {
         let word = whole_word(text, &hit, naming)?;
         let start = name_start(text, word.start);
@@ -98,7 +98,7 @@ impl Name {
     }
 }
 
-/// The keyword with its ending (`pass` + `word`), if it is a word of its own.
+/// The keyword with its ending (`pass` + `word`), if it is a separate word.
 fn whole_word(text: &[u8], hit: &Range<usize>, naming: Naming) -> Option<Range<usize>> {
     let rest = &text[hit.end..];
     let endings: &[&str] = match (naming, text[hit.start].to_ascii_lowercase()) {
@@ -146,7 +146,7 @@ fn by_word(text: &[u8], word: &Range<usize>, before: &[u8], naming: Naming) -> O
     }
 }
 
-/// `PublicKeyToken` of .NET.
+/// Whether the word is part of a public name such as `PublicKeyToken` of .NET.
 fn is_public(text: &[u8], word: &Range<usize>) -> bool {
     ends_with_one_of(&text[..word.start], &["key"]) && {
         let before = &text[..word.start - 3];
@@ -154,14 +154,14 @@ fn is_public(text: &[u8], word: &Range<usize>) -> bool {
     }
 }
 
-/// `API key: …` in prose.
+/// Whether a word of prose precedes the keyword, as in `API key: …`.
 fn after_spaced_word(text: &[u8], start: usize) -> bool {
     start > 0
         && text[start - 1] == b' '
         && ends_with_one_of(&text[..start - 1], &["api", "access", "secret", "private", "account", "encryption"])
 }
 
-/// The promise after the words that follow the keyword are considered.
+/// The promise that remains after the words after the keyword are considered.
 fn weaken(promise: Promise, tail: &[u8]) -> Option<Promise> {
     let mut left = promise;
     for word in words(tail) {
@@ -176,7 +176,7 @@ fn weaken(promise: Promise, tail: &[u8]) -> Option<Promise> {
     Some(left)
 }
 
-/// Runs of letters, divided at capitals. Digits divide and are dropped.
+/// Runs of letters, divided at capitals and digits. Digits are left out.
 fn words(tail: &[u8]) -> impl Iterator<Item = &[u8]> {
     tail.split(|byte| !byte.is_ascii_alphabetic())
         .flat_map(|run| run.chunk_by(|left, right| !(left.is_ascii_lowercase() && right.is_ascii_uppercase())))
@@ -197,7 +197,7 @@ fn name_start(text: &[u8], word_start: usize) -> usize {
     floor + text[floor..word_start].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1)
 }
 
-/// The end of the name: joiners belong to it only if more of it follows.
+/// The end of the name. A joiner belongs to the name only if a letter or a digit follows.
 pub(crate) fn name_end(text: &[u8], word_end: usize) -> usize {
     let mut end = word_end;
     while end - word_end <= REACH {
@@ -210,7 +210,7 @@ pub(crate) fn name_end(text: &[u8], word_end: usize) -> usize {
     end
 }
 
-/// No letter of the same word precedes `start`.
+/// Whether no letter of the same word precedes `start`.
 fn begins_word(text: &[u8], start: usize) -> bool {
     let Some(before) = start.checked_sub(1).map(|at| text[at]) else { return true };
     !before.is_ascii_alphabetic()
@@ -218,7 +218,7 @@ fn begins_word(text: &[u8], start: usize) -> bool {
         || is_escape_letter(text, start - 1)
 }
 
-/// `\n` and its like, as JSON and string literals write them.
+/// Whether the letter belongs to an escape such as `\n`, as in JSON and string literals.
 pub(crate) fn is_escape_letter(text: &[u8], at: usize) -> bool {
     matches!(text[at], b'n' | b't' | b'r') && at > 0 && text[at - 1] == b'\\'
 }
@@ -232,7 +232,7 @@ fn starts_ignoring_case(text: &[u8], word: &[u8]) -> bool {
     text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word)
 }
 
-/// One of the words ends the text, perhaps with a joiner after it.
+/// Whether one of the words ends the text. A joiner may follow it.
 fn ends_with_one_of(text: &[u8], words: &[&str]) -> bool {
     let text = match text.last() {
         Some(byte) if is_joiner(*byte) => &text[..text.len() - 1],

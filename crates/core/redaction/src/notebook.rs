@@ -1,5 +1,5 @@
-//! Secrets in the output of a notebook. Output has no name beside it. A single random word counts as a
-//! secret; a chosen word only if the code of the cell mentions secrets.
+//! Finds secrets in the output of a notebook. Output has no name beside it. A single random word counts as a
+//! secret. A chosen word counts only if the code of the cell mentions secrets.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use crate::{judge, shape};
 /// Maximum number of bytes of the output of one cell that are searched.
 const REACH: usize = 64 * 1024;
 
-/// Longer lines are data.
+/// Maximum length of a line with a secret, in bytes. Longer lines are data.
 const LONGEST: usize = 200;
 
-/// Words of programs that print secrets.
+/// Words in the code of programs that print secrets.
 const TELLING: [&[u8]; 7] = [b"passw", b"pwd", b"secret", b"token", b"credential", b"api_key", b"apikey"];
 
 pub(crate) static KEYWORDS: &[&str] = &["\"outputs\":"];
@@ -46,7 +46,7 @@ fn is_secret(word: &[u8], speaks: bool) -> bool {
     judge::is_printed(word) || (speaks && judge::is_made_up(word))
 }
 
-/// The span between `[` and the `]` that closes it.
+/// The span between `[` and its closing `]`.
 fn list_after(text: &[u8], at: usize) -> Option<Range<usize>> {
     let end = text.len().min(at + REACH);
     let open = at + text[at..end].iter().position(|byte| !byte.is_ascii_whitespace())?;
@@ -82,7 +82,7 @@ fn next_string(text: &[u8], at: usize, end: usize) -> Option<Range<usize>> {
     (at < end).then_some(start..at)
 }
 
-/// The program of a cell, before its outputs or after them.
+/// The code of a cell, which may precede or follow its outputs.
 fn source(text: &[u8], before: usize, after: usize) -> &[u8] {
     const KEY: &[u8] = b"\"source\"";
     const NEAR: usize = 4096;
@@ -99,7 +99,7 @@ fn speaks_of_secrets(source: &[u8]) -> bool {
     TELLING.iter().any(|word| shape::contains_ignoring_case(source, word))
 }
 
-/// The text without quotes and line break, if it is one word.
+/// The string without quotes and line break, if it is one word.
 fn lone_word(text: &[u8], string: &Range<usize>) -> Option<Range<usize>> {
     let mut word = string.clone();
     if text[word.clone()].ends_with(b"\\n") {

@@ -1,13 +1,13 @@
-//! Secrets as people leave them: formats that are public, written down apart from the rules, planted in code,
-//! comments, documents, notebooks and settings. None may survive.
+//! Plants secrets in code, comments, documents, notebooks and settings, as people write them. All must be
+//! redacted. The formats are public and were written down independently of the rules.
 //!
-//! `«kind»` in a template is a part that is made at run time, so that no file of this project holds a secret;
-//! every such part must be redacted.
+//! `«kind»` in a template is a part that is made at run time, so no file of this project contains a secret.
+//! Every such part must be redacted.
 
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore};
 
-/// Tokens that need no name.
+/// Tokens that are identified without a name.
 const TOKENS: &[(&str, &str)] = &[
     ("aws access key", "AKIA«up16»"),
     ("aws temporary key", "ASIA«up16»"),
@@ -714,7 +714,7 @@ fn redactor() -> Redactor {
     Redactor::new(&SecretsIgnore::default()).expect("no patterns")
 }
 
-/// The planted values that are left, each with its label.
+/// The planted values that are left, each with the label of its text.
 fn survivors(label: &str, template: &str, seed: u64) -> Vec<String> {
     let (text, values) = fill(template, &mut Dice::new(seed), Fill::Random);
     let redacted = redactor().redact(&text);
@@ -729,7 +729,7 @@ fn line_of<'text>(text: &'text str, value: &str) -> &'text str {
 }
 
 #[test]
-fn no_token_survives_at_any_place() {
+fn planted_tokens_are_redacted_in_every_place() {
     let mut left = Vec::new();
     for (number, (label, token)) in TOKENS.iter().enumerate() {
         for (place, template) in PLACES {
@@ -746,7 +746,7 @@ fn no_token_survives_at_any_place() {
 }
 
 #[test]
-fn no_secret_survives_in_its_surroundings() {
+fn planted_secrets_are_redacted() {
     let mut left = Vec::new();
     for (number, (label, template)) in TEXTS.iter().enumerate() {
         for seed in 0..5 {

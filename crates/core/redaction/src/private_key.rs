@@ -1,17 +1,18 @@
-//! Private keys: blocks of base64 between `-----BEGIN … PRIVATE KEY-----` and its end, or after PuTTY's
-//! `Private-Lines:`. They occur plain, indented, in comments, in string literals with `\n`, and line by line
-//! in lists of strings, so only the runs of base64 are redacted and everything around them stays.
+//! Finds private keys: blocks of base64 between `-----BEGIN … PRIVATE KEY-----` and the footer, or after
+//! `Private-Lines:` of PuTTY. They occur plain, indented, in comments, in string literals with `\n`, and line
+//! by line in lists of strings. Only the runs of base64 are redacted. Everything around them stays.
 
 use std::ops::Range;
 
-/// Longest body; the largest keys that are used (RSA with 16,384 bits) have about 13,000 bytes.
+/// Maximum length of a body, in bytes. The largest keys in use (RSA with 16,384 bits) have about 13,000
+/// bytes.
 const LONGEST: usize = 24 * 1024;
 
-/// A body has at least one run of this length. Otherwise it is text about keys.
+/// Minimum length of the longest run of a body. Text without such a run is text about keys.
 const TELLING: usize = 24;
 
-/// Appends the runs of base64 of the key whose header holds the keyword at `hit`, in order.
-/// Returns whether there was a key.
+/// Appends the runs of base64 of the key whose header contains the keyword at `hit`, in order. Returns
+/// whether a key was found.
 pub(crate) fn runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>) -> bool {
     let Some(body) = body(text, hit) else { return false };
     let before = out.len();
@@ -37,11 +38,11 @@ pub(crate) static BODIES: &[&str] = &[
     "b3BlbnNzaC1rZXktdjEA",
 ];
 
-/// The first line of a key without its header has at least this many signs.
+/// Minimum length of the first line of a key without its header, in bytes.
 const SHORTEST_BARE: usize = 40;
 
-/// The lines of a key without its header: the run of base64 that begins around a keyword, and those of the
-/// lines below.
+/// Appends the lines of a key without its header: the run of base64 that begins around a keyword, and the
+/// runs of the lines below. Returns whether a key was found.
 pub(crate) fn bare_runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>) -> bool {
     let begins_run = BODIES.iter().any(|body| text[hit.clone()] == *body.as_bytes());
     let floor = hit.start.saturating_sub(16);
@@ -79,7 +80,7 @@ pub(crate) fn bare_runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usi
     told
 }
 
-/// The members of a JSON Web Key that are private: `d` and the factors of RSA and EC, `k` of a symmetric key.
+/// The private members of a JSON Web Key: `d` and the factors of RSA and EC, `k` of a symmetric key.
 pub(crate) fn of_jwk(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     const MEMBERS: [&[u8]; 7] = [b"d", b"p", b"q", b"dp", b"dq", b"qi", b"k"];
     const REACH: usize = 4096;
@@ -108,7 +109,7 @@ pub(crate) fn of_jwk(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec
     found
 }
 
-/// From the end of the header to the beginning of the footer.
+/// The body from the end of the header to the beginning of the footer.
 fn body(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     let window = &text[hit.start..text.len().min(hit.start + LONGEST)];
     let keyword = &text[hit.clone()];
@@ -132,7 +133,8 @@ fn body(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     Some(hit.start + header..hit.start + header + end)
 }
 
-/// A body without a footer ends before the first line without base64, not counting headers (`Proc-Type: …`).
+/// The length of a body without a footer. It ends before the first line without base64. Headers such as
+/// `Proc-Type: …` do not end it.
 fn undelimited(window: &[u8]) -> usize {
     let mut end = 0;
     let mut begun = false;
@@ -163,7 +165,7 @@ fn push_runs(text: &[u8], body: Range<usize>, out: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Runs of at least four signs of base64. A backslash and the sign after it stay together, so that `\n` stays
+/// Runs of at least four signs of base64. A backslash and the next sign stay together, so that `\n` remains
 /// an escape.
 fn base64_runs(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
@@ -188,7 +190,7 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// Letters with a digit, or letters of both cases with high entropy. Other runs are prose.
+/// Whether a run has letters and a digit, or letters of both cases with high entropy. Other runs are prose.
 fn is_mixed(run: &[u8]) -> bool {
     let has = |kind: fn(&u8) -> bool| run.iter().any(kind);
     let letters = has(u8::is_ascii_lowercase) || has(u8::is_ascii_uppercase);
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_are_found_in_every_wrapping() {
+    fn key_is_found_in_every_form_of_text() {
         check("HEAD\n@\nabc9==\nFOOT\n", &[LINE, "abc9=="]);
         check("# HEAD\n# @\n# FOOT\n", &[LINE]);
         check("\"HEAD\\n@\\nabc9==\\nFOOT\"", &[LINE, "abc9=="]);

@@ -1,4 +1,4 @@
-//! Sentences that state a password: `the password for the host is …`.
+//! Reads sentences that state a password: `the password for the host is …`.
 
 /// Maximum distance between the name and the verb, in bytes.
 const REACH: usize = 80;
@@ -18,7 +18,8 @@ pub(crate) fn after_owner(text: &[u8], at: usize) -> Option<usize> {
     Some(at + end)
 }
 
-/// The text between a name and its value ends with a verb or an arrow: ` is `, ` for the host was `, ` -> `.
+/// Whether the text between a name and its value ends with a verb or an arrow: ` is `, ` for the host was `,
+/// ` -> `.
 pub(crate) fn is_stated(between: &[u8]) -> bool {
     let words = between.trim_ascii_start();
     matches!(words.trim_ascii(), b"is" | b"was" | b"->" | b"\xE2\x86\x92")

@@ -1,13 +1,14 @@
-//! Whether a value is a placeholder or random, templates included.
+//! Decides whether a value is a placeholder or random. Templates count as placeholders.
 
 use crate::{shape, template};
 
-/// A placeholder for a secret, or a template.
+/// Whether the value is a placeholder for a secret, or a template.
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     template::is_template(value) || shape::is_placeholder_text(value)
 }
 
-/// Made by a machine: letters and digits mixed, no words, high entropy for its length, and no template.
+/// Whether a machine made the value: it has mixed letters and digits, no words, high entropy for its length,
+/// and no template.
 pub(crate) fn is_random(value: &[u8]) -> bool {
     shape::is_random_text(value) && !template::is_template(value)
 }

@@ -1,4 +1,4 @@
-//! Redacts the texts of one repository, whose owners can silence findings.
+//! Redacts the texts of one repository. The owners of the repository can silence findings.
 
 use std::ops::Range;
 
@@ -9,21 +9,21 @@ use crate::replace::{self, Redacted};
 /// Markers on a line that declare its findings harmless.
 const INLINE_MARKERS: [&str; 2] = ["cairn:ignore-secret", "gitleaks:allow"];
 
-/// Redacts texts of one repository. Cheap to make: the rules are compiled once per process.
+/// Redacts texts of one repository. It is cheap to create, because the rules are compiled once per process.
 #[derive(Clone, Debug)]
 pub struct Redactor {
     silencer: Silencer,
 }
 
 impl Redactor {
-    /// Fails on the first pattern that cannot be used, and names it.
+    /// Fails on the first pattern that cannot be used. The error quotes that pattern.
     pub fn new(ignore: &SecretsIgnore) -> Result<Self, InvalidRule> {
         Ok(Self { silencer: Silencer::new(ignore)? })
     }
 
-    /// Replaces the value of each secret by `[REDACTED:<rule>]`, the userinfo of a URL by `[REDACTED]`.
+    /// Replaces the value of each secret by `[REDACTED:<rule>]`, and the userinfo of a URL by `[REDACTED]`.
     ///
-    /// Linear in the text. Nothing is allocated if nothing is found.
+    /// The time is linear in the length of the text. Nothing is allocated if no secret is found.
     pub fn redact<'text>(&self, text: &'text str) -> Redacted<'text> {
         replace::redact(text, |text| self.unsilenced(text))
     }
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_replaced_and_the_rest_stays() {
+    fn only_values_are_replaced() {
         check(
             "a\npassword = \"k3J9xQ7w!\" # x\nb",
             "a\npassword = \"[REDACTED:generic-password]\" # x\nb",
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_key_is_one_finding_and_keeps_its_lines() {
+    fn private_key_is_one_finding_on_all_its_lines() {
         let line = "MIIEpAIBAAKCAQEAy8Dbv8prpJ/0kKhlGeJYozo2t60EG8L0561g13R29LvMR5hy";
         let head = format!("-----{} PRIVATE KEY-----", "BEGIN");
         let text = format!("x\n{head}\n{line}\n{line}\nab9=\n-----END PRIVATE KEY-----\ny\n");
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn owners_silence() {
+    fn owners_silence_findings() {
         let text = "password = \"k3J9xQ7w!\"";
         for line in ["generic-password", "rule:generic-*", "value:k3J9xQ7w!", "regex:^k3"] {
             assert_eq!(redactor(&[line]).redact(text).text, text, "{line}");
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// Tables, rows and notebooks that never end: each is read a bounded number of times.
+    /// Tables, rows and notebooks without an end. Each is read a bounded number of times.
     #[test]
     fn unfinished_tables_take_linear_time() {
         for unit in [
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Pieces that rules search, joined at random.
+    /// Random sequences of pieces that rules search for.
     fn pieces() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
             "password",
@@ -275,7 +275,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn lines_stay_and_twice_is_once(text in pieces()) {
+        fn second_redaction_changes_nothing(text in pieces()) {
             let redactor = redactor(&[]);
             let once = redactor.redact(&text);
             prop_assert_eq!(num_line_feeds(&once.text), num_line_feeds(&text));

@@ -7,16 +7,16 @@ use cairn_domain::SecretFinding;
 use crate::engine::{self, Span};
 use crate::marker;
 
-/// Maximum number of passes. A redaction can change the text around it into a form that another rule finds.
-/// Real texts need one more pass; the limit is for texts that are made to need many.
+/// Maximum number of passes. A redaction can change the text around it so that another rule finds it. Real
+/// texts need one more pass. The limit is for texts that are made to need many.
 const MOST_PASSES: usize = 16;
 
 /// A text without secrets, and the positions of the secrets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Redacted<'text> {
-    /// Borrowed if nothing was found. Has as many lines as the original text.
+    /// Borrowed if no secret was found. Has as many lines as the original text.
     pub text: Cow<'text, str>,
-    /// In the order of lines; a secret of several lines has the position of its beginning.
+    /// In the order of lines. A secret of several lines has the number of its first line.
     pub findings: Vec<SecretFinding>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn find_all(text: &str) -> Vec<Span> {
     spans
 }
 
-/// In order and without overlaps. Overlapping spans become one span with the id of the rule that comes first.
+/// The spans in order and without overlaps. Overlapping spans become one span with the id of the first rule.
 fn merged(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort();
     let mut merged: Vec<Span> = Vec::with_capacity(spans.len());

@@ -6,7 +6,7 @@ use crate::{Redactor, SecretsIgnore, rule_ids};
 
 const SEEDS: u64 = 25;
 
-/// Rule, and templates of texts in which it finds a secret.
+/// Each rule, with templates of texts in which it finds a secret.
 pub(crate) const CASES: &[(&str, &[&str])] = &[
     (
         "private-key",
@@ -328,7 +328,7 @@ fn redactor() -> Redactor {
     Redactor::new(&SecretsIgnore::default()).expect("no patterns")
 }
 
-/// Whether the rule fires on the template as filled, and whether a filled-in part of some length survives.
+/// Fills the template. Returns the text, whether the rule fires, and whether a long filled part survives.
 fn outcome(redactor: &Redactor, rule: &str, template: &str, how: Fill, seed: u64) -> (String, bool, bool) {
     let (text, parts) = fill(template, &mut Dice::new(seed), how);
     let redacted = redactor.redact(&text);
@@ -346,7 +346,7 @@ fn every_rule_has_at_least_two_templates() {
 }
 
 #[test]
-fn templates_are_found_and_their_values_do_not_survive() {
+fn filled_templates_are_redacted() {
     let redactor = redactor();
     let mut missed = Vec::new();
     for (rule, templates) in CASES {
@@ -367,7 +367,7 @@ fn templates_are_found_and_their_values_do_not_survive() {
 }
 
 #[test]
-fn near_misses_are_left() {
+fn near_misses_stay() {
     let redactor = redactor();
     let mut found = Vec::new();
     for (rule, templates) in CASES {

@@ -1,4 +1,4 @@
-//! The rules as data: one row each, in the order of their precedence where two find the same text.
+//! The rules as data. If two rules find the same text, the rule with the earlier row applies.
 
 mod cloud;
 mod development;
@@ -11,24 +11,24 @@ use crate::name::Naming;
 /// other text.
 pub const RULES_VERSION: u32 = 5;
 
-/// How to find and judge one kind of secret.
+/// One kind of secret: how it is found and judged.
 pub(crate) struct Rule {
-    /// The name that users see, and with which they silence findings: lower-case words with hyphens.
+    /// The name that users see and silence: lower-case words with hyphens.
     pub(crate) id: &'static str,
-    /// One of these texts must occur, in upper or lower case. Only then the rule is tried.
+    /// The rule is tried only where one of these texts occurs, in upper or lower case.
     pub(crate) keywords: &'static [&'static str],
     pub(crate) find: Find,
 }
 
 pub(crate) enum Find {
     Pattern(Pattern),
-    /// A name and the value that it is given, in any syntax.
+    /// A name and the value that is assigned to it, in any syntax.
     Assignment(Naming),
     /// The userinfo of a URL.
     Userinfo,
-    /// The same of a URL within a URL.
+    /// The userinfo of a URL that is a parameter of another URL.
     EncodedUserinfo,
-    /// A block of base64 that begins as private keys do.
+    /// A block of base64 with the beginning of a private key.
     KeyBody,
     /// The private members of a JSON Web Key.
     Jwk,
@@ -50,36 +50,36 @@ pub(crate) enum Find {
     Printed,
     /// A block of base64 between header and footer.
     PrivateKey,
-    /// The values of a manifest whose kind says that they are secret.
+    /// The values of a manifest of kind `Secret`.
     Manifest,
     /// Base64 of a text in which another rule finds a secret.
     Encoded,
 }
 
 pub(crate) struct Pattern {
-    /// The first group that matches is the secret; without a group the whole match. Never matches a line
-    /// feed.
+    /// The first group that matches is the secret. Without a group it is the whole match. A match never
+    /// contains a line feed.
     pub(crate) regex: &'static str,
-    /// How far before the keyword a match may begin, in bytes; at 0 it begins with the keyword.
+    /// Maximum number of bytes of a match before the keyword. With 0 the match begins with the keyword.
     pub(crate) back: usize,
     pub(crate) check: Check,
 }
 
-/// Further conditions for a match.
+/// A condition for a match.
 #[derive(Clone, Copy)]
 pub(crate) enum Check {
-    /// Enough different characters: refuses `ghp_xxxxxxxx`.
+    /// Enough different characters. Refuses `ghp_xxxxxxxx`.
     Varied,
-    /// Letters and digits mixed and no words: for formats that ordinary identifiers share.
+    /// Mixed letters and digits without words. For formats that identifiers share.
     Random,
-    /// Capitals, with a digit or with high entropy: for prefixes that also begin names of styles and
+    /// Capitals, with a digit or with high entropy. For prefixes that also begin names of styles and
     /// packages.
     Mixed,
     /// Base64 of `user:password`.
     BasicAuth,
-    /// Anything except a template or a placeholder: for values that people choose.
+    /// Anything except a template or a placeholder. For values that people choose.
     Chosen,
-    /// The same, with a digit or a sign: for names that occur in prose and in translations.
+    /// Like `Chosen`, with a digit or a sign. For names that occur in prose and in translations.
     Strong,
 }
 
@@ -97,12 +97,13 @@ const fn checked(id: &'static str, keywords: &'static [&'static str], regex: &'s
     Rule { id, keywords, find: Find::Pattern(Pattern { regex, back: 0, check }) }
 }
 
-/// A token whose distinctive part is not its beginning.
+/// A token that is identified by a part in its middle or at its end.
 const fn inner(id: &'static str, keywords: &'static [&'static str], back: usize, regex: &'static str) -> Rule {
     Rule { id, keywords, find: Find::Pattern(Pattern { regex, back, check: Check::Varied }) }
 }
 
-/// The regular expression of a value that is assigned to a name beginning with `$name`, quoted or not.
+/// The regular expression of a value that is assigned to a name. The name begins with `$name`, and the value
+/// may be quoted.
 macro_rules! named {
     ($name:literal, $value:literal) => {
         concat!(

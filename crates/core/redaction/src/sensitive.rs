@@ -1,19 +1,19 @@
-//! Files that are never read, since their names show that they contain secrets.
+//! Lists the files that are never read, because their names show that they contain secrets.
 //!
-//! Two lists. `ALWAYS` contains kinds of files that contain only secrets. `BY_NAME` contains words in names.
-//! These words do not apply to source code and documents, which more often describe secrets than contain them
+//! `ALWAYS` lists kinds of files that contain only secrets. `BY_NAME` lists words in names. These words do
+//! not apply to source code and documents, because these more often describe secrets than contain them
 //! (`secrets.py`, `docs/secrets.md`). Such files are redacted like every text.
 //!
-//! `.env.example`, `.env.sample` and `.env.template` are sensitive like every `.env*`: people fill them in by
-//! mistake, and the name does not show whether that happened. An operator can allow them.
+//! `.env.example`, `.env.sample` and `.env.template` are sensitive like every `.env*`. People fill them in by
+//! mistake, and the name does not show it. An operator can allow them.
 
 use cairn_domain::RepoPath;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::untrusted::{Untrusted, quoted};
 
-/// Kinds of files that contain only secrets. A pattern without `/` is matched against the last part of the
-/// path, one with `/` against the end of it. Lower case; paths are compared in lower case.
+/// Kinds of files that contain only secrets. A pattern without `/` must match the last part of the path. A
+/// pattern with `/` must match the end of the path. Patterns and paths are compared in lower case.
 #[rustfmt::skip]
 const ALWAYS: &[&str] = &[
     // Environment.
@@ -85,8 +85,8 @@ pub struct SensitiveNames {
 }
 
 impl SensitiveNames {
-    /// The operator's: the defaults and `add`, without the paths that match a glob of `allow`. If `allow`
-    /// contains `*.pem`, that pattern is removed.
+    /// The names of the operator: the defaults and `add`, without the paths that match a glob of `allow`. If
+    /// `allow` contains `*.pem`, that pattern is removed.
     pub fn new<Glob: AsRef<str>>(add: &[Glob], allow: &[Glob]) -> Result<Self, InvalidPattern> {
         let always = ALWAYS.iter().copied().chain(add.iter().map(AsRef::as_ref));
         Ok(Self {
@@ -105,7 +105,8 @@ impl SensitiveNames {
     }
 }
 
-/// The pattern for which a path is not read, if there is one. Case does not count.
+/// The first pattern that matches a path. A path with such a pattern is not read. Upper and lower case are
+/// equal.
 pub fn is_sensitive<'names>(path: &RepoPath, names: &'names SensitiveNames) -> Option<&'names str> {
     let path = path.as_str().to_lowercase();
     if let Some(pattern) = names.by_repository.first_match(&path) {
@@ -160,7 +161,7 @@ impl Patterns {
     }
 }
 
-/// At any depth, unless the pattern begins with `/`.
+/// The pattern for any depth. A pattern that begins with `/` matches only at the root.
 fn anchored(pattern: &str) -> String {
     match pattern.strip_prefix('/') {
         Some(from_root) => from_root.to_owned(),
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_secrets_are_sensitive_anywhere_and_in_any_case() {
+    fn secret_files_match_at_any_depth_and_case() {
         let names = names();
         for (path, pattern) in [
             (".env", ".env*"),
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn code_and_documents_are_not_caught_by_a_word() {
+    fn words_do_not_apply_to_code_and_documents() {
         let names = names();
         for path in [
             "secrets.py",
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_operator_adds_and_allows() {
+    fn operator_adds_and_allows_names() {
         let names = SensitiveNames::new(&["*.private", "vault/**"], &["*.pem", "/test/**"]).expect("valid");
         check(&names, "a.private", Some("*.private"));
         check(&names, "x/vault/a.go", Some("vault/**"));
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_only_adds() {
+    fn repository_only_adds_names() {
         let operator = SensitiveNames::new(&[], &["*.pem"]).expect("valid");
         let names = operator.with_repository(&["*.golden", "!.env", "special.pem"]).expect("valid");
         check(&names, "a.golden", Some("*.golden"));
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_patterns_are_named() {
+    fn error_quotes_invalid_pattern() {
         let error = names().with_repository(&["ok", "a[b"]).expect_err("no glob");
         assert!(error.to_string().starts_with("sensitive: «a[b» is not a valid glob: "), "{error}");
         let error = SensitiveNames::new(&["x"], &["{a"]).expect_err("no glob");
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_in_lower_case_and_sorted_where_searched() {
+    fn lists_are_lower_case_and_extensions_sorted() {
         assert!(CODE.is_sorted());
         assert!(DEFAULT_PATTERNS.concat().iter().all(|pattern| *pattern == pattern.to_lowercase()));
     }

@@ -1,9 +1,9 @@
-//! The shape of a value: words, a placeholder, a template, or random characters.
+//! Measures the shape of a value: words, placeholders or random characters.
 
 use crate::entropy;
 
-/// For each letter, the letters that commonly follow it in words of English and of code: 248 pairs, which
-/// cover 93 % of the pairs in 15,698 words of real code. A random text hits 37 % of them.
+/// For each letter, the letters that often follow it in words of English and of code. The 248 pairs cover 93
+/// % of the pairs in 15,698 words of real code, and 37 % of the pairs in random text.
 #[rustfmt::skip]
 const FOLLOWERS: [&[u8]; 26] = [
     b"bcdgiklmnprstuvwy", b"aeilorsu", b"acehiklmorstu", b"adeilorsu", b"acdefgilmnopqrstvwx", b"aefiloru",
@@ -28,7 +28,7 @@ pub(crate) struct Shape {
     pub(crate) lower: usize,
     pub(crate) upper: usize,
     pub(crate) digits: usize,
-    /// `_ - . / :`: they join words.
+    /// The signs that join words: `_ - . / :`.
     pub(crate) joiners: usize,
     /// Every other printable sign, and bytes above 127.
     pub(crate) signs: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Shape {
     /// letter of a capitalised word. In random text the kind changes at every second sign, in identifiers at
     /// every sixth.
     pub(crate) changes: usize,
-    /// Letters that belong to runs that read like words.
+    /// Number of letters in runs that look like words.
     pub(crate) in_words: usize,
 }
 
@@ -64,12 +64,12 @@ impl Shape {
         self.lower + self.upper
     }
 
-    /// Most of the letters belong to words.
+    /// Whether most of the letters belong to words.
     pub(crate) fn is_wordy(&self) -> bool {
         self.letters() > 0 && self.in_words * 5 >= self.letters() * 3
     }
 
-    /// How many of lower case, upper case, digits and signs occur.
+    /// Number of classes that occur, of lower case, upper case, digits and signs.
     pub(crate) fn num_classes(&self) -> usize {
         [self.lower, self.upper, self.digits, self.signs].iter().filter(|count| **count > 0).count()
     }
@@ -93,8 +93,8 @@ fn num_changes(value: &[u8]) -> usize {
     changes
 }
 
-/// Runs of letters as camel case divides them: `HTTPServerKey9` gives `HTTP`, `Server` and `Key`; the last
-/// capital of a run belongs to the word that follows.
+/// Runs of letters, divided as in camel case: `HTTPServerKey9` gives `HTTP`, `Server` and `Key`. The last
+/// capital of a run belongs to the next word.
 fn word_runs(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = value;
     std::iter::from_fn(move || {
@@ -112,8 +112,8 @@ fn word_runs(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// At least four letters, and three quarters of their pairs are common. For a long run two thirds are enough,
-/// because it may be several words without a border.
+/// Whether a run looks like a word: it has at least four letters, and three quarters of their pairs are
+/// common. For a long run two thirds are enough, because it may be several words.
 fn reads_like_a_word(run: &[u8]) -> bool {
     let enough = if run.len() < 8 { (run.len() - 1) * 9 } else { (run.len() - 1) * 8 };
     run.len() >= 4 && common_pairs(run) * 12 >= enough
@@ -128,7 +128,7 @@ fn common_pairs(run: &[u8]) -> usize {
         .count()
 }
 
-/// Only letters, with few common pairs: keys on a keyboard, not a word.
+/// Whether the value has only letters and few common pairs, as if typed at random on a keyboard.
 pub(crate) fn is_letter_noise(value: &[u8]) -> bool {
     let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     if letters != value.len() || value.len() < 10 || entropy::centibits(value) < 280 {
@@ -138,15 +138,16 @@ pub(crate) fn is_letter_noise(value: &[u8]) -> bool {
     joined * 3 <= value.len() && common_pairs(value) * 10 <= (value.len() - 1) * 6
 }
 
-/// A placeholder for a secret: a word of the list, a run that counts up, one sign repeated.
+/// Whether the value is a placeholder: it contains a word of the list, a run that counts up, or one repeated
+/// sign.
 pub(crate) fn is_placeholder_text(value: &[u8]) -> bool {
     entropy::num_distinct(value) < 4.min(value.len())
         || longest_count_up(value) >= 6
         || STAND_INS.iter().any(|word| contains_word(value, word.as_bytes()))
 }
 
-/// In a long random value, four letters often make a word by chance. But they seldom have the capitals of a
-/// word, and still more seldom end at the border of a word.
+/// Whether the value contains the word. In a long random value, four letters often make a word by chance. But
+/// then the capitals are seldom those of a word, and the end is seldom the border of a word.
 fn contains_word(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).enumerate().any(|(at, window)| {
         window.eq_ignore_ascii_case(word)
@@ -157,8 +158,8 @@ fn contains_word(value: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// In a value with all kinds of signs, letters that are followed by a small letter or a digit do not count as
-/// a word.
+/// Whether the word continues. In a value with all kinds of signs, letters before a small letter or a digit
+/// do not count as a word.
 fn goes_on(value: &[u8], end: usize) -> bool {
     let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
     has(u8::is_ascii_uppercase)
@@ -171,7 +172,7 @@ pub(crate) fn contains_ignoring_case(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
 }
 
-/// Length of the longest run in which each byte follows the one before: 6 in `x123456`.
+/// The length of the longest run in which each byte is one higher than the byte before: 6 in `x123456`.
 fn longest_count_up(value: &[u8]) -> usize {
     let mut longest = 0;
     let mut run = 1;
@@ -186,7 +187,7 @@ pub(crate) fn is_hex(value: &[u8]) -> bool {
     !value.is_empty() && value.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// Eight-four-four-four-twelve hexadecimal digits.
+/// Whether the value is a UUID: groups of 8, 4, 4, 4 and 12 hexadecimal digits.
 pub(crate) fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36
         && value.iter().enumerate().all(|(at, byte)| match at {
@@ -195,7 +196,8 @@ pub(crate) fn is_uuid(value: &[u8]) -> bool {
         })
 }
 
-/// Not chosen by a person: letters and digits mixed, no words, high entropy for its length.
+/// Whether a machine made the value: it has mixed letters and digits, no words, and high entropy for its
+/// length.
 pub(crate) fn is_random_text(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     if shape.blanks > 0 || is_placeholder_text(value) {
@@ -210,13 +212,13 @@ pub(crate) fn is_random_text(value: &[u8]) -> bool {
     if !mixed || number || entropy::centibits(value) < enough {
         return false;
     }
-    // Hexadecimal letters form words too easily, so words are no evidence there.
+    // Hexadecimal letters often form words, so words prove nothing there.
     let wordy = shape.is_wordy() && !(is_hex(value) && shape.digits * 4 >= value.len());
     (is_restless(shape, value.len()) && !wordy) || is_pair_noise(value)
 }
 
-/// The pairs of letters are random: at most half of them are common. In English nine of ten pairs are common,
-/// in abbreviations six of ten.
+/// Whether the pairs of letters are random: at most half of them are common. In English nine of ten pairs are
+/// common, in abbreviations six of ten.
 fn is_pair_noise(value: &[u8]) -> bool {
     let (mut num_pairs, mut num_common) = (0, 0);
     for run in value.split(|byte| !byte.is_ascii_alphabetic()).filter(|run| run.len() >= 2) {
@@ -227,8 +229,8 @@ fn is_pair_noise(value: &[u8]) -> bool {
     has_both && value.len() >= 16 && num_pairs >= 10 && num_common * 2 <= num_pairs && entropy::centibits(value) >= 340
 }
 
-/// The kind of sign changes as often as in random text. A value with fewer kinds changes less often, and long
-/// values vary less.
+/// Whether the kind of sign changes as often as in random text. A value with fewer kinds changes less often,
+/// and long values vary less.
 fn is_restless(shape: Shape, length: usize) -> bool {
     match (shape.upper > 0 && shape.lower > 0, length) {
         (true, ..24) => shape.changes * 9 >= length * 2,
@@ -237,7 +239,7 @@ fn is_restless(shape: Shape, length: usize) -> bool {
     }
 }
 
-/// Base64 without a digit: rare, but real.
+/// Whether the value is base64 without a digit. This is rare but real.
 fn is_joined_noise(value: &[u8], shape: Shape) -> bool {
     shape.upper > 2 && shape.lower > 2 && shape.in_words * 4 <= shape.letters() && entropy::centibits(value) >= 350
 }

@@ -1,12 +1,12 @@
-//! Places of generated secrets in many languages and formats. `generated` measures them.
+//! The surroundings of generated secrets, in many languages and formats. `generated` measures them.
 
-/// How the surroundings delimit a value, and so which characters the value may contain and how they are
-/// written.
+/// The way in which the surroundings delimit a value. It decides which characters the value may contain and
+/// how they are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Writing {
     /// Up to the end of the line; no blanks.
     Line,
-    /// Unquoted YAML: like `Line`, without values that YAML would not read as plain text.
+    /// Unquoted YAML: like `Line`, but YAML must read the value as plain text.
     Yaml,
     /// Between double quotes with backslash escapes.
     Double,
@@ -46,7 +46,7 @@ const fn at(name: &'static str, writing: Writing, text: &'static str) -> Surroun
     Surrounding { name, writing, text }
 }
 
-/// The places, in many languages and formats.
+/// The surroundings, in many languages and formats.
 #[rustfmt::skip]
 pub const SURROUNDINGS: &[Surrounding] = &[
     at("yaml", Writing::Yaml, "db:\n  user: app\n  password: §\n  port: 5432\n"),
@@ -214,8 +214,8 @@ pub const SURROUNDINGS: &[Surrounding] = &[
     at("mount command", Writing::Comma, "mount -t cifs -o username=bob,password=§ //srv/share /mnt\n"),
 ];
 
-/// Ways to wrap base64 beside the name of a secret: a name, the text before, a line with `§` for its base64,
-/// the text after.
+/// The surroundings of wrapped base64: the name, the text before, a line with `§` for its base64, the text
+/// after.
 #[rustfmt::skip]
 pub const WRAPPED: &[(&str, &str, &str, &str)] = &[
     ("yaml block", "api_secret: |\n", "  §\n", "other: 1\n"),

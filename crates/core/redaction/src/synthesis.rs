@@ -1,6 +1,7 @@
-//! Values that look like secrets, made at run time from templates, so that no file of this project holds any.
+//! Makes values that look like secrets, at run time from templates. So no file of this project contains such
+//! a value.
 
-/// A sequence of pseudo-random numbers: the same for the same seed, on every machine.
+/// A sequence of pseudo-random numbers. The same seed gives the same sequence on every machine.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -8,7 +9,7 @@ impl Dice {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x1234_5678_9ABC_DEF1)
     }
 
-    /// SplitMix64.
+    /// The next number of SplitMix64.
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -17,7 +18,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A word that is in no list of words for secrets.
+    /// A word that does not name a secret.
     fn word(&mut self) -> &'static str {
         const WORDS: [&str; 12] = [
             "hunter", "dragon", "winter", "tiger", "battery", "staple", "sunset", "coffee", "purple", "rocket",
@@ -31,18 +32,18 @@ impl Dice {
     }
 }
 
-/// How the parts of a template are filled.
+/// The way in which the parts of a template are filled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fill {
     Random,
-    /// `x` or `0` throughout.
+    /// Only `x` or only `0`.
     Same,
-    /// Random, but only four signs.
+    /// Random, with only four signs.
     Cut,
 }
 
-/// Fills `{hex32}`, `{url43}` … in a template, or `«hex32»` in one that has braces of its own; returns the
-/// text and the parts that were filled in.
+/// Fills the parts `{hex32}`, `{url43}` … of a template. A template with braces of its own has `«hex32»`.
+/// Returns the text and the filled parts.
 ///
 /// Kinds: `hex`, `an` (letters and digits), `low` (small letters and digits), `up` (capitals and digits),
 /// `url` (with `-` and `_`), `b64` (with `+` and `/`), `num`, `al` (letters), `bech` (the alphabet of age),

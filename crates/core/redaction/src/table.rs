@@ -1,5 +1,5 @@
-//! Secrets in tables: Markdown, terminals, HTML, CSV, and columns of text. The head of a column names the
-//! cells below it. The first cell of a row names the cells beside it.
+//! Finds secrets in tables: Markdown, terminals, HTML, CSV, and columns of text. The head of a column names
+//! the cells below it. The first cell of a row names the cells beside it.
 
 use std::ops::Range;
 
@@ -66,7 +66,7 @@ fn below(text: &[u8], line: &Range<usize>, until: &mut usize, found: &mut Vec<Ra
     Some(())
 }
 
-/// The cell beside the one that contains a keyword: `| password | value |`.
+/// The cell beside the cell that contains a keyword: `| password | value |`.
 fn row(text: &[u8], line: &Range<usize>, hit: &Range<usize>) -> Option<Range<usize>> {
     let begins = text[line.clone()].iter().find(|byte| !b" \t\",>#/*".contains(byte)) == Some(&b'|');
     if !begins || !text[hit.end..line.end].contains(&b'|') {

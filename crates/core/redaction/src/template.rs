@@ -1,4 +1,4 @@
-//! Placeholders that are filled in later: `${VAR}`, `{{ x }}`, `<password>`, `%s`, `$NAME`.
+//! Recognises placeholders that are filled in later: `${VAR}`, `{{ x }}`, `<password>`, `%s`, `$NAME`.
 
 use crate::expression::is_name;
 use crate::shape::Shape;
@@ -18,7 +18,7 @@ const PAIRS: [(&[u8], &[u8]); 8] = [
 /// Brackets around a label: `<your password>`, `[password]`, `{0}`, `%PASSWORD%`, `__PASSWORD__`.
 const AROUND: [(u8, u8); 4] = [(b'<', b'>'), (b'[', b']'), (b'{', b'}'), (b'%', b'%')];
 
-/// A part of the value is filled in later.
+/// Whether a part of the value is filled in later.
 pub(crate) fn is_template(value: &[u8]) -> bool {
     is_variable(value)
         || PAIRS.iter().any(|(open, close)| holds_pair(value, open, close))
@@ -26,7 +26,7 @@ pub(crate) fn is_template(value: &[u8]) -> bool {
         || holds_conversion(value)
 }
 
-/// `$NAME`, `$1`.
+/// Whether the value is a variable: `$NAME`, `$1`.
 fn is_variable(value: &[u8]) -> bool {
     match value {
         [b'$', rest @ ..] => rest.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') && is_name(rest),
@@ -60,11 +60,11 @@ fn holds_label(value: &[u8], open: u8, close: u8) -> bool {
         }
         from += at + 1;
     }
-    // `<password` or `[Required` that a blank cut off.
+    // A blank may have cut `<password` or `[Required`.
     matches!(value.first(), Some(b'<' | b'[')) && is_words(&value[1..]) && (is_wordy(value) || value.len() < 8)
 }
 
-/// The text between brackets is a label. Between braces, a number, a format or nothing is also accepted.
+/// Whether the text between brackets is a label. Between braces it may also be a number, a format or empty.
 fn is_label(inner: &[u8], open: u8, whole: bool) -> bool {
     let inner = inner.trim_ascii();
     match open {
@@ -79,19 +79,19 @@ fn is_label(inner: &[u8], open: u8, whole: bool) -> bool {
     }
 }
 
-/// Most letters belong to words.
+/// Whether most letters belong to words.
 fn is_wordy(text: &[u8]) -> bool {
     Shape::of(text).is_wordy()
 }
 
-/// Names with blanks and joiners between them.
+/// Whether the text contains only names, with blanks and joiners between them.
 fn is_words(text: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-. '\"$[]()/,|:".contains(byte);
     let is_joiner = |byte: &u8| !byte.is_ascii_alphanumeric();
     text.iter().any(u8::is_ascii_alphabetic) && text.iter().all(is_part) && text.split(is_joiner).all(is_name)
 }
 
-/// `%s`, `%d`, `%-10s`, `%v` and their like.
+/// Whether the value contains a conversion such as `%s`, `%d`, `%-10s`, `%v`.
 fn holds_conversion(value: &[u8]) -> bool {
     value.iter().enumerate().filter(|(_, byte)| **byte == b'%').any(|(at, _)| {
         let rest = &value[at + 1..];
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn templates_are_known() {
+    fn templates_are_recognised() {
         for template in [
             "${DB_PASS}",
             "{{ x }}",
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn passwords_with_signs_are_no_templates() {
+    fn passwords_with_signs_are_not_templates() {
         for password in
             ["<k3x9>Qz", "[9kQ2]mZ", "{7hK}pQ2z", "$aB3xK9q2", "%7kQ2m%z", "k3%sQ9", "x{Q9m}2k", "a<3bQ9", "$9kQ(2m"]
         {

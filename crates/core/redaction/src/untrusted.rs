@@ -1,20 +1,19 @@
-//! Text from repositories, remotes and hosting APIs, made safe for a message.
+//! Makes text from repositories, remotes and hosting APIs safe for a message.
 //!
-//! A message that quotes such text (a pattern of a settings file, the error output of git, a description) is
-//! stored with a run, printed in terminals and returned to agents. [`Untrusted`] is the only form in which
-//! the text may enter a message:
+//! A message may quote such text: a pattern of a settings file, the error output of git, a description. The
+//! message is stored with a run, printed in terminals and returned to agents. [`Untrusted`] is the only form
+//! in which the text may enter a message:
 //! - every secret is redacted, also on lines with a marker such as `cairn:ignore-secret`;
 //! - line breaks, control characters and invisible characters are escaped;
 //! - it has at most [`MAX_UNTRUSTED_CHARS`] characters;
 //! - it is displayed between `«` and `»`, which it cannot contain itself. The marks survive storage as plain
-//!   text, so
-//!   [`message_parts`] finds the quoted parts of any message later.
+//! text, so [`message_parts`] finds the quoted parts of any message later.
 
 use std::fmt;
 
 use crate::replace;
 
-/// Maximum length of quoted text, in characters after escaping, without the marks around it.
+/// Maximum length of quoted text, in characters after escaping. The marks around it do not count.
 pub const MAX_UNTRUSTED_CHARS: usize = 300;
 
 /// Marks around untrusted text in a message.
@@ -27,12 +26,12 @@ const ELLIPSIS: char = '…';
 /// Longer text is cut to this many bytes before it is redacted.
 const MAX_REDACTED_BYTES: usize = 16 * 1024;
 
-/// The cut may divide a secret, so that no rule finds it. So this many bytes before the cut are not shown. No
-/// rule of one line reads further.
+/// The cut may divide a secret, so that no rule finds it. Therefore this many bytes before the cut are not
+/// shown. A rule for one line reads at most as many bytes.
 const HIDDEN_BEFORE_CUT_BYTES: usize = 2048;
 
-/// Untrusted text that is safe in a message. `Display` adds the marks; [`Untrusted::as_str`] returns the text
-/// alone.
+/// Untrusted text that is safe in a message. `Display` adds the marks. [`Untrusted::as_str`] returns the text
+/// without them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Untrusted(String);
 
@@ -78,8 +77,8 @@ pub enum MessagePart<'message> {
     Untrusted(&'message str),
 }
 
-/// The parts of a message in their order, none of them empty. A mark without its counterpart makes the rest
-/// of the message untrusted.
+/// The parts of a message in order. No part is empty. If a mark has no counterpart, the rest of the message
+/// is untrusted.
 pub fn message_parts(message: &str) -> impl Iterator<Item = MessagePart<'_>> {
     let mut rest = message;
     let mut is_quote = false;
@@ -100,11 +99,12 @@ pub fn message_parts(message: &str) -> impl Iterator<Item = MessagePart<'_>> {
     })
 }
 
-/// At most [`MAX_UNTRUSTED_CHARS`] characters of the text, escaped. `is_cut` if the text is only a beginning.
+/// The escaped text, with at most [`MAX_UNTRUSTED_CHARS`] characters. `is_cut` if the text is only a
+/// beginning.
 fn escaped(text: &str, is_cut: bool) -> String {
     let mut out = String::new();
     let mut num_chars = 0;
-    // Where the text ends if an ellipsis must follow.
+    // The end of the text if an ellipsis must follow.
     let mut end_before_ellipsis = 0;
     let mut is_cut = is_cut;
     for character in text.chars() {
@@ -130,7 +130,8 @@ fn escaped(text: &str, is_cut: bool) -> String {
     out
 }
 
-/// Control characters, characters that are invisible or change the direction of text, and the marks.
+/// Whether a character must be escaped: control characters, invisible characters, characters that change the
+/// direction of text, and the marks.
 fn needs_escape(character: char) -> bool {
     character.is_control()
         || matches!(character, OPEN | CLOSE)

@@ -1,16 +1,16 @@
-//! User and password in a URL: `scheme://user:password@host/path`.
+//! Finds user and password in a URL: `scheme://user:password@host/path`.
 
 use std::ops::Range;
 
 use crate::{judge, marker, random, template};
 
-/// Its marker is a bare `[REDACTED]`, so that the URL stays one.
+/// The id of the rule. Its marker is a bare `[REDACTED]`, so that the text remains a URL.
 pub(crate) const RULE: &str = "url-credentials";
 
 /// Maximum length of a userinfo.
 const LONGEST: usize = 512;
 
-/// Schemes whose URLs are connection strings. There even a simple password is a real one.
+/// Schemes of connection strings. In their URLs even a simple password is a real one.
 #[rustfmt::skip]
 const CONNECTIONS: &[&str] = &[
     "mongodb", "mongodb+srv", "postgres", "postgresql", "mysql", "mysql2", "mariadb", "redis", "rediss", "amqp",
@@ -20,13 +20,13 @@ const CONNECTIONS: &[&str] = &[
     "mysql+pymysql", "mysql+mysqldb", "vertica", "redshift", "trino", "presto", "hive", "memcached", "etcd", "tcp",
 ];
 
-/// The userinfo after the `://` at `colon`, if it holds a secret.
+/// The userinfo after the `://` at `colon`, if it contains a secret.
 pub(crate) fn userinfo(text: &[u8], colon: usize) -> Option<Range<usize>> {
     let start = colon + 3;
     let scheme = &text[scheme_start(text, colon)..colon];
     let connection = CONNECTIONS.iter().any(|known| scheme.eq_ignore_ascii_case(known.as_bytes()));
     let window = &text[start..text.len().min(start + LONGEST)];
-    // A single quote ends the URL only if one precedes it.
+    // A single quote ends the URL only if another one precedes the URL.
     let quoted = scheme_start(text, colon).checked_sub(1).is_some_and(|before| text[before] == b'\'');
     let Some(length) = at_sign(window, quoted) else {
         let is_end = |byte: &u8| matches!(byte, 0..=32 | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'/' | b'?' | 127);
@@ -52,7 +52,7 @@ pub(crate) fn encoded_userinfo(text: &[u8], hit: &Range<usize>) -> Option<Range<
     encoded_password(rest).map(|length| hit.end..hit.end + length)
 }
 
-/// The length of a userinfo whose `:` and `@` are encoded, if its password may be one.
+/// The length of a userinfo with encoded `:` and `@`, if its password may be a real one.
 fn encoded_password(rest: &[u8]) -> Option<usize> {
     let is_code = |window: &[u8], code: &[u8]| window.eq_ignore_ascii_case(code);
     let authority = rest.windows(3).position(|window| is_code(window, b"%2f")).unwrap_or(rest.len());
@@ -68,14 +68,14 @@ fn scheme_start(text: &[u8], colon: usize) -> usize {
     floor + text[floor..colon].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1)
 }
 
-/// Where the userinfo ends: at the last `@` before the path. People forget to escape `/`, `?` and `#` in
-/// passwords, so these end the search only after text that may be a host and port.
+/// The end of the userinfo: the last `@` before the path. People forget to escape `/`, `?` and `#` in
+/// passwords, so these signs end the search only after text that may be a host and port.
 fn at_sign(rest: &[u8], quoted: bool) -> Option<usize> {
     let is_end = |byte: &u8| {
         matches!(byte, 0..=32 | b'"' | b'`' | b'<' | b'>' | b'\\' | b'|' | 127) || (quoted && *byte == b'\'')
     };
     let whole = &rest[..rest.iter().position(is_end).unwrap_or(rest.len())];
-    // A template's `${USER}` may hold anything; nothing else in a userinfo is in braces.
+    // The name in `${USER}` may contain any sign. Nothing else in a userinfo is in braces.
     let authority = &whole[..whole.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(whole.len())];
     let last = |part: &[u8]| part.iter().rposition(|byte| *byte == b'@');
     last(authority).or_else(|| {

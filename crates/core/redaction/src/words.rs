@@ -46,7 +46,7 @@ pub(crate) struct Words<'text> {
     at: usize,
     /// The quote of the string around the command, and whether a backslash precedes it.
     quote: Option<(u8, bool)>,
-    /// A bracket is open before the command.
+    /// Whether a bracket is open before the command.
     is_nested: bool,
     is_over: bool,
 }
@@ -70,7 +70,7 @@ impl<'text> Words<'text> {
         &self.text[self.at.min(self.text.len())..]
     }
 
-    /// The string around the command ends here.
+    /// Whether the string around the command ends here.
     fn ends_string(&self, rest: &[u8]) -> bool {
         match (self.quote, rest) {
             (Some((quote, true)), [b'\\', next, ..]) => *next == quote,

@@ -1,4 +1,5 @@
-//! Base64 and hexadecimal digits of several lines beside the name of a secret: all lines are one secret.
+//! Finds base64 and hexadecimal digits of several lines beside the name of a secret. All lines are one
+//! secret.
 
 use std::ops::Range;
 
@@ -6,16 +7,16 @@ use crate::name::{Name, Naming, Promise, name_end};
 use crate::shape::Shape;
 use crate::{entropy, judge, shape};
 
-/// Text with a shorter first line is not wrapped text.
+/// Minimum length of the first line, in bytes.
 const SHORTEST_LINE: usize = 40;
 
-/// How far the first line may be from its name, in bytes.
+/// Maximum distance of the first line from its name, in bytes.
 const REACH: usize = 100;
 
-/// How much of one secret is read, in bytes.
+/// Maximum length of one secret, in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// The lines of the wrapped secret whose name is around a keyword; none if fewer than two.
+/// The lines of the wrapped secret whose name is around a keyword. Empty if it has fewer than two lines.
 pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Range<usize>> {
     let Some(first) = first_line(text, name_end(text, hit.end)) else { return Vec::new() };
     let width = first.len();
@@ -38,7 +39,7 @@ pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Rang
     lines
 }
 
-/// The first run after the separator that follows the name. Cheap if no run exists.
+/// The first run after the separator that follows the name. The check is cheap if no run exists.
 fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
     let end = text.len().min(name_end + REACH);
     let is_filler = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'`' | b'*');
@@ -64,7 +65,7 @@ fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
         if line.len() >= SHORTEST_LINE {
             return Some(line);
         }
-        // A word such as `String` or `EOF`; a break within a text of JSON is one letter.
+        // A short run is a word such as `String` or `EOF`, or the letter of an escape in a JSON string.
         if line.len() > 16 {
             return None;
         }
@@ -73,13 +74,13 @@ fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
     None
 }
 
-/// The run of base64 in the next line, if the line holds nothing else.
+/// The run of base64 in the next line, if the line contains nothing else.
 fn next_line(text: &[u8], end: usize, width: usize) -> Option<Range<usize>> {
     let closing = text[end..].iter().take(8).take_while(|byte| b" \"'`+.,\\\r".contains(byte)).count();
     let mut at = end + closing;
     match text.get(at) {
         Some(b'\n') => at += 1,
-        // The break of a line within a text of JSON.
+        // A line break in a JSON string.
         Some(b'n' | b'r') if text[at - 1] == b'\\' => {
             at += 1;
             if text[at..].starts_with(b"\\n") {
@@ -93,7 +94,7 @@ fn next_line(text: &[u8], end: usize, width: usize) -> Option<Range<usize>> {
     let prefix = text[at..].iter().take(40).take_while(|byte| is_opening(byte)).count();
     let prefix = text[at..at + prefix].iter().rposition(|byte| !is_digit(*byte)).map_or(0, |last| last + 1);
     let line = run(text, at + prefix);
-    // Literals that end with their line are followed by literals.
+    // If a literal ends with its line, the next line must begin a literal.
     let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`');
     let closes = text[end..end + closing].iter().any(is_quote);
     let opens = at + prefix > 0 && is_quote(&text[at + prefix - 1]);
@@ -101,7 +102,7 @@ fn next_line(text: &[u8], end: usize, width: usize) -> Option<Range<usize>> {
     (is_whole && (!closes || opens)).then_some(line)
 }
 
-/// The line ends here, or only signs that close a literal, an element or a pair of JSON follow.
+/// Whether the line ends here. Signs that close a literal, an element or a JSON pair may precede the end.
 fn ends_line(rest: &[u8]) -> bool {
     let length = rest.iter().take(8).take_while(|byte| b" \"'`+.,;)]}\r".contains(byte)).count();
     let closes_pair = rest.starts_with(b"\", \"") || rest.starts_with(b"\",\"") || rest.starts_with(b"\"}");
@@ -119,7 +120,7 @@ fn is_digit(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }
 
-/// Random digits that are not a public key.
+/// Whether the lines are random digits and not a public key.
 fn is_made(text: &[u8], lines: &[Range<usize>]) -> bool {
     let first = &text[lines[0].clone()];
     let shape = Shape::of(first);
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_single_lines_are_left() {
+    fn words_and_single_lines_stay() {
         let line = "k3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6uE0aSdF2gk3J9xQ7wZ2pLm8Nc5Vb1TgR4";
         check(&format!("secret: {line}\nother: {line}\n"), 0);
         check(&format!("the secret\n{line}\n{line}\n"), 0);

@@ -1,10 +1,10 @@
-//! Secrets of no particular provider. They come last: where a provider's rule finds the same text, its id is
-//! shown.
+//! Secrets that belong to no provider. These rules come last, so the id of a provider's rule is shown if both
+//! find the same text.
 
 use super::{Check, Find, Pattern, Rule, checked, token};
 use crate::name::Naming;
 
-/// First of all: the base64 of a key may look like the token of some provider.
+/// These rules come first: the base64 of a key may look like the token of a provider.
 pub(super) static KEYS: &[Rule] = &[
     Rule {
         id: "private-key",

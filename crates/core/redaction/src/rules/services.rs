@@ -1,4 +1,4 @@
-//! Payment, messages, shops, documents and identity.
+//! Services for payment, messages, shops, documents and identity.
 
 use super::{Check, Rule, beside, checked, inner, named, token};
 
