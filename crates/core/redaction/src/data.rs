@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn value_is_taken_as_a_whole() {
+    fn whole_value_is_found() {
         let value = "k3(x9}Q$z<7\"m'P|&w,2";
         for syntax in [
             "password: §\n",
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_left() {
+    fn code_stays() {
         for text in [
             "password = get_password(user)[0];",
             "password: Option<String>,",

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_data_is_no_run() {
+    fn binary_data_is_not_decoded() {
         assert_eq!(text_around(b"cGFzc3dvcmQ", &(0..10)), None);
         let bytes = [b"cGFzc3dvcm".as_slice(), b"//////////////////"].concat();
         assert_eq!(text_around(&bytes, &(0..10)), None);

@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_is_an_expression() {
+    fn code_is_recognised_as_expression() {
         for code in [
             "get_password(user)",
             "config.db[0].password2",

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn inserted_rows() {
+    fn secrets_in_inserted_rows_are_found() {
         check("INSERT INTO users (name, password) VALUES ('bob', 'k3J9xQ7w');", &["k3J9xQ7w"]);
         check(
             "insert into `u` (`id`,`passwd`,`x`)\nvalues (1,'k3J9xQ7w','a'),\n(2, 'Wq8!xz2K', 'b');",

@@ -1,6 +1,10 @@
 //! Decides whether a value is a secret, from the promise of its name and from its style.
 
-use crate::{entropy, expression, name::Naming, name::Promise, random, shape, shape::Shape, template};
+use crate::name::{Naming, Promise};
+use crate::phrase::{is_hyphenated, is_passphrase, is_signed_phrase};
+use crate::reference::{is_address, is_pattern, is_reference};
+use crate::shape::{self, Shape};
+use crate::{entropy, expression, random, template};
 
 /// How a value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,9 +109,9 @@ pub(crate) fn is_chosen(value: &[u8]) -> bool {
     }
     match (shape.letters(), shape.digits, shape.signs) {
         (0, digits, _) => digits >= 8 && entropy::num_distinct(value) >= 5 && shape.joiners == 0,
-        (_, 0, 0) => shape::is_letter_noise(value) || is_phrase(value),
+        (_, 0, 0) => shape::is_letter_noise(value) || is_hyphenated(value),
         (_, 0, _) => value.len() >= 8 && !is_emphasis(value),
-        _ => shape.signs > 0 || shape.joiners == 0 || !shape.is_wordy() || is_phrase(value),
+        _ => shape.signs > 0 || shape.joiners == 0 || !shape.is_wordy() || is_hyphenated(value),
     }
 }
 
@@ -131,55 +135,6 @@ fn is_more_than_a_stand_in(value: &[u8]) -> bool {
         && !random::is_placeholder(&rest)
         && !rest.starts_with(b"user")
         && !rest.ends_with(b"user")
-}
-
-/// Whether the value is words with blanks that are not a message for a user: `tiger lamp seven`, `My dog
-/// 2017!`.
-fn is_passphrase(value: &[u8]) -> bool {
-    /// Words of messages, labels and programs.
-    #[rustfmt::skip]
-    const SPEECH: [&str; 62] = [
-        "a", "an", "the", "is", "are", "was", "be", "been", "must", "should", "may", "can", "cannot", "not", "no", "your",
-        "you", "for", "of", "to", "in", "on", "at", "by", "with", "from", "and", "or", "if", "please", "enter", "type",
-        "use", "new", "old", "current", "confirm", "invalid", "wrong", "incorrect", "missing", "required", "least",
-        "characters", "user", "name", "email", "account", "login", "sign", "reset", "forgot", "change", "field", "value",
-        "this", "that", "it", "des", "der", "une", "una",
-    ];
-    let words: Vec<&[u8]> = value.split(|byte| *byte == b' ').collect();
-    let is_speech = |word: &&[u8]| SPEECH.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
-    if value.iter().any(|byte| matches!(byte, 0..32 | 127..) || b"(){}[]<>=\\%$:;,|\"'`".contains(byte))
-        || value.len() < 8
-        || words.len() > 12
-        || words.iter().any(|word| word.is_empty() || is_speech(word))
-        || random::is_placeholder(value)
-        || matches!(value.last(), Some(b'.' | b'?' | b'-' | b'*'))
-    {
-        return false;
-    }
-    let is_small = |word: &&[u8]| word.iter().all(u8::is_ascii_lowercase);
-    let num_long = words.iter().filter(|word| word.len() >= 4).count();
-    let diced = words.len() >= 4 && words.len() <= 8 && num_long >= 3 && words.iter().all(is_small);
-    let shape = Shape::of(value);
-    let has_mixed_word = words.iter().map(|word| Shape::of(word)).any(|word| word.letters() > 0 && word.digits > 0);
-    diced || (shape.digits > 0 && shape.letters() >= 6 && (shape.signs > 0 || has_mixed_word))
-}
-
-/// Whether the value is a generated password with blanks: it has few words and all kinds of signs.
-fn is_signed_phrase(value: &[u8]) -> bool {
-    let shape = Shape::of(value);
-    let is_plain = |byte: &u8| *byte >= 32 && *byte != 127;
-    value.len() >= 8
-        && value.len() <= 40
-        && shape.blanks <= 3
-        && value.iter().all(is_plain)
-        && value.trim_ascii().len() == value.len()
-        && shape.digits > 0
-        && shape.signs + shape.joiners > 0
-        && (shape.num_classes() >= 3 && (shape.num_classes() == 4 || shape.in_words == 0))
-        && shape.in_words * 3 <= shape.letters()
-        && !template::is_template(value)
-        && !random::is_placeholder(value)
-        && value.split(|byte| *byte == b' ').any(|part| !expression::is_expression(part))
 }
 
 /// Whether the value cannot be a name in a program, so that another occurrence of it is the same secret.
@@ -243,16 +198,6 @@ fn is_complex(shape: Shape, value: &[u8]) -> bool {
         && !plain.iter().any(|word| shape::contains_ignoring_case(value, word.as_bytes()))
 }
 
-/// Whether the value is a phrase such as `correct-horse-battery-staple`.
-fn is_phrase(value: &[u8]) -> bool {
-    let words: Vec<&[u8]> = value.split(|byte| *byte == b'-').collect();
-    words.len() >= 4
-        && value.len() >= 20
-        && words.iter().all(|word| {
-            word.iter().all(u8::is_ascii_digit) || (word.len() >= 3 && word.iter().all(u8::is_ascii_lowercase))
-        })
-}
-
 /// Whether the value is a word with signs only around it: `Required*`, `Password?`, `*hidden*`.
 fn is_emphasis(value: &[u8]) -> bool {
     let inner = value.trim_ascii();
@@ -262,81 +207,15 @@ fn is_emphasis(value: &[u8]) -> bool {
     inner[start..end].iter().all(is_word) || inner.iter().filter(|byte| !byte.is_ascii()).count() * 2 > inner.len()
 }
 
-/// Whether the value points to something: a path, a URL, a selector, a variable, a file.
-fn is_reference(value: &[u8]) -> bool {
-    if value.len() >= 24 && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)) {
-        // Base64 may begin with a slash. One of 64 of its signs is a slash, not one of five.
-        let slashes = value.iter().filter(|byte| **byte == b'/').count();
-        return is_public_key(value) || (slashes > 0 && !(slashes * 6 <= value.len() && random::is_random(value)));
-    }
-    let holds = |needle: &[u8]| value.windows(needle.len()).any(|window| window == needle);
-    begins_path(value)
-        || holds(b"://")
-        || holds(b"::")
-        || holds(b"->")
-        || value.starts_with(b"arn:")
-        || value.starts_with(b"data:")
-        || value.starts_with(b"vault:")
-        || value.iter().filter(|byte| **byte == b'/').count() * 4 > value.len()
-        || value.windows(3).filter(|part| part.eq_ignore_ascii_case(b"%2f")).count() >= 3
-        || is_public_key(value)
-        || is_file_name(value)
-}
-
-/// Whether the value contains only names and the signs that join them, as in `/etc/x`, `./x`, `~/x`, `#id`,
-/// `.class`.
-fn begins_path(value: &[u8]) -> bool {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~#:$*@+, ".contains(byte) || !byte.is_ascii();
-    matches!(value, [b'/' | b'.' | b'#' | b'~', ..])
-        && value.iter().all(is_part)
-        && value.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').all(expression::is_name)
-}
-
 /// Whether the value is the name of a constant: `MAX_S4U_SIZE2`.
 fn is_constant(value: &[u8]) -> bool {
     value.contains(&b'_') && !value.iter().any(|byte| byte.is_ascii_lowercase())
-}
-
-/// Whether the value begins as public keys do in base64: those of SSH, then those of X.509 (EC and RSA).
-pub(crate) fn is_public_key(value: &[u8]) -> bool {
-    [
-        b"MFkwEwYHKoZIzj0".as_slice(),
-        b"MIIBIjANBgkqhkiG9w0BAQEFAAOC",
-        b"MIICIjANBgkqhkiG9w0BAQEFAAOC",
-        b"AAAAB3Nza",
-        b"AAAAC3Nza",
-        b"AAAAE2Vj",
-        b"AAAAG",
-        b"AAAAI",
-    ]
-    .iter()
-    .any(|start| value.starts_with(start))
-}
-
-fn is_file_name(value: &[u8]) -> bool {
-    const ENDINGS: [&[u8]; 22] = [
-        b".pem", b".key", b".json", b".yml", b".yaml", b".txt", b".crt", b".cer", b".pub", b".c", b".go", b".py",
-        b".js", b".ts", b".rs", b".java", b".xml", b".toml", b".conf", b".html", b".png", b".h",
-    ];
-    ENDINGS.iter().any(|ending| value.ends_with(ending))
 }
 
 fn is_nothing(value: &[u8]) -> bool {
     [b"none".as_slice(), b"null", b"true", b"false", b"self", b"this"]
         .iter()
         .any(|word| value.eq_ignore_ascii_case(word))
-}
-
-/// Whether the value is a regular expression or a format.
-fn is_pattern(value: &[u8]) -> bool {
-    const CERTAIN: [&[u8]; 7] = [b"\\x", b"[a-z", b"[A-Z", b"[0-9", b"\\d", b"\\w", b"\\s"];
-    /// A generated password may contain one of these by chance.
-    const LIKELY: [&[u8]; 4] = [b"(?", b".*", b".+", b"[^"];
-    let num = |marks: &[&[u8]]| -> usize {
-        marks.iter().map(|mark| value.windows(mark.len()).filter(|window| window == mark).count()).sum()
-    };
-    let has_digits = value.iter().any(u8::is_ascii_digit);
-    num(&CERTAIN) > 0 || num(&LIKELY) > usize::from(has_digits)
 }
 
 /// Whether the value is a template, or an expression with signs that a program needs.
@@ -350,17 +229,6 @@ pub(crate) fn is_code(value: &[u8]) -> bool {
 /// Whether the value is a template, a reference, a pattern, an address or a placeholder.
 pub(crate) fn is_never_a_password(value: &[u8]) -> bool {
     template::is_template(value) || is_reference(value) || is_pattern(value) || is_stand_in(value) || is_address(value)
-}
-
-/// Whether the value is an address: `user@host.org`.
-fn is_address(value: &[u8]) -> bool {
-    let Some(at) = value.iter().position(|byte| *byte == b'@') else { return false };
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'+');
-    let (user, host) = (&value[..at], &value[at + 1..]);
-    !user.is_empty() && user.iter().all(is_part) && host.iter().all(is_part) && host.contains(&b'.') && {
-        let last = host.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
-        (2..=6).contains(&last.len()) && last.iter().all(u8::is_ascii_lowercase)
-    }
 }
 
 pub(crate) fn has_digit_or_sign(value: &[u8]) -> bool {
@@ -421,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn passwords() {
+    fn chosen_passwords_differ_from_names() {
         let secrets = [
             "hunter2",
             "S3cr3t!Value",
@@ -468,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn made_secrets() {
+    fn made_secrets_differ_from_names() {
         let secrets = ["k3J9xQ7wZ2pL", "9f86d081884c7d659a2feaa0c55ad015", "acme_live_9f8A7d6B5c4E3f2", "S3cr3t!Value"];
         let others = [
             "client_secret",

@@ -11,6 +11,7 @@
 //! - a finding contains the line and the rule, never the value;
 //! - no floating point: every machine redacts the same text.
 
+mod assigned;
 mod assignment;
 mod before;
 mod cell;
@@ -19,6 +20,7 @@ mod command;
 mod context;
 mod cursor;
 mod data;
+mod declaration;
 mod encoded;
 mod engine;
 mod entropy;
@@ -30,12 +32,16 @@ mod lines;
 mod list;
 mod manifest;
 mod marker;
+mod markup;
 mod name;
 mod notebook;
+mod phrase;
 mod private_key;
 mod prose;
 mod random;
 mod redactor;
+mod reference;
+mod repeats;
 mod replace;
 mod rules;
 mod sensitive;
@@ -58,7 +64,15 @@ mod generated;
 #[cfg(test)]
 mod generated_tests;
 #[cfg(test)]
+mod planted_code;
+#[cfg(test)]
+mod planted_documents;
+#[cfg(test)]
+mod planted_settings;
+#[cfg(test)]
 mod planted_tests;
+#[cfg(test)]
+mod planted_tokens;
 #[cfg(test)]
 mod rule_tests;
 #[cfg(test)]

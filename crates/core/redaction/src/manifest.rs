@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_yaml() {
+    fn values_of_yaml_are_found() {
         let text = "kind: Secret\ntype: Opaque\ndata:\n  a: YWJjZA==\n  # b: cdefg\n  d: \"ZGVmZw==\"\nother: words\n";
         check(text, &["YWJjZA==", "ZGVmZw=="]);
         check(
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_json() {
+    fn values_of_json_are_found() {
         check(
             "{\"kind\": \"Secret\", \"data\": {\"a\": \"YWJjZA==\",\n\"b\": \"ZGVmZw==\"}, \"x\": \"other\"}",
             &["YWJjZA==", "ZGVmZw=="],

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn passwords() {
+    fn names_of_passwords_are_recognised() {
         for name in [
             "password",
             "DB_PASSWORD",
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn keys() {
+    fn names_of_keys_are_recognised() {
         for name in ["api_key", "apiKey", "apikey", "X-API-Key", "SECRET_KEY", "encryptionKey", "accessKey"] {
             check(name, "key", Naming::Key, Some(Promise::Explicit));
         }
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_and_tokens() {
+    fn names_of_secrets_and_tokens_are_recognised() {
         check("clientSecret", "secret", Naming::Secret, Some(Promise::Explicit));
         check("clientsecret", "secret", Naming::Secret, Some(Promise::Explicit));
         check("secretName", "secret", Naming::Secret, None);

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_without_a_header() {
+    fn key_without_header_is_found() {
         let check = |text: &str, expect: &[&str]| {
             let hit = BODIES.iter().find_map(|body| text.find(body).map(|at| at..at + body.len())).expect("a body");
             let mut found = Vec::new();
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn private_members_of_a_jwk() {
+    fn private_members_of_jwk_are_found() {
         let secret = "k3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6uE0aSdF2gk3J9xQ7";
         for text in [
             format!("{{\"kty\":\"oct\",\"k\":\"{secret}\",\"alg\":\"HS256\"}}"),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn text_about_keys_is_left() {
+    fn text_about_keys_stays() {
         check("HEAD\\n\" + body + \"FOOT", &[]);
         check("HEAD\nbase64 goes here\nFOOT", &[]);
         check("HEAD\n[REDACTED:private-key]\nFOOT", &[]);

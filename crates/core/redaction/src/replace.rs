@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use cairn_domain::SecretFinding;
 
 use crate::engine::{self, Span};
-use crate::marker;
+use crate::{marker, repeats};
 
 /// Maximum number of passes. A redaction can change the text around it so that another rule finds it. Real
 /// texts need one more pass. The limit is for texts that are made to need many.
@@ -38,7 +38,7 @@ pub(crate) fn redact<'text>(text: &'text str, find: impl Fn(&str) -> Vec<Span>) 
 /// All secrets of a text, including those that occur again without a name.
 pub(crate) fn find_all(text: &str) -> Vec<Span> {
     let mut spans = engine::scan(text);
-    spans.extend(engine::repeats(text, &spans));
+    spans.extend(repeats::repeats(text, &spans));
     spans
 }
 

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_well_formed() {
+    fn rows_of_rules_are_well_formed() {
         let mut seen = BTreeSet::new();
         for rule in rules() {
             assert!(seen.insert(rule.id), "{} occurs twice", rule.id);

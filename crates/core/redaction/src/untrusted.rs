@@ -7,7 +7,7 @@
 //! - line breaks, control characters and invisible characters are escaped;
 //! - it has at most [`MAX_UNTRUSTED_CHARS`] characters;
 //! - it is displayed between `«` and `»`, which it cannot contain itself. The marks survive storage as plain
-//! text, so [`message_parts`] finds the quoted parts of any message later.
+//!   text, so [`message_parts`] finds the quoted parts of any message later.
 
 use std::fmt;
 
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_redacted() {
+    fn secrets_in_untrusted_text_are_redacted() {
         assert_eq!(quoted(&format!("[{}", token())).to_string(), "«[[REDACTED:github-pat]»");
         let marked = format!("{} cairn:ignore-secret", token());
         assert_eq!(quoted(&marked).as_str(), "[REDACTED:github-pat] cairn:ignore-secret");

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_left() {
+    fn urls_without_passwords_stay() {
         check("https://example.org/a@b:c", None);
         check("ssh://git@github.com/x", None);
         check("http://user:password@host", None);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::name::{Name, Naming, Promise, name_end};
 use crate::shape::Shape;
-use crate::{entropy, judge, shape};
+use crate::{entropy, reference, shape};
 
 /// Minimum length of the first line, in bytes.
 const SHORTEST_LINE: usize = 40;
@@ -126,7 +126,7 @@ fn is_made(text: &[u8], lines: &[Range<usize>]) -> bool {
     let shape = Shape::of(first);
     let is_base64 = shape.upper >= 4 && shape.lower >= 4 && shape.digits >= 1 && shape.in_words * 2 <= shape.letters();
     let is_hex = shape::is_hex(first) && shape.digits >= 8 && shape.letters() >= 4;
-    !judge::is_public_key(first) && (is_hex || (is_base64 && entropy::centibits(first) >= 420))
+    !reference::is_public_key(first) && (is_hex || (is_base64 && entropy::centibits(first) >= 420))
 }
 
 #[cfg(test)]

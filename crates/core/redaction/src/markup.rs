@@ -1,0 +1,83 @@
+//! Reads values in elements of XML and HTML and in property lists.
+
+use std::ops::Range;
+
+use crate::cursor::Cursor;
+use crate::judge::Style;
+
+/// Whether the word that ends here is the name of an element: `<` precedes it.
+pub(crate) fn begins_element(text: &[u8], end: usize) -> bool {
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-' | b'.');
+    let length = text[..end].iter().rev().take(48).take_while(is_part).count();
+    text[..end - length].last() == Some(&b'<')
+}
+
+/// Reads the value of `<password encoding="plain">value</password>`.
+pub(crate) fn with_attributes(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    let tag = &cursor.text[cursor.at..cursor.text.len().min(cursor.at + 120)];
+    cursor.at += tag.iter().position(|byte| matches!(byte, b'>' | b'<' | b'\n')).filter(|at| tag[*at] == b'>')?;
+    element(cursor)
+}
+
+/// Reads the value of `<key>password</key>` and `<string>…</string>`, as in property lists, and of cells and
+/// terms of HTML.
+pub(crate) fn next_element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    const PAIRS: [(&[u8], &[u8]); 8] = [
+        (b"</key>", b"<string>"),
+        (b"</name>", b"<value>"),
+        (b"</th>", b"<td"),
+        (b"</td>", b"<td"),
+        (b"</dt>", b"<dd"),
+        (b"</b>", b""),
+        (b"</strong>", b""),
+        (b"</label>", b""),
+    ];
+    let rest = &cursor.text[cursor.at..];
+    let (closing, opening) = PAIRS.into_iter().find(|(closing, _)| rest.starts_with(closing))?;
+    cursor.at += closing.len();
+    if opening.is_empty() {
+        cursor.skip_spaces();
+        if matches!(cursor.peek(), b':' | b'=') {
+            cursor.at += 1;
+            cursor.skip_spaces();
+        }
+        return cursor.bare().map(|span| (Style::Beside, span));
+    }
+    cursor.skip_lines();
+    if !cursor.at_word(opening) {
+        return None;
+    }
+    cursor.at += cursor.text[cursor.at..].iter().position(|byte| *byte == b'>')?;
+    if cursor.at_word(b"><code>") {
+        cursor.at += b"><code".len();
+    }
+    element(cursor)
+}
+
+/// Reads the value of `<password>value</password>`. The value may be on a separate line or be CDATA. Without
+/// a closing tag, `>` is a comparison.
+pub(crate) fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    cursor.at += 1;
+    cursor.skip_lines();
+    if cursor.at_word(b"<value>") {
+        cursor.at += b"<value>".len();
+    }
+    let is_raw = cursor.at_word(b"<![CDATA[");
+    if is_raw {
+        cursor.at += b"<![CDATA[".len();
+    }
+    let start = cursor.at;
+    let rest = &cursor.text[start..];
+    let rest = &rest[..rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |at| rest.len().min(at + 80))];
+    let ending: &[u8] = if is_raw { b"]]>" } else { b"</" };
+    let line = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    let length = rest[..line].windows(ending.len()).position(|window| window == ending).unwrap_or(line);
+    let value = &rest[..length];
+    // The element contains other elements.
+    if !is_raw && value.contains(&b'<') {
+        return None;
+    }
+    let after = rest[length..].trim_ascii_start();
+    let value = value.trim_ascii_end();
+    (after.starts_with(ending) && !value.is_empty()).then(|| (Style::Literal, start..start + value.len()))
+}
