@@ -10,7 +10,7 @@ use crate::before::line_before;
 use crate::data::is_strong_choice;
 use crate::judge;
 use crate::name::{Naming, Promise};
-use crate::words::{Word, Words};
+use crate::words::{Word, Words, list_words};
 use crate::{data, name};
 
 /// Names of commands. A command is read only if it begins a word and a blank follows.
@@ -40,6 +40,7 @@ pub(crate) static COMMANDS: &[&str] = &[
     "7z ",
     "openssl ",
     "net use",
+    "net user",
     "sqlplus",
     "expdp ",
     "impdp ",
@@ -94,24 +95,34 @@ fn positions(command: &[u8]) -> &'static [Position] {
     }
 }
 
-/// The passwords in the command line whose command is at `hit`.
-pub(crate) fn passwords(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
+/// The last command line that was read.
+#[derive(Default)]
+pub(crate) struct LastCommand {
+    name: Vec<u8>,
+    end: usize,
+}
+
+/// The passwords in the command line whose command is at `hit`. A name inside the last command line of the
+/// same command is an argument and is not read again.
+pub(crate) fn passwords(
+    text: &[u8],
+    hit: &Range<usize>,
+    last: &mut LastCommand,
+    budget: &mut usize,
+) -> Vec<Range<usize>> {
     let command = text[hit.clone()].to_ascii_lowercase();
     let Some(end) = command_end(text, hit, &command) else { return Vec::new() };
+    let is_read = hit.start < last.end && last.name == command;
     // `masterAuth` is a name of programs.
-    if *budget == 0 || (command == b"masterauth" && text[hit.clone()] != *b"masterauth") {
+    if *budget == 0 || is_read || (command == b"masterauth" && text[hit.clone()] != *b"masterauth") {
         return Vec::new();
     }
-    // `zip -P` and `-passin` are options themselves.
-    let from = match command.as_slice() {
-        b"zip -p" => hit.start + b"zip".len(),
-        b"-passin" | b"-passout" => hit.start,
-        _ => end,
-    };
-    let words: Vec<Word> = Words::of_command(text, hit.start, from, budget).collect();
+    let words = words_of(text, hit, &command, end, budget);
+    *last = LastCommand { end: words.last().map_or(end, |word| word.whole.end), name: command.clone() };
     let mut found = match command.as_slice() {
         b"htpasswd" => htpasswd(text, &words),
         b"net use" => net_use(text, &words),
+        b"net user" => net_user(text, &words),
         b"sqlplus" | b"expdp " | b"impdp " | b"sqlldr " => oracle(text, &words),
         _ => Vec::new(),
     };
@@ -122,6 +133,20 @@ pub(crate) fn passwords(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> 
     }
     found.retain(|value| is_password(&text[value.clone()]));
     found
+}
+
+/// The words after the name of the command.
+fn words_of(text: &[u8], hit: &Range<usize>, command: &[u8], end: usize, budget: &mut usize) -> Vec<Word> {
+    if matches!(text.get(end), Some(b'"' | b'\'')) {
+        return list_words(text, end, budget);
+    }
+    // `zip -P` and `-passin` are options themselves.
+    let from = match command {
+        b"zip -p" => hit.start + b"zip".len(),
+        b"-passin" | b"-passout" => hit.start,
+        _ => end,
+    };
+    Words::of_command(text, hit.start, from, budget).collect()
 }
 
 /// The end of the name of a command, with endings such as `dump` and `.exe`.
@@ -146,13 +171,35 @@ fn command_end(text: &[u8], hit: &Range<usize>, command: &[u8]) -> Option<usize>
         _ => 0,
     };
     let end = hit.end + ending;
-    let follows = text.get(end).copied().unwrap_or(0);
-    (matches!(follows, b' ' | b'\t') || (is_option && follows == b'=')).then_some(end)
+    let is_end = match &text[end..text.len().min(end + 2)] {
+        [b' ' | b'\t', ..] => true,
+        [b'=', ..] => is_option,
+        // An element of an argument list.
+        [b'"' | b'\'', b','] => hit.start > 0 && text[hit.start - 1] == text[end],
+        _ => false,
+    };
+    is_end.then_some(end)
 }
 
 /// `--requirepass` is the same setting as `requirepass`.
 fn is_auth(command: &[u8]) -> bool {
     matches!(command, b"requirepass" | b"masterauth" | b"-storepass" | b"-keypass" | b"-passin" | b"-passout")
+}
+
+/// The argument of an option: the next word, or the rest of the option's own word.
+fn argument(text: &[u8], option: &str, word: &Word, next: Option<&Word>) -> Option<Range<usize>> {
+    let rest = text[word.whole.clone()].strip_prefix(option.as_bytes())?;
+    if !rest.is_empty() {
+        let joined = !option.starts_with("--");
+        let start = word.whole.end - rest.len() + usize::from(rest.starts_with(b"="));
+        return (joined || rest.starts_with(b"=")).then(|| Word::inner(text, start..word.whole.end));
+    }
+    let next = next?;
+    (!is_option(&text[next.whole.clone()])).then(|| next.value.clone())
+}
+
+fn is_option(word: &[u8]) -> bool {
+    word.len() > 1 && word.starts_with(b"-") && word[1..].iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
 }
 
 fn at_position(
@@ -162,21 +209,7 @@ fn at_position(
     next: Option<&Word>,
     index: usize,
 ) -> Option<Range<usize>> {
-    let is_option = |word: &[u8]| {
-        word.starts_with(b"-")
-            && word.len() > 1
-            && word[1..].iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
-    };
-    let argument = |option: &str| -> Option<Range<usize>> {
-        let rest = text[word.whole.clone()].strip_prefix(option.as_bytes())?;
-        if !rest.is_empty() {
-            let joined = !option.starts_with("--");
-            let start = word.whole.end - rest.len() + usize::from(rest.starts_with(b"="));
-            return (joined || rest.starts_with(b"=")).then(|| Word::inner(text, start..word.whole.end));
-        }
-        let next = next?;
-        (!is_option(&text[next.whole.clone()])).then(|| next.value.clone())
-    };
+    let argument = |option: &str| argument(text, option, word, next);
     match position {
         Position::First if index == 0 => Some(word.value.clone()),
         Position::First => None,
@@ -216,8 +249,7 @@ pub(crate) fn options(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Op
         length => Word::inner(text, password.whole.end - length..password.whole.end),
     };
     let bytes = &text[value.clone()];
-    let is_option = bytes.starts_with(b"-") && bytes[1..].iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-');
-    (!is_option && is_strong_choice(bytes)).then_some(value)
+    (!is_option(bytes) && is_strong_choice(bytes)).then_some(value)
 }
 
 /// The part after `user` and a sign.
@@ -245,6 +277,13 @@ fn net_use(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let Some(share) = words.iter().position(is_share) else { return Vec::new() };
     let rest = words[share + 1..].iter().map(|word| word.value.clone());
     rest.filter(|value| !text[value.clone()].starts_with(b"/")).take(1).collect()
+}
+
+/// `net user name VALUE /add`.
+fn net_user(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
+    let is_switch = |word: &Word| text[word.whole.clone()].starts_with(b"/");
+    let is_command = words.len() == 2 || words.iter().skip(2).any(is_switch);
+    words.get(1).filter(|word| is_command && !is_switch(word)).map(|word| word.value.clone()).into_iter().collect()
 }
 
 /// `sqlplus user/VALUE@host`. Without a host the value must look like a password beyond doubt.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::command::{COMMANDS, READERS, options, passwords, piped};
+use crate::command::{COMMANDS, LastCommand, READERS, options, passwords, piped};
 
 type Reader = fn(&[u8], &Range<usize>, &mut usize) -> Vec<Range<usize>>;
 
@@ -16,7 +16,7 @@ fn found(text: &str) -> Vec<&str> {
             }
         }
     };
-    read(COMMANDS, passwords);
+    read(COMMANDS, |text, hit, budget| passwords(text, hit, &mut LastCommand::default(), budget));
     read(READERS, piped);
     let mut found: Vec<&str> = found.into_iter().map(|value| &text[value]).collect();
     found.sort_unstable();
@@ -56,6 +56,7 @@ fn passwords_of_commands_are_found() {
         "sqlplus scott/\"§\"@//db:1521/x",
         "sqlldr userid=scott/§@orcl",
         "sqlcmd -S db -U sa -P § -Q x",
+        "net user bob § /add",
         "redis-server --requirepass §",
         "keytool -keystore k -storepass §",
         "/msg NickServ IDENTIFY §",
@@ -100,6 +101,8 @@ fn other_arguments_stay() {
         "htpasswd -c file1 bob user2024",
         "net use X: \\\\host\\share2024 * /user:u",
         "sqlplus / as sysdba",
+        "net user experience with k3J9xQ7wZ servers",
+        "net user bob * /add",
         "sqlplus /nolog @script1.sql",
         "sqlplus docs/report1.sql",
         "openssl rsa -passin env:K3J9xQ7wZ -in k",
@@ -133,7 +136,31 @@ fn password_follows_user_and_option() {
 #[test]
 fn exhausted_budget_reads_nothing() {
     let text = b"mysql -pk3J9xQ7wZ";
-    assert!(passwords(text, &(0..5), &mut 0).is_empty());
+    let last = &mut LastCommand::default();
+    assert!(passwords(text, &(0..5), last, &mut 0).is_empty());
     let budget = &mut 10_000;
-    assert!(!passwords(text, &(0..5), budget).is_empty() && *budget < 10_000);
+    assert!(!passwords(text, &(0..5), last, budget).is_empty() && *budget < 10_000);
+}
+
+#[test]
+fn passwords_in_argument_lists_are_found() {
+    for text in [
+        "run([\"sshpass\", \"-p\", \"k3J9,xQ7@wZ\", \"ssh\", \"h\"])",
+        "spawn('mysql', ['-u', 'root'], x)\nspawn('mysql', '-uroot', '-pk3J9,xQ7@wZ')",
+        "CMD [\"redis-cli\", \"-a\",\n  \"k3J9,xQ7@wZ\"]",
+    ] {
+        assert_eq!(found(text), ["k3J9,xQ7@wZ"], "{text}");
+    }
+    for text in ["run([\"mysql\", \"-p\", \"shop2024\"])", "x = {\"mysql\": \"-pk3J9xQ7wZ\"}", "f(\"mysql\", k3J9xQ7)"]
+    {
+        assert_eq!(found(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn name_inside_the_last_command_line_is_not_read_again() {
+    let text = b"mysql -pk3J9xQ7wZ mysql -pq8X2wmQ4z\nmysql -pk3J9xQ7wZ";
+    let last = &mut LastCommand::default();
+    let mut read = |at: usize| passwords(text, &(at..at + 5), last, &mut 10_000).len();
+    assert_eq!((read(0), read(18), read(36)), (2, 0, 1));
 }

@@ -42,22 +42,29 @@ pub(crate) fn secrets(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Ra
             return found;
         }
         Separator::Sign | Separator::Words | Separator::Blank => {
-            let before = Before::of(text, name.span.start);
-            let is_netrc = separator == Separator::Blank && is_netrc(text, name.span.start);
-            let is_command = before.is_command || text[name.span.clone()].starts_with(b"-");
-            if separator == Separator::Blank && !is_command && !is_netrc {
-                return found;
-            }
-            let Some(value) = run(text, start, &before) else { return found };
-            let is_line = (before.is_start && ends_line(text, value.end)) || is_netrc || before.is_option();
-            if is_secret(&value, is_line) {
-                found.push(value);
-            }
-            return found;
+            let value = single(text, &name, separator, start);
+            return value
+                .into_iter()
+                .filter(|(value, is_line)| is_secret(value, *is_line))
+                .map(|(value, _)| value)
+                .collect();
         }
     }
     found.retain(|value| is_secret(value, true));
     found
+}
+
+/// The value after a sign, a verb or blanks, and whether nothing but the value can follow the name.
+fn single(text: &[u8], name: &Name, separator: Separator, start: usize) -> Option<(Range<usize>, bool)> {
+    let before = Before::of(text, name.span.start);
+    let is_netrc = separator == Separator::Blank && is_netrc(text, name.span.start);
+    let is_command = before.is_command || text[name.span.clone()].starts_with(b"-");
+    if separator == Separator::Blank && !is_command && !is_netrc {
+        return None;
+    }
+    let value = run(text, start, &before)?;
+    let is_line = (before.is_start && ends_line(text, value.end)) || is_netrc || before.is_option();
+    Some((value, is_line))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,44 +95,57 @@ fn separated(text: &[u8], word_end: usize) -> Option<(Separator, usize)> {
     if let Some(value) = named_value(text, blanks) {
         return Some((Separator::Sign, value));
     }
-    let rest = &text[blanks.min(text.len())..text.len().min(blanks + 8)];
-    let (separator, length) = match rest {
+    let (separator, value) = sign(text, at, blanks, at == name_at)?;
+    let is_colon = text[blanks] == b':';
+    match separator {
+        Separator::Sign => after_sign(text, value, is_colon),
+        _ => bare_start(text, separator, value),
+    }
+}
+
+/// The sign or word between the name, which ends at `end`, and the value. Returns the position after it.
+fn sign(text: &[u8], end: usize, at: usize, is_plain: bool) -> Option<(Separator, usize)> {
+    let has_blanks = at > end;
+    let (separator, length) = match &text[at.min(text.len())..text.len().min(at + 8)] {
         [b'=' | b'!' | b'<' | b'>', b'=', ..] | [b':', b':', ..] => return None,
         [b'=', b'~', b' ' | b'/' | b'm' | b's', ..] => return None,
         [b'=', b'>', b' ', ..] | [b':' | b'?' | b'+', b'=', ..] => (Separator::Sign, 2),
         [b'-', b'>', b' ', ..] => (Separator::Sign, 3),
         [0xE2, 0x86, 0x92, ..] | [0xEF, 0xBC, 0x9A, ..] => (Separator::Sign, 3),
         [b'=' | b':', ..] => (Separator::Sign, 1),
-        [b'i', b's', b' ', ..] if blanks > at => (Separator::Words, 3),
-        [b'i', b's', b':', b' ', ..] if blanks > at => (Separator::Words, 4),
-        [b'w', b'a', b's', b' ', ..] if blanks > at => (Separator::Words, 4),
-        [_, ..] if blanks > at && at == name_at => match prose::after_owner(text, blanks) {
-            Some(value) => (Separator::Words, value - blanks),
+        [b'i', b's', b' ', ..] if has_blanks => (Separator::Words, 3),
+        [b'i', b's', b':', b' ', ..] if has_blanks => (Separator::Words, 4),
+        [b'w', b'a', b's', b' ', ..] if has_blanks => (Separator::Words, 4),
+        [_, ..] if has_blanks && is_plain => match prose::after_owner(text, at) {
+            Some(value) => (Separator::Words, value - at),
             None => (Separator::Blank, 0),
         },
         _ => return None,
     };
-    let is_colon = rest.first() == Some(&b':');
-    let mut value = blanks + length;
-    if separator == Separator::Sign {
-        while peek(value) == b'*' && peek(value + 1) == b'*' {
-            value += 2;
-        }
-        value = skip_blanks(text, value);
-        if is_colon {
-            value = skip_properties(text, value);
-        }
-        if value < text.len() && is_colon && matches!(peek(value), b'|' | b'>') && begins_block(text, value) {
-            return Some((Separator::Block, value));
-        }
-        if peek(value) == b'[' && matches!(peek(value + 1), b'"' | b'\'' | b' ' | b'\n') {
-            return Some((Separator::Array, value + 1));
-        }
-        if is_colon && matches!(peek(value), b'\n' | b'\r') {
-            return Some((Separator::List, value));
-        }
+    Some((separator, at + length))
+}
+
+/// The form and the start of the value after a sign.
+fn after_sign(text: &[u8], mut value: usize, is_colon: bool) -> Option<(Separator, usize)> {
+    while text[value.min(text.len())..].starts_with(b"**") {
+        value += 2;
     }
-    (!begins_literal(text, value) && peek(value) > 32).then_some((separator, value))
+    value = skip_blanks(text, value);
+    if is_colon {
+        value = skip_properties(text, value);
+    }
+    match &text[value.min(text.len())..] {
+        [b'|' | b'>', ..] if is_colon && begins_block(text, value) => Some((Separator::Block, value)),
+        [b'[', b'"' | b'\'' | b' ' | b'\n', ..] => Some((Separator::Array, value + 1)),
+        [b'\n' | b'\r', ..] if is_colon => Some((Separator::List, value)),
+        _ => bare_start(text, Separator::Sign, value),
+    }
+}
+
+/// A bare value begins here, and not a literal.
+fn bare_start(text: &[u8], separator: Separator, value: usize) -> Option<(Separator, usize)> {
+    let is_bare = !begins_literal(text, value) && text.get(value).is_some_and(|byte| *byte > 32);
+    is_bare.then_some((separator, value))
 }
 
 /// Whether a literal begins here: a quote, perhaps after a backslash or the prefix of a literal as in `b"…"`.

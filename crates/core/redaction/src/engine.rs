@@ -72,6 +72,7 @@ fn scan_level(text: &str, decodes: bool) -> Vec<Span> {
         tables_until: 0,
         bodies_until: 0,
         wrapped_until: 0,
+        last_command: command::LastCommand::default(),
         budget: BUDGET + text.len() * BUDGET_PER_BYTE,
     };
     for hit in engine.keywords.find_overlapping_iter(text) {
@@ -139,6 +140,7 @@ struct Scan<'text> {
     tables_until: usize,
     bodies_until: usize,
     wrapped_until: usize,
+    last_command: command::LastCommand,
     /// Number of bytes that may still be read for tables, notebooks and similar forms. So the time is linear
     /// for any text.
     budget: usize,
@@ -179,7 +181,7 @@ impl Scan<'_> {
                 self.push_each(index, &hit, found);
             }
             Find::Command => {
-                let found = command::passwords(bytes, &hit, &mut self.budget);
+                let found = command::passwords(bytes, &hit, &mut self.last_command, &mut self.budget);
                 self.push_each(index, &hit, found);
             }
             Find::Piped => {

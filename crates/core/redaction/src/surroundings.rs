@@ -184,6 +184,9 @@ pub const SURROUNDINGS: &[Surrounding] = &[
     at("7z", Writing::Word, "7z a -p§ out.7z in\n"),
     at("keytool", Writing::Word, "keytool -list -keystore k.jks -storepass §\n"),
     at("redis configuration", Writing::Line, "requirepass §\nport 6379\n"),
+    at("net user", Writing::Word, "net user bob § /add\n"),
+    at("argument list", Writing::Double, "run([\"sshpass\", \"-p\", \"§\", \"ssh\", \"bob@host\"])\n"),
+    at("argument list, joined", Writing::Double, "CMD [\"mysql\", \"-uroot\", \"-p§\", \"shop\"]\n"),
     at("command in yaml", Writing::Shell, "script:\n  - mysql -u root -p'§' shop\n"),
     at("command in markdown", Writing::Word, "Run `mysql -uroot -p§ shop` first.\n"),
     // Prose.

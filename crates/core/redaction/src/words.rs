@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use crate::before::Before;
+use crate::cursor::Cursor;
+use crate::judge::Style;
 
 /// Maximum length of a command line, in bytes.
 const REACH: usize = 400;
@@ -40,6 +42,23 @@ impl Word {
     }
 }
 
+/// The words of an argument list after the name of its command: `["mysql", "-u", "root"]`.
+pub(crate) fn list_words(text: &[u8], name_end: usize, budget: &mut usize) -> Vec<Word> {
+    *budget = budget.saturating_sub(REACH);
+    let mut cursor = Cursor { text: &text[..text.len().min(name_end + REACH)], at: name_end };
+    let mut words = Vec::new();
+    cursor.skip_quote();
+    while cursor.peek() == b',' {
+        cursor.at += 1;
+        cursor.skip_lines();
+        let Some((_, literal)) = cursor.literal(Style::Literal) else { break };
+        words.push(Word { whole: literal.clone(), value: literal });
+        cursor.skip_quote();
+        cursor.skip_lines();
+    }
+    words
+}
+
 /// The words of one command, up to the end of the line, a pipe, `;`, `&` or the end of the string around it.
 pub(crate) struct Words<'text> {
     text: &'text [u8],
@@ -49,6 +68,8 @@ pub(crate) struct Words<'text> {
     /// Whether a bracket is open before the command.
     is_nested: bool,
     is_over: bool,
+    /// Quotes that do not close on the rest of the line, so that the line is searched once for each.
+    unclosed: [bool; 2],
 }
 
 impl<'text> Words<'text> {
@@ -58,7 +79,14 @@ impl<'text> Words<'text> {
         let text = &text[..text.len().min(from + REACH)];
         let before = Before::of(text, start);
         let inner = before.inner_quote.map(|quote| (quote, true));
-        Self { text, at: from, quote: inner.or(before.quote), is_nested: before.is_nested(), is_over: false }
+        Self {
+            text,
+            at: from,
+            quote: inner.or(before.quote),
+            is_nested: before.is_nested(),
+            is_over: false,
+            unclosed: [false; 2],
+        }
     }
 
     /// The end of the words that were read, or the sign that ends the command.
@@ -92,19 +120,30 @@ impl<'text> Words<'text> {
 
     /// The length of a quoted part at the start of `rest`, if it has the same quotes as the string around the
     /// command. Documents nest quotes in this way.
-    fn nested_length(&self, rest: &[u8]) -> usize {
+    fn nested_length(&mut self, rest: &[u8]) -> usize {
         match (self.quote, rest) {
             (Some((quote, false)), [byte, next, ..])
                 if *byte == quote && next.is_ascii_graphic() && !b",;)]}+.\"'`".contains(next) =>
             {
-                quoted_length(&rest[1..], quote).map_or(0, |length| length + 1)
+                self.closing(&rest[1..], quote).map_or(0, |length| length + 1)
             }
             _ => 0,
         }
     }
 
+    /// The length up to the closing quote and with it.
+    fn closing(&mut self, inner: &[u8], quote: u8) -> Option<usize> {
+        let unclosed = &mut self.unclosed[usize::from(quote == b'"')];
+        if *unclosed {
+            return None;
+        }
+        let length = quoted_length(inner, quote);
+        *unclosed = length.is_none();
+        length
+    }
+
     /// The length of a word at the start of `rest`.
-    fn word_length(&self, rest: &[u8]) -> usize {
+    fn word_length(&mut self, rest: &[u8]) -> usize {
         let mut at = self.nested_length(rest);
         while at < rest.len() && !self.ends_string(&rest[at..]) {
             match &rest[at..] {
@@ -117,7 +156,7 @@ impl<'text> Words<'text> {
                     at += 2 + inner.windows(2).position(|pair| pair == closing).map_or(0, |length| length + 2);
                 }
                 [b'\\', _, ..] => at += 2,
-                [quote @ (b'"' | b'\''), inner @ ..] => at += 1 + quoted_length(inner, *quote).unwrap_or(0),
+                [quote @ (b'"' | b'\''), inner @ ..] => at += 1 + self.closing(inner, *quote).unwrap_or(0),
                 _ => at += 1,
             }
         }
