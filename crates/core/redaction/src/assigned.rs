@@ -206,7 +206,7 @@ fn after_space(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     if let Some(found) = cursor.literal(Style::Beside) {
         return Some(found);
     }
-    if let Some(end) = prose::after_owner(cursor.text, cursor.at) {
+    if let Some(end) = prose::after_verb(cursor.text, cursor.at) {
         cursor.at = end;
         cursor.skip_spaces();
         return value(cursor);

@@ -34,6 +34,8 @@ pub(crate) static COMMANDS: &[&str] = &[
     "mongodump",
     "mongorestore",
     "htpasswd",
+    "lftp ",
+    "schtasks ",
     "-passin",
     "-passout",
     "zip -p",
@@ -52,13 +54,6 @@ pub(crate) static COMMANDS: &[&str] = &[
     "-storepass",
     "-keypass",
 ];
-
-/// Commands that read a password from standard input.
-pub(crate) static READERS: &[&str] =
-    &["chpasswd", "password-stdin", "passwd --stdin", "| passwd", "|passwd", "sudo passwd", "sudo -s", "| kinit"];
-
-/// Maximum distance between a password and the pipe to its reader, in bytes.
-const PIPE_REACH: usize = 80;
 
 /// The position of the password of a command.
 enum Position {
@@ -83,6 +78,8 @@ fn positions(command: &[u8]) -> &'static [Position] {
         b"sshpass" | b"docker login" | b"podman login" | b"registry login" => &[Argument("-p")],
         b"mongosh" | b"mongo " | b"mongodump" | b"mongorestore" | b"psexec" => &[Next("-p")],
         b"redis-cli" => &[Next("-a")],
+        b"lftp " => &[Pair("-u", b',')],
+        b"schtasks " => &[Next("/rp"), Next("/RP"), Next("/p"), Next("/P")],
         b"curl " => &[Pair("-u", b':'), Pair("--user", b':'), Pair("-U", b':'), Pair("--proxy-user", b':')],
         b"smbclient" => &[Pair("-U", b'%'), Pair("--user", b'%')],
         b"ldapsearch" | b"ldapmodify" | b"ldapadd" | b"ldapwhoami" => &[Argument("-w")],
@@ -121,6 +118,7 @@ pub(crate) fn passwords(
     *last = LastCommand { end: words.last().map_or(end, |word| word.whole.end), name: command.clone() };
     let mut found = match command.as_slice() {
         b"htpasswd" => htpasswd(text, &words),
+        b"openssl " => openssl_passwd(text, &words),
         b"net use" => net_use(text, &words),
         b"net user" => net_user(text, &words),
         b"sqlplus" | b"expdp " | b"impdp " | b"sqlldr " => oracle(text, &words),
@@ -253,7 +251,7 @@ pub(crate) fn options(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Op
 }
 
 /// The part after `user` and a sign.
-fn after_user(text: &[u8], pair: Range<usize>, sign: u8) -> Option<Range<usize>> {
+pub(crate) fn after_user(text: &[u8], pair: Range<usize>, sign: u8) -> Option<Range<usize>> {
     let is_user = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.@-\\+/${}".contains(byte);
     let bytes = &text[pair.clone()];
     let length = bytes.iter().position(|byte| *byte == sign)?;
@@ -269,6 +267,17 @@ fn htpasswd(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     }
     let place = if has(b'n') { 1 } else { 2 };
     words.iter().skip_while(is_option).nth(place).map(|word| word.value.clone()).into_iter().collect()
+}
+
+/// `openssl passwd -6 VALUE`.
+fn openssl_passwd(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
+    let is_passwd = words.first().is_some_and(|word| text[word.whole.clone()] == *b"passwd");
+    words
+        .last()
+        .filter(|word| is_passwd && !is_option(&text[word.whole.clone()]))
+        .map(|word| word.value.clone())
+        .into_iter()
+        .collect()
 }
 
 /// `net use X: \\host\share VALUE /user:u`: the word that is no drive, share or option.
@@ -307,67 +316,8 @@ fn after_equals(text: &[u8], word: Range<usize>) -> Range<usize> {
     if text[word.clone()].starts_with(b"userid=") { word.start + b"userid=".len()..word.end } else { word }
 }
 
-/// The passwords that a line writes to the command at `hit`: `echo VALUE | …`, `… <<< VALUE`.
-pub(crate) fn piped(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
-    let reader = text[hit.clone()].to_ascii_lowercase();
-    if *budget == 0 || (reader == b"sudo -s" && !text[hit.clone()].ends_with(b"S")) {
-        return Vec::new();
-    }
-    let has_user = reader == b"chpasswd";
-    let mut found = Vec::new();
-    for word in echoed(text, hit, budget).into_iter().chain(here_string(text, hit, budget)) {
-        let value = if has_user { after_user(text, word, b':') } else { Some(word) };
-        found.extend(value.into_iter().flat_map(|value| lines_of(text, value)));
-    }
-    found.retain(|value| is_password(&text[value.clone()]));
-    found
-}
-
-/// The last word of `echo` before the pipe to the command at `hit`.
-fn echoed(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Option<Range<usize>> {
-    let line = line_before(text, hit.start);
-    *budget = budget.saturating_sub(line.len());
-    let start = hit.start - line.len();
-    let last = |word: &[u8]| line.windows(word.len()).rposition(|window| window == word).map(|at| at + word.len());
-    let from = start + last(b"echo ").max(last(b"printf "))?;
-    let mut words = Words::of_command(text, from - b"echo ".len(), from, budget);
-    let all: Vec<Word> = words.by_ref().collect();
-    let pipe = words.position();
-    if text.get(pipe) != Some(&b'|') || pipe > hit.start || hit.start - pipe > PIPE_REACH {
-        return None;
-    }
-    let is_given = |word: &&Word| {
-        let bytes = &text[word.whole.clone()];
-        !matches!(bytes, b"-n" | b"-e" | b"-ne" | b"-en" | b"-E") && !bytes.windows(2).any(|pair| pair == b"%s")
-    };
-    let mut given = all.iter().filter(is_given);
-    let word = given.next()?.value.clone();
-    given.next().is_none().then_some(word)
-}
-
-/// The word after `<<<`.
-fn here_string(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Option<Range<usize>> {
-    let line = &text[hit.end..text.len().min(hit.end + PIPE_REACH)];
-    let line = &line[..line.iter().position(|byte| *byte == b'\n').unwrap_or(line.len())];
-    *budget = budget.saturating_sub(line.len());
-    let at = hit.end + line.windows(3).position(|sign| sign == b"<<<")? + 3;
-    Words::of_command(text, hit.start, at, budget).next().map(|word| word.value)
-}
-
-/// The lines of `first\nsecond`.
-fn lines_of(text: &[u8], value: Range<usize>) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut start = value.start;
-    while let Some(length) = text[start..value.end].windows(2).position(|pair| pair == b"\\n") {
-        found.push(start..start + length);
-        start += length + 2;
-    }
-    found.push(start..value.end);
-    found
-}
-
 /// A chosen password, or one that no program could contain.
-fn is_password(value: &[u8]) -> bool {
+pub(crate) fn is_password(value: &[u8]) -> bool {
     data::is_written(value, Naming::Password, Promise::Password, true)
         || (judge::is_chosen(value) && !judge::is_code(value))
 }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::command::{COMMANDS, LastCommand, READERS, options, passwords, piped};
+use crate::command::{COMMANDS, LastCommand, options, passwords};
+use crate::piped::{READERS, piped};
 
 type Reader = fn(&[u8], &Range<usize>, &mut usize) -> Vec<Range<usize>>;
 
@@ -57,6 +58,9 @@ fn passwords_of_commands_are_found() {
         "sqlldr userid=scott/§@orcl",
         "sqlcmd -S db -U sa -P § -Q x",
         "net user bob § /add",
+        "lftp -u bob,§ ftp.h.io",
+        "schtasks /create /ru bob /rp § /tn x",
+        "openssl passwd -6 §",
         "redis-server --requirepass §",
         "keytool -keystore k -storepass §",
         "/msg NickServ IDENTIFY §",
@@ -103,6 +107,8 @@ fn other_arguments_stay() {
         "sqlplus / as sysdba",
         "net user experience with k3J9xQ7wZ servers",
         "net user bob * /add",
+        "openssl passwd -stdin",
+        "chpasswd < passwords2.txt",
         "sqlplus /nolog @script1.sql",
         "sqlplus docs/report1.sql",
         "openssl rsa -passin env:K3J9xQ7wZ -in k",
@@ -163,4 +169,11 @@ fn name_inside_the_last_command_line_is_not_read_again() {
     let last = &mut LastCommand::default();
     let mut read = |at: usize| passwords(text, &(at..at + 5), last, &mut 10_000).len();
     assert_eq!((read(0), read(18), read(36)), (2, 0, 1));
+}
+
+#[test]
+fn passwords_in_here_documents_are_found() {
+    for text in ["chpasswd <<EOF\nbob:k3J9,xQ7@wZ\nEOF\nann:q8X2wmQ4z", "chpasswd <<-'E'\n\tbob:k3J9,xQ7@wZ\n\tE\n"] {
+        assert_eq!(found(text), ["k3J9,xQ7@wZ"], "{text}");
+    }
 }

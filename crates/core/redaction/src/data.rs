@@ -113,12 +113,10 @@ fn sign(text: &[u8], end: usize, at: usize, is_plain: bool) -> Option<(Separator
         [b'-', b'>', b' ', ..] => (Separator::Sign, 3),
         [0xE2, 0x86, 0x92, ..] | [0xEF, 0xBC, 0x9A, ..] => (Separator::Sign, 3),
         [b'=' | b':', ..] => (Separator::Sign, 1),
-        [b'i', b's', b' ', ..] if has_blanks => (Separator::Words, 3),
-        [b'i', b's', b':', b' ', ..] if has_blanks => (Separator::Words, 4),
-        [b'w', b'a', b's', b' ', ..] if has_blanks => (Separator::Words, 4),
-        [_, ..] if has_blanks && is_plain => match prose::after_owner(text, at) {
+        [_, ..] if has_blanks => match prose::after_verb(text, at) {
             Some(value) => (Separator::Words, value - at),
-            None => (Separator::Blank, 0),
+            None if is_plain => (Separator::Blank, 0),
+            None => return None,
         },
         _ => return None,
     };
@@ -202,10 +200,8 @@ pub(crate) fn translated(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>
         cursor.at += 1;
     }
     cursor.skip_spaces();
-    cursor.at += if text[cursor.at..].starts_with("：".as_bytes()) { 3 } else { 1 };
-    if !matches!(text.get(cursor.at - 1), Some(b':' | b'=' | 0x9A)) {
-        return None;
-    }
+    const SIGNS: [&[u8]; 7] = [b":", b"=", "：".as_bytes(), b"ist ", b"lautet ", b"es ", b"est "];
+    cursor.at += SIGNS.iter().find(|sign| text[cursor.at..].starts_with(sign))?.len();
     while cursor.peek() == b'*' {
         cursor.at += 1;
     }

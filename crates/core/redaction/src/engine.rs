@@ -8,7 +8,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::rules::{Check, Find, Pattern, Rule, rules};
 use crate::{
-    assignment, command, data, encoded, entropy, inserted, judge, manifest, marker, name, notebook, private_key,
+    assignment, command, data, encoded, entropy, inserted, judge, manifest, marker, name, notebook, piped, private_key,
     random, shape, table, url, wrapped,
 };
 
@@ -185,7 +185,7 @@ impl Scan<'_> {
                 self.push_each(index, &hit, found);
             }
             Find::Piped => {
-                let found = command::piped(bytes, &hit, &mut self.budget);
+                let found = piped::piped(bytes, &hit, &mut self.budget);
                 self.push_each(index, &hit, found);
             }
             Find::Options => {

@@ -36,6 +36,7 @@ mod markup;
 mod name;
 mod notebook;
 mod phrase;
+mod piped;
 mod private_key;
 mod prose;
 mod random;

@@ -3,27 +3,36 @@
 /// Maximum distance between the name and the verb, in bytes.
 const REACH: usize = 80;
 
-/// The position after the verb of `for the host is …`, which follows the name of a secret at `at`.
-pub(crate) fn after_owner(text: &[u8], at: usize) -> Option<usize> {
-    const LINKS: [&[u8]; 6] = [b"for ", b"of ", b"to ", b"on ", b"at ", b"in "];
+/// The position after the verb of a statement. `at` is the position after the name of a secret and a blank.
+pub(crate) fn after_verb(text: &[u8], at: usize) -> Option<usize> {
+    const VERBS: [&[u8]; 8] =
+        [b"is ", b"was ", b"is: ", b"ist ", b"set to ", b"was set to ", b"was changed to ", b"lautet "];
     let rest = &text[at.min(text.len())..text.len().min(at + REACH)];
+    let longest = VERBS.iter().filter(|verb| rest.starts_with(verb)).map(|verb| verb.len()).max();
+    longest.map(|length| at + length).or_else(|| after_owner(rest).map(|length| at + length))
+}
+
+/// The length of `for the host is `, `for bob: `, `(staging): `.
+fn after_owner(rest: &[u8]) -> Option<usize> {
+    const LINKS: [&[u8]; 6] = [b"for ", b"of ", b"to ", b"on ", b"at ", b"in "];
+    if rest.starts_with(b"(") {
+        let length = rest.iter().position(|byte| matches!(byte, b')' | b'\n'))?;
+        return rest[length..].starts_with(b"): ").then_some(length + 3);
+    }
     LINKS.iter().find(|link| rest.starts_with(link))?;
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b" _-.'`\"@/*".contains(byte) || !byte.is_ascii();
-    let sentence = &rest[..rest.iter().position(|byte| !is_part(byte)).unwrap_or(rest.len())];
+    let length = rest.iter().position(|byte| !is_part(byte)).unwrap_or(rest.len());
+    let sentence = &rest[..length];
     let verb = |verb: &[u8]| sentence.windows(verb.len()).position(|window| window == verb).map(|at| at + verb.len());
-    let end = verb(b" is ").or_else(|| verb(b" was ")).or_else(|| {
-        let end = sentence.strip_suffix(b" is")?.len() + 3;
-        rest[end..].starts_with(b": ").then_some(end + 2)
-    })?;
-    Some(at + end)
+    verb(b" is ").or_else(|| verb(b" was ")).or_else(|| rest[length..].starts_with(b": ").then_some(length + 2))
 }
 
 /// Whether the text between a name and its value ends with a verb or an arrow: ` is `, ` for the host was `,
 /// ` -> `.
 pub(crate) fn is_stated(between: &[u8]) -> bool {
     let words = between.trim_ascii_start();
-    matches!(words.trim_ascii(), b"is" | b"was" | b"->" | b"\xE2\x86\x92")
-        || after_owner(words, 0).is_some_and(|end| words[end..].trim_ascii().is_empty())
+    matches!(words.trim_ascii(), b"->" | b"\xE2\x86\x92")
+        || after_verb(words, 0).is_some_and(|end| words[end..].trim_ascii().is_empty())
 }
 
 #[cfg(test)]
@@ -31,7 +40,7 @@ mod tests {
     use super::*;
 
     fn check(sentence: &str, expect: Option<&str>) {
-        let found = after_owner(sentence.as_bytes(), 0);
+        let found = after_verb(sentence.as_bytes(), 0);
         assert_eq!(found.map(|end| &sentence[end..]), expect, "{sentence}");
     }
 
@@ -40,6 +49,10 @@ mod tests {
         check("for the staging host is x1", Some("x1"));
         check("of bob was x1", Some("x1"));
         check("for db-1.acme.io is: x1", Some("x1"));
+        check("for bob: x1", Some("x1"));
+        check("(staging): x1", Some("x1"));
+        check("is x1", Some("x1"));
+        check("was changed to x1", Some("x1"));
         check("for bob, who is x1", None);
         check("for (a is b)", None);
         check("reset is x1", None);

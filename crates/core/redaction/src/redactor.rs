@@ -137,6 +137,10 @@ mod tests {
             "sqlplus a/b@",
             "net use \\\\h\\s /x ",
             "the password for ",
+            "net user a k3J9!xQ7w ",
+            "\"mysql\", \"-p\", ",
+            "openssl passwd '",
+            "password (",
             "password: &a ",
             "password: !!str ",
             "user=a,password=",
@@ -173,6 +177,7 @@ mod tests {
             "user,password\n\"a,\"b,",
             "echo \\\n| chpasswd ",
             "login a\npassword ",
+            "chpasswd <<E\na:b\n",
         ] {
             let text = unit.repeat((1 << 20) / unit.len());
             let redacted = redactor(&[]).redact(&text);

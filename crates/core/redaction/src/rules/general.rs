@@ -209,7 +209,7 @@ pub(super) static RULES: &[Rule] = &[
         r#"(?i:key|appid)=([A-Za-z0-9_\-]{32,128})(?:[^\w(\[.=+/]|\z)"#,
         Check::Random,
     ),
-    Rule { id: "piped-password", keywords: crate::command::READERS, find: Find::Piped },
+    Rule { id: "piped-password", keywords: crate::piped::READERS, find: Find::Piped },
     checked(
         "literal-of-a-secret",
         &["from-literal"],
