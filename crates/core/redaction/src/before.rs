@@ -78,7 +78,7 @@ pub(crate) fn line_before(text: &[u8], start: usize) -> &[u8] {
     &text[line..start]
 }
 
-/// `;` in a connection string, `&` in a query, `,` in mount options.
+/// The separator of pairs: `;` in a connection string, `&` in a query, `,` in mount options.
 fn separator_of(line: &[u8]) -> Option<u8> {
     let last = *line.iter().rev().find(|byte| **byte != b' ')?;
     let has_pair = line.contains(&b'=');
@@ -133,7 +133,7 @@ pub(crate) fn run(text: &[u8], start: usize, before: &Before) -> Option<Range<us
                 _ => false,
             },
             b'&' if rest[at..].starts_with(b"&quot;") && before.quote.is_none() => true,
-            // The end of an entity of XML is no separator.
+            // The end of an XML entity is not a separator.
             b';' if before.separator == Some(b';') => !ends_entity(&rest[..at]),
             b'&' | b',' => before.separator == Some(*byte),
             b'<' => is_tag(&rest[at..]),
@@ -192,7 +192,7 @@ fn without_closers(value: &[u8], before: &Before) -> usize {
     length
 }
 
-/// The first position from `from` that is no blank. Reads at most 24 bytes.
+/// The first position from `from` that is not a blank. Reads at most 24 bytes.
 pub(crate) fn skip_blanks(text: &[u8], from: usize) -> usize {
     from + text[from.min(text.len())..].iter().take(24).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }

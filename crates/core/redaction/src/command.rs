@@ -13,7 +13,7 @@ use crate::name::{Naming, Promise};
 use crate::words::{Word, Words, list_words};
 use crate::{data, name};
 
-/// Names of commands. A command is read only if it begins a word and a blank follows.
+/// Names of commands. A name counts only if it begins a word, and a blank follows it.
 pub(crate) static COMMANDS: &[&str] = &[
     "mysql",
     "mariadb",
@@ -110,7 +110,7 @@ pub(crate) fn passwords(
     let command = text[hit.clone()].to_ascii_lowercase();
     let Some(end) = command_end(text, hit, &command) else { return Vec::new() };
     let is_read = hit.start < last.end && last.name == command;
-    // `masterAuth` is a name of programs.
+    // Programs use the name `masterAuth` too.
     if *budget == 0 || is_read || (command == b"masterauth" && text[hit.clone()] != *b"masterauth") {
         return Vec::new();
     }
@@ -133,12 +133,12 @@ pub(crate) fn passwords(
     found
 }
 
-/// The words after the name of the command.
+/// The words of the command line, without the name of the command.
 fn words_of(text: &[u8], hit: &Range<usize>, command: &[u8], end: usize, budget: &mut usize) -> Vec<Word> {
     if matches!(text.get(end), Some(b'"' | b'\'')) {
         return list_words(text, end, budget);
     }
-    // `zip -P` and `-passin` are options themselves.
+    // `-P` of `zip` and `-passin` are words of the command line.
     let from = match command {
         b"zip -p" => hit.start + b"zip".len(),
         b"-passin" | b"-passout" => hit.start,
@@ -179,7 +179,8 @@ fn command_end(text: &[u8], hit: &Range<usize>, command: &[u8]) -> Option<usize>
     is_end.then_some(end)
 }
 
-/// `--requirepass` is the same setting as `requirepass`.
+/// Whether the name is an option that hyphens may precede: `--requirepass` and `requirepass` are the same
+/// setting.
 fn is_auth(command: &[u8]) -> bool {
     matches!(command, b"requirepass" | b"masterauth" | b"-storepass" | b"-keypass" | b"-passin" | b"-passout")
 }
@@ -216,7 +217,7 @@ fn at_position(
         Position::Next(_) => None,
         Position::Joined(option) => {
             let rest = text[word.whole.clone()].strip_prefix(option.as_bytes())?;
-            // `-port=…`, `-protocol=…` and `-password=…` with one hyphen.
+            // Long options with one hyphen: `-port=…`, `-protocol=…`, `-password=…`.
             let is_long =
                 [b"ort".as_slice(), b"rotocol", b"assword", b"lugin"].iter().any(|name| rest.starts_with(name));
             (!rest.is_empty() && !is_long).then(|| Word::inner(text, word.whole.end - rest.len()..word.whole.end))
@@ -258,7 +259,7 @@ pub(crate) fn after_user(text: &[u8], pair: Range<usize>, sign: u8) -> Option<Ra
     (length <= 60 && bytes[..length].iter().all(is_user)).then(|| Word::inner(text, pair.start + length + 1..pair.end))
 }
 
-/// `htpasswd -b file user VALUE`, `htpasswd -nb user VALUE`.
+/// The password of `htpasswd -b file user VALUE` or `htpasswd -nb user VALUE`.
 fn htpasswd(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let is_option = |word: &&Word| text[word.whole.clone()].starts_with(b"-");
     let has = |flag: u8| words.iter().take_while(is_option).any(|word| text[word.whole.clone()].contains(&flag));
@@ -269,7 +270,7 @@ fn htpasswd(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     words.iter().skip_while(is_option).nth(place).map(|word| word.value.clone()).into_iter().collect()
 }
 
-/// `openssl passwd -6 VALUE`.
+/// The password of `openssl passwd -6 VALUE`.
 fn openssl_passwd(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let is_passwd = words.first().is_some_and(|word| text[word.whole.clone()] == *b"passwd");
     words
@@ -280,7 +281,8 @@ fn openssl_passwd(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// `net use X: \\host\share VALUE /user:u`: the word that is no drive, share or option.
+/// The password of `net use X: \\host\share VALUE /user:u`: the word that is not a drive, a share or an
+/// option.
 fn net_use(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let is_share = |word: &Word| text[word.value.clone()].starts_with(b"\\\\");
     let Some(share) = words.iter().position(is_share) else { return Vec::new() };
@@ -288,14 +290,14 @@ fn net_use(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     rest.filter(|value| !text[value.clone()].starts_with(b"/")).take(1).collect()
 }
 
-/// `net user name VALUE /add`.
+/// The password of `net user name VALUE /add`.
 fn net_user(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let is_switch = |word: &Word| text[word.whole.clone()].starts_with(b"/");
     let is_command = words.len() == 2 || words.iter().skip(2).any(is_switch);
     words.get(1).filter(|word| is_command && !is_switch(word)).map(|word| word.value.clone()).into_iter().collect()
 }
 
-/// `sqlplus user/VALUE@host`. Without a host the value must look like a password beyond doubt.
+/// The password of `sqlplus user/VALUE@host`. Without a host, only a value that no program could contain.
 fn oracle(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for word in words {
@@ -316,7 +318,7 @@ fn after_equals(text: &[u8], word: Range<usize>) -> Range<usize> {
     if text[word.clone()].starts_with(b"userid=") { word.start + b"userid=".len()..word.end } else { word }
 }
 
-/// A chosen password, or one that no program could contain.
+/// Whether the value is a chosen password, or one that no program could contain.
 pub(crate) fn is_password(value: &[u8]) -> bool {
     data::is_written(value, Naming::Password, Promise::Password, true)
         || (judge::is_chosen(value) && !judge::is_code(value))

@@ -1,4 +1,4 @@
-//! Which words of command lines are passwords, in plain text and inside strings of programs.
+//! Tests which words of command lines are passwords, in plain text and inside strings of programs.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Secrets planted in whole files of many kinds: all are redacted, and only the secrets change.
+//! Plants secrets in whole files of many kinds. All are redacted, and only the secrets change.
 
 use crate::rule_tests::CASES;
 use crate::synthesis::{Dice, Fill, fill};

@@ -71,7 +71,7 @@ fn single(text: &[u8], name: &Name, separator: Separator, start: usize) -> Optio
 enum Separator {
     /// `=`, `:`, `:=`, `->` and similar signs.
     Sign,
-    /// `is`, `was`.
+    /// A verb: `is`, `was`, `set to`.
     Words,
     /// Only blanks, as after `--password` and `ENV PASSWORD`.
     Blank,
@@ -140,7 +140,7 @@ fn after_sign(text: &[u8], mut value: usize, is_colon: bool) -> Option<(Separato
     }
 }
 
-/// A bare value begins here, and not a literal.
+/// The start of a bare value. None if a literal begins there.
 fn bare_start(text: &[u8], separator: Separator, value: usize) -> Option<(Separator, usize)> {
     let is_bare = !begins_literal(text, value) && text.get(value).is_some_and(|byte| *byte > 32);
     is_bare.then_some((separator, value))
@@ -192,7 +192,7 @@ fn begins_block(text: &[u8], at: usize) -> bool {
     matches!(rest.get(length), Some(b'\n' | b'\r'))
 }
 
-/// The value of a word for a password in another language than English.
+/// The value after a word for a password in another language than English.
 pub(crate) fn translated(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     let mut cursor = Cursor { text: &text[..text.len().min(hit.end + 240)], at: hit.end };
     cursor.skip_quote();
@@ -221,7 +221,7 @@ pub(crate) fn is_strong_choice(value: &[u8]) -> bool {
     judge::is_chosen(value) && !judge::is_code(value) && judge::has_digit_or_sign(value)
 }
 
-/// Ports of PostgreSQL and of its poolers, and the wildcard.
+/// Ports of PostgreSQL and of its poolers, and the wildcard, as `.pgpass` contains them.
 pub(crate) static PGPASS_PORTS: &[&str] = &[":5432:", ":5433:", ":6432:", ":6543:", ":26257:", ":*:"];
 
 /// The password of `host:port:database:user:VALUE` around the port.
@@ -234,7 +234,7 @@ pub(crate) fn pgpass(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let mut start = hit.end;
-    // The database and the user.
+    // Skips the database and the user.
     for _ in 0..2 {
         let rest = &text[start..text.len().min(start + 61)];
         let length = rest.iter().position(|byte| *byte <= 32 || b":\"'\\".contains(byte))?;

@@ -29,7 +29,7 @@ const BUDGET_PER_BYTE: usize = 64;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 
-/// A part of the text that must be hidden.
+/// A part of the text that is redacted.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Span {
     pub(crate) start: usize,
@@ -134,7 +134,7 @@ struct Scan<'text> {
     spans: Vec<Span>,
     next_secret: usize,
     refused_until: usize,
-    /// Ends of the last decoded run, manifest and so on, so that no text is read twice.
+    /// Ends of the last decoded run, manifest, table and so on. Nothing before these ends is read again.
     decoded_until: usize,
     manifests_until: usize,
     tables_until: usize,
@@ -176,43 +176,44 @@ impl Scan<'_> {
             }
             Find::PrivateKey => self.private_key(index, &hit),
             Find::KeyBody => self.key_body(index, &hit),
-            Find::Jwk => {
-                let found = private_key::of_jwk(bytes, &hit, &mut self.budget);
-                self.push_each(index, &hit, found);
-            }
-            Find::Command => {
-                let found = command::passwords(bytes, &hit, &mut self.last_command, &mut self.budget);
-                self.push_each(index, &hit, found);
-            }
-            Find::Piped => {
-                let found = piped::piped(bytes, &hit, &mut self.budget);
-                self.push_each(index, &hit, found);
-            }
-            Find::Options => {
-                let found = command::options(bytes, &hit, &mut self.budget);
-                self.push_each(index, &hit, found.into_iter().collect());
-            }
-            Find::Translated => self.push_each(index, &hit, data::translated(bytes, &hit).into_iter().collect()),
-            Find::Pgpass => self.push_each(index, &hit, data::pgpass(bytes, &hit).into_iter().collect()),
-            Find::Cells => {
-                let found = table::cells(bytes, &hit, &mut self.tables_until, &mut self.budget);
-                self.push_each(index, &hit, found);
-                let found = table::html_cells(bytes, &hit, &mut self.budget);
-                self.push_each(index, &hit, found);
-            }
-            Find::Inserted => {
-                let found = inserted::inserted(bytes, &hit, &mut self.budget);
-                self.push_each(index, &hit, found);
-            }
-            Find::Printed => {
-                let found = notebook::printed(bytes, &hit, &mut self.budget);
-                self.push_each(index, &hit, found);
-            }
             Find::Pattern(pattern) => {
                 if let Some(value) = self.matched(compiled, pattern, &hit) {
                     self.push(index, &hit, value);
                 }
             }
+            find => {
+                let found = self.found_each(find, &hit);
+                self.push_each(index, &hit, found);
+            }
+        }
+    }
+
+    /// The secrets around a keyword of a rule that may find several, each of them a secret of its own.
+    fn found_each(&mut self, find: &Find, hit: &Range<usize>) -> Vec<Range<usize>> {
+        let bytes = self.text.as_bytes();
+        let budget = &mut self.budget;
+        match find {
+            Find::Jwk => private_key::of_jwk(bytes, hit, budget),
+            Find::Command => command::passwords(bytes, hit, &mut self.last_command, budget),
+            Find::Piped => piped::piped(bytes, hit, budget),
+            Find::Options => command::options(bytes, hit, budget).into_iter().collect(),
+            Find::Translated => data::translated(bytes, hit).into_iter().collect(),
+            Find::Pgpass => data::pgpass(bytes, hit).into_iter().collect(),
+            Find::Cells => {
+                let mut found = table::cells(bytes, hit, &mut self.tables_until, budget);
+                found.extend(table::html_cells(bytes, hit, budget));
+                found
+            }
+            Find::Inserted => inserted::inserted(bytes, hit, budget),
+            Find::Printed => notebook::printed(bytes, hit, budget),
+            Find::Assignment(_)
+            | Find::Pattern(_)
+            | Find::Manifest
+            | Find::Encoded
+            | Find::Userinfo
+            | Find::EncodedUserinfo
+            | Find::PrivateKey
+            | Find::KeyBody => Vec::new(),
         }
     }
 

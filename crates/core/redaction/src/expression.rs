@@ -169,14 +169,14 @@ impl<'value> Reader<'value> {
             self.next = if *operator == b"++" { Next::Operator } else { Next::Operand };
             return true;
         }
-        // `vec![…]`, `x!.y`, `x!)`.
+        // The sign belongs to the operand before it: `vec![…]`, `x!.y`, `x!)`.
         if self.next == Next::Operator {
             self.at += 1;
             return rest[0] == b'!' && matches!(rest.get(1), Some(b'(' | b'[' | b'{' | b')' | b',' | b';'));
         }
         const PREFIXES: [&[u8]; 16] =
             [b"...", b"&&", b"**", b"!!", b"@@", b"..", b"&", b"*", b"!", b"-", b"+", b"$", b"@", b":", b"\\", b"|"];
-        // `a = -b`, `$x`, `|| x`, `.none`.
+        // The sign begins an operand: `a = -b`, `$x`, `|| x`, `.none`.
         let prefix = PREFIXES.iter().find(|prefix| rest.starts_with(prefix));
         self.at += prefix.map_or(1, |prefix| prefix.len());
         prefix.is_some() || matches!(rest[0], b'.' | b'#' | b'%' | b'?')
@@ -198,7 +198,7 @@ fn is_name_part(part: &[u8]) -> bool {
     let num_digits = part.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let stem = &part[..part.len() - num_digits];
     if stem.iter().any(u8::is_ascii_digit) {
-        // `user1Password`.
+        // Digits may separate two words: `user1Password`.
         let is_word = |word: &[u8]| word.len() >= 4 && Shape::of(word).in_words == word.len();
         return KNOWN.iter().any(|known| shape::contains_ignoring_case(part, known.as_bytes()))
             || stem.split(u8::is_ascii_digit).all(is_word);

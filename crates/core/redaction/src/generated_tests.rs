@@ -1,4 +1,4 @@
-//! At least 95 % of the generated secrets are found, in all surroundings.
+//! Checks that at least 95 % of the generated secrets are found in all surroundings.
 
 use crate::generated::{KINDS, measure, measure_wrapped};
 use crate::surroundings::{SURROUNDINGS, WRAPPED};

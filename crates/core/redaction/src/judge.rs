@@ -6,12 +6,12 @@ use crate::reference::{is_address, is_pattern, is_reference};
 use crate::shape::{self, Shape};
 use crate::{entropy, expression, random, template};
 
-/// How a value is written.
+/// The way in which a value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Style {
     /// A string literal or the text of an XML element: a constant in every language.
     Literal,
-    /// A literal inside a call: `env("NAME")` is as likely as `Secret("value")`.
+    /// A literal inside a call. `env("NAME")` is as frequent as `Secret("value")`.
     Wrapped,
     /// Without quotes; the name begins the line and the value ends it, as in YAML and `.properties`.
     Line,
@@ -21,13 +21,13 @@ pub(crate) enum Style {
     Call,
     /// A literal after the name and a space: `storePassword "…"`.
     Beside,
-    /// After the name and a space, without an operator. This is as often prose as a command.
+    /// A bare value after the name and a space, without an operator. This is as often prose as a command.
     Spaced,
     /// Between semicolons of a connection string.
     Connection,
 }
 
-/// Longer values are data, not secrets.
+/// Maximum length of a secret, in bytes. Longer values are data.
 const LONGEST: usize = 1000;
 
 pub(crate) fn is_secret(naming: Naming, promise: Promise, style: Style, value: &[u8]) -> bool {
@@ -181,7 +181,8 @@ fn is_identifier_with_digits(value: &[u8]) -> bool {
             || known.iter().any(|word| shape::contains_ignoring_case(value, word.as_bytes())))
 }
 
-/// Removes a sign that begins passwords as often as expressions. (`!vault abc` was excluded by its blank.)
+/// Removes a first sign that begins passwords as often as expressions. A value such as `!vault abc` contains
+/// a blank and is refused earlier.
 fn strip_sign(value: &[u8]) -> &[u8] {
     match value {
         [b'!' | b'@' | b'%', rest @ ..] if rest.iter().any(u8::is_ascii_digit) && !rest.ends_with(b"%") => rest,

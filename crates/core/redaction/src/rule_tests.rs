@@ -1,5 +1,5 @@
-//! Each rule finds the secrets that its templates make. It does not find similar values: the same template
-//! filled with one repeated sign, or with too few different signs.
+//! Checks that each rule finds the secrets that its templates make. Similar values are not found: the same
+//! template filled with one repeated sign, or with too few different signs.
 
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore, rule_ids};

@@ -37,7 +37,7 @@ impl Word {
         {
             return range.start + 1..range.start + end;
         }
-        // A quote that never closes is no part of the value.
+        // A quote that never closes does not belong to the value.
         if rest.windows(length).any(|window| window == quote) { range } else { range.start + length..range.end }
     }
 }
@@ -68,7 +68,7 @@ pub(crate) struct Words<'text> {
     /// Whether a bracket is open before the command.
     is_nested: bool,
     is_over: bool,
-    /// Quotes that do not close on the rest of the line, so that the line is searched once for each.
+    /// Whether `'` and `"` do not close on the rest of the line. Then the line is not searched again.
     unclosed: [bool; 2],
 }
 
@@ -131,7 +131,7 @@ impl<'text> Words<'text> {
         }
     }
 
-    /// The length up to the closing quote and with it.
+    /// Like `quoted_length`, but searches the rest of a line only once for each quote.
     fn closing(&mut self, inner: &[u8], quote: u8) -> Option<usize> {
         let unclosed = &mut self.unclosed[usize::from(quote == b'"')];
         if *unclosed {
@@ -149,7 +149,7 @@ impl<'text> Words<'text> {
             match &rest[at..] {
                 [0..=32 | 127, ..] => break,
                 [b'\\', b'\n' | b'\r', ..] => break,
-                // The end of the line in a string of a program.
+                // In a string of a program, this escape ends the line.
                 [b'\\', b'n' | b'r', ..] if self.quote.is_some_and(|(quote, _)| quote != b'`') => break,
                 [b'\\', quote @ (b'"' | b'\''), inner @ ..] if self.quote.is_some_and(|(_, escaped)| !escaped) => {
                     let closing = [b'\\', *quote];
@@ -164,7 +164,7 @@ impl<'text> Words<'text> {
     }
 }
 
-/// The length up to the closing quote and with it.
+/// The length of a quoted text with its closing quote. None if the quote does not close on its line.
 fn quoted_length(inner: &[u8], quote: u8) -> Option<usize> {
     let mut at = 0;
     while at < inner.len() {
