@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use cairn_cluster::{Checker, Ground, Probe, Raw, STANDARD, Servers, Traces, Verdict, Wanted, Workload};
+use cairn_cluster::{Checker, Ground, Probe, Raw, STANDARD, Servers, Traces, Verdict, Wanted, Workload, is_long};
 use cairn_domain::RepositoryId;
 use cairn_ports::LedgerRead;
 use tokio::time::{Instant, sleep};
