@@ -1,7 +1,7 @@
 //! A call to index a repository, and the state of its request.
 
 use cairn_domain::RunState;
-use cairn_wire::RunResult;
+use cairn_wire::{GivenSettings, RunResult};
 
 /// What to index. `Default` brings the repository up to date with its present settings.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -16,6 +16,18 @@ pub struct IndexCall {
     /// Files that the caller has just edited, relative to the root of the repository. They are read again
     /// even if their size and time look unchanged, and the repository is brought up to date.
     pub changed_files: Vec<String>,
+}
+
+impl IndexCall {
+    /// The settings that the call gives.
+    pub fn settings(&self) -> GivenSettings {
+        GivenSettings {
+            include: self.include_patterns.clone(),
+            exclude: self.exclude_patterns.clone(),
+            include_override: None,
+            max_file_size: self.max_file_size,
+        }
+    }
 }
 
 /// The request that an index call made. It identifies the run of this request.

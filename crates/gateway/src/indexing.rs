@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use cairn_domain::{Lane, RepositoryId, RunId, RunState};
 use cairn_ports::{Catalogue, Clock, ErrorKind, Ledger, RepositoryRecord, Requests, RunRecord};
 use cairn_search::{KnownRepository, QueryError, Searcher};
-use cairn_wire::{RequestSettings, RunResult};
+use cairn_wire::{GivenSettings, RunResult};
 
 use crate::answers::{sync_failure, sync_note_of};
 use crate::index_call::{IndexCall, IndexStatus, IndexTicket};
 pub use crate::registration::Locate;
-use crate::registration::{IndexTarget, Registry, same_settings};
+use crate::registration::{IndexTarget, Registry, check_settings, stored_settings};
 
 /// Brings repositories up to date for callers with the `index` permission.
 #[async_trait]
@@ -31,6 +31,8 @@ pub trait Indexing: Send + Sync + 'static {
 }
 
 const BY_THE_USER: &str = "cancelled by the user";
+/// A call reads the stored settings again this often if other calls change them at the same time.
+const ATTEMPTS: usize = 5;
 
 /// Records requests in the ledger. Registers an unknown repository if the caller will be able to see it.
 pub struct LedgerIndexing {
@@ -44,20 +46,29 @@ pub struct LedgerIndexing {
 impl LedgerIndexing {
     /// Registers a repository, or changes one of the `known` repositories of the tenant, and requests its
     /// sync. For callers that may change everything. A renamed repository takes its new name and keeps its
-    /// id.
+    /// id. The settings of the record do not count: those of the repository are changed as `given`.
     pub async fn register(
         &self,
         record: RepositoryRecord,
+        given: GivenSettings,
         known: &mut Vec<RepositoryRecord>,
         lane: Lane,
         rebuild: bool,
     ) -> Result<IndexStatus, QueryError> {
+        check_settings(&given)?;
         let is_named = |known: &RepositoryRecord| known.name == record.name;
         let at = known.iter().position(is_named).or(known.iter().position(|known| known.id == record.id));
+        let before = at.map(|at| &known[at]);
+        let stored = before.map(stored_settings).transpose()?.unwrap_or_default();
         // An address alone has no branch and patterns: the registered ones stay. The list of an organisation
         // decides on address and name of the repositories that come from it.
-        let is_address_only = record.branch.is_none() && same_settings(&record.settings, &RequestSettings::default());
-        let record = match at.map(|at| &known[at]) {
+        let is_address_only = record.branch.is_none() && given == GivenSettings::default();
+        let settings = match before {
+            Some(before) if given == GivenSettings::default() => before.settings.clone(),
+            _ => given.over(stored).to_json(),
+        };
+        let record = RepositoryRecord { settings, ..record };
+        let record = match before {
             Some(settled) if is_address_only && (settled.source == record.source || settled.hosted.is_some()) => {
                 return self.ask(settled, lane, rebuild).await;
             }
@@ -104,6 +115,12 @@ impl LedgerIndexing {
     }
 }
 
+/// Records who changed the settings of a repository, and how.
+fn log_change(searcher: &Searcher, record: &RepositoryRecord, settings: &str) {
+    let (caller, tenant, repository) = (&searcher.caller.name, &record.tenant, &record.name);
+    tracing::info!(key = caller, %tenant, %repository, settings, "a call to index changed the settings");
+}
+
 /// The state of a request. `own` is the newest run, if it began after the request; `waits` is set while the
 /// request waits.
 fn progress_of(searcher: &Searcher, known: KnownRepository, own: Option<RunRecord>, waits: Option<u64>) -> IndexStatus {
@@ -144,11 +161,24 @@ fn progress_of(searcher: &Searcher, known: KnownRepository, own: Option<RunRecor
 impl Indexing for LedgerIndexing {
     async fn index(&self, searcher: &Searcher, call: IndexCall) -> Result<IndexStatus, QueryError> {
         let registry = Registry { catalogue: self.catalogue.as_ref(), locate: self.locate.as_ref() };
-        match registry.target(searcher, &call).await? {
-            IndexTarget::Known(known) => self.again(searcher, *known).await,
-            IndexTarget::New(record) => {
-                self.catalogue.register((*record).clone()).await?;
-                self.ask(&record, Lane::Interactive, false).await
+        let mut attempt = 1;
+        loop {
+            match registry.target(searcher, &call).await? {
+                IndexTarget::Known(known) => return self.again(searcher, *known).await,
+                IndexTarget::Changed(known, settings) => {
+                    match self.catalogue.change_settings(known.record.id, &known.record.settings, &settings).await {
+                        Ok(()) => {
+                            log_change(searcher, &known.record, &settings);
+                            return self.again(searcher, *known).await;
+                        }
+                        Err(error) if error.kind == ErrorKind::Conflict && attempt < ATTEMPTS => attempt += 1,
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                IndexTarget::New(record) => {
+                    self.catalogue.register((*record).clone()).await?;
+                    return self.ask(&record, Lane::Interactive, false).await;
+                }
             }
         }
     }

@@ -1,15 +1,15 @@
 //! The target of a call to index: a registered repository, or one to be registered.
 //!
 //! A caller can register only repositories that the caller may see. A name outside the caller's permissions
-//! gets the same answer as an unknown name, whether such a repository exists or not. A caller cannot change a
-//! registered repository. An address whose name belongs to another address is refused, because a key for the
-//! repository could otherwise point it to another source.
+//! gets the same answer as an unknown name, whether such a repository exists or not. A caller can change the
+//! settings of a registered repository, but not its address. An address whose name belongs to another address
+//! is refused, because a key for the repository could otherwise point it to another source.
 
 use cairn_domain::{RepositoryName, Scope, Source};
 use cairn_inventory::{FileSizeLimit, Patterns};
 use cairn_ports::{Catalogue, RepositoryRecord};
 use cairn_search::{KnownRepository, QueryError, QueryErrorCode, Searcher, check_patterns};
-use cairn_wire::RequestSettings;
+use cairn_wire::{GivenSettings, RequestSettings};
 
 use crate::index_call::IndexCall;
 
@@ -25,6 +25,8 @@ pub(crate) struct Registry<'a> {
 
 pub(crate) enum IndexTarget {
     Known(Box<KnownRepository>),
+    /// A registered repository, and its settings after the call as JSON.
+    Changed(Box<KnownRepository>, String),
     New(Box<RepositoryRecord>),
 }
 
@@ -35,11 +37,12 @@ fn wrong(message: impl Into<String>) -> QueryError {
 impl Registry<'_> {
     /// The target of the call, with the permissions of the searcher's caller.
     pub(crate) async fn target(&self, searcher: &Searcher, call: &IndexCall) -> Result<IndexTarget, QueryError> {
-        let settings = settings(call)?;
+        let given = call.settings();
+        check_settings(&given)?;
         let located = (self.locate)(&call.target).map_err(wrong)?;
         let view = searcher.catalogue.view().await?;
         let Some((source, name)) = located else {
-            return unchanged(searcher.select_one(&view, &call.target).await?, call);
+            return with_settings(searcher.select_one(&view, &call.target).await?, given);
         };
         let known = searcher.repositories(&view).await?;
         let is_named = |known: &&KnownRepository| known.record.name == name;
@@ -47,7 +50,7 @@ impl Registry<'_> {
         if let Some(found) =
             known.iter().find(|known| is_named(known) && has_source(known)).or(known.iter().find(has_source))
         {
-            return unchanged(found.clone(), call);
+            return with_settings(found.clone(), given);
         }
         if let Some(other) = known.iter().find(is_named) {
             let message = format!("`{}` is registered with another address; name it to index it", other.record.name);
@@ -57,45 +60,48 @@ impl Registry<'_> {
         let is_taken = !self.catalogue.repositories(&Scope::only(record.tenant.clone(), [record.id])).await?.is_empty();
         // An id is also taken if its repository was renamed since, to a name that the caller may not see.
         if searcher.caller.allowed.allows(&record.name) && !is_taken {
-            return Ok(IndexTarget::New(Box::new(RepositoryRecord { settings: settings.to_json(), ..record })));
+            let settings = given.over(RequestSettings::default()).to_json();
+            return Ok(IndexTarget::New(Box::new(RepositoryRecord { settings, ..record })));
         }
-        unchanged(searcher.select_one(&view, &call.target).await?, call)
+        with_settings(searcher.select_one(&view, &call.target).await?, given)
     }
 }
 
-/// A registered repository, if the call does not change it.
-fn unchanged(known: KnownRepository, call: &IndexCall) -> Result<IndexTarget, QueryError> {
-    let stored = RequestSettings::from_json(&known.record.settings).unwrap_or_default();
-    let is_same =
-        |given: &Option<Vec<String>>, stored: &Vec<String>| given.as_ref().is_none_or(|given| given == stored);
-    let is_unchanged = is_same(&call.include_patterns, &stored.include)
-        && is_same(&call.exclude_patterns, &stored.exclude)
-        && call.max_file_size.is_none_or(|given| stored.max_file_size == Some(given));
-    if is_unchanged {
+/// A registered repository with its settings after the call.
+fn with_settings(known: KnownRepository, given: GivenSettings) -> Result<IndexTarget, QueryError> {
+    if given == GivenSettings::default() {
         return Ok(IndexTarget::Known(Box::new(known)));
     }
-    Err(wrong("the settings of a repository are changed by the operator of this service, or in its `.cairn.yaml`"))
+    let stored = stored_settings(&known.record)?;
+    let settings = given.over(stored.clone());
+    Ok(match settings == stored {
+        true => IndexTarget::Known(Box::new(known)),
+        false => IndexTarget::Changed(Box::new(known), settings.to_json()),
+    })
 }
 
-pub(crate) fn same_settings(text: &str, settings: &RequestSettings) -> bool {
-    RequestSettings::from_json(text).is_ok_and(|known| known == *settings)
+pub(crate) fn stored_settings(record: &RepositoryRecord) -> Result<RequestSettings, QueryError> {
+    RequestSettings::from_json(&record.settings).map_err(|error| {
+        QueryError::new(QueryErrorCode::InternalError, format!("the stored settings cannot be read: {error}"))
+    })
 }
 
-/// Patterns and size of the call. Invalid ones are refused before anything is requested.
-fn settings(call: &IndexCall) -> Result<RequestSettings, QueryError> {
-    let include = call.include_patterns.clone().unwrap_or_default();
-    let exclude = call.exclude_patterns.clone().unwrap_or_default();
-    for (field, patterns) in [("include_patterns", &include), ("exclude_patterns", &exclude)] {
+/// Checks patterns and size of a call. Invalid ones are refused before anything is written.
+pub(crate) fn check_settings(given: &GivenSettings) -> Result<(), QueryError> {
+    let GivenSettings { include, exclude, include_override, max_file_size } = given;
+    let lists = [("include_patterns", include), ("exclude_patterns", exclude), ("include_override", include_override)];
+    for (field, patterns) in lists {
+        let patterns = patterns.as_deref().unwrap_or_default();
         check_patterns(field, patterns)?;
         Patterns::compile(field, patterns).map_err(|faults| {
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
             wrong(faults.join("; "))
         })?;
     }
-    if let Some(provided) = call.max_file_size {
+    if let Some(provided) = *max_file_size {
         FileSizeLimit::new(provided).map_err(|invalid| {
             wrong(format!("{invalid} (max_allowed {}, provided {provided})", invalid.max_allowed))
         })?;
     }
-    Ok(RequestSettings { include, exclude, include_override: Vec::new(), max_file_size: call.max_file_size })
+    Ok(())
 }

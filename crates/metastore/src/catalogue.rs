@@ -19,6 +19,17 @@ impl Catalogue for Metastore {
         port_result(self.documents.change(command).await, "register", &id).map(drop)
     }
 
+    async fn change_settings(
+        &self,
+        repository: RepositoryId,
+        expected: &str,
+        settings: &str,
+    ) -> Result<(), CatalogueError> {
+        let (expected, settings) = (expected.to_owned(), settings.to_owned());
+        let command = Command::ChangeSettings { repository, expected, settings };
+        port_result(self.documents.change(command).await, "change_settings", &repository).map(drop)
+    }
+
     async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError> {
         let documents = self.of_tenant("repositories", &scope.tenant).await?;
         Ok(documents.filter(|document| scope.contains(document.id)).map(repository_record).collect())

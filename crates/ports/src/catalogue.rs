@@ -90,6 +90,15 @@ pub trait Catalogue: Send + Sync {
     /// aliases are added.
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
 
+    /// Replaces the settings of a registered repository and changes nothing else. `Conflict`, and no change,
+    /// if the stored settings are not `expected`: another call has changed them.
+    async fn change_settings(
+        &self,
+        repository: RepositoryId,
+        expected: &str,
+        settings: &str,
+    ) -> Result<(), CatalogueError>;
+
     /// The repositories in scope, without deleted ones, sorted by name.
     async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError>;
 

@@ -16,6 +16,28 @@ pub struct RequestSettings {
     pub max_file_size: Option<u64>,
 }
 
+/// The settings that a call gives. A field that the call does not give keeps its stored value; an empty list
+/// removes the stored patterns.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct GivenSettings {
+    pub include: Option<Vec<String>>,
+    pub exclude: Option<Vec<String>>,
+    pub include_override: Option<Vec<String>>,
+    pub max_file_size: Option<u64>,
+}
+
+impl GivenSettings {
+    /// The settings of the repository after the call.
+    pub fn over(self, stored: RequestSettings) -> RequestSettings {
+        RequestSettings {
+            include: self.include.unwrap_or(stored.include),
+            exclude: self.exclude.unwrap_or(stored.exclude),
+            include_override: self.include_override.unwrap_or(stored.include_override),
+            max_file_size: self.max_file_size.or(stored.max_file_size),
+        }
+    }
+}
+
 impl RequestSettings {
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a struct of texts and numbers is JSON")

@@ -20,6 +20,12 @@ pub enum Command {
         repository: RepositoryId,
         details: Box<RepositoryDetails>,
     },
+    /// Stores other settings if the stored ones are still `expected`. Address, name and branch stay.
+    ChangeSettings {
+        repository: RepositoryId,
+        expected: String,
+        settings: String,
+    },
     Lease {
         repository: RepositoryId,
         now_ms: i64,
@@ -166,6 +172,7 @@ impl Command {
     pub fn name(&self) -> &'static str {
         match self {
             Command::Register { .. } => "register",
+            Command::ChangeSettings { .. } => "change_settings",
             Command::Lease { .. } => "lease",
             Command::Renew { .. } => "renew",
             Command::Begin { .. } => "begin",
@@ -197,6 +204,7 @@ impl Command {
         let everything = |repository: RepositoryId, run| Reach { registry: true, repository: Some(repository), run };
         match self {
             Command::Register { repository: id, .. }
+            | Command::ChangeSettings { repository: id, .. }
             | Command::Lease { repository: id, .. }
             | Command::Renew { repository: id, .. }
             | Command::Ask { repository: id, .. }
@@ -224,6 +232,7 @@ impl Command {
     pub fn apply(&self, documents: &mut Documents) -> Result<CommandReply, Refusal> {
         match self {
             Command::Register { repository, details } => Ok(register(documents, *repository, details)),
+            Command::ChangeSettings { expected, settings, .. } => change_settings(documents, expected, settings),
             Command::Lease { now_ms, ttl_ms, .. } => {
                 Ok(CommandReply::Epoch(state(documents)?.lease.take(*now_ms, *ttl_ms)?))
             }
@@ -322,6 +331,16 @@ fn register(documents: &mut Documents, id: RepositoryId, details: &RepositoryDet
     repository.details = RepositoryDetails { aliases, ..details.clone() };
     repository.state.register();
     CommandReply::Done
+}
+
+fn change_settings(documents: &mut Documents, expected: &str, settings: &str) -> Result<CommandReply, Refusal> {
+    registered(documents)?;
+    let repository = documents.repository.as_mut().ok_or(Refusal::NotFound)?;
+    if repository.details.settings != expected {
+        return Err(Refusal::Conflict("another call has changed the settings"));
+    }
+    settings.clone_into(&mut repository.details.settings);
+    Ok(CommandReply::Done)
 }
 
 fn begin(

@@ -240,12 +240,12 @@ pub struct Nothing {}
 pub struct IndexQuestion {
     /// Name of a repository, or its URL.
     pub target: String,
-    /// Globs. Absent: unchanged. An empty list removes the stored patterns.
+    /// Globs, stored with the repository. Absent: unchanged. An empty list removes the stored patterns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_patterns: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exclude_patterns: Option<Vec<String>>,
-    /// Bytes; 0 is the hard cap.
+    /// Bytes, stored with the repository. Absent: unchanged. 0 is the hard cap.
     #[serde(default)]
     pub max_file_size: Option<u64>,
     #[serde(default)]

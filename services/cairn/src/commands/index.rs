@@ -12,7 +12,7 @@ use cairn_gateway::Agent;
 use cairn_gateway::answers::RequestState;
 use cairn_git::{locate, repository_name};
 use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, RunRecord};
-use cairn_wire::RequestSettings;
+use cairn_wire::{GivenSettings, RequestSettings};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::organisation;
@@ -175,26 +175,6 @@ fn of_list(
     };
     let settings = patterns.over(stored(known, &name, &source)?);
     Ok(IndexRequest { source, name, branch: listed.branch, settings, rebuild: arguments.rebuild, known: None })
-}
-
-/// The settings that a call gives. A field that it does not give stays as it is stored.
-#[derive(Clone)]
-struct GivenSettings {
-    include: Option<Vec<String>>,
-    exclude: Option<Vec<String>>,
-    include_override: Option<Vec<String>>,
-    max_file_size: Option<u64>,
-}
-
-impl GivenSettings {
-    fn over(self, stored: RequestSettings) -> RequestSettings {
-        RequestSettings {
-            include: self.include.unwrap_or(stored.include),
-            exclude: self.exclude.unwrap_or(stored.exclude),
-            include_override: self.include_override.unwrap_or(stored.include_override),
-            max_file_size: self.max_file_size.or(stored.max_file_size),
-        }
-    }
 }
 
 /// The patterns of an option, if it is given. One empty pattern (`--include ''`) gives the empty list.

@@ -42,14 +42,7 @@ impl LocalAgent {
                 IndexRequest { source, name, branch: None, settings, rebuild: false, known: None }
             }
         };
-        // A list that the call gives is stored, even if it is empty.
-        if let Some(patterns) = &call.include_patterns {
-            request.settings.include.clone_from(patterns);
-        }
-        if let Some(patterns) = &call.exclude_patterns {
-            request.settings.exclude.clone_from(patterns);
-        }
-        request.settings.max_file_size = call.max_file_size.or(request.settings.max_file_size);
+        request.settings = call.settings().over(request.settings);
         Ok((request, known))
     }
 

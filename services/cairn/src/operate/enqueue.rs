@@ -10,7 +10,7 @@ use cairn_gateway::answers::IndexProgress;
 use cairn_gateway::{IndexStatus, LedgerIndexing};
 use cairn_ports::{Catalogue, RepositoryRecord};
 use cairn_search::named;
-use cairn_wire::RequestSettings;
+use cairn_wire::GivenSettings;
 
 use super::arguments::EnqueueArguments;
 use super::installation::Installation;
@@ -89,8 +89,8 @@ impl Asking<'_> {
         // those.
         match (self.indexing.locate)(text).map_err(wrong)? {
             Some((source, name)) => {
-                let record = record(self.tenant, source, name, listed);
-                Ok(self.indexing.register(record, &mut self.known, self.lane, self.rebuild).await?)
+                let (record, given) = record(self.tenant, source, name, listed);
+                Ok(self.indexing.register(record, given, &mut self.known, self.lane, self.rebuild).await?)
             }
             None => Ok(self.indexing.ask(self.known(text)?, self.lane, self.rebuild).await?),
         }
@@ -107,19 +107,23 @@ impl Asking<'_> {
     }
 }
 
-fn record(tenant: &Tenant, source: Source, name: RepositoryName, listed: ListedRepository) -> RepositoryRecord {
-    let settings = RequestSettings {
-        include: listed.include,
-        exclude: listed.exclude,
-        include_override: listed.include_override,
+/// The record of an entry, and the settings that the entry gives. An entry gives no empty list.
+fn record(
+    tenant: &Tenant,
+    source: Source,
+    name: RepositoryName,
+    listed: ListedRepository,
+) -> (RepositoryRecord, GivenSettings) {
+    let given = |patterns: Vec<String>| (!patterns.is_empty()).then_some(patterns);
+    let settings = GivenSettings {
+        include: given(listed.include),
+        exclude: given(listed.exclude),
+        include_override: given(listed.include_override),
         max_file_size: None,
     };
     let name = listed.name.map_or(name, RepositoryName::new);
-    RepositoryRecord {
-        branch: listed.branch,
-        settings: settings.to_json(),
-        ..RepositoryRecord::new(tenant.clone(), name, source)
-    }
+    let record = RepositoryRecord::new(tenant.clone(), name, source);
+    (RepositoryRecord { branch: listed.branch, ..record }, settings)
 }
 
 fn show(status: IndexStatus, json: bool) {

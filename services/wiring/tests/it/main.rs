@@ -1,5 +1,6 @@
 //! Tests of the code that services share, over real servers.
 
+mod call_settings;
 mod documented;
 mod key;
 mod organisations;

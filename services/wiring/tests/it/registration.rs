@@ -9,23 +9,27 @@ use cairn_domain::{
 use cairn_gateway::{IndexCall, IndexStatus, IndexTicket, Indexing, LedgerIndexing};
 use cairn_git::RemotePolicy;
 use cairn_metastore::Metastore;
-use cairn_ports::{Catalogue, Clock, Ledger, NewRun, PublishedGeneration, RepositoryRecord, Requests};
+use cairn_ports::{Catalogue, Clock, Ledger, NewRun, PublishedGeneration, RepositoryRecord, Requests, RunDocuments};
 use cairn_search::{Allowed, Caller, CursorKey, QueryError, QueryErrorCode, RepositorySelection, Searcher};
 use cairn_testkit::{FakeIndex, ManualClock, MemoryRuns};
-use cairn_wire::{RequestSettings, RunResult};
+use cairn_wire::{GivenSettings, RunResult};
 
-const SHOP: &str = "https://github.com/acme/shop.git";
+pub(crate) const SHOP: &str = "https://github.com/acme/shop.git";
 
-struct Service {
-    runs: Arc<Metastore>,
+pub(crate) struct Service {
+    pub(crate) runs: Arc<Metastore>,
     searcher: Searcher,
-    indexing: LedgerIndexing,
+    pub(crate) indexing: LedgerIndexing,
 }
 
 impl Service {
     /// The caller is a key of the tenant that may see these names.
-    async fn of(names: &[&str]) -> Result<Self> {
-        let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
+    pub(crate) async fn of(names: &[&str]) -> Result<Self> {
+        Self::over(Arc::new(MemoryRuns::new()), names).await
+    }
+
+    pub(crate) async fn over(documents: Arc<dyn RunDocuments>, names: &[&str]) -> Result<Self> {
+        let runs = Arc::new(Metastore::new(documents));
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(1_000));
         let index = Arc::new(FakeIndex::new(Vec::new()).await?);
         let allowed = Allowed::Only(names.iter().map(ToString::to_string).collect());
@@ -45,22 +49,22 @@ impl Service {
         Ok(Self { runs, searcher, indexing })
     }
 
-    async fn index(&self, target: &str) -> Result<IndexStatus, QueryError> {
+    pub(crate) async fn index(&self, target: &str) -> Result<IndexStatus, QueryError> {
         self.call(IndexCall { target: target.to_owned(), ..IndexCall::default() }).await
     }
 
-    async fn call(&self, call: IndexCall) -> Result<IndexStatus, QueryError> {
+    pub(crate) async fn call(&self, call: IndexCall) -> Result<IndexStatus, QueryError> {
         self.indexing.index(&self.searcher, call).await
     }
 
-    async fn register(&self, name: &str, url: &str) -> Result<RepositoryRecord> {
+    pub(crate) async fn register(&self, name: &str, url: &str) -> Result<RepositoryRecord> {
         let source = Source::Url { url: url.to_owned() };
         let record = RepositoryRecord::new(Tenant::new("acme"), RepositoryName::new(name), source);
         self.runs.register(record.clone()).await?;
         Ok(record)
     }
 
-    async fn registered(&self) -> Result<Vec<RepositoryRecord>> {
+    pub(crate) async fn registered(&self) -> Result<Vec<RepositoryRecord>> {
         Ok(self.runs.repositories(&Scope::all(Tenant::new("acme"))).await?)
     }
 
@@ -228,30 +232,6 @@ async fn cloning_rules_are_checked_before_writing() -> Result<()> {
 }
 
 #[tokio::test]
-async fn only_the_first_call_sets_settings() -> Result<()> {
-    let service = Service::of(&["*"]).await?;
-    let call = |include: &str, max_file_size| IndexCall {
-        target: SHOP.to_owned(),
-        include_patterns: Some(vec![include.to_owned()]),
-        max_file_size,
-        ..IndexCall::default()
-    };
-    let error = service.call(call("a[", None)).await.expect_err("no pattern");
-    ensure!(error.message.contains("include_patterns") && error.message.contains("a["), "{error:?}");
-    let error = service.call(call("*.py", Some(99_999_999))).await.expect_err("too large");
-    ensure!(error.message.contains("max_allowed 10485760") && error.message.contains("provided 99999999"), "{error:?}");
-    ensure!(service.registered().await?.is_empty());
-    service.call(call("*.py", Some(4096))).await?;
-    service.call(call("*.py", Some(4096))).await?;
-    service.index(SHOP).await?;
-    let error = service.call(call("*.go", Some(4096))).await.expect_err("settings were changed");
-    ensure!(error.code == QueryErrorCode::ValidationError, "{error:?}");
-    let settings = RequestSettings::from_json(&service.registered().await?[0].settings).map_err(anyhow::Error::msg)?;
-    ensure!(settings.include == ["*.py"] && settings.max_file_size == Some(4096), "{settings:?}");
-    Ok(())
-}
-
-#[tokio::test]
 async fn request_is_followed_to_its_end() -> Result<()> {
     let service = Service::of(&["*"]).await?;
     let asked = service.index(SHOP).await?;
@@ -319,7 +299,8 @@ async fn renamed_repository_keeps_its_identity() -> Result<()> {
         let (source, name) = (service.indexing.locate)(url).map_err(anyhow::Error::msg)?.context("an address")?;
         let branch = branch.map(ToOwned::to_owned);
         let record = RepositoryRecord { branch, ..RepositoryRecord::new(Tenant::new("acme"), name, source) };
-        anyhow::Ok(service.indexing.register(record, known, Lane::Bulk, false).await?)
+        let given = GivenSettings::default();
+        anyhow::Ok(service.indexing.register(record, given, known, Lane::Bulk, false).await?)
     };
     for url in [SHOP, "https://github.com/acme/shop", "https://github.com/acme/old.git"] {
         let asked = enqueue(url, None, &mut known).await?;

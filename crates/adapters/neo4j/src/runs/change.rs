@@ -171,7 +171,7 @@ fn answered(command: &Command, documents: &Documents) -> Option<CommandReply> {
             .repository
             .as_ref()
             .map(|repository| CommandReply::Cancelled(repository.last_sync.as_ref() == Some(outcome))),
-        Command::Renew { .. } | Command::Abort { .. } => Some(CommandReply::Done),
+        Command::ChangeSettings { .. } | Command::Renew { .. } | Command::Abort { .. } => Some(CommandReply::Done),
         Command::Register { .. }
         | Command::Sent { .. }
         | Command::SendAgain { .. }

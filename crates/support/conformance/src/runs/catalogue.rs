@@ -66,6 +66,21 @@ pub(super) async fn registering_again_updates(store: &dyn RunStore) -> Result<()
     Ok(())
 }
 
+pub(super) async fn changed_settings_replace_only_the_expected_ones(store: &dyn RunStore) -> Result<()> {
+    let runs = RunFixture::new(store, "settings");
+    runs.register(&["a"]).await?;
+    let repository = runs.case.repository("a");
+    store.change_settings(repository, "{}", "{\"x\":1}").await?;
+    let changed = RepositoryRecord { settings: "{\"x\":1}".to_owned(), ..runs.record("a") };
+    expect_eq!(store.repositories(&runs.case.scope()).await?, [changed.clone()]);
+    expect_kind!(store.change_settings(repository, "{}", "{\"x\":2}").await, Conflict);
+    expect_eq!(store.repositories(&runs.case.scope()).await?, [changed]);
+    store.delete(repository, 3).await?;
+    expect_kind!(store.change_settings(repository, "{\"x\":1}", "{}").await, NotFound);
+    expect_kind!(store.change_settings(runs.case.repository("nobody"), "", "{}").await, NotFound);
+    Ok(())
+}
+
 pub(super) async fn a_run_is_invisible_until_it_is_published(store: &dyn RunStore) -> Result<()> {
     let runs = RunFixture::new(store, "publish");
     runs.register(&["a"]).await?;

@@ -53,9 +53,10 @@ enum Fault {
     LimitsAllTogether,
     LimitsEachAlone,
     TakesSyncsForIdle,
+    LosesConflictsOfSettings,
 }
 
-const ALL: [(&str, Fault); 34] = [
+const ALL: [(&str, Fault); 35] = [
     ("loses a publication", Fault::LosesPublication),
     ("sees staged generations", Fault::SeesStaged),
     ("sees deleted repositories", Fault::SeesDeleted),
@@ -90,6 +91,7 @@ const ALL: [(&str, Fault); 34] = [
     ("limits the runs of all repositories together", Fault::LimitsAllTogether),
     ("does not limit runs of several repositories", Fault::LimitsEachAlone),
     ("reports that no repository is in progress", Fault::TakesSyncsForIdle),
+    ("reports success when other settings were stored first", Fault::LosesConflictsOfSettings),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn RunStore>> {
@@ -100,6 +102,18 @@ pub fn faults() -> Vec<PlantedFault<dyn RunStore>> {
 impl Catalogue for Faulty<dyn RunStore, Fault> {
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError> {
         self.inner.register(repository).await
+    }
+
+    async fn change_settings(
+        &self,
+        repository: RepositoryId,
+        expected: &str,
+        settings: &str,
+    ) -> Result<(), CatalogueError> {
+        match (self.fault, self.inner.change_settings(repository, expected, settings).await) {
+            (Fault::LosesConflictsOfSettings, Err(error)) if error.kind == ErrorKind::Conflict => Ok(()),
+            (_, changed) => changed,
+        }
     }
 
     async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError> {

@@ -14,10 +14,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_domain::{
     ArtifactRef, BlobId, ChunkKey, ChunkKind, ChunkRecord, ContentHash, DenseVector, Digest, Digester, EdgeKey,
-    EdgeKind, EdgeRecord, EntryKind, FactsKey, GenerationId, InputType, Lane, LineSpan, ManifestEntry, ModelId,
-    NodeKey, NodeKind, NodeRecord, Outcome, PartId, PatternRecord, PublishedSeq, Reason, RepoPath, RepositoryId,
-    RepositoryName, Resolution, RunId, RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind,
-    SyncProgress, Tenant, View,
+    EdgeKind, EdgeRecord, FactsKey, GenerationId, InputType, Lane, LineSpan, ManifestEntry, ModelId, NodeKey, NodeKind,
+    NodeRecord, Outcome, PartId, PatternRecord, PublishedSeq, Reason, RepoPath, RepositoryId, RepositoryName,
+    Resolution, RunId, RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind, SyncProgress, Tenant, View,
 };
 use cairn_ports::{
     BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
@@ -26,7 +25,7 @@ use cairn_ports::{
 use cairn_runs::SyncOutcome;
 use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
 
-use crate::MemoryBlobs;
+use crate::{MemoryBlobs, manifest_entry};
 
 /// The index time of the repositories of a fake index.
 pub const INDEXED_AT_MS: i64 = 1_700_000_000_000;
@@ -326,7 +325,6 @@ impl FakeIndex {
             settings: "{}".to_owned(),
             last_sync: content.unindexed.clone().flatten(),
             pending_sync: (content.unindexed == Some(None)).then(SyncProgress::default),
-            next_attempt_at_ms: None,
             ..RepositoryRecord::new(content.tenant.clone(), content.name.clone(), source)
         };
         let is_indexed = content.unindexed.is_none();
@@ -361,9 +359,10 @@ impl FakeIndex {
             language: Some(language.clone()),
             source: Some(Slot { artifact: packs.clone(), index }),
             num_lines: text.lines().count() as u32,
-            ..entry(path, Outcome::Indexed(None))
+            ..manifest_entry(path.clone(), Outcome::Indexed(None))
         });
-        let skipped = content.skipped.iter().map(|(path, reason)| entry(path, Outcome::Skipped(*reason)));
+        let skipped =
+            content.skipped.iter().map(|(path, reason)| manifest_entry(path.clone(), Outcome::Skipped(*reason)));
         let mut entries: Vec<ManifestEntry> = texts.chain(skipped).collect();
         entries.sort_by(|left, right| left.path.cmp(&right.path));
         let manifest = Manifest { entries, ..Manifest::default() };
@@ -391,30 +390,14 @@ fn shown_by(symbol: SymbolEntry, chunks: &[ChunkRecord]) -> SymbolEntry {
     SymbolEntry { chunk: smallest.map(|chunk| chunk.key), ..symbol }
 }
 
-fn entry(path: &RepoPath, outcome: Outcome) -> ManifestEntry {
-    ManifestEntry {
-        path: path.clone(),
-        kind: EntryKind::File,
-        blob: BlobId([1; 20]),
-        size_bytes: 1,
-        outcome,
-        language: None,
-        facts_key: None,
-        source: None,
-        num_secrets: 0,
-        num_lines: 0,
-        low_weight: false,
-        navigation: false,
-        tags: Vec::new(),
-        changed_at: None,
-        module: None,
-    }
-}
-
 #[async_trait]
 impl Catalogue for FakeIndex {
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError> {
         Err(CatalogueError::new(ErrorKind::Forbidden, "register", repository.name.as_str()))
+    }
+
+    async fn change_settings(&self, repository: RepositoryId, _: &str, _: &str) -> Result<(), CatalogueError> {
+        Err(CatalogueError::new(ErrorKind::Forbidden, "change_settings", repository.to_string()))
     }
 
     async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError> {
