@@ -13,6 +13,7 @@ use cairn_wire::{ChangedPath, Manifest, PartReport};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::artifacts::Artifacts;
+use crate::chunk_ceiling::ChunkCeiling;
 use crate::claims::Claims;
 use crate::placed::{Changes, OpenPacks, chunk_changes};
 
@@ -21,6 +22,7 @@ use crate::placed::{Changes, OpenPacks, chunk_changes};
 pub struct EmbedStage {
     pub artifacts: Arc<Artifacts>,
     pub embedding: Arc<Embedding>,
+    pub ceiling: ChunkCeiling,
 }
 
 #[async_trait]
@@ -30,6 +32,7 @@ impl Stage for EmbedStage {
     }
 
     async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
+        self.ceiling.check(task.run).await?;
         let plan = self.artifacts.plan(&task.plan).await?;
         let paths = plan.embed.get(task.part.number as usize).cloned().unwrap_or_default();
         let manifest = self.artifacts.manifest_or_empty(plan.manifest.as_ref()).await?;
@@ -177,13 +180,15 @@ fn points(chunks: Vec<ChunkRecord>, dense: Vec<DenseVector>) -> Vec<Point> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::sync::Mutex;
 
-    use cairn_domain::ModelId;
+    use cairn_domain::{ArtifactRef, ModelId};
     use cairn_ports::{EmbedderError, ErrorKind, FailureCode, VectorCacheError};
-    use cairn_testkit::FakeIndex;
+    use cairn_testkit::{FakeIndex, MemoryBlobs};
 
     use super::*;
+    use crate::chunk_ceiling::tests::{EMBED, parsed};
     use crate::pattern_chunk::fixture::pattern;
     use crate::pattern_chunk::pattern_chunk;
 
@@ -247,6 +252,22 @@ mod tests {
     fn chunks(texts: impl Iterator<Item = String>) -> Vec<ChunkRecord> {
         let chunk = pattern_chunk(&pattern("Any")).expect("it has members");
         texts.map(|text| ChunkRecord { content_hash: ContentHash::of(&text), text, ..chunk.clone() }).collect()
+    }
+
+    /// The stage has no artifacts: a part that goes on fails with another code.
+    #[tokio::test]
+    async fn run_over_the_ceiling_embeds_nothing() {
+        let (runs, run) = parsed().await;
+        let plan = ArtifactRef { key: "x".to_owned(), size_bytes: 1, hash: [0; 32] };
+        let task = Task { tenant: Tenant::local(), run, part: EMBED, plan, aborted: BTreeSet::new() };
+        for (max_chunks, expect) in [(6, FailureCode::OverBudget), (7, FailureCode::NotFound)] {
+            let stage = EmbedStage {
+                artifacts: Artifacts::new(Arc::new(MemoryBlobs::default())),
+                embedding: Arc::new(embedding(0).0),
+                ceiling: ChunkCeiling::new(runs.clone(), max_chunks),
+            };
+            assert_eq!(stage.run(&task).await.expect_err("no artifacts").code, expect);
+        }
     }
 
     #[tokio::test]

@@ -3,6 +3,7 @@
 
 mod aggregate;
 mod artifacts;
+mod chunk_ceiling;
 mod claims;
 mod differences;
 mod discover;

@@ -81,6 +81,7 @@ fn pack_facts(facts: &[FileFacts]) -> Vec<u8> {
 
 fn report(facts: &[FileFacts]) -> PartReport {
     let mut report = PartReport { files_parsed: facts.len() as u64, ..PartReport::default() };
+    report.chunks_parsed = facts.iter().map(|facts| facts.chunks.len() as u64).sum();
     for (slot, facts) in facts.iter().enumerate() {
         if !matches!(facts.status, ParseStatus::Parsed | ParseStatus::Partial | ParseStatus::NoParser) {
             report.slots.push(SlotStatus { slot: slot as u32, status: facts.status.as_str().to_owned() });

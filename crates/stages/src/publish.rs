@@ -7,7 +7,7 @@ use cairn_domain::{Outcome, PartEnd, Reason, RunState, StageName};
 use cairn_faults::fail_point;
 use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::{Catalogue, Clock, FailureCode, LedgerRead, PartRecord, PublishedGeneration, RunRecord};
-use cairn_wire::{Manifest, PartReport, Plan, RunResult, StageDuration};
+use cairn_wire::{Manifest, PartReport, Plan, PlannedRefusal, RunResult, StageDuration};
 use rustc_hash::FxHashMap;
 
 use crate::artifacts::{Artifacts, reported};
@@ -32,8 +32,12 @@ impl Stage for PublishStage {
 
     async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&task.plan).await?;
+        // The worker that began the run died before it recorded the failure.
+        if let Some(PlannedRefusal { code, message }) = &plan.refusal {
+            let code = FailureCode::parse(code).unwrap_or(FailureCode::InvalidSettings);
+            return Err(StageError::permanent(code, message.clone()));
+        }
         if plan.manifest.is_none() {
-            // The worker that began the run died before it recorded the failure.
             return Err(StageError::permanent(
                 FailureCode::InvalidSettings,
                 "the settings of the repository cannot be used",

@@ -10,6 +10,7 @@ use cairn_ports::{
 
 use crate::aggregate::AggregateStage;
 use crate::artifacts::Artifacts;
+use crate::chunk_ceiling::ChunkCeiling;
 use crate::embed::{EmbedStage, Embedding};
 use crate::embed_patterns::EmbedPatternsStage;
 use crate::link::LinkStage;
@@ -51,7 +52,8 @@ impl StageSet {
     /// The stages that call the model: `embed` and `embed_patterns`.
     pub fn embed(&self, embedding: Embedding) -> [Arc<dyn Stage>; 2] {
         let embedding = Arc::new(embedding);
-        let embed = EmbedStage { artifacts: Arc::clone(&self.artifacts), embedding: Arc::clone(&embedding) };
+        let ceiling = ChunkCeiling::new(Arc::clone(&self.ledger), self.max_chunks);
+        let embed = EmbedStage { artifacts: Arc::clone(&self.artifacts), embedding: Arc::clone(&embedding), ceiling };
         let embed_patterns = EmbedPatternsStage {
             artifacts: Arc::clone(&self.artifacts),
             snapshots: Arc::clone(&self.snapshots),

@@ -61,7 +61,7 @@ impl ArtifactKind {
     /// The version that this build writes.
     pub fn version(self) -> u8 {
         match self {
-            ArtifactKind::Manifest => 2,
+            ArtifactKind::Manifest | ArtifactKind::Plan => 2,
             _ => 1,
         }
     }

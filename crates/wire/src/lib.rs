@@ -25,6 +25,6 @@ pub use job::{Job, PartJob, SyncJob};
 pub use links::{AskedKeys, FileUnresolved, LinkGroup, LinkState, LinkSummary, LinkedFile, UnresolvedSite};
 pub use manifest::Manifest;
 pub use pack::{PackReader, PackWriter};
-pub use plan::{ChangedPath, Plan};
+pub use plan::{ChangedPath, Plan, PlannedRefusal};
 pub use result::{FileError, PartReport, RunResult, SlotStatus, StageDuration, WrittenArtifact};
-pub use settings::RequestSettings;
+pub use settings::{GivenSettings, RequestSettings};

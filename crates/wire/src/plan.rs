@@ -2,7 +2,7 @@
 
 use cairn_domain::{ArtifactRef, PartId, RepoPath, StageName};
 
-use crate::codec::record;
+use crate::codec::{Decode, DecodeError, Encode, Reader, record};
 
 /// A path whose records change.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,8 +34,51 @@ pub struct Plan {
     pub rebuild: bool,
     /// Text of the repository's `.cairn.yaml`; empty if it has none.
     pub settings: String,
+    /// Set if the sync refused the snapshot: the run fails with it, and has no manifest. None in version 1.
+    pub refusal: Option<PlannedRefusal>,
 }
-record!(Plan { manifest, previous_manifest, packs, embed, retire, changes, rebuild, settings });
+
+/// Why a sync refused a snapshot. The plan contains it because the process may end before it records it with
+/// the run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlannedRefusal {
+    /// A failure code, for example `over_budget`.
+    pub code: String,
+    pub message: String,
+}
+record!(PlannedRefusal { code, message });
+
+impl Encode for Plan {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Plan { manifest, previous_manifest, packs, embed, retire, changes, rebuild, settings, refusal } = self;
+        manifest.encode(out);
+        previous_manifest.encode(out);
+        packs.encode(out);
+        embed.encode(out);
+        retire.encode(out);
+        changes.encode(out);
+        rebuild.encode(out);
+        settings.encode(out);
+        refusal.encode(out);
+    }
+}
+
+/// Version 1 ends with the settings.
+impl Decode for Plan {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            manifest: Decode::decode(reader)?,
+            previous_manifest: Decode::decode(reader)?,
+            packs: Decode::decode(reader)?,
+            embed: Decode::decode(reader)?,
+            retire: Decode::decode(reader)?,
+            changes: Decode::decode(reader)?,
+            rebuild: Decode::decode(reader)?,
+            settings: Decode::decode(reader)?,
+            refusal: if reader.0.is_empty() { None } else { Decode::decode(reader)? },
+        })
+    }
+}
 
 impl Plan {
     /// Every part of every stage.

@@ -76,6 +76,8 @@ pub struct SlotStatus {
 pub struct PartReport {
     pub duration_ms: u64,
     pub files_parsed: u64,
+    /// Chunks of the pack's contents; reported by parse. A content with several paths counts once.
+    pub chunks_parsed: u64,
     pub chunks_embedded: u64,
     pub cache_hits: u64,
     /// Counts of the whole snapshot; reported by link.

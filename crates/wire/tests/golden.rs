@@ -68,6 +68,22 @@ fn read_manifest(bytes: &[u8]) -> Result<bool, String> {
     Ok(artifact::<Manifest>(ArtifactKind::Manifest, bytes)? == expected)
 }
 
+/// Version 1 has no refusal.
+fn read_plan(bytes: &[u8]) -> Result<bool, String> {
+    let expected = match bytes.get(6) {
+        Some(1) => Plan { refusal: None, ..values::plan() },
+        _ => values::plan(),
+    };
+    Ok(artifact::<Plan>(ArtifactKind::Plan, bytes)? == expected)
+}
+
+/// Version 1 has no count of parsed chunks.
+fn read_part_report(bytes: &[u8]) -> Result<bool, String> {
+    let found = PartReport::from_json(text(bytes)?)?;
+    let version_1 = PartReport { chunks_parsed: 0, ..values::part_report() };
+    Ok(found == values::part_report() || found == version_1)
+}
+
 /// Version 1 has no errors of settings files.
 fn read_run_result(bytes: &[u8]) -> Result<bool, String> {
     let found = json::<RunResult>(bytes)?;
@@ -124,7 +140,7 @@ fn formats() -> Vec<Format> {
             name: "plan",
             version: ArtifactKind::Plan.version(),
             write: || encode(ArtifactKind::Plan, &values::plan()),
-            read: |bytes| Ok(artifact::<Plan>(ArtifactKind::Plan, bytes)? == values::plan()),
+            read: read_plan,
         },
         Format {
             name: "patterns",
@@ -154,9 +170,9 @@ fn formats() -> Vec<Format> {
         },
         Format {
             name: "part_report",
-            version: 1,
+            version: 2,
             write: || values::part_report().to_json().into_bytes(),
-            read: |bytes| Ok(PartReport::from_json(text(bytes)?)? == values::part_report()),
+            read: read_part_report,
         },
         Format {
             name: "run_result",

@@ -295,19 +295,10 @@ async fn transferred_repository_keeps_its_identity() {
 #[tokio::test]
 async fn repositories_of_persons_are_not_changed() {
     let world = World::new();
-    let by_hand = RepositoryRecord {
-        id: world.id("acme/shop"),
-        tenant: world.tenant.clone(),
-        name: RepositoryName::new("git.example/acme/shop"),
-        source: Source::Url { url: "https://git.example/acme/shop".to_owned() },
-        branch: Some("mine".to_owned()),
-        settings: String::new(),
-        aliases: Vec::new(),
-        hosted: None,
-        last_sync: None,
-        pending_sync: None,
-        next_attempt_at_ms: None,
-    };
+    let source = Source::Url { url: "https://git.example/acme/shop".to_owned() };
+    let name = RepositoryName::new("git.example/acme/shop");
+    let record = RepositoryRecord::new(world.tenant.clone(), name, source);
+    let by_hand = RepositoryRecord { branch: Some("mine".to_owned()), ..record };
     world.runs.register(by_hand.clone()).await.expect("registered");
     world.put_named("acme", 1, "shop");
     world.put_named("acme", 2, "other");

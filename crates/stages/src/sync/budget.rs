@@ -44,29 +44,15 @@ pub(super) fn check(what: &str, figure: u64, limit: u64, setting: &str) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use cairn_domain::{EntryKind, Outcome, Reason, RepoPath};
+    use cairn_domain::{Outcome, Reason, RepoPath};
     use cairn_ports::FailureCode;
+    use cairn_testkit::manifest_entry;
 
     use super::*;
 
     fn entry(path: &str, blob: u8, size_bytes: u64, outcome: Outcome) -> ManifestEntry {
-        ManifestEntry {
-            path: RepoPath::parse(path).expect("a path"),
-            kind: EntryKind::File,
-            blob: BlobId([blob; 20]),
-            size_bytes,
-            outcome,
-            language: None,
-            facts_key: None,
-            source: None,
-            num_secrets: 0,
-            num_lines: 0,
-            low_weight: false,
-            navigation: false,
-            tags: Vec::new(),
-            changed_at: None,
-            module: None,
-        }
+        let path = RepoPath::parse(path).expect("a path");
+        ManifestEntry { blob: BlobId([blob; 20]), size_bytes, ..manifest_entry(path, outcome) }
     }
 
     #[test]

@@ -31,7 +31,7 @@ use cairn_ports::{
     Catalogue, Clock, ErrorKind, FailureCode, Lease, Ledger, ListingLimit, NewRun, PublishedGeneration, ReadOptions,
     RepositoryRecord, SnapshotTree, SourceCache, SourceError, SourceReader, SyncMeter,
 };
-use cairn_wire::{ArtifactKind, Manifest, Plan, RequestSettings, RunResult, StageDuration, encode};
+use cairn_wire::{ArtifactKind, Manifest, Plan, PlannedRefusal, RequestSettings, RunResult, StageDuration, encode};
 use tokio::time::Instant;
 
 pub(crate) use changes::is_doubtful;
@@ -345,7 +345,8 @@ impl Sync {
         error: StageError,
     ) -> Result<Synced, StageError> {
         let repository = request.repository.id;
-        let plan = encode(ArtifactKind::Plan, &Plan::default());
+        let refusal = Some(PlannedRefusal { code: error.code.to_string(), message: error.chain() });
+        let plan = encode(ArtifactKind::Plan, &Plan { refusal, ..Plan::default() });
         let plan = self.artifacts.put_by_content("plans", repository, plan).await?;
         let manifest = self.artifacts.put_manifest(repository, Manifest::default()).await?;
         let run = NewRun {

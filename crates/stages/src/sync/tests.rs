@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cairn_config::Operator;
+use cairn_config::{Ceilings, Operator};
 use cairn_domain::{
     BlobId, EntryKind, Lane, ModelId, Outcome, PartEnd, PartId, PublishedSeq, Reason, RepoPath, RepositoryId,
     RepositoryName, Revision, RunId, RunState, Scope, Source, SyncProgress, Tenant,
@@ -131,19 +131,8 @@ impl World {
         let remote = Arc::new(Remote::default());
         let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
         let (tenant, name) = (Tenant::new("acme"), RepositoryName::new("git.example/acme/shop"));
-        let record = RepositoryRecord {
-            id: RepositoryId::derive(&tenant, &name),
-            tenant,
-            name,
-            source: Source::Url { url: "https://git.example/acme/shop".to_owned() },
-            branch: None,
-            settings: String::new(),
-            aliases: Vec::new(),
-            hosted: None,
-            last_sync: None,
-            pending_sync: None,
-            next_attempt_at_ms: None,
-        };
+        let source = Source::Url { url: "https://git.example/acme/shop".to_owned() };
+        let record = RepositoryRecord::new(tenant, name, source);
         runs.register(record.clone()).await.expect("registered");
         let sync = Sync {
             artifacts: Artifacts::new(Arc::new(MemoryBlobs::default())),
@@ -255,6 +244,18 @@ async fn changed_inputs_open_an_unchanged_head() {
     world.publish(false, RunState::Published).await;
     world.synced(true).await.expect("a rebuild");
     assert_eq!(world.remote.counts(), (0, 1), "a rebuild");
+}
+
+/// Patterns that a call changed take effect at an unchanged commit.
+#[tokio::test]
+async fn changed_patterns_begin_a_run() {
+    let mut world = World::new().await;
+    world.publish(false, RunState::Published).await;
+    world.record.settings = "{\"exclude\":[\"*.py\"]}".to_owned();
+    let run = world.synced(false).await.expect("a run");
+    let manifest = world.runs.run(run).await.expect("the run").manifest;
+    let manifest = world.sync.artifacts.manifest(&manifest).await.expect("a manifest");
+    assert_eq!(manifest.entries[0].outcome, Outcome::Skipped(Reason::Excluded));
 }
 
 #[tokio::test]
@@ -506,27 +507,40 @@ impl Ledger for DiesBeforeAbort {
     }
 }
 
+/// The run of a refused snapshot fails with the cause, also if its process dies before it records the cause.
 #[tokio::test]
-async fn invalid_settings_are_never_published() {
-    let mut world = World::new().await;
-    world.record.settings = "no settings".to_owned();
-    world.sync.ledger = Arc::new(DiesBeforeAbort(world.runs.clone()));
-    let error = world.sync.run(world.request(false)).await.err().expect("invalid settings");
-    assert_eq!(error.code, FailureCode::Unavailable);
-    let run = world.runs.unfinished().await.expect("runs").pop().expect("it was begun");
-    let [part] = world.runs.ready(run.id).await.expect("parts")[..] else { panic!("one part ends the run") };
-    let stage = PublishStage {
-        artifacts: Arc::clone(&world.sync.artifacts),
-        catalogue: world.runs.clone(),
-        ledger: world.runs.clone(),
-        clock: Arc::clone(&world.sync.clock),
-        model: "m".to_owned(),
-        max_chunks: 10,
+async fn refusal_survives_the_death_of_its_process() {
+    type Change = fn(&mut World);
+    let check = async |change: Change, code: FailureCode, expect: &[&str]| {
+        let mut world = World::new().await;
+        change(&mut world);
+        world.sync.ledger = Arc::new(DiesBeforeAbort(world.runs.clone()));
+        let error = world.sync.run(world.request(false)).await.err().expect("it is refused");
+        assert_eq!(error.code, FailureCode::Unavailable);
+        let run = world.runs.unfinished().await.expect("runs").pop().expect("it was begun");
+        let [part] = world.runs.ready(run.id).await.expect("parts")[..] else { panic!("one part ends the run") };
+        let stage = PublishStage {
+            artifacts: Arc::clone(&world.sync.artifacts),
+            catalogue: world.runs.clone(),
+            ledger: world.runs.clone(),
+            clock: Arc::clone(&world.sync.clock),
+            model: "m".to_owned(),
+            max_chunks: 10,
+        };
+        let tenant = world.record.tenant.clone();
+        let task = Task { tenant, run: run.id, part, plan: run.plan, aborted: BTreeSet::new() };
+        let error = stage.run(&task).await.expect_err("nothing can be published");
+        assert_eq!((error.code, error.class), (code, ErrorClass::Permanent));
+        assert!(expect.iter().all(|part| error.chain().contains(part)), "{}", error.chain());
+        let view = world.runs.view().await.expect("a view");
+        assert_eq!(world.runs.published(&view, world.record.id).await.expect("the catalogue"), None);
     };
-    let tenant = world.record.tenant.clone();
-    let task = Task { tenant, run: run.id, part, plan: run.plan, aborted: BTreeSet::new() };
-    let error = stage.run(&task).await.expect_err("nothing can be published");
-    assert_eq!((error.code, error.class), (FailureCode::InvalidSettings, ErrorClass::Permanent));
-    let view = world.runs.view().await.expect("a view");
-    assert_eq!(world.runs.published(&view, world.record.id).await.expect("the catalogue"), None);
+    let unusable: Change = |world| world.record.settings = "no settings".to_owned();
+    check(unusable, FailureCode::InvalidSettings, &["stored settings"]).await;
+    let too_small: Change = |world| {
+        let ceilings = Ceilings { max_expanded_bytes: 5, ..Ceilings::default() };
+        world.sync.operator = Arc::new(Operator { ceilings, ..Operator::default() });
+    };
+    let expect = ["6 bytes of files", "the limit is 5", "ceilings.max_expanded_bytes", "exclude files"];
+    check(too_small, FailureCode::OverBudget, &expect).await;
 }

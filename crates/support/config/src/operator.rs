@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use cairn_inventory::GeneratedPolicy;
 
-use crate::reader::{At, Reader};
+use crate::reader::{At, Reader, Setting, set};
 use crate::repository::max_file_size;
 use crate::tree::{Node, Value};
 use crate::{Ceilings, Fault, InvalidSettings, ceilings};
@@ -99,14 +99,8 @@ pub enum OperatorError {
     Invalid(#[from] InvalidSettings),
 }
 
-struct Setting {
-    key: &'static str,
-    variable: &'static str,
-    apply: fn(&mut Reader, &At<'_>, &mut Operator),
-}
-
-/// `key` in the file, `variable` in the environment.
-const SETTINGS: &[Setting] = &[
+/// The settings but the ceilings, which have a list of their own.
+const SETTINGS: &[Setting<Operator>] = &[
     Setting { key: "home", variable: "CAIRN_HOME", apply: |reader, at, operator| operator.home = path(reader, at) },
     Setting {
         key: "max_file_size",
@@ -197,48 +191,6 @@ const SETTINGS: &[Setting] = &[
         variable: "CAIRN_MAX_ENTRIES",
         apply: |reader, at, operator| set(&mut operator.sources.max_entries, reader.integer(at, 1..=100_000_000)),
     },
-    Setting {
-        key: "ceilings.max_expanded_bytes",
-        variable: "CAIRN_MAX_EXPANDED_BYTES",
-        apply: |reader, at, operator| set(&mut operator.ceilings.max_expanded_bytes, ceilings::bytes(reader, at)),
-    },
-    Setting {
-        key: "ceilings.max_repeated_bytes",
-        variable: "CAIRN_MAX_REPEATED_BYTES",
-        apply: |reader, at, operator| set(&mut operator.ceilings.max_repeated_bytes, ceilings::bytes(reader, at)),
-    },
-    Setting {
-        key: "ceilings.max_chunks",
-        variable: "CAIRN_MAX_CHUNKS",
-        apply: |reader, at, operator| set(&mut operator.ceilings.max_chunks, ceilings::number(reader, at)),
-    },
-    Setting {
-        key: "ceilings.max_rule_files",
-        variable: "CAIRN_MAX_RULE_FILES",
-        apply: |reader, at, operator| set(&mut operator.ceilings.max_rule_files, ceilings::number(reader, at)),
-    },
-    Setting {
-        key: "ceilings.max_rule_file_bytes",
-        variable: "CAIRN_MAX_RULE_FILE_BYTES",
-        apply: |reader, at, operator| set(&mut operator.ceilings.max_rule_file_bytes, ceilings::bytes(reader, at)),
-    },
-    Setting {
-        key: "ceilings.max_secret_patterns",
-        variable: "CAIRN_MAX_SECRET_PATTERNS",
-        apply: |reader, at, operator| set(&mut operator.ceilings.max_secret_patterns, ceilings::number(reader, at)),
-    },
-    Setting {
-        key: "ceilings.max_secret_pattern_bytes",
-        variable: "CAIRN_MAX_SECRET_PATTERN_BYTES",
-        apply: |reader, at, operator| set(&mut operator.ceilings.max_secret_pattern_bytes, ceilings::bytes(reader, at)),
-    },
-    Setting {
-        key: "ceilings.sync_timeout_seconds",
-        variable: "CAIRN_SYNC_TIMEOUT_SECONDS",
-        apply: |reader, at, operator| {
-            set(&mut operator.ceilings.sync_timeout_seconds, reader.integer(at, 1..=86_400));
-        },
-    },
 ];
 
 impl Operator {
@@ -285,18 +237,33 @@ impl Operator {
     }
 }
 
+/// Key and variable of every setting.
+fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let others = SETTINGS.iter().map(|setting| (setting.key, setting.variable));
+    others.chain(ceilings::SETTINGS.iter().map(|setting| (setting.key, setting.variable)))
+}
+
+/// Applies the setting whose key and variable are meant. False if no setting is.
+fn apply(reader: &mut Reader, at: &At<'_>, operator: &mut Operator, is_meant: impl Fn(&str, &str) -> bool) -> bool {
+    if let Some(setting) = SETTINGS.iter().find(|setting| is_meant(setting.key, setting.variable)) {
+        (setting.apply)(reader, at, operator);
+        return true;
+    }
+    let ceiling = ceilings::SETTINGS.iter().find(|setting| is_meant(setting.key, setting.variable));
+    if let Some(setting) = ceiling {
+        (setting.apply)(reader, at, &mut operator.ceilings);
+    }
+    ceiling.is_some()
+}
+
 fn apply_file(reader: &mut Reader, root: &Node, operator: &mut Operator) {
     for (name, at) in reader.entries(&At::root(root)) {
-        let is_section =
-            SETTINGS.iter().any(|setting| setting.key.split_once('.').is_some_and(|(section, _)| section == name));
+        let is_section = names().any(|(key, _)| key.split_once('.').is_some_and(|(section, _)| section == name));
         let entries = if is_section { reader.entries(&at).into_iter().map(|(_, at)| at).collect() } else { vec![at] };
         for at in entries {
-            match SETTINGS.iter().find(|setting| setting.key == at.key) {
-                Some(setting) => (setting.apply)(reader, &at, operator),
-                None => {
-                    let known: Vec<&'static str> = SETTINGS.iter().map(|setting| setting.key).collect();
-                    reader.fault(&at, crate::reader::unknown_key(&at.key, &known));
-                }
+            if !apply(reader, &at, operator, |key, _| key == at.key) {
+                let known: Vec<&'static str> = names().map(|(key, _)| key).collect();
+                reader.fault(&at, crate::reader::unknown_key(&at.key, &known));
             }
         }
     }
@@ -307,19 +274,12 @@ fn apply_file(reader: &mut Reader, root: &Node, operator: &mut Operator) {
 fn apply_variable(reader: &mut Reader, name: &str, value: &str, operator: &mut Operator) {
     let node = Node::text(value);
     let at = At { key: name.to_owned(), line: None, node: &node };
-    if let Some(setting) = SETTINGS.iter().find(|setting| setting.variable == name) {
-        (setting.apply)(reader, &at, operator);
+    if apply(reader, &at, operator, |_, variable| variable == name) {
         return;
     }
-    let slip = SETTINGS.iter().find(|setting| strsim::damerau_levenshtein(setting.variable, name) <= 2);
-    if let Some(setting) = slip {
-        reader.fault(&at, format!("unknown variable; the nearest known one is `{}`", setting.variable));
-    }
-}
-
-fn set<T>(field: &mut T, value: Option<T>) {
-    if let Some(value) = value {
-        *field = value;
+    let slip = names().find(|(_, variable)| strsim::damerau_levenshtein(variable, name) <= 2);
+    if let Some((_, variable)) = slip {
+        reader.fault(&at, format!("unknown variable; the nearest known one is `{variable}`"));
     }
 }
 
@@ -512,10 +472,10 @@ mod tests {
 
     #[test]
     fn every_setting_has_its_own_key_and_variable() {
-        for (index, setting) in SETTINGS.iter().enumerate() {
-            assert!(setting.variable.starts_with("CAIRN_"));
-            let others = &SETTINGS[index + 1..];
-            assert!(others.iter().all(|other| other.key != setting.key && other.variable != setting.variable));
+        let names: Vec<_> = names().collect();
+        for (index, (key, variable)) in names.iter().enumerate() {
+            assert!(variable.starts_with("CAIRN_"));
+            assert!(names[index + 1..].iter().all(|other| other.0 != *key && other.1 != *variable));
         }
     }
 }

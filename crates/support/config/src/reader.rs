@@ -38,6 +38,19 @@ pub(crate) struct Reader {
     faults: Vec<Fault>,
 }
 
+/// A setting with its key in the file, its variable in the environment, and its reader.
+pub(crate) struct Setting<T: 'static> {
+    pub key: &'static str,
+    pub variable: &'static str,
+    pub apply: fn(&mut Reader, &At<'_>, &mut T),
+}
+
+pub(crate) fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}
+
 impl Reader {
     pub(crate) fn fault(&mut self, at: &At<'_>, message: impl Into<String>) {
         self.add(Fault { line: at.line, key: at.key.clone(), message: message.into() });

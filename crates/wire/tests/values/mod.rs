@@ -12,7 +12,8 @@ use cairn_domain::{
 };
 use cairn_wire::{
     AskedKeys, ChangedPath, FileError, FileUnresolved, Job, LinkGroup, LinkState, LinkSummary, LinkedFile, Manifest,
-    PartJob, PartReport, Plan, RequestSettings, RunResult, SlotStatus, StageDuration, UnresolvedSite, WrittenArtifact,
+    PartJob, PartReport, Plan, PlannedRefusal, RequestSettings, RunResult, SlotStatus, StageDuration, UnresolvedSite,
+    WrittenArtifact,
 };
 
 fn key(number: usize) -> Key128 {
@@ -219,6 +220,10 @@ pub(crate) fn plan() -> Plan {
         changes: true,
         rebuild: false,
         settings: "exclude: [gen/**]\n".to_owned(),
+        refusal: Some(PlannedRefusal {
+            code: "over_budget".to_owned(),
+            message: "9 chunks; the limit is 8".to_owned(),
+        }),
     }
 }
 
@@ -373,6 +378,7 @@ pub(crate) fn part_report() -> PartReport {
     PartReport {
         duration_ms: 1,
         files_parsed: 2,
+        chunks_parsed: 9,
         chunks_embedded: 3,
         cache_hits: 4,
         symbols: 5,
