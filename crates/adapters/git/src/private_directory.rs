@@ -3,6 +3,11 @@
 //! The clones contain texts that are redacted everywhere else, and Cairn trusts the files of the index. So
 //! the directory has mode 0700. A directory of another user is refused: its owner could replace every file in
 //! it.
+//!
+//! The same holds for its parents: in a parent that every user may write to, any user can rename the
+//! directory and put another one in its place while Cairn runs. With the sticky bit (like `/tmp`), only the
+//! owner can. The owners of the parents and members of their groups are trusted: a shared project with
+//! `umask 002` and a mount of a container are common places for an index.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;
@@ -18,6 +23,12 @@ pub enum NotPrivate {
         .path.display()
     )]
     ForeignOwner { path: PathBuf, owner: u32, user: u32 },
+    #[error(
+        "every user may replace `{}`, because its parent `{}` is writable for all and has no sticky bit; \
+         protect the parent (`chmod o-w`), or configure another directory",
+        .path.display(), .parent.display()
+    )]
+    ReplaceableByOthers { path: PathBuf, parent: PathBuf },
     #[error("`{}` is not a directory; remove it, or configure another directory", .0.display())]
     NotADirectory(PathBuf),
     #[error("cannot create or protect the directory `{}`", .path.display())]
@@ -25,13 +36,14 @@ pub enum NotPrivate {
 }
 
 /// Creates the directory with mode 0700 if it does not exist. For an existing one it checks the owner and
-/// removes the permissions of all other users.
+/// removes the permissions of all other users. No parent may be writable for every user.
 pub fn create_private_directory(path: &Path) -> Result<(), NotPrivate> {
     create_for(path, rustix::process::geteuid().as_raw())
 }
 
 fn create_for(path: &Path, user: u32) -> Result<(), NotPrivate> {
     let failed = |source| NotPrivate::Io { path: path.to_owned(), source };
+    check_parents(path, &std::path::absolute(path).map_err(failed)?)?;
     if !path.exists() {
         DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
     }
@@ -41,9 +53,23 @@ fn create_for(path: &Path, user: u32) -> Result<(), NotPrivate> {
     if !metadata.is_dir() {
         return Err(NotPrivate::NotADirectory(path.to_owned()));
     }
+    // A link may lead to a place with other parents.
+    check_parents(path, &path.canonicalize().map_err(failed)?)?;
     check_owner(path, &metadata, user)?;
     if metadata.mode() & 0o077 != 0 {
         fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Checks the parents that exist.
+fn check_parents(path: &Path, full: &Path) -> Result<(), NotPrivate> {
+    for parent in full.ancestors().skip(1) {
+        let Ok(metadata) = fs::metadata(parent) else { continue };
+        let (is_open, is_sticky) = (metadata.mode() & 0o002 != 0, metadata.mode() & 0o1000 != 0);
+        if is_open && !is_sticky {
+            return Err(NotPrivate::ReplaceableByOthers { path: path.to_owned(), parent: parent.to_owned() });
+        }
     }
     Ok(())
 }
@@ -74,6 +100,29 @@ mod tests {
         fs::set_permissions(&old, Permissions::from_mode(0o777)).expect("opened");
         create_private_directory(&old).expect("protected");
         assert_eq!(mode(&old), 0o700);
+    }
+
+    #[test]
+    fn parents_that_all_may_write_to_are_refused() {
+        let directory = tempfile::tempdir().expect("directory");
+        let parent = directory.path().join("shared");
+        fs::create_dir_all(parent.join("between")).expect("created");
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(parent.join("between"), &link).expect("linked");
+        let check = |mode: u32, is_refused: bool| {
+            fs::set_permissions(&parent, Permissions::from_mode(mode)).expect("changed");
+            for path in [parent.join("between/index"), parent.join("between"), link.clone(), link.join("other")] {
+                let created = create_private_directory(&path);
+                let refused = matches!(&created, Err(NotPrivate::ReplaceableByOthers { parent: open, .. })
+                    if open.ends_with("shared"));
+                assert_eq!(refused, is_refused, "{mode:o} {}: {created:?}", path.display());
+                assert_eq!(created.is_err(), is_refused, "{mode:o} {}: {created:?}", path.display());
+            }
+        };
+        check(0o777, true);
+        assert!(!parent.join("between/index").exists(), "a refused directory is created");
+        check(0o1777, false);
+        check(0o775, false);
     }
 
     #[test]

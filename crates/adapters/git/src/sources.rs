@@ -97,7 +97,9 @@ impl GitSources {
 fn not_private(url: &str, error: NotPrivate) -> SourceError {
     let kind = match &error {
         NotPrivate::Io { .. } => ErrorKind::Io,
-        NotPrivate::ForeignOwner { .. } | NotPrivate::NotADirectory(_) => ErrorKind::Forbidden,
+        NotPrivate::ForeignOwner { .. } | NotPrivate::ReplaceableByOthers { .. } | NotPrivate::NotADirectory(_) => {
+            ErrorKind::Forbidden
+        }
     };
     SourceError::new(kind, "open", url).because(error)
 }
