@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use cairn_testkit::delta_bomb;
 use cairn_testkit::work_tree::{commit, git, repository, write};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -57,6 +58,14 @@ fn object(repository: &Path, arguments: &[&str], input: &[u8]) -> String {
 
 /// Indexes a source that exceeds the ceiling of a setting.
 fn check_over_budget(index: &Index, source: &Path, setting: &str) {
+    let answer = index_within_bounds(index, source, setting);
+    assert!(answer.contains("over_budget") && answer.contains(setting), "{answer}");
+    let runs = index.json(&["runs"]).to_string();
+    assert!(runs.contains("failed") && runs.contains("over_budget"), "{runs}");
+}
+
+/// Indexes a source within the bounds of time and memory, and returns the answer.
+fn index_within_bounds(index: &Index, source: &Path, what: &str) -> String {
     let mut command = index.command(&["index", &source.to_string_lossy(), "--name", "r", "--json"]);
     let began_at = Instant::now();
     let child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
@@ -72,12 +81,9 @@ fn check_over_budget(index: &Index, source: &Path, setting: &str) {
     let output = child.wait_with_output().expect("the program ends");
     drop(running);
     let peak_mib = watcher.join().expect("no panic");
-    println!("{setting}: {peak_mib} MiB, {:?}", began_at.elapsed());
+    println!("{what}: {peak_mib} MiB, {:?}", began_at.elapsed());
     assert!(began_at.elapsed() < MOST_TIME && peak_mib < MOST_MIB, "{:?}, {peak_mib} MiB", began_at.elapsed());
-    let answer = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(answer.contains("over_budget") && answer.contains(setting), "{answer}");
-    let runs = index.json(&["runs"]).to_string();
-    assert!(runs.contains("failed") && runs.contains("over_budget"), "{runs}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// The largest resident memory of a process so far.
@@ -92,6 +98,38 @@ fn trees_that_repeat_one_file_are_over_budget() {
     for num_directories in [2_000, 40_000] {
         let (_directory, bare) = repeated_tree(num_directories);
         check_over_budget(&Index::new(), &bare, "ceilings.max_repeated_bytes");
+    }
+}
+
+/// A bare repository with every object of a pack as a file.
+fn bare_of_pack(pack: &[u8]) -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let bare = directory.path().join("bare.git");
+    git(directory.path(), &["init", "--quiet", "--bare", "--initial-branch=main", "bare.git"]);
+    object(&bare, &["index-pack", "--stdin"], pack);
+    let ids = git(&bare, &["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]);
+    let listing: String =
+        ids.lines().zip(0..).map(|(id, number)| format!("100644 blob {id}\tf{number}.py\n")).collect();
+    let tree = object(&bare, &["mktree"], listing.as_bytes());
+    let commit = git(&bare, &["commit-tree", &tree, "-m", "m"]);
+    git(&bare, &["update-ref", "refs/heads/main", &commit]);
+    (directory, bare)
+}
+
+/// Files whose delta base has 536 MB, and many large files. Each base is built in the memory of this process.
+#[test]
+fn delta_bombs_stay_within_bounds() {
+    for (num_doublings, num_files, file_bytes) in [(13, 100, 10), (8, 400, 1_000_000)] {
+        let pack = delta_bomb(num_doublings, num_files, file_bytes);
+        let (_directory, bare) = bare_of_pack(&pack);
+        let what = format!("{} bytes of pack, {num_files} files of {file_bytes} bytes", pack.len());
+        let index = Index::new();
+        let answer = index_within_bounds(&index, &bare, &what);
+        let ended: Value = serde_json::from_str(answer.lines().last().unwrap_or_default()).expect("JSON");
+        assert!(answer.contains("over_budget") || ended["state"] == "published", "{answer}");
+        if file_bytes == 10 {
+            assert!(answer.contains("\"failed(unreadable)\":100"), "{answer}");
+        }
     }
 }
 
@@ -175,6 +213,65 @@ fn unusable_settings_files_do_not_stop_a_run() {
     let unreadable = plain.path().join("one/.gitattributes");
     fs::set_permissions(&unreadable, Permissions::from_mode(0o000)).expect("permissions");
     check_unusable_settings(&Index::new(), plain.path(), 4);
+}
+
+/// Removes or truncates a loose object.
+fn damage(bare: &Path, revision: &str, is_removed: bool) {
+    let id = git(bare, &["rev-parse", revision]);
+    let file = bare.join("objects").join(&id[..2]).join(&id[2..]);
+    fs::set_permissions(&file, Permissions::from_mode(0o644)).expect("permissions");
+    if is_removed {
+        fs::remove_file(&file).expect("removed");
+    } else {
+        let bytes = fs::read(&file).expect("an object");
+        fs::write(&file, &bytes[..bytes.len() / 2]).expect("truncated");
+    }
+}
+
+/// Missing and damaged files, settings files and directories are recorded and counted; the rest is indexed.
+#[test]
+fn damaged_objects_of_a_bare_repository_do_not_stop_a_run() {
+    for is_removed in [true, false] {
+        let directory = repository();
+        for path in ["a.py", "lost.py", "sub/b.py", "deep/c.py", "one/.gitattributes", "two/.cairnignore"] {
+            let line = path.chars().map(|sign| if sign.is_ascii_alphabetic() { sign } else { '_' });
+            let text: String =
+                (0..200).map(|number| format!("# {} {number}\n", line.clone().collect::<String>())).collect();
+            write(directory.path(), path, text);
+        }
+        commit(directory.path(), "first");
+        let bare = directory.path().join(".git");
+        for revision in ["HEAD:lost.py", "HEAD:sub", "HEAD:one/.gitattributes", "HEAD:two/.cairnignore"] {
+            damage(&bare, revision, is_removed);
+        }
+        let index = Index::new();
+        let answer = index.index(&bare);
+        let result = &answer["result"];
+        assert_eq!(answer["state"], "published", "{answer}");
+        assert_eq!(result["files"]["failed(unreadable)"].as_u64(), Some(4), "{answer}");
+        assert_eq!((result["num_errors"].as_u64(), result["files_indexed"].as_u64()), (Some(4), Some(2)), "{answer}");
+        index.ok(&["show", "r", "deep/c.py"]);
+        // Without its root tree the repository has no content at all.
+        damage(&bare, "HEAD^{tree}", is_removed);
+        let output = Index::new().run(&["index", &bare.to_string_lossy(), "--name", "r"]);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && errors.contains(".git"), "{errors}");
+    }
+}
+
+#[test]
+fn unusable_settings_files_of_a_remote_do_not_stop_a_run() {
+    let directory = repository();
+    write_unusable_settings(directory.path());
+    commit(directory.path(), "first");
+    let index = Index::new();
+    let url = format!("file://{}", directory.path().display());
+    let mut command = index.command(&["index", &url, "--name", "r", "--json"]);
+    let output = command.env("CAIRN_ALLOW_FILE", "true").output().expect("the program starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(answer["result"]["num_errors"].as_u64(), Some(5), "{answer}");
+    assert!(index.json(&["coverage", "r"]).to_string().contains("a.py"));
 }
 
 #[test]

@@ -42,6 +42,15 @@ pub(crate) fn words<'a>(field: &str, words: impl ExactSizeIterator<Item = &'a st
     words.into_iter().try_for_each(|text| word(field, text))
 }
 
+/// Checks the globs of paths. A path that a caller gives becomes at most two globs, and the caller's list has
+/// the limit of `words`.
+pub(crate) fn number_of_globs(field: &str, number: usize) -> Result<(), QueryError> {
+    if number > 2 * MAX_WORDS {
+        return Err(invalid(format!("`{field}` has more than {MAX_WORDS} entries")));
+    }
+    Ok(())
+}
+
 /// Checks patterns that other code compiles.
 pub fn patterns(field: &str, patterns: &[String]) -> Result<(), QueryError> {
     words(field, patterns.iter().map(String::as_str))
@@ -87,6 +96,7 @@ mod tests {
         assert!(glob("paths", "{{{{{{{{{a}}}}}}}}}").is_err());
         assert!(glob("paths", "{a,{b,c}}/**/*.rs").is_ok());
         assert!(glob("paths", "a[").is_err());
+        assert!(number_of_globs("paths", 200).is_ok() && number_of_globs("paths", 201).is_err());
         assert!(query(&"word ".repeat(1_000)).is_err());
         assert!(query("where is the date parsed?").is_ok());
         let many = vec!["*"; 101];

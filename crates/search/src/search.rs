@@ -204,13 +204,10 @@ fn check(request: &SearchRequest) -> Result<(), QueryError> {
     }
     bounds::query(&request.query)?;
     let filter = &request.filter;
-    let lists = [
-        ("languages", &filter.languages),
-        ("paths", &filter.paths),
-        ("module_prefixes", &filter.module_prefixes),
-        ("tags", &filter.tags),
-    ];
+    let lists =
+        [("languages", &filter.languages), ("module_prefixes", &filter.module_prefixes), ("tags", &filter.tags)];
     lists.into_iter().try_for_each(|(field, list)| bounds::words(field, list.iter().map(String::as_str)))?;
+    bounds::number_of_globs("paths", filter.paths.len())?;
     filter.paths.iter().try_for_each(|glob| bounds::glob("paths", glob).map(drop))
 }
 

@@ -92,19 +92,8 @@ impl World {
     }
 
     pub fn record(&self, name: &RepositoryName) -> RepositoryRecord {
-        RepositoryRecord {
-            id: self.id(name),
-            tenant: Tenant::local(),
-            name: name.clone(),
-            source: Source::Url { url: format!("https://example.org/{}", name.as_str()) },
-            branch: None,
-            settings: String::new(),
-            aliases: Vec::new(),
-            hosted: None,
-            last_sync: None,
-            pending_sync: None,
-            next_attempt_at_ms: None,
-        }
+        let source = Source::Url { url: format!("https://example.org/{}", name.as_str()) };
+        RepositoryRecord::new(Tenant::local(), name.clone(), source)
     }
 
     /// A process that restarts whenever it ends.

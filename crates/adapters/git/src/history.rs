@@ -21,6 +21,7 @@ use cairn_domain::BlobId;
 use cairn_redaction::quoted;
 use git2::{Commit, Oid, Repository};
 
+use crate::objects::memory::small;
 use crate::objects::repository::open_repository;
 use crate::settings::Limits;
 pub(crate) use paths::History;
@@ -50,7 +51,8 @@ impl History {
 fn walk(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) -> Result<History, git2::Error> {
     let repository = open_repository(path)?;
     let (ends, boundary) = shallow_ends(&repository);
-    let saved = saved.filter(|saved| saved.boundary == boundary && repository.find_commit(id_of(saved.commit)).is_ok());
+    let saved = saved
+        .filter(|saved| saved.boundary == boundary && small(|| repository.find_commit(id_of(saved.commit))).is_ok());
     if let Some(saved) = saved.as_ref().filter(|saved| saved.commit == commit) {
         return Ok(saved.clone());
     }
@@ -67,7 +69,7 @@ fn walk(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) ->
         return Ok(history);
     }
     let mut trees = Trees::new(repository.odb()?);
-    let mut paths = trees.list(repository.find_commit(head)?.tree_id(), limits)?;
+    let mut paths = trees.list(small(|| repository.find_commit(head))?.tree_id(), limits)?;
     let mut descent = Descent::new(&repository, trees, ends, &mut paths);
     descent.want_all(head)?;
     if let Some(saved) = &saved {
@@ -164,7 +166,7 @@ impl<'r> Descent<'r> {
         match self.loads.get_mut(&commit) {
             Some(there) => there.join(load),
             None => {
-                self.queue.push((self.repository.find_commit(commit)?.time().seconds(), commit));
+                self.queue.push((small(|| self.repository.find_commit(commit))?.time().seconds(), commit));
                 self.loads.insert(commit, load);
             }
         }
@@ -176,7 +178,7 @@ impl<'r> Descent<'r> {
             let Some((_, id)) = self.queue.pop() else { return Ok(()) };
             let load = self.loads.remove(&id).unwrap_or_default();
             let repository = self.repository;
-            self.pass(&repository.find_commit(id)?, load)?;
+            self.pass(&small(|| repository.find_commit(id))?, load)?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use cairn_conformance::runs::RunStore;
 use cairn_conformance::{runs, suite};
-use cairn_domain::{Lane, RepositoryId, RepositoryName, Source, Tenant};
+use cairn_domain::{Lane, RepositoryName, Source, Tenant};
 use cairn_metastore::Metastore;
 use cairn_ports::{Catalogue, RepositoryRecord, Requests};
 use cairn_testkit::MemoryRuns;
@@ -18,20 +18,8 @@ async fn metastore_passes_suite_and_planted_faults_fail() -> Result<()> {
 }
 
 fn repository(name: &str) -> RepositoryRecord {
-    let (tenant, name) = (Tenant::local(), RepositoryName::new(name));
-    RepositoryRecord {
-        id: RepositoryId::derive(&tenant, &name),
-        source: Source::Url { url: format!("https://example.org/{}", name.as_str()) },
-        tenant,
-        name,
-        branch: None,
-        settings: String::new(),
-        aliases: Vec::new(),
-        hosted: None,
-        last_sync: None,
-        pending_sync: None,
-        next_attempt_at_ms: None,
-    }
+    let source = Source::Url { url: format!("https://example.org/{name}") };
+    RepositoryRecord::new(Tenant::local(), RepositoryName::new(name), source)
 }
 
 #[tokio::test]

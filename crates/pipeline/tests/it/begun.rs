@@ -11,21 +11,9 @@ pub const fn part(stage: StageName) -> PartId {
 
 /// Registers a repository.
 pub async fn registered(runs: &Metastore, name: &str) -> anyhow::Result<RepositoryId> {
-    let (tenant, name) = (Tenant::local(), RepositoryName::new(name));
-    let id = RepositoryId::derive(&tenant, &name);
-    let record = RepositoryRecord {
-        id,
-        source: Source::Url { url: format!("https://example.org/{}", name.as_str()) },
-        tenant,
-        name,
-        branch: None,
-        settings: String::new(),
-        aliases: Vec::new(),
-        hosted: None,
-        last_sync: None,
-        pending_sync: None,
-        next_attempt_at_ms: None,
-    };
+    let source = Source::Url { url: format!("https://example.org/{name}") };
+    let record = RepositoryRecord::new(Tenant::local(), RepositoryName::new(name), source);
+    let id = record.id;
     runs.register(record).await?;
     Ok(id)
 }

@@ -164,6 +164,10 @@ async fn named_symbols_obey_the_filter() {
     assert_eq!(found(paths(&["src/file_59.rs"])).await, ["src/file_59.rs"]);
     assert_eq!(found(paths(&["file_5?.rs"])).await.len(), 10);
     assert_eq!(found(paths(&["lib/**"])).await, [""; 0]);
+    // A list of 100 files or folders: each is two globs.
+    let many: Vec<String> =
+        (0..100).flat_map(|number| [format!("src/file_{number}.rs"), format!("src/file_{number}.rs/**")]).collect();
+    assert!(found(ChunkFilter { paths: many, ..everything() }).await.len() >= 50);
     assert_eq!(found(ChunkFilter { include_tests: IncludeTests::Only, ..everything() }).await, [""; 0]);
     assert!(found(everything()).await.len() >= 50);
 }

@@ -9,6 +9,7 @@ use git2::{Index, IndexEntry, Repository};
 
 use super::root::Root;
 use crate::blob_id::NO_BLOB;
+use crate::objects::memory::small;
 use crate::objects::repository::{blob_of, kind_of_mode};
 
 /// The files that were found on disk, for the comparison with the index.
@@ -39,9 +40,10 @@ pub(super) fn is_dirty(repository: &Repository, index: &Index, tracked: &[IndexE
     if tracked.len() != disk.entries.len() {
         return true;
     }
-    let head = repository.head().ok().and_then(|head| head.peel_to_tree().ok());
+    let head = repository.head().ok().and_then(|head| small(|| head.peel_to_tree()).ok());
     let Some(head) = head else { return !tracked.is_empty() };
-    repository.diff_tree_to_index(Some(&head), Some(index), None).map_or(true, |diff| diff.deltas().len() > 0)
+    let diff = small(|| repository.diff_tree_to_index(Some(&head), Some(index), None));
+    diff.map_or(true, |diff| diff.deltas().len() > 0)
 }
 
 /// Compares the content of a file that was read, and the size of one that was not read.

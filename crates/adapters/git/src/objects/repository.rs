@@ -8,6 +8,7 @@ use cairn_domain::{BlobId, EntryKind};
 use cairn_ports::{ErrorKind, SourceError};
 use git2::{Oid, Repository, RepositoryOpenFlags};
 
+use super::memory;
 use crate::failure::{failure, from_git, printable};
 
 /// Opens the repository at exactly this path, without a search in the directories above.
@@ -18,6 +19,7 @@ pub(crate) fn open_repository(path: &Path) -> Result<Repository, git2::Error> {
         // flag. The owner matters to programs that run commands from a repository's configuration. libgit2
         // only reads here.
         let _unused = unsafe { git2::opts::set_verify_owner_validation(false) };
+        memory::install();
     });
     Repository::open_ext(path, RepositoryOpenFlags::NO_SEARCH, std::iter::empty::<&OsStr>())
 }
@@ -61,7 +63,7 @@ pub(crate) fn resolve(
             _ => from_git("resolve", key, &error),
         })?,
     };
-    let commit = found.peel_to_commit().map_err(|error| from_git("resolve", key, &error))?;
+    let commit = memory::small(|| found.peel_to_commit()).map_err(|error| from_git("resolve", key, &error))?;
     let name = branch.map(str::to_owned).or_else(|| found.shorthand().ok().map(str::to_owned));
     Ok((blob_of(commit.id()), name.filter(|name| name != "HEAD")))
 }

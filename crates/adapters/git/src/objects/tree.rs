@@ -8,11 +8,13 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cairn_domain::{BlobId, EntryKind, RepoPath, Revision};
 use cairn_ports::{ContentReader, ErrorKind, ReadOptions, SnapshotTree, SourceCache, SourceError, TreeEntry};
 use git2::{ObjectType, Oid, Repository};
 
+use super::memory::{Unread, Work, small};
 use super::repository::{blob_of, kind_of_mode, open_repository};
 use super::tree_bytes::Entries;
 use super::tree_store::TreeStore;
@@ -29,6 +31,8 @@ pub(crate) struct ObjectTree {
     branch: Option<String>,
     entries: Vec<TreeEntry>,
     cache: SourceCache,
+    /// Of all readers together.
+    work: Arc<Work>,
 }
 
 impl ObjectTree {
@@ -43,7 +47,7 @@ impl ObjectTree {
         let wrap = |error: git2::Error| from_git("open", &key, &error);
         let repository = open_repository(path).map_err(wrap)?;
         let id = Oid::from_bytes(&commit.0).map_err(wrap)?;
-        let root = repository.find_commit(id).map_err(wrap)?.tree_id();
+        let root = small(|| repository.find_commit(id)).map_err(wrap)?.tree_id();
         let trees = TreeStore::new(repository.odb().map_err(wrap)?);
         let counter = Counter::new(&key, limits.max_entries, &options.listing);
         let mut walk = Walk { trees, key: &key, limits, counter, counts: HashMap::new(), headers: HashMap::new() };
@@ -55,7 +59,8 @@ impl ObjectTree {
         let history = history.map(|history| history.encode()).unwrap_or_default();
         // Ids come from the tree, so no stat data are stored.
         let cache = SourceCache { stats: Vec::new(), history };
-        Ok(Self { path: path.to_owned(), revision: Revision::Commit(commit), branch, entries, cache })
+        let (path, revision, work) = (path.to_owned(), Revision::Commit(commit), Arc::default());
+        Ok(Self { path, revision, branch, entries, cache, work })
     }
 }
 
@@ -83,7 +88,7 @@ impl SnapshotTree for ObjectTree {
     fn reader(&self) -> Result<Box<dyn ContentReader>, SourceError> {
         let key = self.path.display().to_string();
         let repository = open_repository(&self.path).map_err(|error| from_git("reader", &key, &error))?;
-        Ok(Box::new(ObjectReader { repository }))
+        Ok(Box::new(ObjectReader { repository, work: Arc::clone(&self.work) }))
     }
 
     fn cache(&self) -> &SourceCache {
@@ -93,6 +98,7 @@ impl SnapshotTree for ObjectTree {
 
 struct ObjectReader {
     repository: Repository,
+    work: Arc<Work>,
 }
 
 /// Larger contents are never read. A small object can unpack to gigabytes.
@@ -108,11 +114,16 @@ impl ContentReader for ObjectReader {
             let message = format!("has {} bytes; the limit is {MAX_CONTENT_BYTES}", entry.size_bytes);
             return Err(failure(ErrorKind::TooLarge, "read", &key(), message));
         }
-        let read = || -> Result<Vec<u8>, git2::Error> {
-            let id = Oid::from_bytes(&entry.blob.0)?;
-            Ok(self.repository.odb()?.read(id)?.data().to_vec())
+        let read = || -> Result<Vec<u8>, Unread> {
+            let id = Oid::from_bytes(&entry.blob.0).map_err(Unread::Git)?;
+            self.work.read(&self.repository.odb().map_err(Unread::Git)?, id)
         };
-        read().map_err(|error| from_git("read", &key(), &error))
+        read().map_err(|unread| match unread {
+            Unread::Git(error) => from_git("read", &key(), &error),
+            Unread::TooLarge => {
+                failure(ErrorKind::TooLarge, "read", &key(), "the object or one of its delta bases is too large")
+            }
+        })
     }
 }
 

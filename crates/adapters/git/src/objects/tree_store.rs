@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use git2::{ObjectType, Odb, Oid};
 
+use super::memory::{Unread, Work, too_large};
+
 /// Bytes of trees that are kept. Consecutive commits share most of them.
 const MAX_KEPT_BYTES: usize = 32 << 20;
 
@@ -13,13 +15,14 @@ const MAX_TREE_BYTES: usize = 64 << 20;
 
 pub(crate) struct TreeStore<'r> {
     odb: Odb<'r>,
+    work: Work,
     kept: HashMap<Oid, Rc<Vec<u8>>>,
     kept_bytes: usize,
 }
 
 impl<'r> TreeStore<'r> {
     pub(crate) fn new(odb: Odb<'r>) -> Self {
-        Self { odb, kept: HashMap::new(), kept_bytes: 0 }
+        Self { odb, work: Work::default(), kept: HashMap::new(), kept_bytes: 0 }
     }
 
     /// The bytes of a tree object.
@@ -32,7 +35,10 @@ impl<'r> TreeStore<'r> {
             (_, ObjectType::Tree) => return Err(git2::Error::from_str("the tree object is too large")),
             _ => return Err(git2::Error::from_str("the object is not a tree")),
         }
-        let tree = Rc::new(self.odb.read(id)?.data().to_vec());
+        let tree = Rc::new(self.work.read(&self.odb, id).map_err(|unread| match unread {
+            Unread::Git(error) => error,
+            Unread::TooLarge => too_large(),
+        })?);
         if self.kept_bytes + tree.len() > MAX_KEPT_BYTES {
             self.kept.clear();
             self.kept_bytes = 0;

@@ -15,6 +15,7 @@ use cairn_ports::{ErrorKind, SourceError};
 
 use super::child;
 use crate::failure::{failure, from_io};
+use crate::objects::memory::small;
 use crate::objects::repository::{blob_of, open_repository};
 
 /// The extension of the lock file that is held while a clone is opened.
@@ -126,7 +127,7 @@ impl<'k> CloneDirectory<'k> {
     /// The commit of an earlier fetch, if the clone contains it with its tree.
     pub(crate) fn commit(&self, branch: Option<&str>) -> Option<BlobId> {
         let repository = open_repository(&self.path).ok()?;
-        let commit = repository.find_reference(&local_reference(branch)).ok()?.peel_to_commit().ok()?;
+        let commit = small(|| repository.find_reference(&local_reference(branch))?.peel_to_commit()).ok()?;
         commit.tree().ok()?;
         Some(blob_of(commit.id()))
     }

@@ -5,26 +5,19 @@ use std::time::{Duration, Instant};
 use cairn_domain::Source;
 use cairn_git::GitSources;
 use cairn_ports::{ErrorKind, ReadOptions, SourceReader};
-use sha1::{Digest, Sha1};
+use cairn_testkit::delta_bomb;
 
 use crate::support::{Fixture, cause, remote_settings, text};
 
-const BASE_BYTES: usize = 65_535;
 /// The last object has 65,535 * 2^12 bytes (268 MB).
 const NUM_DOUBLINGS: u32 = 12;
 
 #[test]
 fn delta_bomb_ends_at_the_memory_limit() {
     let fixture = Fixture::repository();
-    let pack = bomb();
+    let pack = delta_bomb(NUM_DOUBLINGS, 0, 0);
     assert!(pack.len() < 100_000, "{}", pack.len());
-    fixture.git_with_input(&["index-pack", "--stdin"], &pack);
-    let objects = text(fixture.git(&["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]));
-    let listing: String =
-        objects.lines().zip(0..).map(|(id, number)| format!("100644 blob {id}\tf{number}\n")).collect();
-    let tree = text(fixture.git_with_input(&["mktree"], listing.as_bytes()));
-    let commit = text(fixture.git(&["commit-tree", "-m", "bomb", &tree]));
-    fixture.git(&["update-ref", "refs/heads/main", &commit]);
+    commit_bomb(&fixture, &pack);
     let mut settings = remote_settings(&fixture);
     settings.limits.max_git_memory_bytes = 96 << 20;
     let sources = GitSources::new(settings);
@@ -37,86 +30,49 @@ fn delta_bomb_ends_at_the_memory_limit() {
     assert!(started_at.elapsed() < Duration::from_secs(60));
 }
 
-/// A pack with one full object, and a chain of deltas on it.
-fn bomb() -> Vec<u8> {
-    let mut pack = b"PACK".to_vec();
-    pack.extend(2u32.to_be_bytes());
-    pack.extend((1 + NUM_DOUBLINGS).to_be_bytes());
-    let mut offset = pack.len();
-    pack.extend(header(3, BASE_BYTES));
-    pack.extend(stored(&vec![b'a'; BASE_BYTES]));
-    let mut size = BASE_BYTES;
-    for _ in 0..NUM_DOUBLINGS {
-        let delta = doubling(size);
-        let here = pack.len();
-        pack.extend(header(6, delta.len()));
-        pack.extend(distance(here - offset));
-        pack.extend(stored(&delta));
-        (offset, size) = (here, size * 2);
-    }
-    let digest = Sha1::digest(&pack);
-    pack.extend(digest);
-    pack
+/// A bare repository is read in this process, without git. Small files have a base that is too large.
+#[test]
+fn delta_bases_of_a_bare_repository_are_limited() {
+    // The objects of the chain up to 64 MiB are read, if the small files do not use up the work.
+    let (num_read, num_small) = read_bomb(20);
+    assert_eq!((num_read, num_small), (11, 20));
+    let (num_read, num_small) = read_bomb(2_000);
+    assert!(num_read >= 5 && num_small == 2_000, "{num_read} {num_small}");
 }
 
-/// A delta that copies its base twice.
-fn doubling(base_bytes: usize) -> Vec<u8> {
-    const MAX_COPY_BYTES: usize = 0xff_ffff;
-    let mut delta = [varint(base_bytes), varint(2 * base_bytes)].concat();
-    for _ in 0..2 {
-        for start in (0..base_bytes).step_by(MAX_COPY_BYTES) {
-            let length = MAX_COPY_BYTES.min(base_bytes - start);
-            delta.push(0xff);
-            delta.extend((start as u32).to_le_bytes());
-            delta.extend(&(length as u32).to_le_bytes()[..3]);
+/// The number of files that are read, and of small files that are refused.
+fn read_bomb(num_files: u32) -> (u32, u32) {
+    let fixture = Fixture::repository();
+    commit_bomb(&fixture, &delta_bomb(NUM_DOUBLINGS, num_files, 10));
+    let started_at = Instant::now();
+    let tree = fixture.open(&fixture.bare()).expect("listed");
+    let mut reader = tree.reader().expect("reader");
+    let (mut num_read, mut num_small) = (0, 0);
+    for entry in tree.entries() {
+        let is_small = entry.size_bytes < 65_535;
+        match reader.read(entry) {
+            Ok(bytes) => {
+                assert!(bytes.len() as u64 == entry.size_bytes && !is_small, "{}", entry.path);
+                num_read += 1;
+            }
+            Err(error) => {
+                assert_eq!(error.kind, ErrorKind::TooLarge, "{}", cause(&error));
+                num_small += u32::from(is_small);
+            }
         }
     }
-    delta
+    assert!(started_at.elapsed() < Duration::from_secs(30), "{:?}", started_at.elapsed());
+    println!("{num_files} files: {:?}", started_at.elapsed());
+    (num_read, num_small)
 }
 
-fn varint(mut value: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while value >= 0x80 {
-        bytes.push((value & 0x7f) as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-    bytes
-}
-
-/// Type and size of an object in a pack.
-fn header(kind: u8, size: usize) -> Vec<u8> {
-    let mut bytes = vec![(kind << 4) | (size & 0x0f) as u8];
-    let rest = size >> 4;
-    if rest > 0 {
-        bytes[0] |= 0x80;
-        bytes.extend(varint(rest));
-    }
-    bytes
-}
-
-/// The distance to the base of a delta.
-fn distance(mut value: usize) -> Vec<u8> {
-    let mut bytes = vec![(value & 0x7f) as u8];
-    while value >= 0x80 {
-        value = (value >> 7) - 1;
-        bytes.insert(0, (value & 0x7f) as u8 | 0x80);
-    }
-    bytes
-}
-
-/// A zlib stream without compression.
-fn stored(bytes: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(bytes.len()).expect("one block");
-    let mut stream = vec![0x78, 0x01, 0x01];
-    stream.extend(length.to_le_bytes());
-    stream.extend((!length).to_le_bytes());
-    stream.extend(bytes);
-    let (mut low, mut high) = (1u32, 0u32);
-    for byte in bytes {
-        low = (low + u32::from(*byte)) % 65_521;
-        high = (high + low) % 65_521;
-    }
-    stream.extend(((high << 16) | low).to_be_bytes());
-    stream
+/// Commits every object of the pack as a file.
+fn commit_bomb(fixture: &Fixture, pack: &[u8]) {
+    fixture.git_with_input(&["index-pack", "--stdin"], pack);
+    let objects = text(fixture.git(&["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]));
+    let listing: String =
+        objects.lines().zip(0..).map(|(id, number)| format!("100644 blob {id}\tf{number}\n")).collect();
+    let tree = text(fixture.git_with_input(&["mktree"], listing.as_bytes()));
+    let commit = text(fixture.git(&["commit-tree", "-m", "bomb", &tree]));
+    fixture.git(&["update-ref", "refs/heads/main", &commit]);
 }

@@ -53,19 +53,10 @@ impl Scenario {
     }
 
     fn record(&self) -> RepositoryRecord {
-        RepositoryRecord {
-            id: self.repository,
-            tenant: Tenant::local(),
-            name: RepositoryName::new("one"),
-            source: Source::Directory { path: "one".to_owned() },
-            branch: None,
-            settings: String::new(),
-            aliases: Vec::new(),
-            hosted: None,
-            last_sync: None,
-            pending_sync: None,
-            next_attempt_at_ms: None,
-        }
+        let source = Source::Directory { path: "one".to_owned() };
+        let record = RepositoryRecord::new(Tenant::local(), RepositoryName::new("one"), source);
+        assert_eq!(record.id, self.repository);
+        record
     }
 
     fn node(&self, name: &str) -> NodeRecord {

@@ -33,20 +33,9 @@ impl Fixture {
         let directory = tempfile::tempdir()?;
         let store = LocalStore::open(directory.path())?;
         let name = RepositoryName::new("one");
-        let repository = RepositoryId::derive(&Tenant::local(), &name);
-        let record = RepositoryRecord {
-            id: repository,
-            tenant: Tenant::local(),
-            name,
-            source: Source::Directory { path: "one".to_owned() },
-            branch: None,
-            settings: "{}".to_owned(),
-            aliases: Vec::new(),
-            hosted: None,
-            last_sync: None,
-            pending_sync: None,
-            next_attempt_at_ms: None,
-        };
+        let source = Source::Directory { path: "one".to_owned() };
+        let record = RepositoryRecord::new(Tenant::local(), name, source);
+        let repository = record.id;
         runs(&store).register(record).await?;
         Ok(Self { store, directory, repository })
     }
@@ -303,19 +292,8 @@ async fn generations_are_never_reused() -> anyhow::Result<()> {
     runs(&fixture.store).swept(&runs(&fixture.store).sweep_list(0, 0).await?, 0, 0).await?;
     let view = runs(&fixture.store).view().await?;
     assert_eq!((view.next_gen, view.hidden.len(), view.hidden_repositories.len()), (2, 0, 0));
-    let record = RepositoryRecord {
-        last_sync: None,
-        pending_sync: None,
-        next_attempt_at_ms: None,
-        id: fixture.repository,
-        tenant: Tenant::local(),
-        name: RepositoryName::new("one"),
-        source: Source::Directory { path: "one".to_owned() },
-        branch: None,
-        settings: String::new(),
-        aliases: Vec::new(),
-        hosted: None,
-    };
+    let source = Source::Directory { path: "one".to_owned() };
+    let record = RepositoryRecord::new(Tenant::local(), RepositoryName::new("one"), source);
     runs(&fixture.store).register(record).await?;
     let again = fixture.begin(None, 0).await?;
     assert_eq!(again.generation, GenerationId(deletion.0 + 1));

@@ -30,19 +30,9 @@ impl<'a> RunFixture<'a> {
     }
 
     pub(super) fn record(&self, name: &str) -> RepositoryRecord {
-        RepositoryRecord {
-            id: self.case.repository(name),
-            tenant: self.case.tenant.clone(),
-            name: RepositoryName::new(name),
-            source: Source::Bare { path: format!("repositories/{name}") },
-            branch: None,
-            settings: "{}".to_owned(),
-            aliases: Vec::new(),
-            hosted: None,
-            last_sync: None,
-            pending_sync: None,
-            next_attempt_at_ms: None,
-        }
+        let source = Source::Bare { path: format!("repositories/{name}") };
+        let record = RepositoryRecord::new(self.case.tenant.clone(), RepositoryName::new(name), source);
+        RepositoryRecord { settings: "{}".to_owned(), ..record }
     }
 
     pub(super) async fn register(&self, names: &[&str]) -> Result<()> {

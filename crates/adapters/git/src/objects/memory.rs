@@ -1,0 +1,194 @@
+//! Bounds memory and work for reading one object with libgit2.
+//!
+//! An object may be stored as a delta of another one, in a chain. Its own size says nothing about the sizes
+//! of its bases: a pack of a few kilobytes can contain a small file whose base has gigabytes. libgit2 builds
+//! every base in memory and offers no limit. So this module sets libgit2's allocator, which refuses what is
+//! too large while this thread reads an object. Then the object counts as damaged, and the sync goes on.
+//!
+//! Objects that need large allocations are read one after the other in the whole process. The memory of a
+//! sync does not grow with its threads.
+
+use std::cell::Cell;
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use git2::{Odb, Oid};
+
+/// Each thread may allocate this much at once while it reads an object.
+const EACH_THREAD: usize = 16 << 20;
+/// One thread at a time may allocate this much at once.
+const ONE_THREAD: usize = 96 << 20;
+/// Allocations of this size and more count as work.
+const LARGE: usize = 1 << 20;
+/// Allocations of more than this size that are left after a failed read are leaks of libgit2: its cache keeps
+/// no object of 1 MiB or more. It leaks the base if a delta cannot be unpacked.
+const LEAK: usize = 2 << 20;
+/// libgit2 holds at most a base, a delta and a result at once.
+const MAX_LIVE: usize = 8;
+
+/// The work that a snapshot may cause, in bytes of large allocations: a fixed part, and a factor for the
+/// bytes that were read. An honest chain has at most 50 deltas of about the same size.
+const FREE_WORK: u64 = 8 << 30;
+const WORK_PER_BYTE: u64 = 64;
+
+thread_local! {
+    /// The largest allocation that is granted. Beside the reading of objects, libgit2 has no limit.
+    static LIMIT: Cell<usize> = const { Cell::new(usize::MAX) };
+    static IS_REFUSED: Cell<bool> = const { Cell::new(false) };
+    static WORK: Cell<u64> = const { Cell::new(0) };
+    /// Addresses of allocations above `LEAK` that are in use; 0 is a free place.
+    static LIVE: Cell<[usize; MAX_LIVE]> = const { Cell::new([0; MAX_LIVE]) };
+}
+
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Why an object is not read.
+pub(crate) enum Unread {
+    Git(git2::Error),
+    /// The object or one of its bases is too large.
+    TooLarge,
+}
+
+/// The work that the objects of one snapshot have caused.
+#[derive(Default)]
+pub(crate) struct Work {
+    allocated: AtomicU64,
+    read: AtomicU64,
+}
+
+impl Work {
+    /// The bytes of an object.
+    pub(crate) fn read(&self, odb: &Odb<'_>, id: Oid) -> Result<Vec<u8>, Unread> {
+        let copy = || odb.read(id).map(|object| object.data().to_vec());
+        if self.is_spent() {
+            return self.within(LARGE, copy);
+        }
+        match self.within(EACH_THREAD, copy) {
+            Err(Unread::TooLarge) => {
+                let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+                self.within(ONE_THREAD, copy)
+            }
+            read => read,
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        let allowed = self.read.load(Ordering::Relaxed).saturating_mul(WORK_PER_BYTE).saturating_add(FREE_WORK);
+        self.allocated.load(Ordering::Relaxed) > allowed
+    }
+
+    fn within(&self, limit: usize, read: impl Fn() -> Result<Vec<u8>, git2::Error>) -> Result<Vec<u8>, Unread> {
+        let before = WORK.get();
+        let found = bounded(limit, read);
+        self.allocated.fetch_add(WORK.get() - before, Ordering::Relaxed);
+        if let Ok(bytes) = &found {
+            self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        }
+        found
+    }
+}
+
+/// Runs a function of libgit2 that reads small objects, like commits and tags.
+pub(crate) fn small<T>(read: impl FnOnce() -> Result<T, git2::Error>) -> Result<T, git2::Error> {
+    bounded(EACH_THREAD, read).map_err(|unread| match unread {
+        Unread::Git(error) => error,
+        Unread::TooLarge => too_large(),
+    })
+}
+
+pub(crate) fn too_large() -> git2::Error {
+    git2::Error::from_str("the object or its delta base is too large")
+}
+
+fn bounded<T>(limit: usize, read: impl FnOnce() -> Result<T, git2::Error>) -> Result<T, Unread> {
+    LIMIT.set(limit);
+    IS_REFUSED.set(false);
+    LIVE.set([0; MAX_LIVE]);
+    let read = read();
+    LIMIT.set(usize::MAX);
+    let left = LIVE.replace([0; MAX_LIVE]);
+    if read.is_err() {
+        for address in left.into_iter().filter(|address| *address != 0) {
+            // SAFETY: the memory is from `malloc`, and libgit2 has dropped its address (see `LEAK`).
+            unsafe { libc::free(address as *mut c_void) }
+        }
+    }
+    read.map_err(|error| if IS_REFUSED.get() { Unread::TooLarge } else { Unread::Git(error) })
+}
+
+/// `git_allocator` of `git2/sys/alloc.h`.
+#[repr(C)]
+struct Allocator {
+    allocate: extern "C" fn(usize, *const c_char, c_int) -> *mut c_void,
+    reallocate: extern "C" fn(*mut c_void, usize, *const c_char, c_int) -> *mut c_void,
+    free: extern "C" fn(*mut c_void),
+}
+
+/// Sets the allocator of libgit2. It must run before this process opens a repository.
+pub(crate) fn install() {
+    let allocator = Allocator { allocate, reallocate, free };
+    // SAFETY: the option takes a pointer to a `git_allocator`, whose layout `Allocator` has, and copies it.
+    // Memory that libgit2 allocated before is from `malloc` too, so the new functions may free it.
+    let status = unsafe {
+        libgit2_sys::git_libgit2_opts(libgit2_sys::GIT_OPT_SET_ALLOCATOR as c_int, std::ptr::from_ref(&allocator))
+    };
+    assert!(status == 0, "libgit2 refuses its allocator");
+}
+
+fn is_granted(size: usize) -> bool {
+    if size > LIMIT.get() {
+        IS_REFUSED.set(true);
+        return false;
+    }
+    if size >= LARGE {
+        WORK.set(WORK.get().saturating_add(size as u64));
+    }
+    true
+}
+
+/// Replaces an address in the list; 0 is none. Outside of a read, nothing is listed.
+fn note(old: usize, new: usize) {
+    if LIMIT.get() == usize::MAX || old == new {
+        return;
+    }
+    let mut live = LIVE.get();
+    if let Some(place) = live.iter_mut().find(|address| **address == old) {
+        *place = new;
+        LIVE.set(live);
+    }
+}
+
+extern "C" fn allocate(size: usize, _: *const c_char, _: c_int) -> *mut c_void {
+    if !is_granted(size) {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: any size is valid. libgit2 checks for null. At least one byte, as its own allocator does.
+    let new = unsafe { libc::malloc(size.max(1)) };
+    if size > LEAK {
+        note(0, new as usize);
+    }
+    new
+}
+
+extern "C" fn reallocate(old: *mut c_void, size: usize, _: *const c_char, _: c_int) -> *mut c_void {
+    if !is_granted(size) {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: `old` is null or from `malloc`; libgit2 does not use it after success.
+    let new = unsafe { libc::realloc(old, size.max(1)) };
+    if !new.is_null() {
+        let now = if size > LEAK { new as usize } else { 0 };
+        let is_listed = !old.is_null() && LIVE.get().contains(&(old as usize));
+        note(if is_listed { old as usize } else { 0 }, now);
+    }
+    new
+}
+
+extern "C" fn free(old: *mut c_void) {
+    if !old.is_null() {
+        note(old as usize, 0);
+    }
+    // SAFETY: `old` is null or from `malloc`; libgit2 frees it once.
+    unsafe { libc::free(old) }
+}
