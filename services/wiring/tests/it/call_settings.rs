@@ -130,7 +130,8 @@ async fn changes_at_the_same_time_are_both_kept() -> Result<()> {
     let exclude = IndexCall { target: SHOP.to_owned(), exclude_patterns, ..IndexCall::default() };
     let include = service.call(including(&["*.go"], None));
     let (one, other) = tokio::join!(include, service.call(exclude));
-    (one?, other?);
+    one?;
+    other?;
     let stored = RequestSettings::from_json(&service.registered().await?[0].settings).map_err(anyhow::Error::msg)?;
     ensure!(stored.include == ["*.go"] && stored.exclude == ["docs/**"], "{stored:?}");
     Ok(())

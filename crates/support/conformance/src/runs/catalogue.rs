@@ -72,7 +72,7 @@ pub(super) async fn changed_settings_replace_only_the_expected_ones(store: &dyn 
     let repository = runs.case.repository("a");
     store.change_settings(repository, "{}", "{\"x\":1}").await?;
     let changed = RepositoryRecord { settings: "{\"x\":1}".to_owned(), ..runs.record("a") };
-    expect_eq!(store.repositories(&runs.case.scope()).await?, [changed.clone()]);
+    expect_eq!(store.repositories(&runs.case.scope()).await?, std::slice::from_ref(&changed));
     expect_kind!(store.change_settings(repository, "{}", "{\"x\":2}").await, Conflict);
     expect_eq!(store.repositories(&runs.case.scope()).await?, [changed]);
     store.delete(repository, 3).await?;
