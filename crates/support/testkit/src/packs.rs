@@ -4,8 +4,8 @@ use sha1::{Digest, Sha1};
 
 const BASE_BYTES: usize = 65_535;
 
-/// A pack with one full object of 65,535 bytes, a chain of deltas that double it, and further files: each is a
-/// delta on the last object of the chain. The first of them has this number of bytes (less than 16 MB), and
+/// A pack with one full object of 65,535 bytes, a chain of deltas that double it, and further files. Each of
+/// them is a delta on the last object of the chain. The first has this number of bytes (less than 16 MB), and
 /// each next one has one byte more.
 pub fn delta_bomb(num_doublings: u32, num_files: u32, file_bytes: usize) -> Vec<u8> {
     let mut pack = b"PACK".to_vec();
