@@ -68,7 +68,7 @@ fn walk(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) ->
     if num_commits > limits.max_commits {
         return Ok(history);
     }
-    let mut trees = Trees::new(repository.odb()?);
+    let mut trees = Trees::new(&repository)?;
     let mut paths = trees.list(small(|| repository.find_commit(head))?.tree_id(), limits)?;
     let mut descent = Descent::new(&repository, trees, ends, &mut paths);
     descent.want_all(head)?;

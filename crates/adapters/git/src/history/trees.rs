@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use git2::{Odb, Oid};
+use git2::{Oid, Repository};
 
 use super::paths::PathHistory;
 use crate::objects::tree_bytes::Entries;
@@ -19,8 +19,8 @@ pub(super) struct Trees<'r> {
 pub(super) type Content = (u32, Oid);
 
 impl<'r> Trees<'r> {
-    pub(super) fn new(odb: Odb<'r>) -> Self {
-        Self { store: TreeStore::new(odb), watched: HashSet::new() }
+    pub(super) fn new(repository: &'r Repository) -> Result<Self, git2::Error> {
+        Ok(Self { store: TreeStore::new(repository)?, watched: HashSet::new() })
     }
 
     pub(super) fn watch<'p>(&mut self, paths: impl Iterator<Item = &'p Vec<u8>>) {

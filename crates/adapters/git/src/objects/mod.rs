@@ -1,5 +1,6 @@
 //! Git's object store, read with libgit2 and never checked out.
 
+mod loose;
 pub(crate) mod memory;
 pub(crate) mod repository;
 pub(crate) mod tree;

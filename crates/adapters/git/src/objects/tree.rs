@@ -48,7 +48,7 @@ impl ObjectTree {
         let repository = open_repository(path).map_err(wrap)?;
         let id = Oid::from_bytes(&commit.0).map_err(wrap)?;
         let root = small(|| repository.find_commit(id)).map_err(wrap)?.tree_id();
-        let trees = TreeStore::new(repository.odb().map_err(wrap)?);
+        let trees = TreeStore::new(&repository).map_err(wrap)?;
         let counter = Counter::new(&key, limits.max_entries, &options.listing);
         let mut walk = Walk { trees, key: &key, limits, counter, counts: HashMap::new(), headers: HashMap::new() };
         let mut entries = walk.list(root)?;
@@ -59,7 +59,8 @@ impl ObjectTree {
         let history = history.map(|history| history.encode()).unwrap_or_default();
         // Ids come from the tree, so no stat data are stored.
         let cache = SourceCache { stats: Vec::new(), history };
-        let (path, revision, work) = (path.to_owned(), Revision::Commit(commit), Arc::default());
+        let work = Arc::new(Work::of(&repository));
+        let (path, revision) = (path.to_owned(), Revision::Commit(commit));
         Ok(Self { path, revision, branch, entries, cache, work })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use git2::{ObjectType, Odb, Oid};
+use git2::{ObjectType, Odb, Oid, Repository};
 
 use super::memory::{Unread, Work, too_large};
 
@@ -21,8 +21,9 @@ pub(crate) struct TreeStore<'r> {
 }
 
 impl<'r> TreeStore<'r> {
-    pub(crate) fn new(odb: Odb<'r>) -> Self {
-        Self { odb, work: Work::default(), kept: HashMap::new(), kept_bytes: 0 }
+    pub(crate) fn new(repository: &'r Repository) -> Result<Self, git2::Error> {
+        let (odb, work) = (repository.odb()?, Work::of(repository));
+        Ok(Self { odb, work, kept: HashMap::new(), kept_bytes: 0 })
     }
 
     /// The bytes of a tree object.

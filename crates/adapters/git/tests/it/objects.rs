@@ -183,3 +183,22 @@ fn caller_limit_stops_every_kind_of_listing() {
     check(|listed| listed.num_paths > 49);
     check(|listed| listed.size_bytes > 249);
 }
+
+/// libgit2 alone never returns from such an object.
+#[test]
+fn truncated_loose_objects_are_errors() {
+    let fixture = Fixture::repository();
+    let text: String = (0..2_000).map(|number| format!("line {number}\n")).collect();
+    fixture.write("torn", &text);
+    fixture.write("good", "good");
+    fixture.commit_all();
+    let torn = blob_id(text.as_bytes()).to_string();
+    let file = fixture.repo.join(".git/objects").join(&torn[..2]).join(&torn[2..]);
+    let bytes = std::fs::read(&file).expect("an object");
+    std::fs::remove_file(&file).expect("removed");
+    std::fs::write(&file, &bytes[..bytes.len() / 2]).expect("truncated");
+    let tree = fixture.open(&fixture.bare()).expect("open");
+    let mut reader = tree.reader().expect("reader");
+    assert!(reader.read(find(tree.as_ref(), "torn")).is_err());
+    assert_eq!(reader.read(find(tree.as_ref(), "good")).expect("content"), b"good");
+}
