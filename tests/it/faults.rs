@@ -93,7 +93,7 @@ impl Bench {
 
     fn succeed(&self, command: &mut Command) {
         let output = command.output().expect("the program starts");
-        assert!(output.status.success(), "{command:?}: {}; {:#?}", said(&output), self.mutation.log);
+        assert!(output.status.success(), "{command:?}: {}; {:#?}", reported(&output), self.mutation.log);
     }
 
     /// Changes the repository and runs the operation once, with a fault at the point. Returns false if the
@@ -119,7 +119,7 @@ impl Bench {
             Passing::Indexing | Passing::Creating | Passing::SweepingCancelled => self.indexing(),
         };
         let output = command.env(variable, format!("{point}:{count}")).output().expect("the program starts");
-        output.status.signal() == Some(SIGKILL) || said(&output).contains("injected fault")
+        output.status.signal() == Some(SIGKILL) || reported(&output).contains("injected fault")
     }
 
     /// Repeats the operation until the fault happens.
@@ -139,7 +139,7 @@ impl Bench {
     }
 }
 
-fn said(output: &Output) -> String {
+fn reported(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout))
 }
 

@@ -37,8 +37,8 @@ impl Index {
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "cairn {arguments:?} failed: {errors} {said}");
+        let reported = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "cairn {arguments:?} failed: {errors} {reported}");
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 

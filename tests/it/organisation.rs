@@ -71,8 +71,8 @@ async fn refs(
     let is_fetch = query.iter().any(|(name, value)| name == "service" && value == "git-upload-pack");
     let Some(root) = shelf.root(&repository).filter(|_| is_fetch) else { return StatusCode::NOT_FOUND.into_response() };
     let head = "001e# service=git-upload-pack\n0000";
-    let said = [head.as_bytes(), &upload_pack(&root, &["--advertise-refs"], &headers, &[])].concat();
-    ([("content-type", "application/x-git-upload-pack-advertisement")], said).into_response()
+    let reported = [head.as_bytes(), &upload_pack(&root, &["--advertise-refs"], &headers, &[])].concat();
+    ([("content-type", "application/x-git-upload-pack-advertisement")], reported).into_response()
 }
 
 async fn pack(
@@ -82,8 +82,8 @@ async fn pack(
     body: Bytes,
 ) -> Response {
     let Some(root) = shelf.root(&repository) else { return StatusCode::NOT_FOUND.into_response() };
-    let said = upload_pack(&root, &[], &headers, &body);
-    ([("content-type", "application/x-git-upload-pack-result")], said).into_response()
+    let reported = upload_pack(&root, &[], &headers, &body);
+    ([("content-type", "application/x-git-upload-pack-result")], reported).into_response()
 }
 
 fn upload_pack(root: &Path, more: &[&str], headers: &HeaderMap, asked: &[u8]) -> Vec<u8> {
@@ -163,12 +163,12 @@ fn organisation_is_indexed_from_its_list() {
         shelf.entry(5, "dead", &json!({ "archived": true })),
         shelf.entry(6, "nothing", &json!({ "empty": true })),
     ]);
-    let (code, said, errors) = server.index(&index, &["--without", "*-archive"]);
-    assert_eq!(code, Some(0), "{said}{errors}");
+    let (code, reported, errors) = server.index(&index, &["--without", "*-archive"]);
+    assert_eq!(code, Some(0), "{reported}{errors}");
     assert!(!errors.contains("hunter2") && errors.contains("6 repositories are listed"), "{errors}");
     let host = shelf.url.trim_start_matches("http://").replace(':', "+");
     let named = |name: &str| format!("{host}/acme/{name}");
-    assert_eq!(shown(&index), [(named("pay"), true), (named("shop"), true)], "{said}{errors}");
+    assert_eq!(shown(&index), [(named("pay"), true), (named("shop"), true)], "{reported}{errors}");
     let listed = index.json(&["repos"]);
     assert_eq!(listed["repositories"][1]["description"], "The shop of Acme");
     assert_eq!(listed["repositories"][1]["topics"], json!(["web", "shop"]));
@@ -179,13 +179,13 @@ fn organisation_is_indexed_from_its_list() {
     // it is removed.
     shelf.keep("store", roots[0].1.path());
     shelf.list(vec![shelf.entry(1, "store", &json!({}))]);
-    let (code, said, errors) = server.index(&index, &[]);
-    assert_eq!(code, Some(0), "{said}{errors}");
+    let (code, reported, errors) = server.index(&index, &[]);
+    assert_eq!(code, Some(0), "{reported}{errors}");
     assert!(
-        said.contains("unchanged") && errors.contains("was renamed to") && errors.contains("cairn remove"),
-        "{said}{errors}"
+        reported.contains("unchanged") && errors.contains("was renamed to") && errors.contains("cairn remove"),
+        "{reported}{errors}"
     );
-    assert_eq!(shown(&index), [(named("pay"), true), (named("store"), true)], "{said}{errors}");
+    assert_eq!(shown(&index), [(named("pay"), true), (named("store"), true)], "{reported}{errors}");
     assert!(index.ok(&["search", "shop", "--repo", &named("shop")]).contains("app.py"));
 }
 

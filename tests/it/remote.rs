@@ -218,8 +218,8 @@ fn commands_print_the_same_locally_and_remotely() {
         for json in [&[][..], &["--json"]] {
             let arguments = [*verb, json].concat();
             let (here, there) = (index.run(&arguments), server.run(&index, &arguments));
-            let said = |output: &Output| (comparable(&output.stdout), comparable(&output.stderr));
-            assert_eq!(said(&here), said(&there), "{arguments:?}");
+            let reported = |output: &Output| (comparable(&output.stdout), comparable(&output.stderr));
+            assert_eq!(reported(&here), reported(&there), "{arguments:?}");
             assert_eq!(here.status.code(), there.status.code(), "{arguments:?}");
             assert!(!here.stdout.is_empty() || !here.stderr.is_empty(), "{arguments:?} says nothing");
         }
@@ -240,14 +240,14 @@ fn cut_file_reports_the_command_for_the_rest() {
         assert_eq!((lines(&here.stdout), lines(&here.stderr)), (lines(&there.stdout), lines(&there.stderr)));
         (lines(&here.stdout).len(), String::from_utf8_lossy(&here.stderr).into_owned())
     };
-    let (num_shown, said) = shown(&["show", "r", "sums.txt"]);
-    assert!(0 < num_shown && num_shown < 30_000, "{num_shown} lines: {said}");
+    let (num_shown, reported) = shown(&["show", "r", "sums.txt"]);
+    assert!(0 < num_shown && num_shown < 30_000, "{num_shown} lines: {reported}");
     let rest = format!("sums.txt:{}-30000", num_shown + 1);
-    assert!(said.contains(&format!("{} of 30000 lines", 30_000 - num_shown)), "{said}");
-    assert!(said.contains(&format!(" show r {rest}\n")), "{said}");
-    let (num_left, said) = shown(&["show", "r", &rest]);
+    assert!(reported.contains(&format!("{} of 30000 lines", 30_000 - num_shown)), "{reported}");
+    assert!(reported.contains(&format!(" show r {rest}\n")), "{reported}");
+    let (num_left, reported) = shown(&["show", "r", &rest]);
     assert_eq!(num_shown + num_left, 30_000);
-    assert!(!said.contains("left out"), "{said}");
+    assert!(!reported.contains("left out"), "{reported}");
 }
 
 #[test]

@@ -104,7 +104,7 @@ impl Scripted {
     }
 }
 
-fn said(output: &Output) -> String {
+fn reported(output: &Output) -> String {
     [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat()
 }
 
@@ -119,7 +119,7 @@ fn waiting_survives_server_errors() {
     ];
     let server = Scripted::new(&troubles);
     let output = server.run(&["index", "https://example.org/a.git"]);
-    assert!(output.status.success() && said(&output).contains("asking again"), "{}", said(&output));
+    assert!(output.status.success() && reported(&output).contains("asking again"), "{}", reported(&output));
     assert_eq!(server.script.asked.lock().expect("no panic").len(), 1 + troubles.len() + 1);
     let gone = Scripted::new(&[Some(StatusCode::NOT_FOUND)]);
     assert_eq!(gone.run(&["index", "a"]).status.code(), Some(1));
@@ -129,7 +129,7 @@ fn waiting_survives_server_errors() {
 fn index_without_target_requests_all_repositories() {
     let server = Scripted::new(&[]);
     let output = server.run(&["index"]);
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", reported(&output));
     assert_eq!(server.targets(), ["a", "b"]);
 }
 
@@ -140,15 +140,15 @@ fn list_entries_are_sent_and_unsupported_fields_reported() {
     let list = write(directory.path(), "list.yaml", list).to_string_lossy().into_owned();
     let server = Scripted::new(&[]);
     let output = server.run(&["index", &list, "--exclude", "docs/**"]);
-    let said = said(&output);
-    assert_eq!(output.status.code(), Some(5), "{said}");
+    let reported = reported(&output);
+    assert_eq!(output.status.code(), Some(5), "{reported}");
     let targets: Vec<String> =
         ["a", "forbidden", "e"].iter().map(|name| format!("https://example.org/{name}.git")).collect();
     assert_eq!(server.targets(), targets);
     for (line, refusal) in [(3, "by URL"), (4, "`cairn enqueue --file"), (6, "not for this key")] {
         let place = format!("{list}:{line}");
-        let told = said.lines().find(|said| said.contains(&place)).unwrap_or_default();
-        assert!(told.contains(refusal), "{place} is not refused by `{refusal}`: {said}");
+        let line = reported.lines().find(|line| line.contains(&place)).unwrap_or_default();
+        assert!(line.contains(refusal), "{place} is not refused by `{refusal}`: {reported}");
     }
     let first = server.script.asked.lock().expect("no panic")[0].1.clone();
     assert_eq!(first["exclude_patterns"], json!(["docs/**", "gen/**"]));

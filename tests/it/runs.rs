@@ -124,8 +124,8 @@ fn two_processes_may_index_at_once() {
     let children = [start_index(&index, root), start_index(&index, root), start_index(&index, root), of_other];
     for child in children {
         let output = child.wait_with_output().expect("the program ends");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{said} {}", String::from_utf8_lossy(&output.stdout));
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{reported} {}", String::from_utf8_lossy(&output.stdout));
     }
     let ours = index.json(&["fingerprint", "--repo", "r"])["fingerprints"][0]["kinds"].clone();
     assert_eq!(ours, fresh_fingerprint(root));
@@ -216,14 +216,14 @@ fn ask_everything(index: &Index) -> Vec<Output> {
     ];
     let outputs: Vec<Output> = commands.iter().map(|command| index.run(command)).collect();
     for (command, output) in commands.iter().zip(&outputs) {
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code().is_some_and(|code| code < 100), "{command:?}: {:?} {said}", output.status);
-        assert!(!said.contains("panicked"), "{command:?}: {said}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code().is_some_and(|code| code < 100), "{command:?}: {:?} {reported}", output.status);
+        assert!(!reported.contains("panicked"), "{command:?}: {reported}");
     }
     outputs
 }
 
-fn said(output: &Output) -> String {
+fn reported(output: &Output) -> String {
     [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat()
 }
 
@@ -236,7 +236,7 @@ fn check_damage(sound: &Index, before: &Value, root: &Path, kind: &str, files: &
     }
     let outputs = ask_everything(&index);
     let doctor = outputs.last().expect("an answer");
-    let printed: String = outputs.iter().filter(|output| !output.status.success()).map(said).collect();
+    let printed: String = outputs.iter().filter(|output| !output.status.success()).map(reported).collect();
     let noticed = !doctor.status.success();
     let root = root.to_string_lossy();
     if printed.contains("index directory") {
@@ -324,17 +324,17 @@ fn failed_sync_without_a_run_is_listed_with_runs() {
     let index = Index::new();
     index.ok(&["status"]);
     with_syncs_that_began_no_run(index.path());
-    let said = |arguments: &[&str]| {
+    let reported = |arguments: &[&str]| {
         let output = index.run(arguments);
         assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
         String::from_utf8(output.stderr).expect("text")
     };
     let failed = "host/team/gone the last sync failed (not_found: source: the host has no such repository)";
-    let gone = said(&["runs", "--repo", "gone"]);
+    let gone = reported(&["runs", "--repo", "gone"]);
     assert!(gone.contains("no runs exist") && gone.contains(failed) && !gone.contains("requested"), "{gone}");
-    let waits = said(&["runs", "--repo", "waits"]);
+    let waits = reported(&["runs", "--repo", "waits"]);
     assert!(waits.contains("host/team/waits a sync is requested") && !waits.contains("failed"), "{waits}");
-    let all = said(&["runs"]);
+    let all = reported(&["runs"]);
     assert!(all.contains(failed) && all.contains("host/team/waits"), "{all}");
     let syncs = index.json(&["runs", "--repo", "gone"])["syncs"].clone();
     assert_eq!((&syncs[0]["repository"], &syncs[0]["pending_sync"]), (&json!("host/team/gone"), &json!(null)));

@@ -31,9 +31,9 @@ fn exit_codes_equal_those_in_the_help() {
     let root = directory.path().to_string_lossy().into_owned();
     let check = |arguments: &[&str], code: i32, expect: &str| {
         let output = index.run(arguments);
-        let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-        assert!(said.contains(expect), "{arguments:?} does not say `{expect}`: {said}");
+        let reported = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {reported}");
+        assert!(reported.contains(expect), "{arguments:?} does not say `{expect}`: {reported}");
     };
     check(&["search", "save"], 0, "src/store.py");
     check(&["index", &root, "--name", "r"], 0, "unchanged");
@@ -79,9 +79,9 @@ fn cluster_commands_name_missing_settings() {
     let nobody = "0".repeat(32);
     let check = |arguments: &[&str], code: i32, expect: &str| {
         let output = index.command(arguments).env_remove("CAIRN_CLUSTER_CONFIG").output().expect("the program starts");
-        let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-        assert!(said.contains(expect), "{arguments:?} does not say `{expect}`: {said}");
+        let reported = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {reported}");
+        assert!(reported.contains(expect), "{arguments:?} does not say `{expect}`: {reported}");
     };
     check(&["topology", "check"], 2, "--cluster FILE");
     check(&["keys", "list"], 2, "--cluster FILE");
@@ -119,8 +119,11 @@ fn flag_overrides_server_and_cluster_variables() {
         let mut command = index.command(arguments);
         command.env("CAIRN_SERVER", "http://127.0.0.1:1").env("CAIRN_API_KEY", "cairn_x");
         let output = command.env("CAIRN_CLUSTER_CONFIG", "/no/such/cluster.toml").output().expect("the program starts");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && said.contains(expect), "{arguments:?} does not say `{expect}`: {said}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && reported.contains(expect),
+            "{arguments:?} does not say `{expect}`: {reported}"
+        );
     };
     check(&["search", "x"], "asking http://127.0.0.1:1");
     check(&["keys", "list"], "/no/such/cluster.toml");
@@ -139,9 +142,9 @@ fn unquoted(word: &str) -> &str {
 fn printed_next_page_command_works() {
     let (index, _directory) = indexed();
     let output = index.run(&["search", "keeps", "--limit", "1"]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("more results; the next page:"), "{said}");
-    let command = said.lines().map(str::trim).find(|line| line.contains("--cursor")).expect("a command line");
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(reported.contains("more results; the next page:"), "{reported}");
+    let command = reported.lines().map(str::trim).find(|line| line.contains("--cursor")).expect("a command line");
     let words: Vec<&str> = command.split(' ').skip(1).map(unquoted).collect();
     let next = index.run(&words);
     assert!(next.status.success() && String::from_utf8_lossy(&next.stdout).starts_with("2. "), "{next:?}");
@@ -203,10 +206,13 @@ fn missing_list_entry_does_not_stop_the_others() {
     let list = write(directory.path(), "list.yaml", list).to_string_lossy().into_owned();
     let index = Index::new();
     let output = index.run(&["index", &list]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(5), "{output:?}");
-    assert!(said.contains(&format!("{list}:2: bad")) && said.contains("/no/such/place"), "{said}");
-    assert!(said.contains(&format!("{list}:6")) && said.contains("credential") && !said.contains("45"), "{said}");
+    assert!(reported.contains(&format!("{list}:2: bad")) && reported.contains("/no/such/place"), "{reported}");
+    assert!(
+        reported.contains(&format!("{list}:6")) && reported.contains("credential") && !reported.contains("45"),
+        "{reported}"
+    );
     assert!(index.ok(&["search", "save", "--repo", "good"]).contains("src/store.py"));
     assert_eq!(index.run(&["index", &list, "--json"]).status.code(), Some(5));
 }
@@ -343,8 +349,8 @@ fn list_and_file_url_are_indexed() {
     let index = Index::new();
     let url = format!("file://{root}");
     let refused = index.run(&["index", &url]);
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && said.contains("allow_file"), "no word of the setting: {said}");
+    let reported = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && reported.contains("allow_file"), "no word of the setting: {reported}");
     let mut command = index.command(&["index", &url, "--name", "by-url", "--branch", "main"]);
     let output = command.env("CAIRN_ALLOW_FILE", "true").output().expect("starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -79,8 +79,9 @@ fn process(folder: &Path) -> Option<(u32, u64)> {
 /// Messages published in the cluster's vhost.
 pub(crate) async fn num_messages(ground: &Ground) -> Result<u64> {
     let vhost = ground.space.vhost.as_ref().context("a vhost")?;
-    let said: Value = serde_json::from_str(&vhost.request("GET", &format!("/api/vhosts/{}", vhost.name()), "").await?)?;
-    Ok(said["message_stats"]["publish"].as_u64().unwrap_or_default())
+    let reported: Value =
+        serde_json::from_str(&vhost.request("GET", &format!("/api/vhosts/{}", vhost.name()), "").await?)?;
+    Ok(reported["message_stats"]["publish"].as_u64().unwrap_or_default())
 }
 
 /// Bytes of a folder's files.

@@ -50,7 +50,7 @@ async fn hand_over(
     if let Some(first) = parts.first() {
         trace::within(run.id, MessageId::derive(run.id, *first), broker.publish(run.lane, jobs)).await?;
     }
-    fail_point!("coordinator::relayed", |said| Err(StageError::injected(said)));
+    fail_point!("coordinator::relayed", |message| Err(StageError::injected(message)));
     Ok(outbox.sent(run.id, parts).await?)
 }
 
@@ -99,7 +99,7 @@ pub async fn dispatch(
     // After this time, `dispatch` returns them again.
     let until = Instant::now() + Duration::from_millis(HANDED_OVER_WITHIN_MS.unsigned_abs());
     if !asked.is_empty() {
-        fail_point!("coordinator::dispatched", |said| Err(StageError::injected(said)));
+        fail_point!("coordinator::dispatched", |message| Err(StageError::injected(message)));
     }
     let (mut num_jobs, mut failure) = (0, None);
     for request in asked {

@@ -16,9 +16,9 @@ const HANDED_OVER_WITHIN: Duration = Duration::from_secs(2);
 
 impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     pub(crate) async fn sync(&self, syncer: &dyn Syncer, job: &SyncJob) -> Result<(), StageError> {
-        fail_point!("pipeline::before_sync", |said| Err(StageError::injected(said)));
+        fail_point!("pipeline::before_sync", |message| Err(StageError::injected(message)));
         if let Some(run) = syncer.sync(job).await? {
-            fail_point!("pipeline::synced", |said| Err(StageError::injected(said)));
+            fail_point!("pipeline::synced", |message| Err(StageError::injected(message)));
             tracing::Span::current().record("run", run.generation.0);
             self.start(run, MessageId::derive_sync(job.repository, job.request)).await;
         }
@@ -37,12 +37,12 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         if is_over(&status) {
             return Err(StageError::cancelled());
         }
-        fail_point!("pipeline::before_work", |said| Err(StageError::injected(said)));
+        fail_point!("pipeline::before_work", |message| Err(StageError::injected(message)));
         poison_point!("{} of run {}", job.part, job.run);
         let task = Task::new(job, status.aborted);
         let mut report = self.work_while_active(started, job, stage.run(&task)).await?;
         report.duration_ms = (self.clock.monotonic() - started).as_millis() as u64;
-        fail_point!("pipeline::worked", |said| Err(StageError::injected(said)));
+        fail_point!("pipeline::worked", |message| Err(StageError::injected(message)));
         self.end(lane, job, PartEnd::Done, &report).await
     }
 
@@ -87,7 +87,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        fail_point!("pipeline::ended", |said| Err(StageError::injected(said)));
+        fail_point!("pipeline::ended", |message| Err(StageError::injected(message)));
         let message = MessageId::derive(job.run, job.part);
         if let Err(error) = trace::within(job.run, message, self.publish(lane, job, next)).await {
             // The outbox contains them. Running the part again would gain nothing.
@@ -116,7 +116,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
         let jobs = parts.iter().map(|part| Job::Part(PartJob { part: *part, ..job.clone() })).collect();
         self.hand_over(lane, jobs).await?;
-        fail_point!("pipeline::published", |said| Err(StageError::injected(said)));
+        fail_point!("pipeline::published", |message| Err(StageError::injected(message)));
         if let Some(outbox) = &self.outbox {
             outbox.sent(job.run, &parts).await?;
         }

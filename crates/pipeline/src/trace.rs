@@ -55,12 +55,12 @@ mod tests {
         let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
         let run = RunId { repository, generation: GenerationId(3) };
         let sync = MessageId::derive_sync(repository, 1);
-        let said = within(run, sync, async { traceparent() }).await.expect("within a run");
-        let parts: Vec<&str> = said.split('-').collect();
-        assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [2, 32, 16, 2], "{said}");
+        let reported = within(run, sync, async { traceparent() }).await.expect("within a run");
+        let parts: Vec<&str> = reported.split('-').collect();
+        assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [2, 32, 16, 2], "{reported}");
         assert_eq!((parts[1], parts[2]), (trace_of_run(run).to_string().as_str(), &sync.0.to_string()[..16]));
         assert_eq!(traceparent(), None);
-        assert_eq!(ids(&said), Some((parts[1], parts[2])));
+        assert_eq!(ids(&reported), Some((parts[1], parts[2])));
     }
 
     #[test]

@@ -74,11 +74,11 @@ impl Stage for PublishStage {
         if num_chunks > self.max_chunks {
             return Err(over_budget("chunks", num_chunks, self.max_chunks, "ceilings.max_chunks"));
         }
-        fail_point!("publish::before_switch", |said| Err(StageError::injected(said)));
+        fail_point!("publish::before_switch", |message| Err(StageError::injected(message)));
         let (run, repository, state) = (published.run, published.result.repository.clone(), published.state);
         self.catalogue.publish(published).await?;
         tracing::info!(%run, repository, state = state.as_str(), "published");
-        fail_point!("publish::switched", |said| Err(StageError::injected(said)));
+        fail_point!("publish::switched", |message| Err(StageError::injected(message)));
         Ok(PartReport::default())
     }
 }

@@ -126,10 +126,10 @@ impl Remote {
 /// When to try again after an error of a server that throttles or is unhealthy.
 fn again_after(response: &Response) -> Option<Duration> {
     let status = response.status();
-    let said = response.headers().get(RETRY_AFTER).and_then(|header| header.to_str().ok());
-    let said = said.and_then(|seconds| seconds.trim().parse().ok()).map(Duration::from_secs);
+    let reported = response.headers().get(RETRY_AFTER).and_then(|header| header.to_str().ok());
+    let reported = reported.and_then(|seconds| seconds.trim().parse().ok()).map(Duration::from_secs);
     let passes = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-    passes.then(|| said.unwrap_or_default())
+    passes.then(|| reported.unwrap_or_default())
 }
 
 /// The key from the environment or a file. Other users can read the command line, so it is not taken from

@@ -14,8 +14,8 @@ fn missing_settings_are_named() {
     let mut program = Command::new(env!("CARGO_BIN_EXE_cairn-scheduler"));
     program.env_remove("CAIRN_CLUSTER_CONFIG").arg("run");
     let output = program.output().expect("the program starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("[s3]"), "{said}");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && reported.contains("[s3]"), "{reported}");
 }
 
 /// A store that accepts connections and never answers delays the start by a minute.
@@ -42,8 +42,8 @@ fn stops_while_it_connects() {
         let (ended, end) = mpsc::channel();
         thread::spawn(move || ended.send(program.wait_with_output()));
         let output = end.recv_timeout(DEADLINE).expect("it ends").expect("its output");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("asked to stop"), "{command}: {said}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert!(reported.contains("asked to stop"), "{command}: {reported}");
         drop(connection);
     }
 }

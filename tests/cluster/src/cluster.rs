@@ -173,8 +173,8 @@ impl LocalCluster {
 
     /// The reason why a service is not ready; none if it is.
     pub async fn not_ready(&self, replica: &str) -> Result<Option<String>> {
-        let (status, said) = look(&format!("http://{}", self.address(replica)?), READY).await?;
-        Ok((status != 200).then_some(said))
+        let (status, reported) = look(&format!("http://{}", self.address(replica)?), READY).await?;
+        Ok((status != 200).then_some(reported))
     }
 
     /// The peak memory of each running service or its children, in bytes.
@@ -220,9 +220,9 @@ impl LocalCluster {
     pub fn cairn(&self, arguments: &[&str]) -> Result<String> {
         let output = self.try_cairn(arguments)?;
         let errors = String::from_utf8_lossy(&output.stderr);
-        let said = String::from_utf8_lossy(&output.stdout);
-        ensure!(output.status.success(), "cairn {} fails: {errors}{said}", arguments.join(" "));
-        Ok(said.into_owned())
+        let reported = String::from_utf8_lossy(&output.stdout);
+        ensure!(output.status.success(), "cairn {} fails: {errors}{reported}", arguments.join(" "));
+        Ok(reported.into_owned())
     }
 
     /// Runs `cairn` against this cluster.

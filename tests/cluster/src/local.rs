@@ -42,8 +42,8 @@ impl LocalMode {
 
     /// The output of `cairn fingerprint`: one object per repository, sorted by name.
     pub fn fingerprints(&self) -> Result<Vec<Value>> {
-        let said = self.ok(&["fingerprint", "--json"])?;
-        let mut said: Value = serde_json::from_str(said.lines().last().unwrap_or_default())?;
-        Ok(said["fingerprints"].as_array_mut().map(std::mem::take).unwrap_or_default())
+        let reported = self.ok(&["fingerprint", "--json"])?;
+        let mut reported: Value = serde_json::from_str(reported.lines().last().unwrap_or_default())?;
+        Ok(reported["fingerprints"].as_array_mut().map(std::mem::take).unwrap_or_default())
     }
 }

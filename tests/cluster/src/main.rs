@@ -64,8 +64,8 @@ async fn start_services(directory: &Path, servers: &Path) -> Result<()> {
     let mut cluster = LocalCluster::prepare(directory, &servers, &space, &Table::new())?;
     println!("starting {}", STANDARD.join(", "));
     cluster.start_all().await?;
-    let said = cluster.cairn(&["keys", "create", "--label", "local", "--may-index"])?;
-    let key = said.lines().next().context("no key was made")?;
+    let reported = cluster.cairn(&["keys", "create", "--label", "local", "--may-index"])?;
+    let key = reported.lines().next().context("no key was made")?;
     say(directory, &servers, &cluster, key.trim())?;
     cairn_servers::keep(directory, cluster.into_processes())
 }

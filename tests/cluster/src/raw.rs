@@ -135,8 +135,8 @@ impl Raw {
     /// Connections to the cluster's vhost.
     pub async fn num_connections(&self) -> Result<usize> {
         let vhost = self.vhost()?;
-        let said = vhost.request("GET", &format!("/api/vhosts/{}/connections", vhost.name()), "").await?;
-        let connections: Vec<Value> = serde_json::from_str(&said)?;
+        let reported = vhost.request("GET", &format!("/api/vhosts/{}/connections", vhost.name()), "").await?;
+        let connections: Vec<Value> = serde_json::from_str(&reported)?;
         Ok(connections.len())
     }
 }

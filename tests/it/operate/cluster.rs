@@ -106,23 +106,26 @@ timeout_ms = 90000
     }
 
     /// Exit code and whole output, which must not contain secrets.
-    pub fn said(&self, arguments: &[&str]) -> (i32, String) {
-        self.told(&self.command(arguments).output().expect("the program starts"))
+    pub fn output(&self, arguments: &[&str]) -> (i32, String) {
+        self.checked(&self.command(arguments).output().expect("the program starts"))
     }
 
-    pub fn told(&self, output: &Output) -> (i32, String) {
-        let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
+    pub fn checked(&self, output: &Output) -> (i32, String) {
+        let reported = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
         let secret = without_credentials(&given::s3_url().unwrap_or_default()).2;
-        assert!(!said.contains(&secret) && !said.contains("guest:"), "the output contains a secret: {said}");
-        (output.status.code().expect("an exit code"), said)
+        assert!(
+            !reported.contains(&secret) && !reported.contains("guest:"),
+            "the output contains a secret: {reported}"
+        );
+        (output.status.code().expect("an exit code"), reported)
     }
 
     /// Standard output of a run that must succeed.
     pub fn ok(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().expect("the program starts");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let (code, said) = self.told(&output);
-        assert_eq!(code, 0, "cairn {arguments:?} failed: {said}");
+        let (code, reported) = self.checked(&output);
+        assert_eq!(code, 0, "cairn {arguments:?} failed: {reported}");
         text
     }
 

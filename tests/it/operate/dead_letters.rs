@@ -62,13 +62,14 @@ fn replay_sends_awaited_jobs_and_requests_other_syncs() {
     give_up(&cluster, &broker, sync(request), "git fetch: no answer");
     give_up(&cluster, &broker, part(3), "blob store: timeout");
     let found = letters(&cluster);
-    let told: Vec<_> = found.iter().map(|letter| (&letter["stage"], &letter["part"], &letter["repository"])).collect();
-    assert_eq!(told, [(&json!("sync"), &Value::Null, &json!(NAME)), (&json!("parse"), &json!(3), &json!(NAME))]);
+    let reported: Vec<_> =
+        found.iter().map(|letter| (&letter["stage"], &letter["part"], &letter["repository"])).collect();
+    assert_eq!(reported, [(&json!("sync"), &Value::Null, &json!(NAME)), (&json!("parse"), &json!(3), &json!(NAME))]);
     let ids: Vec<&str> = found.iter().filter_map(|letter| letter["id"].as_str()).collect();
-    let (code, said) = cluster.said(&["doctor"]);
+    let (code, reported) = cluster.output(&["doctor"]);
     assert!(
-        code == 1 && said.contains("dead letters: 2 jobs failed for good") && said.contains("ok    runs"),
-        "{said}"
+        code == 1 && reported.contains("dead letters: 2 jobs failed for good") && reported.contains("ok    runs"),
+        "{reported}"
     );
     let text = cluster.ok(&["dead-letters", "list"]);
     let lines: Vec<&str> = text.lines().collect();
@@ -88,8 +89,8 @@ fn replay_sends_awaited_jobs_and_requests_other_syncs() {
     assert_eq!((&asked["id"], &asked["outcome"]), (&json!(ids[1]), &json!("sync_requested")), "{asked}");
     assert_eq!(asked["request"], request, "the request that waits already");
     assert_eq!(letters(&cluster), Vec::<Value>::new());
-    let (code, said) = cluster.said(&["dead-letters", "replay", ids[0]]);
-    assert!(code == 3 && said.contains("does not exist"), "{said}");
+    let (code, reported) = cluster.output(&["dead-letters", "replay", ids[0]]);
+    assert!(code == 3 && reported.contains("does not exist"), "{reported}");
     drop(broker);
     cluster.close();
 }
@@ -107,21 +108,24 @@ fn dead_letters_are_dropped_while_the_ledger_is_down() {
     };
     assert_eq!((num(&["--stage", "parse"]), num(&["--code", "timeout"]), num(&["--code", "crash"])), (1, 2, 0));
     assert_eq!((num(&["--repo", "shop"]), num(&["--repo", NAME, "--stage", "sync"]), num(&["--repo", "x"])), (2, 1, 0));
-    let (code, said) = cluster.said(&["dead-letters", "drop", "--stage", "pars"]);
-    assert!(code == 2 && said.contains("`pars` is not a stage"), "{said}");
+    let (code, reported) = cluster.output(&["dead-letters", "drop", "--stage", "pars"]);
+    assert!(code == 2 && reported.contains("`pars` is not a stage"), "{reported}");
     let without = |arguments: &[&str]| {
         let mut command = cluster.command(arguments);
         let output = command.env("CAIRN__NEO4J__URL", "bolt://127.0.0.1:1").output().expect("the program starts");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.code(), text(&output.stdout) + &text(&output.stderr))
     };
-    let (code, said) = without(&["dead-letters", "list"]);
-    assert!(code == Some(0) && said.contains("git fetch") && said.contains("without their names"), "{said}");
-    let (code, said) = without(&["dead-letters", "drop", "--stage", "parse"]);
-    assert!(code == Some(0) && !said.contains("Neo4j"), "{said}");
+    let (code, reported) = without(&["dead-letters", "list"]);
+    assert!(
+        code == Some(0) && reported.contains("git fetch") && reported.contains("without their names"),
+        "{reported}"
+    );
+    let (code, reported) = without(&["dead-letters", "drop", "--stage", "parse"]);
+    assert!(code == Some(0) && !reported.contains("Neo4j"), "{reported}");
     assert_eq!(num(&[]), 1, "others than the chosen ones were dropped, or none");
-    let (code, said) = without(&["dead-letters", "replay", "--all"]);
-    assert!(code == Some(1) && said.contains("Neo4j"), "{said}");
+    let (code, reported) = without(&["dead-letters", "replay", "--all"]);
+    assert!(code == Some(1) && reported.contains("Neo4j"), "{reported}");
     assert_eq!(num(&[]), 1);
     drop(broker);
     cluster.close();
@@ -165,9 +169,12 @@ fn unusable_dead_letter_stays_until_it_is_dropped() {
     });
     let path = format!("/api/exchanges/{}/cairn.dead.v1/publish", cluster.vhost.name());
     cluster.runtime.block_on(cluster.vhost.request("POST", &path, &foreign.to_string())).expect("published");
-    let (code, said) = cluster.said(&["dead-letters", "replay", "--all"]);
-    assert_eq!(code, 1, "{said}");
-    assert!(said.contains("its repository was removed") && said.contains("cannot read its body as a job"), "{said}");
+    let (code, reported) = cluster.output(&["dead-letters", "replay", "--all"]);
+    assert_eq!(code, 1, "{reported}");
+    assert!(
+        reported.contains("its repository was removed") && reported.contains("cannot read its body as a job"),
+        "{reported}"
+    );
     let found = letters(&cluster);
     assert_eq!(found.len(), 2, "{found:?}");
     let unreadable = found.iter().find(|letter| letter["part"].is_null()).expect("the foreign one");
@@ -177,8 +184,8 @@ fn unusable_dead_letter_stays_until_it_is_dropped() {
     assert_eq!(letters(&cluster).len(), 1);
     cluster.ok(&["dead-letters", "drop", "--all"]);
     assert_eq!(letters(&cluster), Vec::<Value>::new());
-    let (code, said) = cluster.said(&["dead-letters", "show", "nonsense"]);
-    assert!(code == 2 && said.contains("`nonsense` is not the id"), "{said}");
+    let (code, reported) = cluster.output(&["dead-letters", "show", "nonsense"]);
+    assert!(code == 2 && reported.contains("`nonsense` is not the id"), "{reported}");
     drop(broker);
     cluster.close();
 }

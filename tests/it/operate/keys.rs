@@ -41,12 +41,12 @@ fn key_works_until_revoked_and_is_shown_once() {
     cluster.ok(&["keys", "revoke", id]);
     assert!(!opens(&cluster, &key) && opens(&cluster, other_key));
     assert!(cluster.ok(&["keys", "list"]).contains(&format!("{id} revoked tenant acme")));
-    let (code, said) = cluster.said(&["keys", "create", "--repo", "host/["]);
-    assert!(code == 2 && said.contains("`--repo`: "), "{said}");
+    let (code, reported) = cluster.output(&["keys", "create", "--repo", "host/["]);
+    assert!(code == 2 && reported.contains("`--repo`: "), "{reported}");
     // A whole key on the command line counts as its id; its secret is shown nowhere.
-    let (code, said) = cluster.said(&["keys", "revoke", &key]);
-    assert!(code == 0 && said.contains(id) && !said.contains(&key), "{said}");
-    let (code, said) = cluster.said(&["keys", "revoke", &key[1..]]);
-    assert!(code == 3 && !said.contains(&key[1..]), "{said}");
+    let (code, reported) = cluster.output(&["keys", "revoke", &key]);
+    assert!(code == 0 && reported.contains(id) && !reported.contains(&key), "{reported}");
+    let (code, reported) = cluster.output(&["keys", "revoke", &key[1..]]);
+    assert!(code == 3 && !reported.contains(&key[1..]), "{reported}");
     cluster.close();
 }

@@ -23,11 +23,11 @@ fn enqueuing_twice_is_one_request() {
     assert!(repos.contains(NAME) && repos.contains(URL) && repos.contains("not indexed yet"), "{repos}");
     // A list contains more fields, and another tenant has its own requests.
     let list = cluster.file("list.yaml", &format!("- url: {URL}\n  name: shop\n  branch: next\n- path: ../x\n"));
-    let (code, said) = cluster.said(&["enqueue", "--file", &list, "--tenant", "acme"]);
-    assert!(code == 5 && said.contains("shop: requested") && said.contains("list.yaml:4"), "{said}");
-    assert!(said.contains("fetch by URL"), "{said}");
-    let (_, said) = cluster.said(&["repos"]);
-    assert!(!said.contains("shop\n") && said.contains("use --tenant for another: acme"), "{said}");
+    let (code, reported) = cluster.output(&["enqueue", "--file", &list, "--tenant", "acme"]);
+    assert!(code == 5 && reported.contains("shop: requested") && reported.contains("list.yaml:4"), "{reported}");
+    assert!(reported.contains("fetch by URL"), "{reported}");
+    let (_, reported) = cluster.output(&["repos"]);
+    assert!(!reported.contains("shop\n") && reported.contains("use --tenant for another: acme"), "{reported}");
     assert!(cluster.ok(&["repos", "--tenant", "acme"]).starts_with("shop https"));
     assert_eq!(cluster.json(&["stats"])["repositories"], 1);
     // Earlier fields of a repository stay when only its URL is given again.
@@ -52,9 +52,9 @@ fn enqueuing_twice_is_one_request() {
 fn operator_rules_refuse_with_a_reason() {
     let Some(cluster) = Cluster::prepared() else { return };
     let check = |url: &str, expect: &str| {
-        let (code, said) = cluster.said(&["enqueue", url]);
-        assert!(code == 2 && said.contains(expect), "{url}: {code} {said}");
-        assert!(!said.contains("hunter2"), "{said}");
+        let (code, reported) = cluster.output(&["enqueue", url]);
+        assert!(code == 2 && reported.contains(expect), "{url}: {code} {reported}");
+        assert!(!reported.contains("hunter2"), "{reported}");
     };
     check("http://git.example.org/a/b", "sources.allow_http");
     check("https://127.0.0.1/a/b", "sources.allow_private_addresses");
@@ -98,11 +98,11 @@ fn known_name_can_be_enqueued_and_rebuilt() {
     assert!(!asked());
     assert_eq!(cluster.json(&["enqueue", NAME, "--rebuild"])["repository"], NAME);
     assert!(asked(), "a rebuild was asked for, and is not noted");
-    let (code, said) = cluster.said(&["enqueue", "nowhere"]);
-    assert!(code == 2 && said.contains("nor the name of a repository"), "{said}");
+    let (code, reported) = cluster.output(&["enqueue", "nowhere"]);
+    assert!(code == 2 && reported.contains("nor the name of a repository"), "{reported}");
     cluster.ok(&["enqueue", "https://git.example.org/rival/shop.git", "--rebuild"]);
-    let (code, said) = cluster.said(&["enqueue", "shop"]);
-    assert!(code == 2 && said.contains("several"), "{said}");
+    let (code, reported) = cluster.output(&["enqueue", "shop"]);
+    assert!(code == 2 && reported.contains("several"), "{reported}");
     cluster.close();
 }
 
@@ -127,8 +127,8 @@ fn runs_are_listed_and_cancelled() {
     cluster.ok(&["enqueue", URL]);
     let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(NAME));
     cluster.begin(repository);
-    let told = cluster.ok(&["runs", "--repo", "shop"]);
-    assert!(told.contains(NAME) && told.contains("running") && told.contains("0/1 parts"), "{told}");
+    let reported = cluster.ok(&["runs", "--repo", "shop"]);
+    assert!(reported.contains(NAME) && reported.contains("running") && reported.contains("0/1 parts"), "{reported}");
     assert_eq!(
         cluster.ok(&["runs", "cancel", "shop"]),
         format!("1 runs cancelled, and 1 that had not begun: {NAME}\n")

@@ -7,8 +7,8 @@ use super::cluster::Cluster;
 #[test]
 fn missing_topology_is_reported_and_created() {
     let Some(cluster) = Cluster::empty() else { return };
-    let (code, said) = cluster.said(&["topology", "check"]);
-    assert_eq!(code, 1, "{said}");
+    let (code, reported) = cluster.output(&["topology", "check"]);
+    assert_eq!(code, 1, "{reported}");
     let bucket = &cluster.config.s3.as_ref().expect("settings").bucket;
     let constraint = format!("Neo4j: constraint or index `api_key_hash_{}`", bucket.replace('-', "_"));
     for part in [
@@ -19,7 +19,7 @@ fn missing_topology_is_reported_and_created() {
         &format!("Qdrant: collection `{bucket}-"),
         "`cairn topology apply` creates",
     ] {
-        assert!(said.contains(part), "`{part}` is not said: {said}");
+        assert!(reported.contains(part), "`{part}` is missing: {reported}");
     }
     let applied = cluster.ok(&["topology", "apply"]);
     assert_eq!(applied.lines().filter(|line| line.starts_with("ok    ")).count(), 4, "{applied}");
@@ -37,9 +37,9 @@ fn missing_topology_is_reported_and_created() {
     let missing = serde_json::json!(["queue `cairn.parse.bulk.v1`", "policy `cairn.dead.v1`"]);
     assert_eq!((answer["ok"].as_bool(), &answer["servers"][0]["missing"]), (Some(false), &missing), "{answer}");
     assert_eq!(output.status.code(), Some(1));
-    let (code, said) = cluster.said(&["doctor"]);
+    let (code, reported) = cluster.output(&["doctor"]);
     let named = "lacks queue `cairn.parse.bulk.v1`, policy `cairn.dead.v1`; `cairn topology apply`";
-    assert!(code == 1 && said.contains(named), "{said}");
+    assert!(code == 1 && reported.contains(named), "{reported}");
     // Created again; a second `apply` changes nothing.
     for _ in 0..2 {
         assert_eq!(cluster.ok(&["topology", "apply"]), applied);
@@ -60,12 +60,12 @@ fn doctor_reports_only_the_unreachable_server() {
         ("CAIRN__S3__ENDPOINT", format!("http://127.0.0.1:{port}"), "S3", "credentials in [s3]"),
     ] {
         let output = cluster.command(&["doctor"]).env(variable, url).output().expect("the program starts");
-        let (code, said) = cluster.told(&output);
-        assert_eq!(code, 1, "{said}");
-        assert_eq!(said.lines().filter(|line| line.starts_with("ok    ")).count(), 4, "{said}");
-        let fault = said.lines().find(|line| line.starts_with("fault ")).expect("a fault");
-        assert!(fault.starts_with(&format!("fault {name}")) && fault.contains(remedy), "{said}");
-        assert!(!said.contains("hidden"), "{said}");
+        let (code, reported) = cluster.checked(&output);
+        assert_eq!(code, 1, "{reported}");
+        assert_eq!(reported.lines().filter(|line| line.starts_with("ok    ")).count(), 4, "{reported}");
+        let fault = reported.lines().find(|line| line.starts_with("fault ")).expect("a fault");
+        assert!(fault.starts_with(&format!("fault {name}")) && fault.contains(remedy), "{reported}");
+        assert!(!reported.contains("hidden"), "{reported}");
     }
     let mut command = cluster.command(&["doctor"]);
     for (name, value) in [
@@ -78,8 +78,11 @@ fn doctor_reports_only_the_unreachable_server() {
     ] {
         command.env(format!("CAIRN__EMBEDDING__{name}"), value);
     }
-    let (code, said) = cluster.told(&command.output().expect("the program starts"));
-    assert!(code == 1 && said.contains("fault embedding model: ") && said.contains("correct [embedding]"), "{said}");
+    let (code, reported) = cluster.checked(&command.output().expect("the program starts"));
+    assert!(
+        code == 1 && reported.contains("fault embedding model: ") && reported.contains("correct [embedding]"),
+        "{reported}"
+    );
     cluster.close();
 }
 
@@ -88,23 +91,23 @@ fn invalid_settings_are_reported() {
     let Some(cluster) = Cluster::empty() else { return };
     let check = |file: &str, text: &str, expect: &str| {
         let path = cluster.file(file, text);
-        let (code, said) = cluster.said(&["runs", "--cluster", &path]);
-        assert!(code == 4 && said.contains(expect), "{text}: {code} {said}");
-        assert!(!said.contains("hunter2"), "{said}");
+        let (code, reported) = cluster.output(&["runs", "--cluster", &path]);
+        assert!(code == 4 && reported.contains(expect), "{text}: {code} {reported}");
+        assert!(!reported.contains("hunter2"), "{reported}");
     };
     check("a.toml", "[rabitmq]\n", "rabitmq");
     check("b.toml", "[neo4j]\npassword = \"hunter2\n", "line 2");
     check("c.toml", "", "no section [neo4j]");
     check("d.toml", "[neo4j]\nurl = \"neo4j://u:hunter2@h\"\n", "`url` contains credentials");
-    let (code, said) = cluster.said(&["runs", "--cluster", "/no/such/file"]);
-    assert!(code == 4 && said.contains("/no/such/file"), "{said}");
+    let (code, reported) = cluster.output(&["runs", "--cluster", "/no/such/file"]);
+    assert!(code == 4 && reported.contains("/no/such/file"), "{reported}");
     for (arguments, expect) in [
         (&["search", "x", "--server", "http://h", "--cluster", "c.toml"][..], "give only one of them"),
         (&["index", "."], "`cairn enqueue URL`"),
         (&["watch"], "the scheduler watches"),
     ] {
-        let (code, said) = cluster.said(arguments);
-        assert!(code == 2 && said.contains(expect), "{arguments:?}: {code} {said}");
+        let (code, reported) = cluster.output(arguments);
+        assert!(code == 2 && reported.contains(expect), "{arguments:?}: {code} {reported}");
     }
     cluster.close();
 }

@@ -21,17 +21,17 @@ pub(super) fn answers(index: &Index, calls: &[(&str, Value)]) -> String {
     };
     let client = json!({ "name": "test", "version": "1" });
     let hello = json!({ "protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": client });
-    let mut said = ask(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }), true);
+    let mut reported = ask(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }), true);
     ask(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }), false);
     for (number, (tool, arguments)) in calls.iter().enumerate() {
         let params = json!({ "name": tool, "arguments": arguments });
-        said.push_str(&ask(
+        reported.push_str(&ask(
             json!({ "jsonrpc": "2.0", "id": number + 1, "method": "tools/call", "params": params }),
             true,
         ));
-        said.push('\n');
+        reported.push('\n');
     }
     drop(input);
     child.wait().expect("it ends");
-    said
+    reported
 }

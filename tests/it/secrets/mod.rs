@@ -65,8 +65,8 @@ fn traced(index: &Index, arguments: &[&str]) -> Vec<(String, Vec<u8>)> {
     let mut command = index.command(arguments);
     command.env("CAIRN_LOG", "trace").env("RUST_LOG", "trace").env("RUST_BACKTRACE", "1");
     let output = command.output().expect("the program starts");
-    let said = format!("cairn {}", arguments.join(" "));
-    vec![(format!("{said}: output"), output.stdout), (format!("{said}: log"), output.stderr)]
+    let reported = format!("cairn {}", arguments.join(" "));
+    vec![(format!("{reported}: output"), output.stdout), (format!("{reported}: log"), output.stderr)]
 }
 
 /// Everything that the index stores and reports of the repository `r`.
@@ -250,10 +250,11 @@ fn secrets_outside_of_files_are_not_kept() {
     let in_setting = token();
     write(root, ".cairn.yaml", format!("name: {in_setting}\n"));
     let refused = index.run(&["index", &root.to_string_lossy(), "--name", "r"]);
-    let said = String::from_utf8_lossy(&[refused.stdout, refused.stderr].concat()).into_owned();
-    assert_eq!(refused.status.code(), Some(4), "{said}");
+    let reported = String::from_utf8_lossy(&[refused.stdout, refused.stderr].concat()).into_owned();
+    assert_eq!(refused.status.code(), Some(4), "{reported}");
     assert!(
-        said.contains("line 1 contains text that looks like a secret (github-pat)") && !said.contains(&in_setting),
-        "{said}"
+        reported.contains("line 1 contains text that looks like a secret (github-pat)")
+            && !reported.contains(&in_setting),
+        "{reported}"
     );
 }

@@ -123,7 +123,7 @@ const PLACES: [(&str, &str); 24] = [
 ];
 
 /// Values that only the surrounding text marks as secret: rule, file, text, and the value.
-fn told_by_context(noise: &mut Noise) -> Vec<(&'static str, &'static str, &'static str, String)> {
+fn found_by_context(noise: &mut Noise) -> Vec<(&'static str, &'static str, &'static str, String)> {
     let encoded = |text: &str| base64(text.as_bytes());
     vec![
         ("generic-password", "src/settings.py", "DB_PASSWORD = \"§\"\n", noise.password()),
@@ -197,7 +197,7 @@ pub(super) fn planted() -> Vec<Planted> {
         }
     }
     let id = ["AK", "IA", &noise.capitals(16)].concat();
-    for (rule, path, text, secret) in told_by_context(&mut noise) {
+    for (rule, path, text, secret) in found_by_context(&mut noise) {
         let text = text.replace('§', &secret).replace("«AKIA»", &id);
         planted.push(Planted { path: path.to_owned(), text, rule, secret });
     }

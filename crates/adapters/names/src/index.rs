@@ -184,12 +184,12 @@ impl NameIndex {
         let bytes =
             encode(contents).map_err(|error| NamesError::new(ErrorKind::Invalid, "encode", prefix).because(error))?;
         let key = key(&bytes);
-        fail_point!("names::before_write", |said: String| Err(
-            NamesError::new(ErrorKind::Io, "write", &key).because(said)
+        fail_point!("names::before_write", |message: String| Err(
+            NamesError::new(ErrorKind::Io, "write", &key).because(message)
         ));
         self.blobs.put(&key, Bytes::from(bytes)).await.map_err(|error| of_blobs(error, "write", &key))?;
-        fail_point!("names::after_write", |said: String| Err(
-            NamesError::new(ErrorKind::Io, "write", &key).because(said)
+        fail_point!("names::after_write", |message: String| Err(
+            NamesError::new(ErrorKind::Io, "write", &key).because(message)
         ));
         self.cache().forget_keys(contents.repository);
         Ok(key)

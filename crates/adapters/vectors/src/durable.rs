@@ -169,8 +169,8 @@ impl VectorCache for DurableVectorCache {
         check(entries)?;
         self.make_whole(tenant, entries.iter().map(|(key, _)| &key.model)).await?;
         self.write(tenant, entries).await?;
-        fail_point!("vectors::written", |said: String| Err(
-            VectorCacheError::new(ErrorKind::Io, "put", "").because(said)
+        fail_point!("vectors::written", |message: String| Err(
+            VectorCacheError::new(ErrorKind::Io, "put", "").because(message)
         ));
         self.cache.put(tenant, entries).await
     }

@@ -115,11 +115,11 @@ fn may_have_marker(head: &[u8]) -> bool {
 }
 
 fn is_plain_marker(line: &str) -> bool {
-    stands_alone(line, "@generated")
+    is_alone(line, "@generated")
 }
 
 fn is_any_marker(line: &str) -> bool {
-    if is_plain_marker(line) || stands_alone(line, "DO NOT EDIT") {
+    if is_plain_marker(line) || is_alone(line, "DO NOT EDIT") {
         return true;
     }
     let lower = line.to_ascii_lowercase();
@@ -148,7 +148,7 @@ const TOOL_PHRASES: &[&str] = &[
 ];
 
 /// Whether the line contains the marker as a separate word, not in quotes or backticks.
-fn stands_alone(line: &str, marker: &str) -> bool {
+fn is_alone(line: &str, marker: &str) -> bool {
     let Some(start) = line.find(marker) else { return false };
     let before = line[..start].chars().next_back();
     let after = line[start + marker.len()..].chars().next();

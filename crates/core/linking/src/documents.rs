@@ -111,7 +111,7 @@ impl FileLinker<'_> {
                 let contribution = self.resolver.lookup.contribution(file);
                 let is_at_top = definition.container.is_empty();
                 let is_held = |holder: &str| {
-                    definition.container_last == Name::of(holder) || is_at_top && stands_in(contribution, holder)
+                    definition.container_last == Name::of(holder) || is_at_top && occurs_in(contribution, holder)
                 };
                 // A member is named with its container, unless its name is specific enough.
                 let is_meant = holder.map_or(is_at_top || !is_word, is_held);
@@ -159,7 +159,7 @@ impl<'d> Sections<'d> {
 }
 
 /// Whether a file belongs to a module, folder or package of that name.
-fn stands_in(file: &Contribution, name: &str) -> bool {
+fn occurs_in(file: &Contribution, name: &str) -> bool {
     let mut parts = file.module_path.split('.').chain(file.path.directory().split('/'));
     file.path.stem() == name || file.package.as_deref() == Some(name) || parts.any(|part| part == name)
 }

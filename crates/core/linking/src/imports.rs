@@ -81,7 +81,7 @@ impl FileLinker<'_> {
         for (found, is_whole) in [(whole, true), (named, false)] {
             let Finding::Found(referents, resolution) = found else { continue };
             for referent in referents.as_slice() {
-                if !is_whole || !self.is_said_better(*referent, &named) {
+                if !is_whole || !self.is_better_match(*referent, &named) {
                     self.add_referent(*referent, resolution.max(Resolution::Import), targets);
                 }
             }
@@ -101,7 +101,7 @@ impl FileLinker<'_> {
 
     /// Whether the name taken from a module identifies the import better than the module does: a file of a
     /// package, or in Rust an inner module.
-    fn is_said_better(&self, module: Referent, named: &Finding) -> bool {
+    fn is_better_match(&self, module: Referent, named: &Finding) -> bool {
         let Finding::Found(referents, _) = named else { return false };
         let is_module = |referent: &Referent| matches!(referent, Referent::File { .. });
         matches!(module, Referent::Package(..))

@@ -17,11 +17,11 @@ pub(crate) fn runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>)
     let Some(body) = body(text, hit) else { return false };
     let before = out.len();
     push_runs(text, body, out);
-    let told = out[before..].iter().any(|run| run.len() >= TELLING && is_mixed(&text[run.clone()]));
-    if !told {
+    let reported = out[before..].iter().any(|run| run.len() >= TELLING && is_mixed(&text[run.clone()]));
+    if !reported {
         out.truncate(before);
     }
-    told
+    reported
 }
 
 /// Beginnings of the base64 of a private key, with any header: PKCS #1, PKCS #8 (RSA, encrypted, EC,
@@ -73,11 +73,11 @@ pub(crate) fn bare_runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usi
     let before = out.len();
     push_runs(text, start..start + end, out);
     let is_even = |run: &[u8]| run.windows(20).any(|part| crate::entropy::num_distinct(part) == 1);
-    let told = out.get(before).is_some_and(|run| run.len() >= SHORTEST_BARE && !is_even(&text[run.clone()]));
-    if !told {
+    let reported = out.get(before).is_some_and(|run| run.len() >= SHORTEST_BARE && !is_even(&text[run.clone()]));
+    if !reported {
         out.truncate(before);
     }
-    told
+    reported
 }
 
 /// The private members of a JSON Web Key: `d` and the factors of RSA and EC, `k` of a symmetric key.

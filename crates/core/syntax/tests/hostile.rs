@@ -135,9 +135,9 @@ fn size_of_facts_is_proportional_to_the_text() {
         let facts = parse(language, &text, &ParseLimits::default());
         check(language, &text, &facts);
         let symbols = facts.symbols.iter().map(|symbol| {
-            let said =
+            let reported =
                 symbol.doc.as_ref().map_or(0, String::len) + symbol.decorators.iter().map(String::len).sum::<usize>();
-            symbol.name.len() + symbol.qualified_name.len() + said
+            symbol.name.len() + symbol.qualified_name.len() + reported
         });
         let headers = facts.chunks.iter().map(|chunk| chunk.header.len());
         let size = symbols.sum::<usize>() + headers.sum::<usize>();

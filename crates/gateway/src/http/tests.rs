@@ -287,7 +287,7 @@ fn without_cursors(text: &str) -> (String, Vec<String>) {
 
 #[tokio::test]
 async fn other_tenants_change_no_byte_of_an_answer() {
-    let mut told: Vec<Vec<(String, Reply, String)>> = Vec::new();
+    let mut reported: Vec<Vec<(String, Reply, String)>> = Vec::new();
     for num_others in [0, 10, 300] {
         let cluster = Cluster::of(num_others).await;
         let mut replies = Vec::new();
@@ -314,12 +314,12 @@ async fn other_tenants_change_no_byte_of_an_answer() {
                 replies.push((format!("{tool} {arguments}"), reply, String::new()));
             }
         }
-        told.push(replies);
+        reported.push(replies);
     }
-    assert!(told[0].len() >= 100, "only {} questions", told[0].len());
-    assert!(told[0].iter().filter(|(_, _, rest)| !rest.is_empty()).count() >= 5, "pages follow");
-    for more in &told[1..] {
-        for (alone, beside) in told[0].iter().zip(more) {
+    assert!(reported[0].len() >= 100, "only {} questions", reported[0].len());
+    assert!(reported[0].iter().filter(|(_, _, rest)| !rest.is_empty()).count() >= 5, "pages follow");
+    for more in &reported[1..] {
+        for (alone, beside) in reported[0].iter().zip(more) {
             assert_eq!(alone, beside);
         }
     }
@@ -633,7 +633,7 @@ async fn query_string_equals_the_body_or_is_refused() {
     }
     let one = get("/v1/runs?repository=host%2Fteam%2Fapp&limit=1").await.json();
     assert_eq!(one["runs"].as_array().map(Vec::len), Some(1), "{one}");
-    for (uri, said) in [
+    for (uri, reported) in [
         ("/v1/runs?limit=many", "`limit` must be a number"),
         ("/v1/runs?limit=-1", "`limit` must be a number"),
         ("/v1/runs?limit=501", "between 1 and 500"),
@@ -648,7 +648,7 @@ async fn query_string_equals_the_body_or_is_refused() {
             (StatusCode::BAD_REQUEST, &json!("validation_error")),
             "{uri}"
         );
-        assert!(reply.text.contains(said), "{uri}: {}", reply.text);
+        assert!(reply.text.contains(reported), "{uri}: {}", reply.text);
     }
     for method in [Method::GET, Method::POST] {
         let both = request(method, "/v1/runs?limit=1", Some(&key), json!({}).to_string());
@@ -681,14 +681,14 @@ async fn empty_tenant_gets_a_hint_for_its_permissions() {
             ("index_status", json!({})),
             ("search_code", json!({"query": "date", "repository": "app"})),
         ] {
-            let told = cluster.tool(&key, tool, &arguments).await;
+            let reported = cluster.tool(&key, tool, &arguments).await;
             assert!(
-                !told.text.contains("index_repository {") && !told.text.contains("\"tool\":\"index_repository"),
+                !reported.text.contains("index_repository {") && !reported.text.contains("\"tool\":\"index_repository"),
                 "{}",
-                told.text
+                reported.text
             );
-            assert!(told.text.contains("nothing is indexed yet: "), "{tool}: {}", told.text);
-            assert_eq!(told.text.contains("may not index"), !may_index, "{tool}: {}", told.text);
+            assert!(reported.text.contains("nothing is indexed yet: "), "{tool}: {}", reported.text);
+            assert_eq!(reported.text.contains("may not index"), !may_index, "{tool}: {}", reported.text);
         }
         let route = cluster.post(&key, "/v1/search", &json!({"query": "date", "repositories": ["app"]})).await;
         let hint = route.json()["details"]["next_action_hint"].as_str().unwrap_or_default().to_owned();
@@ -703,8 +703,8 @@ async fn changed_files_without_working_tree_get_a_note() {
     for (arguments, is_said) in
         [(json!({"target": "app"}), false), (json!({"target": "app", "changed_files": ["src/date.rs"]}), true)]
     {
-        let told = cluster.tool(&key, "index_repository", &arguments).await;
-        assert_eq!(told.text.contains("push the edits"), is_said, "{arguments}: {}", told.text);
+        let reported = cluster.tool(&key, "index_repository", &arguments).await;
+        assert_eq!(reported.text.contains("push the edits"), is_said, "{arguments}: {}", reported.text);
     }
 }
 

@@ -177,10 +177,10 @@ mod tests {
     async fn slow_call_gets_an_error_result() {
         let limit = Some(Duration::from_secs(5));
         let late = in_time(limit, std::future::pending()).await;
-        let said = serde_json::to_string(&late).expect("JSON");
+        let reported = serde_json::to_string(&late).expect("JSON");
         assert!(
-            late.is_error == Some(true) && said.contains("timeout_error") && said.contains("ask for less"),
-            "{said}"
+            late.is_error == Some(true) && reported.contains("timeout_error") && reported.contains("ask for less"),
+            "{reported}"
         );
         let quick = in_time(limit, async { CallToolResult::success(Vec::new()) }).await;
         assert_ne!(quick.is_error, Some(true));

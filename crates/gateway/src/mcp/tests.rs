@@ -233,8 +233,8 @@ async fn suggested_call_returns_what_was_cut() {
         if call.is_null() {
             break;
         }
-        let said = format!("{} {}", call["tool"].as_str().expect("a tool"), call["arguments"]);
-        assert!(called.text.contains(&said), "{said}\n{}", called.text);
+        let reported = format!("{} {}", call["tool"].as_str().expect("a tool"), call["arguments"]);
+        assert!(called.text.contains(&reported), "{reported}\n{}", called.text);
         next = (call["tool"].as_str().expect("a tool").to_owned(), call["arguments"].clone());
     }
     assert_eq!(read, format!("fn long_function() {{\n{}}}\n", long_text(400)));
@@ -516,7 +516,7 @@ async fn server_works_over_any_streams() {
     let version = "2025-11-25";
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
-    let said = [
+    let reported = [
         hello,
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}),
@@ -524,7 +524,7 @@ async fn server_works_over_any_streams() {
         json!({"jsonrpc": "2.0", "id": 4, "method": "resources/list"}),
     ];
     let mut answers = Vec::new();
-    for message in said {
+    for message in reported {
         write.write_all(format!("{message}\n").as_bytes()).await.expect("written");
         if message.get("id").is_some() {
             let line = lines.next_line().await.expect("a line").expect("an answer");

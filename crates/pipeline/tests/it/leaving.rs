@@ -12,8 +12,8 @@ async fn job_stays_at_the_broker_until_it_is_done() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let (broker, runner) = runner();
     let script = Script::new(&[ScriptedResult::Hangs]);
-    let (leave, told) = watch::channel(false);
-    let working = tokio::spawn(runner.run_until(vec![script.worker()], told));
+    let (leave, reported) = watch::channel(false);
+    let working = tokio::spawn(runner.run_until(vec![script.worker()], reported));
     publish(&broker, 1).await?;
     script.hanging.notified().await;
     assert_eq!(broker.depth(StageName::Sync).await?, 1, "a job is acknowledged before its work was done");
@@ -27,8 +27,8 @@ async fn unfinished_job_goes_back_unchanged() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let (broker, runner) = runner();
     let script = Script::new(&[ScriptedResult::Hangs]);
-    let (leave, told) = watch::channel(false);
-    let working = tokio::spawn(runner.run_until(vec![script.worker()], told));
+    let (leave, reported) = watch::channel(false);
+    let working = tokio::spawn(runner.run_until(vec![script.worker()], reported));
     publish(&broker, 1).await?;
     script.hanging.notified().await;
     leave.send_replace(true);

@@ -158,13 +158,13 @@ impl World {
 #[tokio::test]
 async fn listed_repositories_are_registered_once() {
     let world = World::new();
-    let said = HostedRepository {
+    let reported = HostedRepository {
         description: Some("Sells. token = ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789".to_owned()),
         topics: vec!["go".to_owned()],
         default_branch: Some("trunk".to_owned()),
         ..repository("acme", 1, "shop")
     };
-    world.put("acme", said);
+    world.put("acme", reported);
     world.put_named("acme", 2, "tools/ci");
     let changes = world.acme(world.rules()).await;
     assert_eq!((changes.num_listed, changes.added.len(), changes.vanished.len()), (2, 2, 0));
@@ -318,12 +318,12 @@ async fn vanished_repositories_are_deleted_only_if_allowed() {
     world.take(2);
     world.put_named("others", 3, "moved");
     world.put("acme", HostedRepository { is_archived: true, ..repository("acme", 4, "archived") });
-    let told = |changes: Changes| -> Vec<(String, Absence, bool)> {
-        let told = changes.vanished.into_iter();
-        let mut told: Vec<_> =
-            told.map(|vanished| (vanished.name.to_string(), vanished.absence, vanished.is_deleted)).collect();
-        told.sort_by(|left, right| left.0.cmp(&right.0));
-        told
+    let reported = |changes: Changes| -> Vec<(String, Absence, bool)> {
+        let reported = changes.vanished.into_iter();
+        let mut reported: Vec<_> =
+            reported.map(|vanished| (vanished.name.to_string(), vanished.absence, vanished.is_deleted)).collect();
+        reported.sort_by(|left, right| left.0.cmp(&right.0));
+        reported
     };
     let expect = |is_deleted: bool| {
         vec![
@@ -332,11 +332,11 @@ async fn vanished_repositories_are_deleted_only_if_allowed() {
             ("git.example/acme/moved".to_owned(), Absence::Elsewhere("others/moved".to_owned()), is_deleted),
         ]
     };
-    assert_eq!(told(world.acme(world.rules()).await), expect(false));
+    assert_eq!(reported(world.acme(world.rules()).await), expect(false));
     assert_eq!(world.names().await.len(), 4);
-    assert_eq!(told(world.acme(world.deleting()).await), expect(true));
+    assert_eq!(reported(world.acme(world.deleting()).await), expect(true));
     assert_eq!(world.names().await, ["acme/stays"]);
-    assert_eq!(told(world.acme(world.deleting()).await), []);
+    assert_eq!(reported(world.acme(world.deleting()).await), []);
     // A repository that returns is registered again.
     world.put_named("acme", 2, "gone");
     world.acme(world.deleting()).await;

@@ -106,7 +106,7 @@ impl Sync {
     ) -> Result<Synced, StageError> {
         let asked_at = Instant::now();
         let lease = self.ledger.lease(request.repository.id, self.clock.now_ms(), self.lease_ms).await?;
-        fail_point!("sync::leased", |said| Err(StageError::injected(said)));
+        fail_point!("sync::leased", |message| Err(StageError::injected(message)));
         let synced = {
             let meter = Arc::new(SyncMeter::default());
             let heartbeat = self.heartbeat(lease, asked_at, &meter);

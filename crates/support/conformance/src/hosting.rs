@@ -70,7 +70,7 @@ async fn every_repository_is_listed_once(subject: &dyn HostingUnderTest) -> Resu
 
 async fn data_of_the_service_is_kept(subject: &dyn HostingUnderTest) -> Result<()> {
     let plain = repository(subject, 7);
-    let said = HostedRepository {
+    let reported = HostedRepository {
         default_branch: Some("trunk".to_owned()),
         description: Some("Größer, \"quoted\" and 数".to_owned()),
         topics: vec!["go".to_owned(), "command-line".to_owned()],
@@ -78,7 +78,7 @@ async fn data_of_the_service_is_kept(subject: &dyn HostingUnderTest) -> Result<(
     };
     let archived = HostedRepository { is_archived: true, ..repository(subject, 9) };
     let fork = HostedRepository { is_fork: true, ..repository(subject, 10) };
-    let held = [plain, said, archived, fork];
+    let held = [plain, reported, archived, fork];
     subject.hold(&held, 3);
     expect_eq!(subject.hosting().list().await?.repositories, held);
     Ok(())

@@ -24,7 +24,7 @@ pub trait SourceUnderTest: Send + Sync {
     fn has_history(&self) -> bool;
 
     /// Whether the head can be read without the tree.
-    fn tells_head(&self) -> bool;
+    fn reports_head(&self) -> bool;
 }
 
 pub fn checks() -> Vec<Check<dyn SourceUnderTest>> {
@@ -232,7 +232,7 @@ async fn the_head_follows_the_source(subject: &dyn SourceUnderTest) -> Result<()
         let source = subject.hold(&files(&[(b"a", content)]))?;
         let head = subject.reader().head(&source, &options)?;
         expect_eq!(head, subject.reader().head(&source, &options)?);
-        expect_eq!(head.is_some(), subject.tells_head());
+        expect_eq!(head.is_some(), subject.reports_head());
         if let Some(head) = head {
             expect_eq!(open_anew(subject, &source)?.revision().label(), head.to_string());
         }

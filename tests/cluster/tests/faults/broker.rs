@@ -151,9 +151,9 @@ async fn cluster_recovers_after_queues_are_unbound() -> Result<()> {
 }
 
 async fn unbind(vhost: &Vhost, queue: &Queue) -> Result<usize> {
-    let said = vhost.request("GET", &format!("/api/queues/{}/{}/bindings", vhost.name(), queue.name), "").await?;
+    let reported = vhost.request("GET", &format!("/api/queues/{}/{}/bindings", vhost.name(), queue.name), "").await?;
     let mut num_unbound = 0;
-    for binding in serde_json::from_str::<Vec<Value>>(&said)? {
+    for binding in serde_json::from_str::<Vec<Value>>(&reported)? {
         let text = |name: &str| binding[name].as_str().unwrap_or_default().to_owned();
         let (source, key) = (text("source"), text("properties_key"));
         if !source.is_empty() {
@@ -174,8 +174,8 @@ async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     bench.begin().await?;
     bench.ground.cluster.stop("parser").await?;
     let vhost = bench.ground.space.vhost.clone().context("a vhost")?;
-    let said = vhost.request("GET", &format!("/api/exchanges/{}", vhost.name()), "").await?;
-    let exchanges: Vec<Value> = serde_json::from_str(&said)?;
+    let reported = vhost.request("GET", &format!("/api/exchanges/{}", vhost.name()), "").await?;
+    let exchanges: Vec<Value> = serde_json::from_str(&reported)?;
     let names = exchanges.iter().filter_map(|exchange| exchange["name"].as_str());
     let dead = names.into_iter().find(|name| name.contains("dead")).context("an exchange of dead letters")?;
     vhost.request("DELETE", &format!("/api/exchanges/{}/{dead}", vhost.name()), "").await?;

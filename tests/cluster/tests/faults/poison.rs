@@ -79,9 +79,9 @@ async fn only_the_poison_failed(bench: &Bench, run: &RunRecord) -> Result<()> {
 }
 
 fn letters(bench: &Bench) -> Result<Vec<Value>> {
-    let said = bench.ground.cluster.cairn(&["dead-letters", "list", "--json"])?;
-    let said: Value = serde_json::from_str(&said)?;
-    Ok(said["dead_letters"].as_array().cloned().unwrap_or_default())
+    let reported = bench.ground.cluster.cairn(&["dead-letters", "list", "--json"])?;
+    let reported: Value = serde_json::from_str(&reported)?;
+    Ok(reported["dead_letters"].as_array().cloned().unwrap_or_default())
 }
 
 /// The neighbours equal an undisturbed index, and the victim is unchanged except for the list of its files.
@@ -113,9 +113,9 @@ async fn its_files_alone_are_absent(bench: &Bench, before: &[Value]) -> Result<(
 async fn heal(bench: &mut Bench, victim: RepositoryId) -> Result<()> {
     bench.ground.cluster.stop("parser").await?;
     bench.start("parser", &[]).await?;
-    let said = bench.ground.cluster.cairn(&["dead-letters", "replay", "--all", "--json"])?;
-    let said: Value = serde_json::from_str(&said)?;
-    let request = said["request"].as_u64().with_context(|| format!("no sync was asked for: {said}"))?;
+    let reported = bench.ground.cluster.cairn(&["dead-letters", "replay", "--all", "--json"])?;
+    let reported: Value = serde_json::from_str(&reported)?;
+    let request = reported["request"].as_u64().with_context(|| format!("no sync was asked for: {reported}"))?;
     bench.asked.push((victim, request));
     bench.settle().await?;
     ensure!(bench.ground.inside.last_state(victim).await? == Some(RunState::Published), "the victim is not healed");

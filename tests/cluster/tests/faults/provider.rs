@@ -115,8 +115,8 @@ async fn counted(bench: &Bench) -> Result<[u64; 2]> {
 }
 
 fn num_early(calls: &[Call]) -> usize {
-    let told = calls.iter().filter(|call| call.status == Some(429));
-    let forbidden = told.map(|call| call.at + ON_ITS_WAY..call.at + RETRY_AFTER);
+    let reported = calls.iter().filter(|call| call.status == Some(429));
+    let forbidden = reported.map(|call| call.at + ON_ITS_WAY..call.at + RETRY_AFTER);
     forbidden.map(|time| calls.iter().filter(|call| time.contains(&call.at)).count()).sum()
 }
 

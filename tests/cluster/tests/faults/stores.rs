@@ -142,10 +142,10 @@ async fn cluster_recovers_from_truncated_artifacts() -> Result<()> {
     ensure!(!codes.is_empty() && codes.iter().all(|code| code == "corrupt"), "{codes:?}");
     bench.ask().await?;
     // Another part that needed the pack before the run ended left a dead letter as well.
-    let said: Value = serde_json::from_str(&bench.ground.cluster.cairn(&["dead-letters", "list", "--json"])?)?;
-    let letters = said["dead_letters"].as_array().context("dead letters")?;
+    let reported: Value = serde_json::from_str(&bench.ground.cluster.cairn(&["dead-letters", "list", "--json"])?)?;
+    let letters = reported["dead_letters"].as_array().context("dead letters")?;
     let is_injected = |letter: &Value| letter["code"] == "corrupt" && letter["generation"] == first.id.generation.0;
-    ensure!(letters.iter().all(is_injected), "{said}");
+    ensure!(letters.iter().all(is_injected), "{reported}");
     let num_dead_letters = letters.len();
     let traces = Traces { num_dead_letters, num_failed_runs: 1, ..Traces::default() };
     bench.check_traces("artifacts are truncated", traces).await?;

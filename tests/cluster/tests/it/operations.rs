@@ -63,11 +63,11 @@ async fn readiness(address: &str, is_it: impl Fn(&str) -> bool) -> Result<String
     let deadline = Instant::now() + PATIENCE;
     loop {
         let answer = get(address, "/readyz").await;
-        let said = answer.unwrap_or_else(|error| error.to_string());
-        if is_it(&said) {
-            return Ok(said);
+        let reported = answer.unwrap_or_else(|error| error.to_string());
+        if is_it(&reported) {
+            return Ok(reported);
         }
-        ensure!(Instant::now() < deadline, "readiness says {said}");
+        ensure!(Instant::now() < deadline, "readiness says {reported}");
         sleep(POLL).await;
     }
 }
@@ -82,20 +82,20 @@ async fn readiness_reports_an_unreachable_store() -> Result<()> {
     ground.cluster.start("graph-writer", &[]).await?;
     let (query, writer) = (address(&ground, "query")?, address(&ground, "graph-writer")?);
     qdrant.set(Rules { responses: Direction::HANG, ..Rules::PASS });
-    let said = readiness(&query, |said| said.contains("Qdrant")).await?;
-    let body = said.split_once("returned 503: ").context("another status")?.1;
+    let reported = readiness(&query, |message| message.contains("Qdrant")).await?;
+    let body = reported.split_once("returned 503: ").context("another status")?.1;
     ensure!(!body.contains("127.0.0.1") && !body.contains("://"), "the body contains an address: {body}");
     ensure!(get(&query, "/healthz").await? == "ok\n", "a store's absence is mended by no restart");
     ensure!(get(&writer, "/readyz").await? == "ok\n", "it uses no Qdrant");
     qdrant.set(Rules::PASS);
-    readiness(&query, |said| said == "ok\n").await?;
+    readiness(&query, |message| message == "ok\n").await?;
     s3.set(Rules::RESET);
     for idle in [&query, &writer] {
-        readiness(idle, |said| said.contains("S3")).await?;
+        readiness(idle, |message| message.contains("S3")).await?;
     }
     s3.set(Rules::PASS);
     for idle in [&query, &writer] {
-        readiness(idle, |said| said == "ok\n").await?;
+        readiness(idle, |message| message == "ok\n").await?;
     }
     Ok(())
 }
@@ -125,7 +125,7 @@ async fn draining_process_reports_it_until_its_end() -> Result<()> {
     let address = address(&ground, "cloner")?;
     let cloner = ground.cluster.process("cloner")?;
     let drains = async {
-        readiness(&address, |said| said.contains("draining")).await?;
+        readiness(&address, |message| message.contains("draining")).await?;
         get(&address, "/healthz").await?;
         get(&address, "/metrics").await
     };
@@ -156,8 +156,8 @@ async fn damage_is_reported_and_a_rebuild_repairs_it() -> Result<()> {
         blobs.delete(&pack.key).await?;
     }
     let doctor = ground.cluster.try_cairn(&["doctor", "--repo", "r"])?;
-    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
-    ensure!(!doctor.status.success() && said.contains("`cairn enqueue --rebuild r`"), "{said}");
+    let reported = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    ensure!(!doctor.status.success() && reported.contains("`cairn enqueue --rebuild r`"), "{reported}");
     let request = ground.cluster.cairn(&["enqueue", "r", "--rebuild", "--json"])?;
     let request: serde_json::Value = serde_json::from_str(&request)?;
     let request = request["request"].as_u64().context("no request")?;

@@ -41,7 +41,12 @@ async fn registered_address_is_indexed_as_locally() -> Result<()> {
         let theirs = service.ask(&words(&["index", &url, "--json"]))?;
         let mine = local.command(&["index", &url, "--json"])?.output()?;
         ensure!(theirs.status.success(), "{}", String::from_utf8_lossy(&theirs.stderr));
-        ensure!(said(&theirs)? == said(&mine)?, "cluster {:#}\nlocal {:#}", said(&theirs)?, said(&mine)?);
+        ensure!(
+            reported(&theirs)? == reported(&mine)?,
+            "cluster {:#}\nlocal {:#}",
+            reported(&theirs)?,
+            reported(&mine)?
+        );
     }
     let line = |output: Output| String::from_utf8_lossy(&output.stdout).into_owned();
     let theirs = line(service.ask(&words(&["index", &url]))?);
@@ -99,13 +104,13 @@ fn words(words: &[&str]) -> Vec<String> {
 }
 
 /// The output without ids and times of each side.
-fn said(output: &Output) -> Result<Value> {
+fn reported(output: &Output) -> Result<Value> {
     let text = String::from_utf8_lossy(&output.stdout);
-    let mut said: Value = serde_json::from_str(text.lines().last().unwrap_or_default())
+    let mut reported: Value = serde_json::from_str(text.lines().last().unwrap_or_default())
         .with_context(|| format!("{text}{}", String::from_utf8_lossy(&output.stderr)))?;
-    said["run_id"] = Value::from(said["run_id"].is_string());
+    reported["run_id"] = Value::from(reported["run_id"].is_string());
     for own in ["duration_ms", "durations", "indexed_at_ms"] {
-        said["result"][own] = Value::Null;
+        reported["result"][own] = Value::Null;
     }
-    Ok(said)
+    Ok(reported)
 }

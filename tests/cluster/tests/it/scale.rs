@@ -117,8 +117,8 @@ async fn service(ground: &Ground) -> Result<Service> {
 
 async fn timed(service: &Service, path: &str, question: &Value) -> Result<(Value, Duration)> {
     let started = Instant::now();
-    let said = crate::isolation::ask(&service.url, &service.key, path, question).await?;
+    let reported = crate::isolation::ask(&service.url, &service.key, path, question).await?;
     let elapsed = started.elapsed();
-    let body = said.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    let body = reported.split_once("\r\n\r\n").map_or("", |(_, body)| body);
     Ok((serde_json::from_str(body).unwrap_or_default(), elapsed))
 }

@@ -75,7 +75,7 @@ impl SourceUnderTest for Subject {
         matches!(self.kind, Kind::WorkTree | Kind::Bare)
     }
 
-    fn tells_head(&self) -> bool {
+    fn reports_head(&self) -> bool {
         matches!(self.kind, Kind::Bare | Kind::Remote)
     }
 }

@@ -60,16 +60,16 @@ pub(crate) fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), Se
 }
 
 fn write_temporary(temporary: &Path, bytes: &[u8]) -> io::Result<()> {
-    fail_point!("segments::create", |said: String| Err(io::Error::other(said)));
+    fail_point!("segments::create", |message: String| Err(io::Error::other(message)));
     let mut file = File::create_new(temporary)?;
-    fail_point!("segments::write", |said: String| Err(io::Error::other(said)));
+    fail_point!("segments::write", |message: String| Err(io::Error::other(message)));
     file.write_all(bytes)?;
-    fail_point!("segments::sync", |said: String| Err(io::Error::other(said)));
+    fail_point!("segments::sync", |message: String| Err(io::Error::other(message)));
     file.sync_all()
 }
 
 fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
-    fail_point!("segments::rename", |said: String| Err(io::Error::other(said)));
+    fail_point!("segments::rename", |message: String| Err(io::Error::other(message)));
     fs::rename(temporary, path)
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn create_directory(directory: &Path) -> Result<(), SegmentError> {
 
 fn sync_directory(directory: &Path) -> Result<(), SegmentError> {
     let sync = || {
-        fail_point!("segments::sync_directory", |said: String| Err(io::Error::other(said)));
+        fail_point!("segments::sync_directory", |message: String| Err(io::Error::other(message)));
         File::open(directory)?.sync_all()
     };
     sync().map_err(SegmentError::io("sync", directory))
@@ -93,7 +93,7 @@ fn sync_directory(directory: &Path) -> Result<(), SegmentError> {
 /// Removes a file. A missing file is success.
 pub(crate) fn remove(path: &Path) -> Result<(), SegmentError> {
     let remove = || {
-        fail_point!("segments::remove", |said: String| Err(io::Error::other(said)));
+        fail_point!("segments::remove", |message: String| Err(io::Error::other(message)));
         fs::remove_file(path)
     };
     match remove() {

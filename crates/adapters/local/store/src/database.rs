@@ -163,9 +163,9 @@ fn prepare_file(connection: &Connection) -> Result<(), Fault> {
 /// A point where a test can fail or kill the process. Compiled to nothing without the feature `failpoints`.
 #[cfg_attr(not(feature = "failpoints"), expect(unused_variables, reason = "used by fail points only"))]
 fn fail_at(point: &str, operation: &str) -> Result<(), Fault> {
-    cairn_faults::fail_point!(&format!("{point}::{operation}"), |said: String| Err(Fault::new(
+    cairn_faults::fail_point!(&format!("{point}::{operation}"), |message: String| Err(Fault::new(
         cairn_ports::ErrorKind::Io,
-        said
+        message
     )));
     Ok(())
 }

@@ -315,8 +315,8 @@ async fn damaged_vector_is_detected_and_recomputed() {
     let flipped = "UPDATE vector SET vector = CAST(x'FF' || substr(vector, 2) AS BLOB)";
     assert_eq!(file.execute(flipped, []).expect("changed"), 1);
     let fault = store.verify_vectors().await.expect_err("damaged");
-    let told = std::error::Error::source(&fault).expect("a cause").to_string();
-    assert!(told.contains("1 vectors") && told.contains("delete it"), "{told}");
+    let reported = std::error::Error::source(&fault).expect("a cause").to_string();
+    assert!(reported.contains("1 vectors") && reported.contains("delete it"), "{reported}");
     let found = VectorCache::get(&store, &tenant, std::slice::from_ref(&key)).await.expect("read");
     assert_eq!(found, [None]);
     VectorCache::put(&store, &tenant, &[(key.clone(), vector.clone())]).await.expect("written");

@@ -239,35 +239,12 @@ impl<'t> Builder<'t, '_> {
         if properties.assigned && !kind.is_callable() && (earlier.is_some() || !self.is_own(owner, around)) {
             return None;
         }
-        if !of_object
-            && (kind == SymbolKind::Variable || properties.not_local)
-            && !properties.keep_local
-            && self.is_local(around)
+        if (!of_object && self.is_left_out(kind, around, properties))
+            || (properties.declaration && self.is_local(around))
+            || self.is_import(definition, kind)
+            || (kind == SymbolKind::Field && !self.is_first_field(definition, &holder) && of_object)
         {
             return None;
-        }
-        if !of_object && kind == SymbolKind::Field && around.is_some_and(|index| self.is_function(index)) {
-            // A type without a name in the code of a function.
-            return None;
-        }
-        if properties.declaration && self.is_local(around) {
-            return None;
-        }
-        let can_be_import =
-            matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Type);
-        if can_be_import && self.import_ranges.contains(&definition.range) {
-            // `const fs = require("fs")` is an import.
-            return None;
-        }
-        if kind == SymbolKind::Field {
-            let field = definition.name.map_or("", |range| plain_name(self.row, range.text(self.text)));
-            let is_new = match &holder.class {
-                Some(owner) => self.outside_fields.insert((owner.clone(), field)),
-                None => self.fields.insert((around.unwrap_or(u32::MAX), field)),
-            };
-            if of_object && !is_new {
-                return None;
-            }
         }
         self.outline.name_starts.extend(definition.name.map(|range| range.start));
         self.outline.name_starts.extend(definition.owner.map(|range| range.start));
@@ -294,6 +271,29 @@ impl<'t> Builder<'t, '_> {
             None => self.clauses.remove(&around.unwrap_or(u32::MAX)),
         };
         region
+    }
+
+    /// Whether a definition that belongs to no object is left out: a local variable, or a field of a type
+    /// without a name in the code of a function.
+    fn is_left_out(&self, kind: SymbolKind, around: Option<u32>, properties: &Properties) -> bool {
+        let may_be_local = kind == SymbolKind::Variable || properties.not_local;
+        (may_be_local && !properties.keep_local && self.is_local(around))
+            || (kind == SymbolKind::Field && around.is_some_and(|index| self.is_function(index)))
+    }
+
+    /// Whether the definition is an import: `const fs = require("fs")`.
+    fn is_import(&self, definition: &RawDefinition, kind: SymbolKind) -> bool {
+        matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Type)
+            && self.import_ranges.contains(&definition.range)
+    }
+
+    /// Remembers a field; whether its holder had no field of this name before.
+    fn is_first_field(&mut self, definition: &RawDefinition, holder: &Holder) -> bool {
+        let field = definition.name.map_or("", |range| plain_name(self.row, range.text(self.text)));
+        match &holder.class {
+            Some(owner) => self.outside_fields.insert((owner.clone(), field)),
+            None => self.fields.insert((holder.region.unwrap_or(u32::MAX), field)),
+        }
     }
 
     /// The region of the function directly before, if the definition is another clause of it. The function

@@ -63,7 +63,7 @@ pub(super) async fn best_match_is_reported_once(store: &dyn Names) -> Result<()>
     let index = Index::new(store, "best");
     stage_named(&index, &["user", "User", "us_er", "username", "superuser", "usher"]).await?;
     let hits = look_up(&index, "user", &EVERY_WAY).await?;
-    let told: BTreeMap<&str, NameMatch> = hits.iter().map(|hit| (hit.symbol.name.as_str(), hit.matched)).collect();
+    let reported: BTreeMap<&str, NameMatch> = hits.iter().map(|hit| (hit.symbol.name.as_str(), hit.matched)).collect();
     let expected = [
         ("user", Exact),
         ("User", CaseInsensitive),
@@ -72,7 +72,7 @@ pub(super) async fn best_match_is_reported_once(store: &dyn Names) -> Result<()>
         ("superuser", Contains),
         ("usher", Fuzzy),
     ];
-    expect_eq!(told, BTreeMap::from(expected));
+    expect_eq!(reported, BTreeMap::from(expected));
     expect_eq!(hits.len(), expected.len());
     let first: Vec<&str> = hits[..3].iter().map(|hit| hit.symbol.name.as_str()).collect();
     expect_eq!(first, ["user", "User", "us_er"]);

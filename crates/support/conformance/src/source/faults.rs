@@ -60,8 +60,8 @@ impl SourceUnderTest for Faulty<dyn SourceUnderTest, Fault> {
         self.inner.has_history()
     }
 
-    fn tells_head(&self) -> bool {
-        self.inner.tells_head()
+    fn reports_head(&self) -> bool {
+        self.inner.reports_head()
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod drawn;
 mod kinds;
-mod said;
+mod reply;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use anyhow::{Context, Result, ensure};
 use cairn_cluster::{LocalMode, program};
 
 use kinds::{CommandLine, Expect};
-use said::Said;
+use reply::Reply;
 
 /// Questions in progress at a time.
 const NUM_THREADS: usize = 2;
@@ -110,7 +110,7 @@ impl Sides {
             answer.num_found += mine.num_found();
             answer.is_refused |= mine.is_error();
             answer.is_tied |= mine.has_ties(&self.forks);
-            cursors = [&mine, &theirs].map(|said| said.next_cursor().map(str::to_owned));
+            cursors = [&mine, &theirs].map(|message| message.next_cursor().map(str::to_owned));
             if cursors[0].is_none() {
                 break;
             }
@@ -125,7 +125,7 @@ impl Sides {
     }
 
     /// The answers of both sides, asked at the same time.
-    fn both(&self, arguments: &[&str], cursors: [Option<&str>; 2]) -> Result<(Said, Said)> {
+    fn both(&self, arguments: &[&str], cursors: [Option<&str>; 2]) -> Result<(Reply, Reply)> {
         let [mine, theirs] = cursors.map(|cursor| {
             let cursor = cursor.into_iter().flat_map(|cursor| ["--cursor", cursor]);
             arguments.iter().copied().chain(["--json"]).chain(cursor).collect::<Vec<&str>>()
@@ -139,7 +139,7 @@ impl Sides {
                 .context("cannot start cairn")
         };
         let (mine, theirs) = (start(self.local.command(&mine)?)?, start(self.service.command(&theirs)?)?);
-        Ok((Said::read(&mine.wait_with_output()?), Said::read(&theirs.wait_with_output()?)))
+        Ok((Reply::read(&mine.wait_with_output()?), Reply::read(&theirs.wait_with_output()?)))
     }
 }
 

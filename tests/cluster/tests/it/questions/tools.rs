@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::drawn::Drawn;
-use super::said::comparable;
+use super::reply::comparable;
 use super::{Round, Sides, none_of};
 use crate::isolation;
 
@@ -49,9 +49,10 @@ impl Sides {
         let answer = isolation::ask(&self.service.url, &self.service.key, "/mcp", call).await;
         let answer = answer.with_context(|| call.to_string())?;
         let lines = answer.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
-        let said =
-            lines.filter_map(|line| serde_json::from_str::<Value>(line).ok()).find(|said| said["result"].is_object());
-        said.context("an answer without a result")
+        let reported = lines
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .find(|message| message["result"].is_object());
+        reported.context("an answer without a result")
     }
 }
 
@@ -102,8 +103,8 @@ impl Drop for LocalAgent {
 
 /// The result of a call in the form in which it is compared: JSON like that of the command line, text without
 /// permitted differences.
-fn result(mut said: Value) -> Value {
-    let mut result = said["result"].take();
+fn result(mut reported: Value) -> Value {
+    let mut result = reported["result"].take();
     for content in result["content"].as_array_mut().into_iter().flatten() {
         content["text"] = masked(content["text"].as_str().unwrap_or_default()).into();
     }

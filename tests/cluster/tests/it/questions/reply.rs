@@ -29,13 +29,13 @@ const LISTS: [&str; 8] =
     ["results", "edges", "patterns", "entries", "findings", "repositories", "runs", "fingerprints"];
 
 /// The end of a call.
-pub(super) struct Said {
+pub(super) struct Reply {
     pub(super) exit_code: Option<i32>,
     /// One value for each line.
     pub(super) lines: Vec<Value>,
 }
 
-impl Said {
+impl Reply {
     pub(super) fn read(output: &Output) -> Self {
         let text = if output.stdout.is_empty() { &output.stderr } else { &output.stdout };
         let text = String::from_utf8_lossy(text);
@@ -46,7 +46,7 @@ impl Said {
 
     pub(super) fn comparable(&self) -> Value {
         let lines: Vec<Value> = self.lines.iter().cloned().map(comparable).collect();
-        json!({ "exit_code": self.exit_code, "said": lines })
+        json!({ "exit_code": self.exit_code, "reported": lines })
     }
 
     pub(super) fn is_error(&self) -> bool {
