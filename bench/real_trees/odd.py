@@ -18,7 +18,7 @@ LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
 
 
 def forms() -> list[Form]:
-    """The odd tree as working tree, bare repository and plain directory; built anew every time."""
+    """The odd tree as working tree, bare repository and plain directory; built again on each call."""
     work, bare, plain = (folder() / name for name in ("odd", "odd.git", "odd-plain"))
     library = folder() / "odd-library"
     for path in (work, bare, plain, library):

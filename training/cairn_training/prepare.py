@@ -108,7 +108,7 @@ def main() -> None:
 
 
 def choose_vocabulary(frequencies: Counter) -> list[str]:
-    """The most frequent words; of words with one hash only the most frequent."""
+    """The most frequent words. If several words have one hash, only the most frequent of them."""
     vocabulary, hashes = [], set()
     for word, number in sorted(frequencies.items(), key=lambda item: (-item[1], item[0])):
         if len(vocabulary) == VOCABULARY or number < MIN_DOCUMENTS:

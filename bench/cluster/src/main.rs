@@ -1,4 +1,4 @@
-//! Measures a cluster on this machine, beside local mode on the same processors in the same run.
+//! Measures a cluster on this machine, and local mode on the same processors in the same run.
 
 mod equal;
 mod fairness;

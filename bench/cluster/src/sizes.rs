@@ -95,7 +95,7 @@ pub(crate) fn bytes(folder: &Path) -> u64 {
     entries.map(size).sum()
 }
 
-/// Newlines of a work tree's files.
+/// The number of newlines in the files of a work tree.
 pub(crate) fn lines(root: &Path) -> u64 {
     let entries = fs::read_dir(root).into_iter().flatten().flatten().filter(|entry| entry.file_name() != ".git");
     let count = |entry: fs::DirEntry| match entry.file_type() {

@@ -15,7 +15,7 @@ use crate::records::run_record;
 /// them.
 const HELD_AT_MOST: i64 = 12;
 
-/// Runs in one call. The number of runs in flight is smaller.
+/// Maximum number of runs in one call. The number of runs in flight is smaller than this.
 const RUNS_AT_ONCE: usize = 4096;
 
 #[async_trait]

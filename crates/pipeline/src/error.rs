@@ -31,7 +31,7 @@ impl StageError {
         Self::new(code, ErrorClass::Transient, message)
     }
 
-    /// The failure of a fail point: as if a database transaction had lost against another one.
+    /// The failure of a fail point: as if a database transaction had conflicted with another one.
     pub fn injected(message: String) -> Self {
         Self::transient(FailureCode::TransactionConflict, message)
     }
@@ -61,7 +61,7 @@ impl StageError {
     }
 
     /// Another worker holds the lease that the job needs, and may be doing the same work. Nothing has failed:
-    /// the job comes again soon, and no attempt is counted.
+    /// the job is delivered again soon, and no attempt is counted.
     pub fn busy(message: impl Into<String>) -> Self {
         Self::new(FailureCode::Busy, ErrorClass::Busy, message)
     }

@@ -1,9 +1,10 @@
 //! Suspects: jobs whose worker has died more than once while it held them.
 //!
-//! A worker that dies takes all jobs that it holds with it, so most suspects are innocent. A suspect
-//! therefore runs in a child process that holds nothing else. If the job kills its worker, the child dies and
-//! this process survives, with all its other jobs: that is the proof. If this process is killed from outside,
-//! the child ends with it, and the job comes again without any proof against it.
+//! A worker that dies loses all jobs that it holds, so most suspects did not cause the death. A suspect
+//! therefore runs in a child process that holds no other job. If the job kills its worker, the child dies,
+//! and this process survives with all its other jobs. This proves that the job is the cause. If this process
+//! is killed from outside, the child ends with it, and the job is delivered again. This proves nothing about
+//! the job.
 
 use async_trait::async_trait;
 use cairn_domain::Lane;

@@ -178,7 +178,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         fail_point!("pipeline::handled");
         match self.broker.settle(delivery.tag, answer.settlement()).await {
             Ok(()) => in_hand.answered(&answer),
-            // The delivery was lost with its connection. The job comes again and finds its work done.
+            // The delivery was lost with its connection. The job is delivered again, and its work is done
+            // already.
             Err(error) if error.kind == ErrorKind::NotFound => {
                 in_hand.lost();
                 tracing::info!(job = %delivery.job, "its delivery was lost before it was answered");

@@ -19,7 +19,7 @@ pub trait Syncer: Send + Sync {
     /// Whether the request is still open.
     async fn is_awaited(&self, job: &SyncJob) -> Result<bool, StageError>;
 
-    /// Records that an attempt failed and that the job comes again after that time.
+    /// Records that an attempt failed and that the job is delivered again after that time.
     async fn postponed(
         &self,
         job: &SyncJob,

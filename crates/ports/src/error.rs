@@ -12,7 +12,7 @@ use crate::FailureCode;
 pub enum ErrorKind {
     Timeout,
     ConnectionLost,
-    /// A transaction lost against another one and may be run again.
+    /// A transaction conflicted with another one. It may be run again.
     TransactionConflict,
     Unavailable,
     Throttled {

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum FailureCode {
     Timeout,
     ConnectionLost,
-    /// A transaction of a database lost against another one.
+    /// A database transaction conflicted with another one.
     TransactionConflict,
     Unavailable,
     Throttled,

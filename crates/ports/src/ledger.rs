@@ -28,7 +28,7 @@ pub struct NewRun {
     pub plan: ArtifactRef,
     pub parts: Vec<PartId>,
     pub lane: Lane,
-    /// The most parts that may be in flight, so that one large run does not fill the queues.
+    /// Maximum number of parts in flight, so that one large run does not fill the queues.
     pub window: u32,
     /// `Revision::label` of the snapshot.
     pub revision: String,
@@ -142,8 +142,8 @@ pub trait Outbox: Send + Sync {
     /// The broker has confirmed the jobs of these parts.
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError>;
 
-    /// An attempt at the part failed, and its job comes again later. A run that ended meanwhile is not an
-    /// error.
+    /// An attempt at the part failed, and its job is delivered again later. A run that ended meanwhile is not
+    /// an error.
     async fn postponed(&self, run: RunId, postponed: PostponedPart) -> Result<(), LedgerError>;
 
     /// The number of parts of unfinished runs that are in flight, by stage. The broker has as many jobs, if

@@ -1,4 +1,4 @@
-//! The operations of every store with generations, beside staging and reading.
+//! The operations of every store with generations, except staging and reading.
 
 use async_trait::async_trait;
 use cairn_domain::{GenerationId, RepositoryId, Tenant};

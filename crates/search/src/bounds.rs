@@ -6,9 +6,9 @@ use globset::{Glob, GlobBuilder};
 use crate::{QueryError, QueryErrorCode};
 
 const MAX_QUERY_BYTES: usize = 4_096;
-/// The limit of a name, a path or a pattern.
+/// Maximum size of a name, a path or a pattern.
 const MAX_WORD_BYTES: usize = 1_000;
-/// The limit of the words of one list.
+/// Maximum number of words in one list.
 const MAX_WORDS: usize = 100;
 /// The limit of nested braces: `{a,{b,c}}` has two levels. The compiler of globs uses stack for each.
 const MAX_NESTING: usize = 8;

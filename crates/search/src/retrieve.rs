@@ -98,7 +98,8 @@ impl Searcher {
             found.extend(self.names.symbols(view, scope, name, &ways, NAMED_SYMBOLS).await?);
         }
         let is_meant = |hit: &SymbolHit| words.spelling_of(&hit.symbol) == Spelling::Whole;
-        // If the last part of a qualified name is common, the symbols found may lack the one that is meant.
+        // If the last part of a qualified name is common, the symbols found may not include the requested
+        // one.
         if let ([_, last, ..], Some(_)) = (words.spelled.as_slice(), &words.whole)
             && !found.iter().any(is_meant)
         {

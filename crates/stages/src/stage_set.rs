@@ -34,7 +34,7 @@ pub struct StageSet {
     pub max_chunks: u64,
 }
 
-/// The stores that a sweep reads and cleans beside those of the stages.
+/// The stores that a sweep reads and cleans in addition to those of the stages.
 pub struct SweepStores {
     pub sweeping: Arc<dyn CatalogueSweep>,
     pub cache: Arc<dyn VectorCache>,

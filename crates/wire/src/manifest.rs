@@ -18,7 +18,7 @@ pub struct Manifest {
     /// The link summary of the generation; set at publication.
     pub links: Option<ArtifactRef>,
     pub entries: Vec<ManifestEntry>,
-    /// Digest of all inputs beside the snapshot: with equal inputs, the same commit has the same result. None
+    /// Digest of all inputs except the snapshot: with equal inputs, the same commit has the same result. None
     /// in version 1.
     pub inputs_digest: Option<Digest>,
 }

@@ -52,9 +52,9 @@ impl Arguments {
         read.resolved(|name| matches.value_source(name) == Some(ValueSource::CommandLine))
     }
 
-    /// Selects server or cluster if the variables set both: a flag wins over a variable, and commands that
-    /// only an operator runs use the cluster. If both are flags, both stay, and the command reports the
-    /// mistake.
+    /// Selects server or cluster if both are set. A flag has priority over a variable. If both are variables,
+    /// commands that only an operator runs use the cluster, and all others use the server. If both are flags,
+    /// both are kept, and the command reports the mistake.
     fn resolved(mut self, is_flag: impl Fn(&str) -> bool) -> Self {
         let (is_server, is_cluster) = (is_flag("server"), is_flag("cluster"));
         if self.server.is_none() || self.cluster.is_none() || (is_server && is_cluster) {

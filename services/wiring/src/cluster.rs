@@ -61,7 +61,7 @@ impl Cluster {
         })
     }
 
-    /// The folder for data that can be made again.
+    /// The folder for data that can be created again.
     pub fn cache_directory(&self) -> PathBuf {
         self.config.cache_directory.clone().unwrap_or_else(|| std::env::temp_dir().join("cairn"))
     }

@@ -52,7 +52,8 @@ pub struct ClusterConfig {
     pub organisations: Vec<OrganisationConfig>,
     /// The file with the operator's rules on sources and sensitive names, like `config.toml` of local mode.
     pub operator: Option<PathBuf>,
-    /// The folder for data that can be made again: clones. Default: the system's folder for temporary files.
+    /// The folder for data that can be created again: clones. Default: the system's folder for temporary
+    /// files.
     pub cache_directory: Option<PathBuf>,
 }
 

@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use crate::embedding::over_http;
 use crate::{Coordinator, EmbeddingConfig, Signals, embedder};
 
-/// The work of the owner beside its workers.
+/// The task of the owner in addition to its workers.
 #[derive(Clone)]
 pub enum Owning {
     /// The provider is called with the key.

@@ -27,8 +27,8 @@ pub(crate) fn peak_memory_bytes(cluster: &LocalCluster) -> Result<u64> {
     Ok(most)
 }
 
-/// The temporary files that replicas left behind: everything in their temporary folders, and everything
-/// beside their clones that is not a clone.
+/// The temporary files that replicas did not remove: all files in their temporary folders, and all entries of
+/// the folders of clones that are not clones.
 pub(crate) fn left_behind(cluster: &LocalCluster) -> Vec<PathBuf> {
     let mut left = Vec::new();
     for replica in cluster.replicas() {

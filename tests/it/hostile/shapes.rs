@@ -1,8 +1,8 @@
 //! Texts that attack parsers: some for every language, some for the weak points of one language.
 //!
 //! Lines are shorter than those of a minified file, and most nesting is below the depth at which a text skips
-//! its grammar, so that the grammars get these texts. The first shapes of the list are meant to be rejected
-//! earlier.
+//! its grammar, so that the grammars get these texts. The first shapes of the list are an exception: they are
+//! rejected before a grammar reads them.
 
 /// A file's text and name.
 pub(super) struct Shape {

@@ -1,5 +1,5 @@
-//! Time, randomness and death: tasks are futures, time jumps to the next task that wakes, and one seed gives
-//! all random numbers.
+//! Simulated time, random numbers and crashes. Tasks are futures. Time jumps to the moment at which the next
+//! task wakes. All random numbers come from one seed.
 //!
 //! One thread polls one future at a time, and a task yields only where it sleeps. So a run is a function of
 //! its seed.

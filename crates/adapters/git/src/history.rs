@@ -102,7 +102,7 @@ fn shallow_ends(repository: &Repository) -> (HashSet<Oid>, [u8; 32]) {
     (ends, *blake3::hash(text.as_bytes()).as_bytes())
 }
 
-/// The paths that are followed through one commit, by number.
+/// The numbers of the paths whose history is followed through one commit.
 #[derive(Default)]
 struct Load {
     wanted: HashSet<u32>,

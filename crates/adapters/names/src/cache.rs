@@ -9,7 +9,7 @@ use crate::layer::Layer;
 
 /// A list of keys with the view for which it was made.
 ///
-/// Everything that a view shows was staged before the list was made. So a list also serves older views.
+/// Everything that a view shows was staged before the list was made. So a list is also valid for older views.
 struct Listing {
     seq: u64,
     next_gen: u64,

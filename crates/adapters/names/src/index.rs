@@ -86,8 +86,8 @@ impl NameIndex {
         Ok(layers)
     }
 
-    /// Keys of the layers of a repository, or of all repositories. Uses the cached list if it serves the
-    /// view, unless `anew` requests a new list.
+    /// Keys of the layers of a repository, or of all repositories. Uses the cached list if it is valid for
+    /// the view, unless `anew` requests a new list.
     async fn keys(
         &self,
         repository: Option<RepositoryId>,

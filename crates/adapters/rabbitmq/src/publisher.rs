@@ -20,7 +20,8 @@ use crate::error::chain;
 use crate::link::Link;
 use crate::statistics::Counters;
 
-/// Bounds of the wait before messages that a full queue refused are published again.
+/// A full queue refuses messages. These are the shortest and the longest wait before they are published
+/// again.
 const OFFER_AGAIN: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
 /// A message to be published.

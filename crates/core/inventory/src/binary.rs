@@ -44,8 +44,8 @@ pub(crate) fn has_nul(bytes: &[u8]) -> bool {
     memchr(0, bytes).is_some()
 }
 
-/// Whether control characters are more than a thirtieth of bytes that are not valid UTF-8. Legacy encodings
-/// of text have none; in compressed and packed data they are one in ten.
+/// Whether control characters are more than a thirtieth of bytes that are not valid UTF-8. Text in legacy
+/// encodings contains no control characters; in compressed or packed data, one byte in ten is one.
 pub(crate) fn is_mostly_control(bytes: &[u8]) -> bool {
     let is_control = |byte: &&u8| matches!(byte, 0x01..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
     bytes.iter().filter(is_control).count() * 30 > bytes.len()

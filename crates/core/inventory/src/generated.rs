@@ -23,7 +23,7 @@ const HEAD_CODE_LINES: usize = 3;
 const LONG_LINE_BYTES: usize = 5_000;
 const LONG_SCRIPT_LINE_BYTES: usize = 1_000;
 
-/// The beginnings of comment lines in the languages of Cairn.
+/// The beginnings of comment lines in the languages that Cairn supports.
 const COMMENT_LEADERS: &[&str] = &[
     "//", "#", "/*", "*", "--", ";", "<!--", "%", "\"\"\"", "'''", "{-", "(*", "@rem", "@REM", "rem ", "REM ", "dnl ",
 ];

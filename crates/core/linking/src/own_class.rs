@@ -63,8 +63,8 @@ impl<'e> Resolver<'e> {
     }
 
     /// Whether a call of an own method may still mean another one. A method that seems to call itself may
-    /// call an overload that it inherits. A type from outside may have a method of its own beside the method
-    /// of the trait.
+    /// call an overload that it inherits. A type from outside may have its own method and also the method of
+    /// the trait.
     fn may_mean_another(&mut self, own: &OwnClass<'e>, found: &Finding, name: &str, ask: Ask) -> bool {
         let Finding::Found(referents, _) = found else { return false };
         let Some(Referent::Definition { file, index }) = referents.single().filter(|_| ask.want == Want::Call) else {

@@ -1,5 +1,5 @@
-//! Logarithms in integers. Those of libm differ in their last bit between platforms, and numbers that are
-//! stored or ranked must not.
+//! Logarithms in integers. The logarithms of libm differ in their last bit between platforms; numbers that
+//! are stored or ranked must be equal on all platforms.
 
 /// `log2(numerator / denominator)`, rounded down to a multiple of `2^-fraction_bits`, in units of
 /// `2^-fraction_bits`.

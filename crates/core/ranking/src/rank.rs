@@ -2,8 +2,8 @@
 //!
 //! The points of fusion are multiplied by the signals. Then equal texts become one hit with several places,
 //! and the scores of further hits of one file are reduced. The hits are sorted by a total order (score,
-//! repository, path, line, key). So the same candidates give the same answer, in any order in which stores
-//! return them.
+//! repository, path, line, key). So the answer does not depend on the order in which stores return the
+//! candidates.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ pub struct RankedHit {
     pub contributions: Vec<Contribution>,
     pub signals: Vec<Signal>,
     pub definition: Option<Definition>,
-    /// Other places of the same text, sorted.
+    /// Other places that contain the same text, sorted.
     pub also_at: Vec<Place>,
 }
 

@@ -26,7 +26,7 @@ pub fn words(text: &str, mut word: impl FnMut(&str)) {
             continue;
         }
         let end = word_end(bytes, position);
-        // Both ends lie beside ASCII bytes, so the slice is on character boundaries.
+        // Both ends are next to ASCII bytes, so the slice is on character boundaries.
         lower(&text[position..end], &mut word);
         position = end;
     }

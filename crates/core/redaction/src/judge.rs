@@ -119,7 +119,7 @@ fn is_stand_in(value: &[u8]) -> bool {
     random::is_placeholder(value) && !is_complex(Shape::of(value), value) && !is_more_than_a_stand_in(value)
 }
 
-/// Whether the value has enough other characters beside a word that names a secret: `hunter2secret`.
+/// Whether the value has enough characters in addition to a word that names a secret: `hunter2secret`.
 fn is_more_than_a_stand_in(value: &[u8]) -> bool {
     const NAMING: [&str; 9] = ["password", "passwd", "pass", "secret", "token", "test", "default", "hello", "world"];
     let mut rest = value.to_ascii_lowercase();

@@ -61,7 +61,7 @@ pub enum Command {
         held: BTreeSet<StageName>,
         now_ms: i64,
     },
-    /// An attempt at a part failed, and its job comes again later.
+    /// An attempt at a part failed, and its job is delivered again later.
     PostponePart {
         run: RunId,
         postponed: PostponedPart,

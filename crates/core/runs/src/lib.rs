@@ -1,4 +1,4 @@
-//! The life of runs: leases, plans and their barriers, publication, views, aborting, sweeping, deletion.
+//! The lifecycle of runs: leases, plans and their barriers, publication, views, aborting, sweeping, deletion.
 //!
 //! State machines as values: each function takes the states that it decides about, changes them and returns
 //! the result, or refuses and leaves them unchanged. A store loads the states under its write lock, calls one

@@ -11,7 +11,7 @@ pub struct Wanted {
     pub number: u64,
     pub lane: Lane,
     pub asked_at_ms: i64,
-    /// All records are made again.
+    /// All records are created again.
     pub rebuild: bool,
     /// A schedule requested it, not a person. If it fails like the sync before it, that is not a new failure.
     pub is_scheduled: bool,
@@ -99,8 +99,8 @@ impl Requests {
         }
     }
 
-    /// An attempt has failed, and its job comes again at that time. Returns false, and changes nothing, if
-    /// another request is in progress.
+    /// An attempt has failed, and its job is delivered again at that time. Returns false, and changes
+    /// nothing, if another request is in progress.
     pub fn postpone(&mut self, number: u64, until_ms: i64) -> bool {
         let dispatched = self.dispatched.as_mut().filter(|dispatched| dispatched.request.number == number);
         dispatched.map(|dispatched| dispatched.postponed_until_ms = Some(until_ms)).is_some()

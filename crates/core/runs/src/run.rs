@@ -196,7 +196,8 @@ impl RunLedger {
         self.sent_again_at_ms = Some(now_ms);
     }
 
-    /// An attempt at a part failed, and its job comes again at that time. An ended part is left as it is.
+    /// An attempt at a part failed, and its job is delivered again at that time. An ended part is left as it
+    /// is.
     pub fn postpone(&mut self, postponed: PostponedPart) {
         if self.in_flight().contains(&postponed.part) {
             self.postponed.retain(|earlier| earlier.part != postponed.part);

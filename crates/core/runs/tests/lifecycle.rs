@@ -1,4 +1,5 @@
-//! The life of runs, from the lease to forgetting: barriers, windows, publication, views, aborting, deletion.
+//! The lifecycle of runs, from the lease to the removal of their records: barriers, windows, publication,
+//! views, aborting, deletion.
 
 use std::collections::BTreeSet;
 

@@ -50,7 +50,7 @@ pub struct SearchResult {
     pub text: String,
     /// Lines at the end of the text that are not shown.
     pub num_lines_cut: usize,
-    /// Other places of the same text.
+    /// Other places that contain the same text.
     pub also_at: Vec<TextPlace>,
     /// Only if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,8 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use crate::auth::Admission;
 
 /// The body is passed on in pieces of this size. The server takes a piece at once and buffers two or three,
-/// even if the caller reads slowly. A whole answer would count as sent before its first byte.
+/// even if the caller reads slowly. If a whole answer were passed on at once, it would count as sent before
+/// its first byte was sent.
 const PIECE_BYTES: usize = 16 << 10;
 
 /// Ends the admission after the last piece, or when the connection is closed.

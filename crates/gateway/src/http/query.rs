@@ -19,7 +19,7 @@ static FIELDS: LazyLock<BTreeMap<&'static str, Map<String, Value>>> = LazyLock::
     Question::schemas().into_iter().map(|route| (route.path, fields(route.question).unwrap_or_default())).collect()
 });
 
-/// The body of the question in a path and its query string.
+/// The JSON body of the question that `uri` contains in its path and query string.
 pub(super) fn body_of(uri: &Uri) -> Result<Vec<u8>, HttpError> {
     let pairs = Query::<Vec<(String, String)>>::try_from_uri(uri);
     let Query(pairs) = pairs.map_err(|_| refused("its encoding is invalid"))?;

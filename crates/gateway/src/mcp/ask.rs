@@ -18,7 +18,7 @@ const SEARCH_TOKENS: usize = 3_000;
 const SEARCH_LIMIT: usize = 8;
 const READ_TOKENS: usize = 6_000;
 const EDGE_LIMIT: usize = 25;
-/// Tokens of an answer beside its code: label, stamps, the call for the next page.
+/// Tokens of an answer in addition to its code: label, stamps, the call for the next page.
 const FRAME_TOKENS: usize = 350;
 
 /// The repositories that the call names; else the one that the caller works in; else all.

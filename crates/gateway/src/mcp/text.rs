@@ -9,7 +9,7 @@ use crate::answers::{
     SourceStamp,
 };
 
-/// Stamps and further places that are listed one by one.
+/// Maximum number of stamps, places or definitions that are listed. The rest is only counted.
 const MAX_LISTED: usize = 3;
 
 /// The sources of an answer.

@@ -119,7 +119,7 @@ impl FileState {
     }
 }
 
-/// The link state that a run leaves.
+/// The link state that a run stores for the next run.
 pub(crate) struct NewState {
     pub(crate) repository: RepositoryId,
     pub(crate) packages: Vec<PackageManifest>,

@@ -76,7 +76,7 @@ enum LinkTarget {
     Before(usize),
 }
 
-/// The files to be linked whose facts lie in one pack, with their slots.
+/// The files to be linked whose facts are in one pack, with their slots.
 struct Work {
     pack: ArtifactRef,
     targets: Vec<(u32, LinkTarget)>,

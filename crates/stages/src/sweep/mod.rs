@@ -42,7 +42,7 @@ pub struct Sweep {
 /// A deleted repository: its tenant, its id, and the first generation that is not deleted.
 type Deleted = (Tenant, RepositoryId, GenerationId);
 
-/// The list of live artifacts contains the plans of unfinished runs beside their manifests. A plan names no
+/// The list of live artifacts contains the plans of unfinished runs and their manifests. A plan names no
 /// artifact that its manifest does not name.
 fn is_manifest(reference: &ArtifactRef) -> bool {
     reference.key.starts_with("manifests/")

@@ -88,7 +88,7 @@ pub struct Sync {
     /// The time for which the lease of a dead process excludes others. A lease is renewed four times within
     /// it.
     pub lease_ms: i64,
-    /// The most parts of a run that may be in flight.
+    /// Maximum number of parts of a run in flight.
     pub window: u32,
 }
 

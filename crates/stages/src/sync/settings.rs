@@ -105,8 +105,8 @@ pub fn check_request(operator: &Operator, request: &RequestSettings) -> Result<(
 }
 
 /// Removes secrets from comments and descriptions of the settings, because they become part of artifacts and
-/// answers. The patterns of `secrets.ignore` stay as written. A secret that cannot be removed is a fault of
-/// the settings.
+/// answers. The patterns of `secrets.ignore` stay as written. If a secret cannot be removed, the settings are
+/// invalid.
 fn redacted(
     text: String,
     as_written: RepositorySettings,

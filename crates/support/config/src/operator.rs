@@ -52,7 +52,7 @@ pub struct Sources {
     pub max_git_memory_bytes: u64,
     /// Processor time of each git process that fetches.
     pub max_git_cpu_seconds: u64,
-    /// The most paths in one tree.
+    /// Maximum number of paths in one tree.
     pub max_entries: u64,
 }
 
@@ -243,7 +243,7 @@ fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
     others.chain(ceilings::SETTINGS.iter().map(|setting| (setting.key, setting.variable)))
 }
 
-/// Applies the setting whose key and variable are meant. False if no setting is.
+/// Applies the setting that `is_meant` selects by its key and variable. Returns false if it selects none.
 fn apply(reader: &mut Reader, at: &At<'_>, operator: &mut Operator, is_meant: impl Fn(&str, &str) -> bool) -> bool {
     if let Some(setting) = SETTINGS.iter().find(|setting| is_meant(setting.key, setting.variable)) {
         (setting.apply)(reader, at, operator);

@@ -34,7 +34,7 @@ pub struct Report {
     /// Calls by status; `0` counts those without a reply.
     pub statuses: BTreeMap<u16, usize>,
     pub num_early: usize,
-    /// The most in any window, of one key; refused calls count.
+    /// The maximum in any window for one key; refused calls count.
     pub most_requests: u64,
     pub most_tokens: u64,
 }

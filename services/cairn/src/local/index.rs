@@ -261,7 +261,7 @@ async fn is_idle(broker: &LocalBroker) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// Operations of commands beside indexing.
+/// Operations of commands other than indexing.
 impl Local {
     /// The request that repeats the last index call of a repository.
     pub fn request_of(&self, record: &RepositoryRecord) -> anyhow::Result<IndexRequest> {

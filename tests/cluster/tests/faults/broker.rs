@@ -230,8 +230,8 @@ async fn names_what_is_missing(bench: &Bench, exchange: &str) -> Result<()> {
     }
 }
 
-/// Case 13: every job arrives two to four times, in any order, from the outbox and beside it. Repeated jobs
-/// are answered, and done once.
+/// Case 13: every job arrives two to four times, in any order. The outbox sends jobs again, and the test
+/// publishes copies. Each repeated job is answered, but its work is done once.
 #[tokio::test(flavor = "multi_thread")]
 async fn duplicate_jobs_change_nothing() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -257,7 +257,7 @@ async fn duplicate_jobs_change_nothing() -> Result<()> {
     bench.check("jobs are doubled", 0).await?;
     let num_answered = sum(&bench, ACKS).await? - answered;
     println!(
-        "{num_again} times the jobs of a run were sent again, {num_copies} copies beside them; {num_answered} answered"
+        "the jobs of a run were sent again {num_again} times; {num_copies} copies were published; {num_answered} answered"
     );
     ensure!(num_again > 0 && num_copies > 0, "no job came twice");
     ensure!(num_answered >= num_copies + doubled.len() as u64, "a job that came several times was answered less often");

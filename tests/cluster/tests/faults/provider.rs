@@ -31,7 +31,7 @@ const ON_ITS_WAY: Duration = Duration::from_millis(250);
 const OUTAGE: Duration = Duration::from_secs(60);
 /// Measured from the first answer after the outage.
 const FULL_RATE_WITHIN: Duration = Duration::from_secs(30);
-/// The most texts of a call.
+/// Maximum number of texts in a call.
 const MAX_TEXTS: u32 = 128;
 
 /// Settings of a cluster with a provider, with this many texts at once. `quota` is the cluster's setting of

@@ -96,7 +96,7 @@ async fn cluster_survives_a_killed_database() -> Result<()> {
     Ok(())
 }
 
-/// Changes everything until a run has at most two open parts beside its publication.
+/// Changes all repositories until a run has at most two open parts and its publication.
 async fn last_two_are_open(bench: &mut Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     loop {

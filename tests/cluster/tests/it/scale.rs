@@ -16,8 +16,8 @@ use crate::questions::Service;
 
 /// Repositories with content.
 const INDEXED: usize = 12;
-/// All repositories, including those that only the ledger contains: published like the others, without
-/// records in the stores.
+/// All published repositories. Those beyond `INDEXED` exist only in the ledger and have no records in the
+/// stores.
 const ALL: usize = 300;
 /// The number of times that each question is asked.
 const ROUNDS: usize = 21;

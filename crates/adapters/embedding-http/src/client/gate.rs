@@ -47,7 +47,8 @@ pub(super) enum Closed {
     TooMuch,
 }
 
-/// Permission for one call. Dropping it without an end counts as cancelled.
+/// Permission for one call. If it is dropped before the end of the call is reported, the call counts as
+/// cancelled.
 #[derive(Debug)]
 pub(super) struct Pass<'a> {
     gate: &'a Gate,

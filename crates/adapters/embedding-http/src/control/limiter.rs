@@ -5,8 +5,8 @@
 //! can also use the quota that passages leave unused.
 //!
 //! Guarantee, if no call uses more tokens than requested: the limits are not exceeded in any window, as the
-//! provider counts it. This holds for any order of requests, ends, throttles and cancelled calls. A call that
-//! used more delays later ones; `Quota::headroom_percent` covers this.
+//! provider counts it. This holds for any order of requests, ends, throttles and cancelled calls. If a call
+//! uses more tokens than requested, later calls are delayed; `Quota::headroom_percent` covers this.
 
 use std::time::Duration;
 
@@ -20,7 +20,8 @@ pub struct Quota {
     pub tokens: Option<u64>,
     /// The window of the provider; usually one minute.
     pub window: Duration,
-    /// How much longer than stated the provider may count, e.g. because it counts whole seconds.
+    /// Added to the window, because the window of the provider may be longer than it states, e.g. if it
+    /// counts whole seconds.
     pub guard: Duration,
     /// Unused part, for texts with more tokens than estimated.
     pub headroom_percent: u8,
@@ -126,7 +127,7 @@ impl Limiter {
         }
     }
 
-    /// The most tokens that a call of the class can have.
+    /// Maximum number of tokens in a call of the class.
     pub fn at_most(&self, class: Class) -> u64 {
         match class {
             Class::Questions => self.whole.at_most(),

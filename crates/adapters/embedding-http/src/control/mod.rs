@@ -149,8 +149,8 @@ impl Control {
         }
     }
 
-    /// The wait requested by the provider is kept. If it requests none, or requests one repeatedly, the wait
-    /// doubles.
+    /// Waits as long as the provider requests. If it requests no wait, or throttles again, waits at least a
+    /// time that doubles with each throttled call.
     fn throttle(&mut self, now: Duration, retry_after: Option<Duration>) {
         let doubled = FIRST_WAIT * 2u32.pow(self.consecutive_throttles.min(6));
         let own = if retry_after.is_some() && self.consecutive_throttles == 0 { Duration::ZERO } else { doubled };
@@ -174,7 +174,7 @@ impl Control {
         self.limiter.take_over(now, wait);
     }
 
-    /// The most tokens that a call of the class can have.
+    /// Maximum number of tokens in a call of the class.
     pub fn at_most(&self, class: Class) -> u64 {
         self.limiter.at_most(class)
     }

@@ -55,7 +55,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// At most `amount` in `period` on average, and `burst` at once. It starts with the whole burst.
+    /// At most `amount` in `period` on average, and `burst` at once. At the start the whole burst is
+    /// available.
     pub(super) fn new(amount: u64, period: Duration, burst: u64) -> Self {
         let cell = nanoseconds(period).div_ceil(amount.max(1)).max(1);
         let burst = NonZeroU32::new(u32::try_from(burst).unwrap_or(u32::MAX)).unwrap_or(NonZeroU32::MIN);

@@ -28,7 +28,8 @@ fn quota(requests: u64, tokens: u64, questions_percent: u8) -> Quota {
 struct Seen(Vec<(Duration, u64)>);
 
 impl Seen {
-    /// The most requests and tokens in any window. A window excludes its begin and includes its end.
+    /// The maximum numbers of requests and tokens in any window. A window excludes its begin and includes its
+    /// end.
     fn most(&self) -> (u64, u64) {
         let mut calls = self.0.clone();
         calls.sort_unstable();

@@ -56,7 +56,8 @@ fn settings(takeover_wait_ms: u64) -> QuotaConfig {
     QuotaConfig { takeover_wait_ms: Some(takeover_wait_ms), ..quota(REQUESTS, TOKENS) }
 }
 
-/// Five minutes with two kills. Returns the used share of the tokens, and the provider.
+/// Simulates five minutes in which the owner is killed twice. Returns the used share of the tokens, and the
+/// provider.
 async fn five_minutes(takeover_wait_ms: u64) -> (f64, VirtualProvider) {
     let limits = Settings { requests: Some(REQUESTS), tokens: Some(TOKENS), ..Settings::new(Shape::Voyage) };
     let provider = VirtualProvider::new(Settings { latency: Duration::from_millis(300), ..limits });

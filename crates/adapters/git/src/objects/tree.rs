@@ -253,7 +253,8 @@ impl Walk<'_> {
     fn entry(&mut self, path: &[u8], id: Oid, kind: EntryKind) -> Option<TreeEntry> {
         let path = match RepoPath::from_bytes(path) {
             Ok(path) => path,
-            // Git itself refuses such names. Only a forged tree has one, and no record can contain it.
+            // Git itself refuses such names. Only a forged tree has such a name, and no record can contain
+            // it.
             Err(error) => {
                 tracing::warn!(repository = self.key, %error, "a tree has a name that cannot be a path");
                 return None;

@@ -88,8 +88,8 @@ impl ChildParser {
 impl FileParser for ChildParser {
     async fn parse(&self, texts: Vec<SourceText>) -> Result<Vec<FileFacts>, FileParserError> {
         let mut facts = Vec::with_capacity(texts.len());
-        // A file at which a child died is tried once more on a fresh child. The first may have been killed
-        // for another reason, or for lack of memory.
+        // If a child dies at a file, a new child tries the file once more. The first child may have been
+        // killed for another reason, or because memory ran out.
         let mut suspect: Option<Suspect> = None;
         while facts.len() < texts.len() {
             let mut worker = if suspect.is_some() { self.start()? } else { self.worker()? };

@@ -19,7 +19,7 @@ impl Kernel {
         *Self::available().last().unwrap_or(&Kernel::Portable)
     }
 
-    /// Those that this processor can run, the fastest last.
+    /// The kernels that this processor can run, the fastest last.
     pub(crate) fn available() -> Vec<Self> {
         #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut, reason = "other processors have one kernel"))]
         let mut kernels = vec![Kernel::Portable];

@@ -17,7 +17,7 @@ pub(crate) enum SegmentError {
 }
 
 impl SegmentError {
-    /// Names the repository after the folder in which the segment lies.
+    /// Names the repository after the folder of the segment.
     pub(crate) fn damaged(path: &Path, what: &'static str) -> Self {
         let folder = path.parent().and_then(Path::file_name);
         let repository = folder.map_or_else(String::new, |name| name.to_string_lossy().into_owned());

@@ -90,7 +90,7 @@ impl CompiledFilter {
     }
 }
 
-/// Whether `a.b.c` lies in `a.b`.
+/// Whether the module is inside the prefix, like `a.b.c` in `a.b`.
 fn is_in(module: &str, prefix: &str) -> bool {
     module.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || prefix.is_empty())
 }

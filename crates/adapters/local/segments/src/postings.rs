@@ -5,7 +5,7 @@
 
 use cairn_domain::SparseVector;
 
-/// The three arrays, as they lie in a segment.
+/// The three arrays, in the form in which a segment contains them.
 #[derive(Default, Debug)]
 pub(crate) struct EncodedPostings {
     pub(crate) terms: Vec<u8>,
@@ -122,7 +122,7 @@ pub(crate) struct PostingList<'a> {
 }
 
 impl PostingList<'_> {
-    /// Whether all was read. False after `next` returned None means that the list is damaged.
+    /// Whether the whole list was read. If this is false after `next` returned None, the list is damaged.
     pub(crate) fn is_finished(&self) -> bool {
         self.bytes.is_empty()
     }

@@ -8,7 +8,7 @@
 //! survives a power cut, because it syncs the log with all earlier commits. A commit with
 //! `Durability::Ordered` does not sync, so a power cut can remove a *suffix* of the commits. The log contains
 //! the staged records of a part before the end of the part, so the run repeats the parts whose ends were
-//! removed. Allocating and publishing a generation is synced.
+//! removed. Commits that allocate or publish a generation are synced.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! At every write, a commit that fails and a commit whose reply is lost. After a retry the result is the same
-//! as without the fault.
+//! Tests a failed commit and a lost reply to a commit at every write. After a retry the result is the same as
+//! without the fault.
 //!
 //! Needs the feature `failpoints`.
 #![cfg(feature = "failpoints")]

@@ -43,8 +43,8 @@ const FORGET_RUNS: &str = "MATCH (run:Run~ {repository: $repository}) WHERE run.
 /// Tokens of the latest changes of the document that a command changes.
 pub(super) type Changes<'a> = &'a [i64];
 
-/// Saves the documents that differ. `changes` are stored at the run that the command names, otherwise at the
-/// repository.
+/// Saves the documents that differ between `before` and `after`. `changes` are stored at the run that the
+/// command names, otherwise at the repository.
 pub(super) async fn documents(
     neo4j: &Neo4j,
     transaction: &mut Transaction,

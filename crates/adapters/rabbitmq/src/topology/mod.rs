@@ -31,7 +31,7 @@ pub const COORDINATOR: &str = "coordinator";
 pub struct TopologyConfig {
     /// First part of every name; distinguishes installations on one broker.
     pub prefix: String,
-    /// Last part of every name. Another value creates another topology beside the old one.
+    /// Last part of every name. Another value creates a second topology; the old one stays.
     pub version: String,
     /// Jobs that may wait in one queue; publishing to a full queue waits. Retries are never refused.
     pub capacity: u32,

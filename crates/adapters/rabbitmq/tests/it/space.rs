@@ -72,7 +72,7 @@ impl Space {
         Ok(RabbitMqBroker::new(RabbitMqConfig { urls: vec![url.into()], ..self.config.clone() })?)
     }
 
-    /// A plain client beside the adapter.
+    /// A plain client that does not use the adapter.
     pub async fn client(&self) -> Result<Client> {
         let connection = Connection::connect(self.vhost.url(), ConnectionProperties::default()).await?;
         let channel = connection.create_channel().await?;

@@ -90,7 +90,8 @@ impl<'t> Lines<'t> {
         after.saturating_sub(1)
     }
 
-    /// Like [`Lines::row_at`], for rising offsets: steps on from a row at or before the result.
+    /// Like [`Lines::row_at`], for increasing offsets. Searches forward from `row`, which is at or before the
+    /// result.
     pub(crate) fn row_from(&self, mut row: usize, offset: usize) -> usize {
         while row + 1 < self.num_rows() && self.starts[row + 1] as usize <= offset {
             row += 1;

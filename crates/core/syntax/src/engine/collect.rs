@@ -215,7 +215,7 @@ struct Slots {
 }
 
 impl Slots {
-    /// The number of arguments in the list and beside it. None if the list spreads a value.
+    /// The number of arguments in the list and outside it. None if the list spreads a value.
     fn num_arguments(&self) -> Option<u8> {
         match (self.num_arguments, self.num_more_arguments) {
             (None, 0) => None,

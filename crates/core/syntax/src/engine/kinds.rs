@@ -36,8 +36,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The kind of a variable that the code around it shows. Functions of a module that is not a class are
-    /// not methods.
+    /// Returns the kind of a variable if other code in the same region shows it. A function of a module that
+    /// is not a class stays a function.
     pub(super) fn shown_kind(
         &self,
         kind: SymbolKind,

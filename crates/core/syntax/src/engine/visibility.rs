@@ -3,11 +3,11 @@
 use cairn_domain::{Symbol, SymbolKind, Visibility};
 use cairn_languages::{LanguageRow, VisibilityRule};
 
-/// The input of the rules, beside the words of the declaration.
+/// The input of the rules, in addition to the words of the declaration.
 pub(super) struct Declaration<'s> {
     pub(super) name: &'s str,
     pub(super) parent: Option<&'s Symbol>,
-    /// Belongs to a type that is named beside it.
+    /// Belongs to a type that the declaration itself names.
     pub(super) has_owner: bool,
     /// Defined inside a function, where no other file can name it.
     pub(super) in_function: bool,

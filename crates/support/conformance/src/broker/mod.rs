@@ -20,13 +20,13 @@ use crate::Case;
 use crate::case::part;
 use crate::suite::{Check, checks, expect_eq, expect_kind};
 
-/// The most unsettled deliveries of a stage.
+/// Maximum number of unsettled deliveries of a stage.
 pub const PREFETCH: usize = 2;
-/// The most waiting jobs of a stage.
+/// Maximum number of waiting jobs of a stage.
 pub const CAPACITY: usize = 4;
 
-/// The delay of retries. A broker with fixed delays has one of this length, and a first one that is shorter
-/// than `QUIET`.
+/// The delay of retries. A broker with fixed delays has a delay of this length, and a first delay that is
+/// shorter than `QUIET`.
 pub const DELAY: Duration = Duration::from_millis(1200);
 /// Long enough for a broker to react; a shorter wait would prove nothing.
 pub const QUIET: Duration = Duration::from_millis(400);

@@ -69,7 +69,7 @@ pub(crate) struct Round<'a> {
     /// A name that no repository has.
     pub(crate) gone: &'a str,
     pub(crate) seed: u64,
-    /// The most pages of one search that are compared.
+    /// Maximum number of compared pages of one search.
     pub(crate) max_pages: usize,
     /// Questions of each kind; kinds with the same values, or without placeholders, are asked once.
     pub(crate) draws: usize,

@@ -22,7 +22,7 @@ pub(crate) struct StoredEdge {
     pub(crate) edge: ListedEdge,
 }
 
-/// Everything stored of the edges that start at `source`, visible or not.
+/// All stored records of the edges that start at `source`, visible or not.
 pub(crate) fn edges_of(connection: &Connection, source: i64) -> Result<Vec<StoredEdge>, Fault> {
     let mut ends = FxHashMap::default();
     let mut select =
