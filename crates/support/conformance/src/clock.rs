@@ -60,11 +60,11 @@ enum Fault {
     CountsMicroseconds,
 }
 
-const ALL: [(&str, Fault); 4] = [
-    ("stops", Fault::Stops),
-    ("goes backwards", Fault::GoesBackwards),
-    ("counts seconds", Fault::CountsSeconds),
-    ("counts microseconds", Fault::CountsMicroseconds),
+const ALL: [(&str, Fault, &str); 4] = [
+    ("stops", Fault::Stops, "both_times_go_on"),
+    ("goes backwards", Fault::GoesBackwards, "monotonic_time_never_goes_back"),
+    ("counts seconds", Fault::CountsSeconds, "both_times_go_on"),
+    ("counts microseconds", Fault::CountsMicroseconds, "now_is_in_milliseconds"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn ClockUnderTest>> {

@@ -122,13 +122,13 @@ enum Fault {
     GivesOneVector,
 }
 
-const ALL: [(&str, Fault); 6] = [
-    ("loses a vector", Fault::LosesVectors),
-    ("answers backwards", Fault::ReversesOrder),
-    ("gives a zero vector", Fault::GivesZeroVectors),
-    ("gives other dimensions", Fault::GivesOtherDimensions),
-    ("depends on the batch", Fault::DependsOnTheBatch),
-    ("gives one vector for all", Fault::GivesOneVector),
+const ALL: [(&str, Fault, &str); 6] = [
+    ("loses a vector", Fault::LosesVectors, "every_text_has_a_vector"),
+    ("answers backwards", Fault::ReversesOrder, "vector_depends_on_its_text_alone"),
+    ("gives a zero vector", Fault::GivesZeroVectors, "every_text_has_a_vector"),
+    ("gives other dimensions", Fault::GivesOtherDimensions, "every_text_has_a_vector"),
+    ("depends on the batch", Fault::DependsOnTheBatch, "vector_depends_on_its_text_alone"),
+    ("gives one vector for all", Fault::GivesOneVector, "vector_depends_on_its_text_alone"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn Embedder>> {

@@ -12,12 +12,17 @@ pub(crate) struct Faulty<P: ?Sized, F> {
     pub(crate) fault: F,
 }
 
-/// The faults of a table, by name. `wrap` boxes the wrapper as the port that it implements.
+/// The faults of a table: name, fault, and the check that must notice it. `wrap` boxes the wrapper as the port
+/// that it implements.
 pub(crate) fn planted<P: ?Sized, F: Copy + Send + Sync + 'static>(
-    table: impl IntoIterator<Item = (&'static str, F)>,
+    table: impl IntoIterator<Item = (&'static str, F, &'static str)>,
     wrap: fn(Faulty<P, F>) -> Box<P>,
 ) -> Vec<PlantedFault<P>> {
-    let plant = |(name, fault)| PlantedFault::<P> { name, plant: Box::new(move |inner| wrap(Faulty { inner, fault })) };
+    let plant = |(name, fault, caught_by)| PlantedFault::<P> {
+        name,
+        caught_by,
+        plant: Box::new(move |inner| wrap(Faulty { inner, fault })),
+    };
     table.into_iter().map(plant).collect()
 }
 
@@ -32,16 +37,6 @@ pub(crate) enum StoreFault {
     KeepsAborted,
     RemovesTooMuch,
 }
-
-pub(crate) const STORE_FAULTS: [(&str, StoreFault); 7] = [
-    ("sees staged generations", StoreFault::SeesStaged),
-    ("sees hidden repositories", StoreFault::SeesHidden),
-    ("ignores the scope", StoreFault::IgnoresScope),
-    ("sweeps nothing", StoreFault::SweepsNothing),
-    ("sweeps visible records", StoreFault::SweepsTheOpen),
-    ("keeps aborted records", StoreFault::KeepsAborted),
-    ("removes records that began later", StoreFault::RemovesTooMuch),
-];
 
 /// A table of faults that includes those of every store.
 pub(crate) trait WithStoreFaults: Copy + Send + Sync {

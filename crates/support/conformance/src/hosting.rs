@@ -128,15 +128,19 @@ enum Fault {
     FindsWhatIsGone,
 }
 
-const ALL: [(&str, Fault); 8] = [
-    ("lists the first repositories alone", Fault::ListsTheFirstAlone),
-    ("lists one twice", Fault::ListsOneTwice),
-    ("treats errors as the end of the list", Fault::TakesErrorsForTheEnd),
-    ("forgets topics", Fault::ForgetsTopics),
-    ("treats archived repositories as ordinary", Fault::TakesArchivedForOrdinary),
-    ("never finds anything by id", Fault::NeverFindsAnything),
-    ("treats errors as absence", Fault::TakesErrorsForAbsence),
-    ("finds removed repositories", Fault::FindsWhatIsGone),
+const ALL: [(&str, Fault, &str); 8] = [
+    ("lists the first repositories alone", Fault::ListsTheFirstAlone, "every_repository_is_listed_once"),
+    ("lists one twice", Fault::ListsOneTwice, "every_repository_is_listed_once"),
+    (
+        "treats errors as the end of the list",
+        Fault::TakesErrorsForTheEnd,
+        "a_list_without_one_of_its_pages_is_an_error",
+    ),
+    ("forgets topics", Fault::ForgetsTopics, "data_of_the_service_is_kept"),
+    ("treats archived repositories as ordinary", Fault::TakesArchivedForOrdinary, "data_of_the_service_is_kept"),
+    ("never finds anything by id", Fault::NeverFindsAnything, "id_finds_a_transferred_repository"),
+    ("treats errors as absence", Fault::TakesErrorsForAbsence, "failed_lookup_is_not_absence"),
+    ("finds removed repositories", Fault::FindsWhatIsGone, "id_finds_a_transferred_repository"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn HostingUnderTest>> {

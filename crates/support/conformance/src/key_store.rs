@@ -138,16 +138,16 @@ enum Fault {
     TouchNeedsTheKey,
 }
 
-const ALL: [(&str, Fault); 9] = [
-    ("loses keys", Fault::LosesKeys),
-    ("takes a duplicate for success", Fault::TakesADuplicate),
-    ("forgets the scope of a key", Fault::ForgetsTheScope),
-    ("lists the keys of all tenants", Fault::ListsAllTenants),
-    ("revokes nothing", Fault::RevokesNothing),
-    ("prolongs a revoked key", Fault::ProlongsARevokedKey),
-    ("does not list revoked keys", Fault::HidesRevokedKeys),
-    ("moves the last use back", Fault::TouchesBackwards),
-    ("fails on a use of a key that is gone", Fault::TouchNeedsTheKey),
+const ALL: [(&str, Fault, &str); 9] = [
+    ("loses keys", Fault::LosesKeys, "key_is_read_as_created"),
+    ("takes a duplicate for success", Fault::TakesADuplicate, "key_is_created_once"),
+    ("forgets the scope of a key", Fault::ForgetsTheScope, "key_is_read_as_created"),
+    ("lists the keys of all tenants", Fault::ListsAllTenants, "keys_are_listed_by_tenant"),
+    ("revokes nothing", Fault::RevokesNothing, "a_revoked_key_stays_revoked"),
+    ("prolongs a revoked key", Fault::ProlongsARevokedKey, "a_revoked_key_stays_revoked"),
+    ("does not list revoked keys", Fault::HidesRevokedKeys, "a_revoked_key_stays_revoked"),
+    ("moves the last use back", Fault::TouchesBackwards, "newest_use_is_kept"),
+    ("fails on a use of a key that is gone", Fault::TouchNeedsTheKey, "newest_use_is_kept"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn KeyStore>> {

@@ -306,13 +306,13 @@ enum Fault {
     AsksBackwards,
 }
 
-const ALL: [(&str, Fault); 6] = [
-    ("loses commands", Fault::LosesCommands),
-    ("applies each command twice", Fault::AppliesTwice),
-    ("forgets ended parts", Fault::ForgetsParts),
-    ("finds finished runs among the unfinished", Fault::FindsFinished),
-    ("loses publications", Fault::LosesPublications),
-    ("lists requests backwards", Fault::AsksBackwards),
+const ALL: [(&str, Fault, &str); 6] = [
+    ("loses commands", Fault::LosesCommands, "runs_are_found_by_their_state"),
+    ("applies each command twice", Fault::AppliesTwice, "documents_are_read_as_written"),
+    ("forgets ended parts", Fault::ForgetsParts, "documents_are_read_as_written"),
+    ("finds finished runs among the unfinished", Fault::FindsFinished, "runs_are_found_by_their_state"),
+    ("loses publications", Fault::LosesPublications, "publications_are_kept_until_they_are_forgotten"),
+    ("lists requests backwards", Fault::AsksBackwards, "retries_are_dispatched_after_other_requests"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn RunDocuments>> {

@@ -18,6 +18,8 @@ pub struct Check<P: ?Sized + 'static> {
 /// A way to break an adapter: a wrapper with one fault.
 pub struct PlantedFault<P: ?Sized + 'static> {
     pub name: &'static str,
+    /// The name of the check that must notice it.
+    pub caught_by: &'static str,
     pub plant: Box<dyn Fn(Box<P>) -> Box<P> + Send + Sync>,
 }
 
@@ -50,9 +52,9 @@ pub async fn passes<P: ?Sized>(checks: &[Check<P>], open: impl AsyncFn() -> Resu
     bail!("{} of {} checks fail:\n{}", failures.len(), checks.len(), failures.join("\n"))
 }
 
-/// Plants each fault in subjects that `open` returns, and fails if the suite does not notice one. `open` may
-/// return the same subject each time if its checks are independent; then call `passes` after this, on the
-/// same subject.
+/// Plants each fault in a subject that `open` returns, and fails if the fault's own check does not notice it.
+/// `open` may return the same subject each time if the checks are independent; then call `passes` after this, on
+/// the same subject.
 pub async fn catches<P: ?Sized>(
     checks: &[Check<P>],
     faults: &[PlantedFault<P>],
@@ -63,19 +65,14 @@ pub async fn catches<P: ?Sized>(
     }
     let mut missed = Vec::new();
     for fault in faults {
-        let mut is_caught = false;
-        for check in checks {
-            let subject = (fault.plant)(opened(&open, check).await?);
-            is_caught = run_check(check, &subject).await.is_err();
-            if is_caught {
-                break;
-            }
-        }
-        if !is_caught {
-            missed.push(fault.name);
+        let check = checks.iter().find(|check| check.name == fault.caught_by);
+        let check = check.with_context(|| format!("`{}`: no check is called {}", fault.name, fault.caught_by))?;
+        let subject = (fault.plant)(opened(&open, check).await?);
+        if run_check(check, &subject).await.is_ok() {
+            missed.push(format!("{} does not notice: {}", check.name, fault.name));
         }
     }
-    if missed.is_empty() { Ok(()) } else { bail!("the suite does not notice: {}", missed.join(", ")) }
+    if missed.is_empty() { Ok(()) } else { bail!("{}", missed.join("\n")) }
 }
 
 async fn opened<P: ?Sized>(open: &impl AsyncFn() -> Result<Box<P>>, check: &Check<P>) -> Result<Box<P>> {

@@ -98,13 +98,13 @@ enum Fault {
     SweepsTheLiving,
 }
 
-const ALL: [(&str, Fault); 6] = [
-    ("loses a write", Fault::LosesWrites),
-    ("answers in the wrong order", Fault::ReversesOrder),
-    ("shares vectors between tenants", Fault::SharesTenants),
-    ("overwrites", Fault::Overwrites),
-    ("sweeps nothing", Fault::SweepsNothing),
-    ("sweeps the living", Fault::SweepsTheLiving),
+const ALL: [(&str, Fault, &str); 6] = [
+    ("loses a write", Fault::LosesWrites, "vectors_come_back_in_order"),
+    ("answers in the wrong order", Fault::ReversesOrder, "vectors_come_back_in_order"),
+    ("shares vectors between tenants", Fault::SharesTenants, "tenants_and_models_are_apart"),
+    ("overwrites", Fault::Overwrites, "existing_vector_stays"),
+    ("sweeps nothing", Fault::SweepsNothing, "sweeping_removes_dead_records"),
+    ("sweeps the living", Fault::SweepsTheLiving, "sweeping_removes_dead_records"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn VectorCache>> {

@@ -23,17 +23,17 @@ enum Fault {
     TruncatesRanges,
 }
 
-const ALL: [(&str, Fault); 10] = [
-    ("loses writes", Fault::LosesWrites),
-    ("overwrites", Fault::Overwrites),
-    ("lets both writers win", Fault::LetsBothWritersWin),
-    ("writes half", Fault::WritesHalf),
-    ("lists backwards", Fault::ListsBackwards),
-    ("lists more than the prefix", Fault::ListsTooMuch),
-    ("lists without the last", Fault::ListsWithoutOne),
-    ("keeps deleted objects", Fault::KeepsDeleted),
-    ("shifts ranges", Fault::ShiftsRanges),
-    ("cuts ranges at the end", Fault::TruncatesRanges),
+const ALL: [(&str, Fault, &str); 10] = [
+    ("loses writes", Fault::LosesWrites, "object_is_read_as_written"),
+    ("overwrites", Fault::Overwrites, "the_first_writer_wins"),
+    ("lets both writers win", Fault::LetsBothWritersWin, "the_first_writer_wins"),
+    ("writes half", Fault::WritesHalf, "object_is_read_as_written"),
+    ("lists backwards", Fault::ListsBackwards, "lists_are_sorted_and_complete"),
+    ("lists more than the prefix", Fault::ListsTooMuch, "lists_are_sorted_and_complete"),
+    ("lists without the last", Fault::ListsWithoutOne, "lists_are_sorted_and_complete"),
+    ("keeps deleted objects", Fault::KeepsDeleted, "deleted_object_is_not_found"),
+    ("shifts ranges", Fault::ShiftsRanges, "ranges_are_exact"),
+    ("cuts ranges at the end", Fault::TruncatesRanges, "ranges_are_exact"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn BlobStore>> {

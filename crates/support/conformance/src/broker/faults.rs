@@ -31,22 +31,22 @@ enum Fault {
     TakesOne,
 }
 
-const ALL: [(&str, Fault); 15] = [
-    ("loses jobs", Fault::LosesJobs),
-    ("delivers twice", Fault::DeliversTwice),
-    ("reverses the order", Fault::ReversesOrder),
-    ("ignores lanes", Fault::IgnoresLanes),
-    ("loses acknowledgements", Fault::LosesAcknowledgements),
-    ("does not count retries", Fault::CountsNoRetry),
-    ("counts requeues", Fault::CountsRequeues),
-    ("retries at once", Fault::RetriesAtOnce),
-    ("drops dead letters", Fault::DropsDeadLetters),
-    ("answers a delivery with its dead letter", Fault::AnswersWhatItBuries),
-    ("forgets that a delivery was unanswered", Fault::ForgetsUnanswered),
-    ("loses unanswered deliveries", Fault::LosesUnanswered),
-    ("stays open", Fault::StaysOpen),
-    ("keeps a dead letter that was taken", Fault::TakesNothing),
-    ("takes one dead letter of several", Fault::TakesOne),
+const ALL: [(&str, Fault, &str); 15] = [
+    ("loses jobs", Fault::LosesJobs, "jobs_arrive_whole_in_order_and_once"),
+    ("delivers twice", Fault::DeliversTwice, "jobs_arrive_whole_in_order_and_once"),
+    ("reverses the order", Fault::ReversesOrder, "jobs_arrive_whole_in_order_and_once"),
+    ("ignores lanes", Fault::IgnoresLanes, "waiting_receiver_gets_published_jobs"),
+    ("loses acknowledgements", Fault::LosesAcknowledgements, "jobs_arrive_whole_in_order_and_once"),
+    ("does not count retries", Fault::CountsNoRetry, "a_retry_waits_and_counts"),
+    ("counts requeues", Fault::CountsRequeues, "a_requeue_waits_and_counts_nothing"),
+    ("retries at once", Fault::RetriesAtOnce, "a_retry_waits_and_counts"),
+    ("drops dead letters", Fault::DropsDeadLetters, "dead_letter_contains_its_failure"),
+    ("answers a delivery with its dead letter", Fault::AnswersWhatItBuries, "dead_letter_contains_its_failure"),
+    ("forgets that a delivery was unanswered", Fault::ForgetsUnanswered, "an_unanswered_delivery_comes_back"),
+    ("loses unanswered deliveries", Fault::LosesUnanswered, "an_unanswered_delivery_comes_back"),
+    ("stays open", Fault::StaysOpen, "closing_ends_receiving"),
+    ("keeps a dead letter that was taken", Fault::TakesNothing, "dead_letters_are_taken_once"),
+    ("takes one dead letter of several", Fault::TakesOne, "dead_letters_are_taken_once"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn BrokerUnderTest>> {

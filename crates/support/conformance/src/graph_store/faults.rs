@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord, PatternRecord, RepositoryId, Resolution, Scope, View};
 use cairn_ports::{Direction, GraphStore, GraphStoreError, Neighbour, Page, StagedGraph, Staging};
 
-use crate::faulty::{Faulty, STORE_FAULTS, StoreFault, WithStoreFaults, planted};
+use crate::faulty::{Faulty, StoreFault, WithStoreFaults, planted};
 use crate::suite::PlantedFault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,17 +22,28 @@ enum Fault {
     ReversesPatterns,
 }
 
-const ALL: [(&str, Fault); 10] = [
-    ("loses an edge", Fault::LosesEdges),
-    ("loses a node", Fault::LosesNodes),
-    ("loses retirements", Fault::LosesRetirements),
-    ("answers neighbours backwards", Fault::ReversesNeighbours),
-    ("counts after the limit", Fault::LimitsBeforeCounting),
-    ("ignores kinds", Fault::IgnoresKinds),
-    ("confuses directions", Fault::ConfusesDirections),
-    ("repeats records", Fault::RepeatsRecords),
-    ("loses later pages", Fault::LosesPages),
-    ("answers patterns backwards", Fault::ReversesPatterns),
+const ALL: [(&str, Fault, &str); 17] = [
+    ("loses an edge", Fault::LosesEdges, "staged_records_are_visible_once_published"),
+    ("loses a node", Fault::LosesNodes, "staged_records_are_visible_once_published"),
+    ("loses retirements", Fault::LosesRetirements, "retired_records_stay_visible_to_earlier_views"),
+    ("answers neighbours backwards", Fault::ReversesNeighbours, "scope_is_tested_before_limits"),
+    ("counts after the limit", Fault::LimitsBeforeCounting, "neighbours_are_ordered_and_limited"),
+    ("ignores kinds", Fault::IgnoresKinds, "neighbours_are_ordered_and_limited"),
+    ("confuses directions", Fault::ConfusesDirections, "staged_records_are_visible_once_published"),
+    ("repeats records", Fault::RepeatsRecords, "staged_records_are_visible_once_published"),
+    ("loses later pages", Fault::LosesPages, "pages_are_complete"),
+    ("answers patterns backwards", Fault::ReversesPatterns, "patterns_are_ordered"),
+    ("sees staged generations", Fault::Store(StoreFault::SeesStaged), "staged_records_are_visible_once_published"),
+    ("sees hidden repositories", Fault::Store(StoreFault::SeesHidden), "hidden_repositories_are_invisible"),
+    ("ignores the scope", Fault::Store(StoreFault::IgnoresScope), "scope_is_tested_before_limits"),
+    ("sweeps nothing", Fault::Store(StoreFault::SweepsNothing), "sweeping_retired_records_changes_no_view"),
+    ("sweeps visible records", Fault::Store(StoreFault::SweepsTheOpen), "sweeping_retired_records_changes_no_view"),
+    ("keeps aborted records", Fault::Store(StoreFault::KeepsAborted), "sweeping_an_aborted_generation_undoes_it"),
+    (
+        "removes records that began later",
+        Fault::Store(StoreFault::RemovesTooMuch),
+        "removing_a_repository_keeps_later_runs",
+    ),
 ];
 
 impl WithStoreFaults for Fault {
@@ -42,9 +53,7 @@ impl WithStoreFaults for Fault {
 }
 
 pub fn faults() -> Vec<PlantedFault<dyn GraphStore>> {
-    planted(ALL.into_iter().chain(STORE_FAULTS.map(|(name, fault)| (name, Fault::Store(fault)))), |faulty| {
-        Box::new(faulty)
-    })
+    planted(ALL, |faulty| Box::new(faulty))
 }
 
 impl Faulty<dyn GraphStore, Fault> {

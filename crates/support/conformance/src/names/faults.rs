@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_ports::{FileHit, FileMatch, NameMatch, Names, NamesError, Page, StagedNames, SymbolHit};
 
-use crate::faulty::{Faulty, STORE_FAULTS, StoreFault, WithStoreFaults, planted};
+use crate::faulty::{Faulty, StoreFault, WithStoreFaults, planted};
 use crate::suite::PlantedFault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,20 +25,31 @@ enum Fault {
     LosesPages,
 }
 
-const ALL: [(&str, Fault); 13] = [
-    ("loses a symbol", Fault::LosesSymbols),
-    ("loses the spans of symbols", Fault::LosesSpans),
-    ("loses the chunks of symbols", Fault::LosesChunks),
-    ("loses a file", Fault::LosesFiles),
-    ("loses replacements", Fault::LosesReplacements),
-    ("answers symbols backwards", Fault::ReversesSymbols),
-    ("answers files backwards", Fault::ReversesFiles),
-    ("ignores limits", Fault::IgnoresLimits),
-    ("repeats symbols", Fault::RepeatsSymbols),
-    ("finds no similar files", Fault::FindsNoSimilarFiles),
-    ("finds other paths than the very one", Fault::FindsOtherPaths),
-    ("matches in more ways than asked", Fault::MatchesTooMuch),
-    ("loses later pages", Fault::LosesPages),
+/// `SweepsNothing` is no fault here: replaced names may stay in their layers until those are merged.
+const ALL: [(&str, Fault, &str); 19] = [
+    ("loses a symbol", Fault::LosesSymbols, "staged_names_are_visible_once_published"),
+    ("loses the spans of symbols", Fault::LosesSpans, "symbols_are_read_as_written"),
+    ("loses the chunks of symbols", Fault::LosesChunks, "symbols_are_read_as_written"),
+    ("loses a file", Fault::LosesFiles, "staged_names_are_visible_once_published"),
+    ("loses replacements", Fault::LosesReplacements, "replaced_names_stay_visible_to_earlier_views"),
+    ("answers symbols backwards", Fault::ReversesSymbols, "best_match_is_reported_once"),
+    ("answers files backwards", Fault::ReversesFiles, "staged_names_are_visible_once_published"),
+    ("ignores limits", Fault::IgnoresLimits, "symbols_are_ordered_and_limited"),
+    ("repeats symbols", Fault::RepeatsSymbols, "staged_names_are_visible_once_published"),
+    ("finds no similar files", Fault::FindsNoSimilarFiles, "files_match_by_path_and_base_name"),
+    ("finds other paths than the very one", Fault::FindsOtherPaths, "the_very_path_is_found_alone"),
+    ("matches in more ways than asked", Fault::MatchesTooMuch, "each_way_of_matching_finds_its_own"),
+    ("loses later pages", Fault::LosesPages, "pages_are_complete"),
+    ("sees staged generations", Fault::Store(StoreFault::SeesStaged), "staged_names_are_visible_once_published"),
+    ("sees hidden repositories", Fault::Store(StoreFault::SeesHidden), "hidden_repositories_are_invisible"),
+    ("ignores the scope", Fault::Store(StoreFault::IgnoresScope), "scope_is_tested_before_limits"),
+    ("sweeps visible records", Fault::Store(StoreFault::SweepsTheOpen), "sweeping_replaced_names_changes_no_view"),
+    ("keeps aborted records", Fault::Store(StoreFault::KeepsAborted), "sweeping_an_aborted_generation_undoes_it"),
+    (
+        "removes records that began later",
+        Fault::Store(StoreFault::RemovesTooMuch),
+        "removing_a_repository_keeps_later_runs",
+    ),
 ];
 
 impl WithStoreFaults for Fault {
@@ -48,10 +59,7 @@ impl WithStoreFaults for Fault {
 }
 
 pub fn faults() -> Vec<PlantedFault<dyn Names>> {
-    // Replaced names may stay in their layers until those are merged: a sweep need not remove them.
-    let of_store = STORE_FAULTS.into_iter().filter(|(_, fault)| *fault != StoreFault::SweepsNothing);
-    let of_store = of_store.map(|(name, fault)| (name, Fault::Store(fault)));
-    planted(ALL.into_iter().chain(of_store), |faulty| Box::new(faulty))
+    planted(ALL, |faulty| Box::new(faulty))
 }
 
 impl Faulty<dyn Names, Fault> {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, RepositoryId, Scope, View};
 use cairn_ports::{ChunkFilter, ChunkPage, Hit, IncludeTests, StagedPoints, Staging, VectorStore, VectorStoreError};
 
-use crate::faulty::{Faulty, STORE_FAULTS, StoreFault, WithStoreFaults, planted};
+use crate::faulty::{Faulty, StoreFault, WithStoreFaults, planted};
 use crate::suite::PlantedFault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,19 +24,30 @@ enum Fault {
     RepeatsChunks,
 }
 
-const ALL: [(&str, Fault); 12] = [
-    ("loses a point", Fault::LosesPoints),
-    ("loses retirements", Fault::LosesRetirements),
-    ("ignores the filter on tests", Fault::IgnoresTests),
-    ("ignores the filter on time", Fault::IgnoresSince),
-    ("answers hits backwards", Fault::ReversesHits),
-    ("loses the last hit", Fault::LosesTheLastHit),
-    ("shifts scores", Fault::ShiftsScores),
-    ("saturates scores at 16 bits", Fault::SaturatesScores),
-    ("always gives the text", Fault::AlwaysGivesText),
-    ("fetches in an order of its own", Fault::FetchesInItsOwnOrder),
-    ("loses later pages", Fault::LosesPages),
-    ("repeats chunks", Fault::RepeatsChunks),
+const ALL: [(&str, Fault, &str); 19] = [
+    ("loses a point", Fault::LosesPoints, "staged_chunks_are_visible_once_published"),
+    ("loses retirements", Fault::LosesRetirements, "retired_chunks_stay_visible_to_earlier_views"),
+    ("ignores the filter on tests", Fault::IgnoresTests, "every_filter_restricts"),
+    ("ignores the filter on time", Fault::IgnoresSince, "every_filter_restricts"),
+    ("answers hits backwards", Fault::ReversesHits, "dense_scores_are_exact_sums"),
+    ("loses the last hit", Fault::LosesTheLastHit, "staged_chunks_are_visible_once_published"),
+    ("shifts scores", Fault::ShiftsScores, "dense_scores_are_exact_sums"),
+    ("saturates scores at 16 bits", Fault::SaturatesScores, "dense_scores_are_exact_sums"),
+    ("always gives the text", Fault::AlwaysGivesText, "chunks_are_read_as_written"),
+    ("fetches in an order of its own", Fault::FetchesInItsOwnOrder, "chunks_are_read_as_written"),
+    ("loses later pages", Fault::LosesPages, "pages_are_complete"),
+    ("repeats chunks", Fault::RepeatsChunks, "staged_chunks_are_visible_once_published"),
+    ("sees staged generations", Fault::Store(StoreFault::SeesStaged), "staged_chunks_are_visible_once_published"),
+    ("sees hidden repositories", Fault::Store(StoreFault::SeesHidden), "hidden_repositories_are_invisible"),
+    ("ignores the scope", Fault::Store(StoreFault::IgnoresScope), "scope_is_tested_before_limits"),
+    ("sweeps nothing", Fault::Store(StoreFault::SweepsNothing), "sweeping_retired_chunks_changes_no_view"),
+    ("sweeps visible records", Fault::Store(StoreFault::SweepsTheOpen), "sweeping_retired_chunks_changes_no_view"),
+    ("keeps aborted records", Fault::Store(StoreFault::KeepsAborted), "sweeping_an_aborted_generation_undoes_it"),
+    (
+        "removes records that began later",
+        Fault::Store(StoreFault::RemovesTooMuch),
+        "removing_a_repository_keeps_later_runs",
+    ),
 ];
 
 impl WithStoreFaults for Fault {
@@ -46,9 +57,7 @@ impl WithStoreFaults for Fault {
 }
 
 pub fn faults() -> Vec<PlantedFault<dyn VectorStore>> {
-    planted(ALL.into_iter().chain(STORE_FAULTS.map(|(name, fault)| (name, Fault::Store(fault)))), |faulty| {
-        Box::new(faulty)
-    })
+    planted(ALL, |faulty| Box::new(faulty))
 }
 
 impl Faulty<dyn VectorStore, Fault> {
