@@ -89,7 +89,7 @@ fn cluster_commands_name_missing_settings() {
     check(&["enqueue"], 2, "URL");
     check(&["repos", "--tenant", "acme"], 2, "`--tenant` is for a cluster");
     check(&["topology", "check", "--server", "http://127.0.0.1:1", "--api-key-file", "/dev/null"], 2, "--cluster FILE");
-    // A job that is abandoned on this machine ends with its process; `cairn runs` and `cairn coverage` report
+    // In local mode dead letters exist only until the process ends; `cairn runs` and `cairn coverage` report
     // failures.
     check(&["dead-letters", "list"], 0, "no dead letters exist");
     check(&["dead-letters", "show", &nobody], 3, "does not exist");

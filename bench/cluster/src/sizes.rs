@@ -67,8 +67,8 @@ fn resident(groups: &[u32]) -> BTreeMap<u32, u64> {
     resident
 }
 
-/// Group and resident bytes of a process: fields 5 and 24 of its `stat`, counted behind the name, which may
-/// contain anything.
+/// Group and resident bytes of a process: fields 5 and 24 of its `stat`, counted after the name, which may
+/// contain any characters.
 fn process(folder: &Path) -> Option<(u32, u64)> {
     let stat = fs::read_to_string(folder.join("stat")).ok()?;
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();

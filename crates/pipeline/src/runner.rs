@@ -123,8 +123,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// Ends all waits for unavailable dependencies: their jobs go back to the queue. For a process that stops
-    /// and whose broker is closed.
+    /// Ends all waits for unavailable dependencies: their jobs go back to the queue. A stopping process calls
+    /// this after its broker is closed.
     pub fn stop_waiting(&self) {
         for breaker in self.breakers().values() {
             breaker.close();

@@ -12,7 +12,8 @@ pub struct RetryLadder {
     pub delays: Vec<Duration>,
     /// Between two attempts while a dependency is unavailable.
     pub pause: Duration,
-    /// How long this process keeps a job meanwhile. Then the job goes back to the queue.
+    /// How long this process keeps a job while a dependency is unavailable. Then the job goes back to the
+    /// queue.
     pub longest_pause: Duration,
 }
 

@@ -20,11 +20,11 @@ const DEPTH: usize = 200;
 const NAMED_SYMBOLS: usize = 50;
 /// The symbols of one name among which a qualified one is searched.
 const SYMBOLS_OF_A_NAME: usize = 5_000;
-/// At most this many files whose path is the question are candidates.
+/// Maximum number of candidate files whose path equals the question.
 const NAMED_FILES: usize = 5;
 /// The chunks of a file among which its first chunk is searched.
 const CHUNKS_OF_A_FILE: usize = 2_000;
-/// At most this many names of a question are looked up.
+/// Maximum number of names of a question that are looked up.
 const NAMES_LOOKED_UP: usize = 8;
 
 const DENSE_PERCENT: u32 = 100;

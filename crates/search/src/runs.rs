@@ -13,7 +13,7 @@ use crate::bounds;
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, RepositorySelection, Searcher};
 
-/// A run is searched among this many of the newest runs of each repository.
+/// The number of newest runs of each repository among which a run is searched.
 const RUNS_SEARCHED: usize = 50;
 /// The limit if exactly one repository is selected.
 const RUNS_SEARCHED_OF_ONE: usize = 1_000;

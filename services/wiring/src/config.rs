@@ -98,8 +98,8 @@ pub struct PipelineConfig {
     pub stalled_after_ms: i64,
     /// A run without progress for this time ends as failed.
     pub reaped_after_ms: i64,
-    /// How long a generation is invisible before it is swept. At least a cursor's life and a handler's time
-    /// together.
+    /// How long a generation is invisible before it is swept. At least the lifetime of a cursor plus the time
+    /// limit of a handler.
     pub grace_ms: i64,
     /// Delays between attempts of a job.
     pub retry_delays_ms: Vec<u64>,

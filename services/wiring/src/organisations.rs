@@ -46,7 +46,7 @@ fn max_deletions() -> usize {
 }
 
 impl OrganisationConfig {
-    /// All faults at once.
+    /// All faults, not only the first one.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = self.hosting.validate().err().map_or(Vec::new(), |invalid| invalid.faults);
         if self.tenant.is_empty() || self.tenant.chars().any(|sign| sign.is_control() || sign.is_whitespace()) {

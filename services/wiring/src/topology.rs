@@ -11,7 +11,8 @@ const EVERY: Duration = Duration::from_secs(1);
 /// A new connection is ready soon.
 const CONNECTING: Duration = Duration::from_millis(50);
 
-/// The missing parts of the topology, as readiness reports them. Empty when the topology was complete once.
+/// The missing parts of the topology, as readiness reports them. Empty after the topology was complete for
+/// the first time.
 #[derive(Clone)]
 pub(crate) struct TopologyGate(watch::Sender<Vec<String>>);
 

@@ -96,8 +96,8 @@ impl Peaks {
     }
 }
 
-/// Ticks of a program that has closed its outputs and has ended. They are read before the program is waited
-/// for, because the system forgets them then.
+/// Ticks of a program that has closed its outputs and has ended. They are read before the wait for the
+/// program returns, because the system removes them then.
 fn ticks_at_end(program: &Child) -> u64 {
     let stat = || fs::read_to_string(format!("/proc/{}/stat", program.id())).expect("an ended program");
     let started = Instant::now();

@@ -35,7 +35,7 @@ fn with_frames(bytes: &[u8]) -> Vec<u8> {
     while let Some(next) = bytes[at..].windows(FRAME.len()).position(|window| window == FRAME) {
         at += next;
         let mut decoder = zstd::stream::read::Decoder::new(&bytes[at..]).expect("a decoder").single_frame();
-        // Not every occurrence of these four bytes begins a frame; of a damaged frame, the readable part
+        // Not every occurrence of these four bytes begins a frame. If a frame is damaged, its readable part
         // counts.
         let _ = decoder.read_to_end(&mut found);
         at += FRAME.len();

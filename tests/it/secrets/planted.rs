@@ -204,8 +204,8 @@ pub(super) fn planted() -> Vec<Planted> {
     planted
 }
 
-/// Secrets across the borders of chunks: a key of many lines within a long function, and tokens along all of
-/// one.
+/// Secrets across the borders of chunks: a key of many lines within a long function, and another long
+/// function with tokens on all its lines.
 pub(super) fn across_chunks() -> (String, Vec<String>) {
     let mut noise = Noise::new(11);
     let mut secrets: Vec<String> = (0..60).map(|_| noise.letters(64)).collect();

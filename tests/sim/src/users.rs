@@ -9,8 +9,8 @@ use cairn_ports::{Catalogue, Ledger, LedgerRead, Requests};
 use crate::world::World;
 
 const FILES: u64 = 6;
-/// The sender dates a command. A command that arrives later than this would end cursors early, because the
-/// grace exceeds the lifetime of a cursor by only this time.
+/// The sender sets the time of a command. A command that arrives later than this would end cursors early,
+/// because the grace exceeds the lifetime of a cursor by only this time.
 const LONGEST_REQUEST_MS: i64 = 300_000;
 
 pub fn start(world: &Arc<World>) {

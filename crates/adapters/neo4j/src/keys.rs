@@ -1,8 +1,8 @@
 //! API keys: one node each, found by its hash.
 //!
-//! A commit without a reply may have happened, and creating an existing key is an error. Each call that
-//! creates a key therefore stores its own token on the node: a retry that finds this token knows that the
-//! first attempt succeeded.
+//! A commit may have succeeded although its reply was lost, and creating an existing key is an error. Each
+//! call that creates a key therefore stores its own token on the node: a retry that finds this token knows
+//! that the first attempt succeeded.
 
 use async_trait::async_trait;
 use cairn_domain::{Digest, Tenant};

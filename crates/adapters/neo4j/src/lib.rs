@@ -2,8 +2,9 @@
 //!
 //! Only `connection` and `transaction` talk to the server. Every statement runs in an explicit transaction
 //! that is retried as a whole (`retry`). The driver's auto-commit calls are not used, because they retry
-//! silently for up to a minute. A commit without a reply may have happened, so the work of a transaction may
-//! run twice. Therefore everything that is written has a key under a uniqueness constraint (`schema`).
+//! silently for up to a minute. A commit may have succeeded although its reply was lost, so the work of a
+//! transaction may run twice. Therefore everything that is written has a key under a uniqueness constraint
+//! (`schema`).
 //!
 //! One server may contain several installations: each has a namespace, which is the suffix of its labels and
 //! relationship types (`names`).

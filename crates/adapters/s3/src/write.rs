@@ -90,8 +90,8 @@ impl S3BlobStore {
         if now_seconds() - modified_at < NEW_FOR.as_secs() as i64 {
             return Ok(true);
         }
-        // Copying an object onto itself must replace something. Objects have no metadata, so only the time
-        // changes.
+        // S3 allows a copy of an object onto itself only if the copy replaces something, such as the
+        // metadata. Objects have no metadata, so only the time changes.
         let copy = self.client.copy_object().copy_source(format!("{}/{object}", self.bucket));
         let copy = copy.bucket(&self.bucket).key(&object).metadata_directive(MetadataDirective::Replace);
         match copy.send().await {

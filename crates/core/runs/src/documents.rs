@@ -80,8 +80,8 @@ pub struct Reach {
     pub run: Option<RunId>,
 }
 
-/// The documents of one change. A store loads those that `Reach` names, lets the command change them, and
-/// keeps the result.
+/// The documents of one change. A store loads the documents that `Reach` names, lets the command change them,
+/// and saves the result.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Documents {
     pub registry: Registry,

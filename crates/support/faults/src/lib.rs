@@ -50,7 +50,7 @@ pub const POINTS: &[(&str, &[&str])] = &[
             "pipeline::acked",
             // The coordinator published the jobs in the outbox, which still contains them.
             "coordinator::relayed",
-            // Syncs are marked as dispatched, and not published.
+            // Syncs are marked as dispatched, but they are not published yet.
             "coordinator::dispatched",
         ],
     ),

@@ -107,7 +107,8 @@ impl Asking<'_> {
     }
 }
 
-/// The record of an entry, and the settings that the entry gives. An entry gives no empty list.
+/// The record of an entry, and the settings that the entry gives. An empty list in an entry counts as not
+/// given.
 fn record(
     tenant: &Tenant,
     source: Source,

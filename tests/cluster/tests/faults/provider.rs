@@ -1,4 +1,4 @@
-//! A provider of embeddings with many kinds of trouble. Long forms only.
+//! A provider of embeddings with many kinds of faults. Long forms only.
 
 use std::time::Duration;
 

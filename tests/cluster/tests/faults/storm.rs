@@ -57,7 +57,7 @@ async fn cluster_survives_deadlocks_of_writers() -> Result<()> {
     Ok(())
 }
 
-/// Everything of every repository is written again, at the same time.
+/// Writes all records of all repositories again, at the same time.
 async fn rebuild(bench: &mut Bench) -> Result<()> {
     let cluster = &bench.ground.inside.cluster;
     let mut repositories: Vec<_> = bench.asked.iter().map(|(repository, _)| *repository).collect();

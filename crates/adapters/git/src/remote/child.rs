@@ -157,7 +157,7 @@ fn collect(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>
 /// Sets limits that the child and its children inherit.
 ///
 /// The limit of memory is `RLIMIT_DATA`. Git maps packs of gigabytes, which cost no memory of their own, so a
-/// limit of the address space would refuse honest repositories.
+/// limit of the address space would refuse harmless repositories.
 fn limit_resources(command: &mut Command, resources: Resources, max_file_bytes: Option<u64>) {
     let set = |resource, soft: u64, hard: u64| {
         let limit = libc::rlimit { rlim_cur: soft, rlim_max: hard };

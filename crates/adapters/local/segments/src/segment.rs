@@ -320,7 +320,7 @@ pub(crate) struct RecordReader<'a> {
 }
 
 impl RecordReader<'_> {
-    /// The record of a row below `num_rows`; its text is empty if the reader was made without.
+    /// The record of a row below `num_rows`; its text is empty if the reader was created without texts.
     pub(crate) fn record(&mut self, row: u32) -> Result<ChunkRecord, SegmentError> {
         let segment = self.segment;
         let damaged = || segment.damaged("a block of texts cannot be read");

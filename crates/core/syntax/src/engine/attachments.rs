@@ -22,7 +22,7 @@ pub(super) struct Attachments<'t> {
     text: &'t str,
     lines: &'t LineIndex,
     sorted: Vec<RawAttachment>,
-    /// The start of a definition, its first attachment, and the start of that.
+    /// The start of a definition, its first attachment, and the start of this attachment.
     last_first: Cell<Option<(u32, usize, u32)>>,
     /// A start, and the position after the attachments directly at it.
     last_skipped: Cell<Option<(u32, u32)>>,

@@ -180,7 +180,7 @@ pub(super) fn own_words(row: &LanguageRow, joined: String, own_name: Option<&str
 }
 
 /// The chain of names that ends directly before `end`, for calls whose receiver has no node of its own (token
-/// trees of macros). None if no name with a separator is there.
+/// trees of macros). None if no name with a separator ends there.
 pub(super) fn chain_before<'t>(row: &LanguageRow, text: &'t str, end: usize) -> Option<&'t str> {
     let bytes = text.as_bytes();
     let separator_before = |at: usize| {
