@@ -12,8 +12,8 @@ pub(crate) struct Faulty<P: ?Sized, F> {
     pub(crate) fault: F,
 }
 
-/// The faults of a table: name, fault, and the check that must notice it. `wrap` boxes the wrapper as the port
-/// that it implements.
+/// The faults of a table: name, fault, and the check that must notice it. `wrap` boxes the wrapper as the
+/// port it implements.
 pub(crate) fn planted<P: ?Sized, F: Copy + Send + Sync + 'static>(
     table: impl IntoIterator<Item = (&'static str, F, &'static str)>,
     wrap: fn(Faulty<P, F>) -> Box<P>,

@@ -53,8 +53,8 @@ pub async fn passes<P: ?Sized>(checks: &[Check<P>], open: impl AsyncFn() -> Resu
 }
 
 /// Plants each fault in a subject that `open` returns, and fails if the fault's own check does not notice it.
-/// `open` may return the same subject each time if the checks are independent; then call `passes` after this, on
-/// the same subject.
+/// If the checks are independent, `open` may return the same subject each time; then call `passes` after
+/// this, on the same subject.
 pub async fn catches<P: ?Sized>(
     checks: &[Check<P>],
     faults: &[PlantedFault<P>],
