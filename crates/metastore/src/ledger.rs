@@ -110,7 +110,7 @@ impl LedgerRead for Metastore {
     }
 
     async fn part_status(&self, run: RunId, part: PartId) -> Result<PartStatus, LedgerError> {
-        let ledger = self.document("standing", run).await?.ledger;
+        let ledger = self.document("part_status", run).await?.ledger;
         let is_ended = ledger.stages.get(&part.stage).is_some_and(|stage| stage.ended.contains(part.number));
         Ok(PartStatus { state: ledger.state, is_ended, aborted: self.aborted(run.repository).await? })
     }

@@ -39,7 +39,7 @@ pub struct OwnersWork {
 
 impl OwnersWork {
     /// Works while this process owns the key. Returns when the broker is closed, or when the process drains
-    /// while standing by.
+    /// while it is in standby.
     pub async fn run(
         self,
         broker: Arc<RabbitMqBroker>,

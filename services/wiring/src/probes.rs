@@ -18,7 +18,7 @@ const FAILURES: u32 = 2;
 
 /// The stores of a process, with the state of each.
 #[derive(Clone, Default)]
-pub struct Probes(Arc<Mutex<BTreeMap<&'static str, Standing>>>);
+pub struct Probes(Arc<Mutex<BTreeMap<&'static str, ProbeStatus>>>);
 
 impl Probes {
     /// Checks the store until the process ends. A second probe with the same name replaces the first.
@@ -26,7 +26,7 @@ impl Probes {
     where
         F: Future<Output = Result<(), ErrorKind>> + Send,
     {
-        self.statuses().insert(store, Standing::default());
+        self.statuses().insert(store, ProbeStatus::default());
         let probes = self.clone();
         tokio::spawn(async move {
             let mut turns = interval(EVERY);
@@ -44,7 +44,7 @@ impl Probes {
 
     /// The reasons why the process cannot work: one line for each store that does not answer.
     pub fn reasons(&self) -> Vec<String> {
-        let reason = |(store, status): (&&str, &Standing)| status.reason(store);
+        let reason = |(store, status): (&&str, &ProbeStatus)| status.reason(store);
         self.statuses().iter().filter_map(reason).collect()
     }
 
@@ -60,20 +60,20 @@ impl Probes {
         }
     }
 
-    fn statuses(&self) -> MutexGuard<'_, BTreeMap<&'static str, Standing>> {
+    fn statuses(&self) -> MutexGuard<'_, BTreeMap<&'static str, ProbeStatus>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The recent replies of a store.
 #[derive(Default)]
-struct Standing {
+struct ProbeStatus {
     has_answered: bool,
     num_failures: u32,
     fault: Option<String>,
 }
 
-impl Standing {
+impl ProbeStatus {
     fn heard(&mut self, answer: Result<(), String>) {
         match answer {
             Ok(()) => *self = Self { has_answered: true, ..Self::default() },
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn one_failed_probe_is_not_reported() {
-        let mut status = Standing::default();
+        let mut status = ProbeStatus::default();
         let fails = || Err("Qdrant cannot be asked (unavailable)".to_owned());
         assert_eq!(status.reason("Qdrant").as_deref(), Some("Qdrant was not asked yet"));
         status.heard(fails());

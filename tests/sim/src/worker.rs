@@ -29,14 +29,14 @@ const LONGEST_WAY_MS: u64 = 20_000;
 pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
     let now = || Duration::from_millis(world.now().unsigned_abs());
     let deadline = Deadline::new(now(), DEADLINE);
-    let Some(standing) = active(world, job).await? else { return Ok(()) };
+    let Some(status) = active(world, job).await? else { return Ok(()) };
     let Some(plan) = world.environment.history().plan(&job.plan.key).cloned() else {
         return Err(StageError::permanent(FailureCode::Corrupt, "no plan"));
     };
-    let task = Task::new(job, standing.aborted);
+    let task = Task::new(job, status.aborted);
     let part = Part { world, plan, task };
     let pause = || world.schedule().sleep(deadline.pause().as_millis() as u64);
-    let is_active = || async { active(world, job).await.ok().map(|standing| standing.is_some()) };
+    let is_active = || async { active(world, job).await.ok().map(|status| status.is_some()) };
     let is_patient = world.environment.has(Mutant::PublishingTakesItsTime);
     let longest = if is_patient { LONGEST } else { deadline.in_all(job.part.stage, LONGEST) };
     match while_active(&deadline, longest, now, pause, is_active, part.run()).await {
@@ -52,7 +52,7 @@ pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
 async fn active(world: &Arc<World>, job: &PartJob) -> Result<Option<PartStatus>, StageError> {
     match world.runs.part_status(job.run, job.part).await {
         Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
-        standing => Ok(Some(standing?).filter(|standing| standing.state == RunState::Running && !standing.is_ended)),
+        status => Ok(Some(status?).filter(|status| status.state == RunState::Running && !status.is_ended)),
     }
 }
 

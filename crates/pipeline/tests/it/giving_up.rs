@@ -37,9 +37,9 @@ impl LedgerRead for Freezing {
     }
 
     async fn part_status(&self, run: RunId, part: PartId) -> Result<PartStatus, LedgerError> {
-        let standing = self.runs.part_status(run, part).await;
+        let status = self.runs.part_status(run, part).await;
         self.clock.advance(self.suspended_for);
-        standing
+        status
     }
 
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError> {

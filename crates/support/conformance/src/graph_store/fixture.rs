@@ -17,7 +17,7 @@ pub(super) struct Graph<'a> {
 }
 
 /// Every record of a repository that a view shows, as text, sorted.
-pub(super) type Sight = Vec<String>;
+pub(super) type Visible = Vec<String>;
 
 impl<'a> Graph<'a> {
     pub(super) fn new(store: &'a dyn GraphStore, check: &str) -> Self {
@@ -131,26 +131,26 @@ impl<'a> Graph<'a> {
     }
 
     /// Every record of a repository that the view shows, read in every way; all ways must agree.
-    pub(super) async fn sight(&self, view: &View) -> Result<Sight> {
-        self.sight_of(view, &self.case.scope(), self.r()).await
+    pub(super) async fn visible(&self, view: &View) -> Result<Visible> {
+        self.visible_in(view, &self.case.scope(), self.r()).await
     }
 
-    pub(super) async fn sight_of(&self, view: &View, scope: &Scope, repository: RepositoryId) -> Result<Sight> {
+    pub(super) async fn visible_in(&self, view: &View, scope: &Scope, repository: RepositoryId) -> Result<Visible> {
         let nodes = scroll(async |from| Ok(self.store.scroll_nodes(view, scope, repository, from).await?)).await?;
         let edges =
             scroll(async |from| Ok(self.store.scroll_edges(view, scope, repository, None, from).await?)).await?;
-        let mut sight: Sight = nodes.iter().map(|node| format!("node {} {}", node.name, node.signature)).collect();
+        let mut visible: Visible = nodes.iter().map(|node| format!("node {} {}", node.name, node.signature)).collect();
         for edge in &edges {
             let ends = self.store.nodes(view, scope, &[edge.source, edge.target]).await?;
             let names: Vec<&str> = ends.iter().map(|node| node.name.as_str()).collect();
-            sight.push(format!("edge {:?} {} line {}", edge.kind, names.join(" to "), edge.line));
+            visible.push(format!("edge {:?} {} line {}", edge.kind, names.join(" to "), edge.line));
         }
         self.compare_neighbours(view, scope, &nodes, &edges).await?;
         let patterns = self.store.patterns(view, scope).await?;
         let own = patterns.iter().filter(|pattern| pattern.repository == repository);
-        sight.extend(own.map(|pattern| format!("pattern {} {}", pattern.name, pattern.description)));
-        sight.sort();
-        Ok(sight)
+        visible.extend(own.map(|pattern| format!("pattern {} {}", pattern.name, pattern.description)));
+        visible.sort();
+        Ok(visible)
     }
 
     async fn compare_neighbours(

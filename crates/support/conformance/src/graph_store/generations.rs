@@ -22,10 +22,10 @@ const NOTHING: [&str; 0] = [];
 pub(super) async fn staged_records_are_visible_once_published(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "publish");
     graph.stage_basics().await?;
-    expect_eq!(graph.sight(&view(1, &[])).await?, NOTHING);
-    expect_eq!(graph.sight(&view(3, &[1])).await?, NOTHING);
-    expect_eq!(graph.sight(&view(2, &[])).await?, BASICS);
-    expect_eq!(graph.sight(&view(9, &[3])).await?, BASICS);
+    expect_eq!(graph.visible(&view(1, &[])).await?, NOTHING);
+    expect_eq!(graph.visible(&view(3, &[1])).await?, NOTHING);
+    expect_eq!(graph.visible(&view(2, &[])).await?, BASICS);
+    expect_eq!(graph.visible(&view(9, &[3])).await?, BASICS);
     Ok(())
 }
 
@@ -33,8 +33,8 @@ pub(super) async fn retired_records_stay_visible_to_earlier_views(store: &dyn Gr
     let graph = Graph::new(store, "retire");
     graph.stage_basics().await?;
     graph.stage(4, graph.retire_basics()).await?;
-    expect_eq!(graph.sight(&view(2, &[])).await?, BASICS);
-    expect_eq!(graph.sight(&view(5, &[])).await?, WITHOUT_A);
+    expect_eq!(graph.visible(&view(2, &[])).await?, BASICS);
+    expect_eq!(graph.visible(&view(5, &[])).await?, WITHOUT_A);
     Ok(())
 }
 
@@ -66,9 +66,9 @@ pub(super) async fn a_new_version_replaces_the_old_one(store: &dyn GraphStore) -
     let graph = Graph::new(store, "replace");
     graph.stage_basics().await?;
     graph.stage(2, changed(&graph)).await?;
-    expect_eq!(graph.sight(&view(2, &[])).await?, BASICS);
-    expect_eq!(graph.sight(&view(3, &[2])).await?, BASICS);
-    expect_eq!(graph.sight(&view(3, &[])).await?, CHANGED);
+    expect_eq!(graph.visible(&view(2, &[])).await?, BASICS);
+    expect_eq!(graph.visible(&view(3, &[2])).await?, BASICS);
+    expect_eq!(graph.visible(&view(3, &[])).await?, CHANGED);
     // And back again, as after a revert.
     graph
         .stage(
@@ -81,8 +81,8 @@ pub(super) async fn a_new_version_replaces_the_old_one(store: &dyn GraphStore) -
             },
         )
         .await?;
-    expect_eq!(graph.sight(&view(3, &[])).await?, CHANGED);
-    expect_eq!(graph.sight(&view(4, &[])).await?, BASICS);
+    expect_eq!(graph.visible(&view(3, &[])).await?, CHANGED);
+    expect_eq!(graph.visible(&view(4, &[])).await?, BASICS);
     Ok(())
 }
 
@@ -96,7 +96,7 @@ pub(super) async fn hidden_generations_change_nothing(store: &dyn GraphStore) ->
             StagedGraph { nodes: graph.nodes(&["d"]), edges: vec![graph.call("d", "b")], ..StagedGraph::default() },
         )
         .await?;
-    expect_eq!(graph.sight(&view(10, &[2])).await?, BASICS);
+    expect_eq!(graph.visible(&view(10, &[2])).await?, BASICS);
     Ok(())
 }
 
@@ -105,18 +105,18 @@ pub(super) async fn staging_again_changes_nothing(store: &dyn GraphStore) -> Res
     for _ in 0..2 {
         graph.stage_basics().await?;
     }
-    expect_eq!(graph.sight(&view(2, &[])).await?, BASICS);
+    expect_eq!(graph.visible(&view(2, &[])).await?, BASICS);
     for _ in 0..3 {
         graph.stage(2, changed(&graph)).await?;
     }
-    expect_eq!(graph.sight(&view(2, &[])).await?, BASICS);
-    expect_eq!(graph.sight(&view(3, &[])).await?, CHANGED);
+    expect_eq!(graph.visible(&view(2, &[])).await?, BASICS);
+    expect_eq!(graph.visible(&view(3, &[])).await?, CHANGED);
     let [node, edge] = [graph.node("d"), graph.node("d")];
     let call = graph.call("d", "b");
     graph
         .stage(3, StagedGraph { nodes: vec![node, edge], edges: vec![call.clone(), call], ..StagedGraph::default() })
         .await?;
-    expect_eq!(graph.sight(&view(4, &[])).await?.len(), CHANGED.len() + 2);
+    expect_eq!(graph.visible(&view(4, &[])).await?.len(), CHANGED.len() + 2);
     Ok(())
 }
 
@@ -132,12 +132,12 @@ pub(super) async fn a_late_writer_retires_nothing_newer(store: &dyn GraphStore) 
     };
     graph.stage(3, back).await?;
     graph.stage(2, graph.retire_basics()).await?;
-    expect_eq!(graph.sight(&view(3, &[])).await?, WITHOUT_A);
-    expect_eq!(graph.sight(&view(4, &[])).await?, BASICS);
+    expect_eq!(graph.visible(&view(3, &[])).await?, WITHOUT_A);
+    expect_eq!(graph.visible(&view(4, &[])).await?, BASICS);
     // A mark of generation 2 stays, even if a later generation retires the record again.
     graph.stage(4, graph.retire_basics()).await?;
-    expect_eq!(graph.sight(&view(3, &[])).await?, WITHOUT_A);
-    expect_eq!(graph.sight(&view(5, &[])).await?, WITHOUT_A);
+    expect_eq!(graph.visible(&view(3, &[])).await?, WITHOUT_A);
+    expect_eq!(graph.visible(&view(5, &[])).await?, WITHOUT_A);
     Ok(())
 }
 
@@ -152,11 +152,11 @@ pub(super) async fn records_retired_by_an_aborted_generation_can_be_retired_agai
     let aborted = [GenerationId(2)].into();
     let staging = Staging { aborted, ..graph.case.staging(run, part(StageName::Link, 0)) };
     store.stage(&staging, changed(&graph)).await?;
-    expect_eq!(graph.sight(&view(2, &[])).await?, BASICS);
-    expect_eq!(graph.sight(&view(4, &[2])).await?, CHANGED);
+    expect_eq!(graph.visible(&view(2, &[])).await?, BASICS);
+    expect_eq!(graph.visible(&view(4, &[2])).await?, CHANGED);
     expect_eq!(store.sweep_aborted(graph.r(), GenerationId(2)).await?, 0);
-    expect_eq!(graph.sight(&view(4, &[])).await?, CHANGED);
-    expect_eq!(graph.sight(&view(2, &[])).await?, BASICS);
+    expect_eq!(graph.visible(&view(4, &[])).await?, CHANGED);
+    expect_eq!(graph.visible(&view(2, &[])).await?, BASICS);
     Ok(())
 }
 
@@ -182,7 +182,7 @@ pub(super) async fn parts_of_a_run_add_up(store: &dyn GraphStore) -> Result<()> 
     let mut expected = BASICS.to_vec();
     expected.retain(|line| !line.starts_with("pattern"));
     expected.insert(1, "edge Calls a to c line 2");
-    expect_eq!(graph.sight(&view(2, &[])).await?, expected);
+    expect_eq!(graph.visible(&view(2, &[])).await?, expected);
     Ok(())
 }
 
@@ -194,10 +194,10 @@ pub(super) async fn sweeping_retired_records_changes_no_view(store: &dyn GraphSt
     let removed = store.sweep_retired(graph.r(), &[generation(1), generation(2)]).await?;
     ensure!(removed >= 3, "{removed} records removed of a node, an edge and a pattern");
     expect_eq!(store.sweep_retired(graph.r(), &[generation(1), generation(2)]).await?, 0);
-    expect_eq!(graph.sight(&view(3, &[])).await?, CHANGED);
-    expect_eq!(graph.sight(&view(4, &[])).await?, WITHOUT_A);
+    expect_eq!(graph.visible(&view(3, &[])).await?, CHANGED);
+    expect_eq!(graph.visible(&view(4, &[])).await?, WITHOUT_A);
     expect_eq!(store.sweep_retired(graph.case.repository("other"), &[generation(3)]).await?, 0);
-    expect_eq!(graph.sight(&view(3, &[])).await?, CHANGED);
+    expect_eq!(graph.visible(&view(3, &[])).await?, CHANGED);
     store.verify(graph.r()).await?;
     Ok(())
 }
@@ -209,11 +209,11 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn GraphSt
     for _ in 0..2 {
         expect_eq!(store.sweep_aborted(graph.r(), generation(2)).await?, 0);
         // The generation no longer has to be hidden.
-        expect_eq!(graph.sight(&view(3, &[])).await?, BASICS);
+        expect_eq!(graph.visible(&view(3, &[])).await?, BASICS);
     }
     graph.stage(3, graph.retire_basics()).await?;
-    expect_eq!(graph.sight(&view(3, &[])).await?, BASICS);
-    expect_eq!(graph.sight(&view(4, &[])).await?, WITHOUT_A);
+    expect_eq!(graph.visible(&view(3, &[])).await?, BASICS);
+    expect_eq!(graph.visible(&view(4, &[])).await?, WITHOUT_A);
     store.verify(graph.r()).await?;
     Ok(())
 }
@@ -236,13 +236,13 @@ pub(super) async fn removing_a_repository_keeps_later_runs(store: &dyn GraphStor
     for _ in 0..2 {
         store.remove_repository(&graph.case.tenant, graph.r(), generation(4)).await?;
         let again = ["edge Calls a to b line 2", "node a def a()", "node b def b()"];
-        expect_eq!(graph.sight(&view(6, &[])).await?, again);
-        expect_eq!(graph.sight(&view(5, &[])).await?, NOTHING);
+        expect_eq!(graph.visible(&view(6, &[])).await?, again);
+        expect_eq!(graph.visible(&view(5, &[])).await?, NOTHING);
     }
     let other = graph.case.repository("other");
-    expect_eq!(graph.sight_of(&view(6, &[]), &graph.case.scope(), other).await?, ["node x def x()"]);
+    expect_eq!(graph.visible_in(&view(6, &[]), &graph.case.scope(), other).await?, ["node x def x()"]);
     store.remove_repository(&graph.case.tenant, graph.r(), generation(6)).await?;
-    expect_eq!(graph.sight(&view(9, &[])).await?, NOTHING);
+    expect_eq!(graph.visible(&view(9, &[])).await?, NOTHING);
     store.verify(graph.r()).await?;
     Ok(())
 }
@@ -257,8 +257,8 @@ pub(super) async fn compacting_changes_nothing(store: &dyn GraphStore) -> Result
     for _ in 0..2 {
         store.compact(graph.r()).await?;
         store.verify(graph.r()).await?;
-        expect_eq!(graph.sight(&view(5, &[])).await?, CHANGED);
-        expect_eq!(graph.sight(&view(8, &[])).await?, CHANGED);
+        expect_eq!(graph.visible(&view(5, &[])).await?, CHANGED);
+        expect_eq!(graph.visible(&view(8, &[])).await?, CHANGED);
     }
     Ok(())
 }

@@ -40,12 +40,12 @@ pub(super) async fn scope_is_tested_before_limits(store: &dyn GraphStore) -> Res
     for scope in [graph.case.scope_of(&["p", "q"]), graph.case.scope_of(&[]), foreign, across] {
         expect_eq!(callers(&scope, 10).await?, (Vec::new(), 0));
         expect_eq!(store.nodes(&view, &scope, &[z]).await?, []);
-        expect_eq!(graph.sight_of(&view, &scope, graph.r()).await?, Vec::<String>::new());
+        expect_eq!(graph.visible_in(&view, &scope, graph.r()).await?, Vec::<String>::new());
     }
     let of_q: Vec<_> = store.patterns(&view, &graph.case.scope_of(&["q", "r"])).await?;
     expect_eq!(of_q, [graph.pattern("q:Shape", 5)]);
     // The edge of `p` ends outside the scope.
-    expect_eq!(graph.sight_of(&view, &graph.case.scope_of(&["p"]), graph.case.repository("p")).await?.len(), 2);
+    expect_eq!(graph.visible_in(&view, &graph.case.scope_of(&["p"]), graph.case.repository("p")).await?.len(), 2);
     Ok(())
 }
 
@@ -84,7 +84,7 @@ pub(super) async fn hidden_repositories_are_invisible(store: &dyn GraphStore) ->
     };
     graph.stage_in("other", 2, x).await?;
     let hidden = View { hidden_repositories: BTreeSet::from([graph.r()]), ..view(3, &[]) };
-    expect_eq!(graph.sight(&hidden).await?, Vec::<String>::new());
+    expect_eq!(graph.visible(&hidden).await?, Vec::<String>::new());
     let scope = graph.case.scope();
     let out = store.neighbours(&hidden, &scope, graph.node("other:x").key, Direction::Out, &[], 10).await?;
     expect_eq!(out, (Vec::new(), 0));
@@ -95,14 +95,14 @@ pub(super) async fn edges_need_both_ends(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "ends");
     let edges = vec![graph.call("a", "missing"), graph.call("missing", "a"), graph.call("a", "late")];
     graph.stage(1, StagedGraph { nodes: graph.nodes(&["a"]), edges, ..StagedGraph::default() }).await?;
-    expect_eq!(graph.sight(&view(2, &[])).await?, ["node a def a()"]);
+    expect_eq!(graph.visible(&view(2, &[])).await?, ["node a def a()"]);
     graph.stage(2, StagedGraph { nodes: graph.nodes(&["late"]), ..StagedGraph::default() }).await?;
     let both = ["edge Calls a to late line 2", "node a def a()", "node late def late()"];
-    expect_eq!(graph.sight(&view(2, &[])).await?, ["node a def a()"]);
-    expect_eq!(graph.sight(&view(3, &[])).await?, both);
+    expect_eq!(graph.visible(&view(2, &[])).await?, ["node a def a()"]);
+    expect_eq!(graph.visible(&view(3, &[])).await?, both);
     graph.stage(3, StagedGraph { retired_nodes: vec![graph.node("a").key], ..StagedGraph::default() }).await?;
-    expect_eq!(graph.sight(&view(3, &[])).await?, both);
-    expect_eq!(graph.sight(&view(4, &[])).await?, ["node late def late()"]);
+    expect_eq!(graph.visible(&view(3, &[])).await?, both);
+    expect_eq!(graph.visible(&view(4, &[])).await?, ["node late def late()"]);
     Ok(())
 }
 

@@ -77,25 +77,26 @@ impl<'a> Index<'a> {
     }
 
     /// All names and files of the fixture that the view shows, as text.
-    pub(super) async fn sight(&self, view: &View) -> Result<Vec<String>> {
-        self.sight_of(view, &self.case.scope()).await
+    pub(super) async fn visible(&self, view: &View) -> Result<Vec<String>> {
+        self.visible_in(view, &self.case.scope()).await
     }
 
-    pub(super) async fn sight_of(&self, view: &View, scope: &Scope) -> Result<Vec<String>> {
-        let mut sight = Vec::new();
+    pub(super) async fn visible_in(&self, view: &View, scope: &Scope) -> Result<Vec<String>> {
+        let mut visible = Vec::new();
         let mut own = Vec::new();
         for name in ["first", "second", "third", "fourth"] {
             let hits = self.store.symbols(view, scope, name, EXACT, 100).await?;
             own.extend(hits.iter().filter(|hit| hit.repository == self.r()).map(|hit| hit.symbol.node));
-            sight.extend(hits.iter().map(|hit| format!("{} {}:{}", hit.symbol.name, hit.symbol.path, hit.symbol.line)));
+            visible
+                .extend(hits.iter().map(|hit| format!("{} {}:{}", hit.symbol.name, hit.symbol.path, hit.symbol.line)));
         }
         let mut scrolled: Vec<_> = self.scroll(view, scope).await?.into_iter().map(|symbol| symbol.node).collect();
         scrolled.sort();
         own.sort();
         ensure!(own == scrolled, "{} symbols found by name, {} by scrolling", own.len(), scrolled.len());
         let files = self.store.files(view, scope, "src/", FileMatch::Name, 100).await?;
-        sight.extend(files.iter().map(|hit| hit.path.as_str().to_owned()));
-        Ok(sight)
+        visible.extend(files.iter().map(|hit| hit.path.as_str().to_owned()));
+        Ok(visible)
     }
 
     /// All pages of repository `r`.

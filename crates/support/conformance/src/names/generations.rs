@@ -16,10 +16,10 @@ const NOTHING: [&str; 0] = [];
 pub(super) async fn staged_names_are_visible_once_published(store: &dyn Names) -> Result<()> {
     let index = Index::new(store, "publish");
     index.stage_basics().await?;
-    expect_eq!(index.sight(&view(1, &[])).await?, NOTHING);
-    expect_eq!(index.sight(&view(3, &[1])).await?, NOTHING);
-    expect_eq!(index.sight(&view(2, &[])).await?, BASICS);
-    expect_eq!(index.sight(&view(9, &[3])).await?, BASICS);
+    expect_eq!(index.visible(&view(1, &[])).await?, NOTHING);
+    expect_eq!(index.visible(&view(3, &[1])).await?, NOTHING);
+    expect_eq!(index.visible(&view(2, &[])).await?, BASICS);
+    expect_eq!(index.visible(&view(9, &[3])).await?, BASICS);
     Ok(())
 }
 
@@ -35,7 +35,7 @@ pub(super) async fn replaced_names_stay_visible_to_earlier_views(store: &dyn Nam
     };
     index.stage(7, back).await?;
     for (next_gen, expected) in [(2, &BASICS[..]), (4, &CHANGED), (6, &WITHOUT_A), (8, &BASICS)] {
-        expect_eq!(index.sight(&view(next_gen, &[])).await?, expected);
+        expect_eq!(index.visible(&view(next_gen, &[])).await?, expected);
     }
     Ok(())
 }
@@ -45,8 +45,8 @@ pub(super) async fn hidden_generations_change_nothing(store: &dyn Names) -> Resu
     index.stage_basics().await?;
     index.stage(2, index.change_a()).await?;
     index.stage(3, index.remove_a()).await?;
-    expect_eq!(index.sight(&view(9, &[2, 3])).await?, BASICS);
-    expect_eq!(index.sight(&view(9, &[3])).await?, CHANGED);
+    expect_eq!(index.visible(&view(9, &[2, 3])).await?, BASICS);
+    expect_eq!(index.visible(&view(9, &[3])).await?, CHANGED);
     Ok(())
 }
 
@@ -60,8 +60,8 @@ pub(super) async fn staging_again_changes_nothing(store: &dyn Names) -> Result<(
     }
     // The same holds for a late writer of an earlier generation.
     index.stage_basics().await?;
-    expect_eq!(index.sight(&view(2, &[])).await?, BASICS);
-    expect_eq!(index.sight(&view(3, &[])).await?, CHANGED);
+    expect_eq!(index.visible(&view(2, &[])).await?, BASICS);
+    expect_eq!(index.visible(&view(3, &[])).await?, CHANGED);
     Ok(())
 }
 
@@ -73,8 +73,8 @@ pub(super) async fn sweeping_replaced_names_changes_no_view(store: &dyn Names) -
     let swept = [GenerationId(1), GenerationId(2)];
     store.sweep_retired(index.r(), &swept).await?;
     expect_eq!(store.sweep_retired(index.r(), &swept).await?, 0);
-    expect_eq!(index.sight(&view(3, &[])).await?, CHANGED);
-    expect_eq!(index.sight(&view(4, &[])).await?, WITHOUT_A);
+    expect_eq!(index.visible(&view(3, &[])).await?, CHANGED);
+    expect_eq!(index.visible(&view(4, &[])).await?, WITHOUT_A);
     store.verify(index.r()).await?;
     Ok(())
 }
@@ -86,11 +86,11 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn Names) 
     for _ in 0..2 {
         expect_eq!(store.sweep_aborted(index.r(), GenerationId(2)).await?, 0);
         // The generation no longer has to be hidden.
-        expect_eq!(index.sight(&view(3, &[])).await?, BASICS);
+        expect_eq!(index.visible(&view(3, &[])).await?, BASICS);
     }
     index.stage(3, index.remove_a()).await?;
-    expect_eq!(index.sight(&view(3, &[])).await?, BASICS);
-    expect_eq!(index.sight(&view(4, &[])).await?, WITHOUT_A);
+    expect_eq!(index.visible(&view(3, &[])).await?, BASICS);
+    expect_eq!(index.visible(&view(4, &[])).await?, WITHOUT_A);
     store.verify(index.r()).await?;
     Ok(())
 }
@@ -110,16 +110,16 @@ pub(super) async fn removing_a_repository_keeps_later_runs(store: &dyn Names) ->
     for _ in 0..2 {
         store.remove_repository(&index.case.tenant, index.r(), GenerationId(4)).await?;
         let left = ["first src/a.py:5", "second src/x.py:1", "fourth src/a.py:9", "src/a.py", "src/x.py"];
-        let mut found = index.sight(&view(6, &[])).await?;
+        let mut found = index.visible(&view(6, &[])).await?;
         // The order of the two repositories depends on their ids.
         found.sort();
         let mut expected = left.to_vec();
         expected.sort_unstable();
         expect_eq!(found, expected);
-        expect_eq!(index.sight(&view(5, &[])).await?, ["second src/x.py:1", "src/x.py"]);
+        expect_eq!(index.visible(&view(5, &[])).await?, ["second src/x.py:1", "src/x.py"]);
     }
     store.remove_repository(&index.case.tenant, index.r(), GenerationId(6)).await?;
-    expect_eq!(index.sight(&view(9, &[])).await?, ["second src/x.py:1", "src/x.py"]);
+    expect_eq!(index.visible(&view(9, &[])).await?, ["second src/x.py:1", "src/x.py"]);
     Ok(())
 }
 
@@ -137,7 +137,7 @@ pub(super) async fn removing_after_a_merge_keeps_later_runs_once(store: &dyn Nam
     store.compact(index.r()).await?;
     for _ in 0..2 {
         store.remove_repository(&index.case.tenant, index.r(), GenerationId(12)).await?;
-        expect_eq!(index.sight(&view(14, &[])).await?, ["first src/a.py:5", "fourth src/a.py:9", "src/a.py"]);
+        expect_eq!(index.visible(&view(14, &[])).await?, ["first src/a.py:5", "fourth src/a.py:9", "src/a.py"]);
     }
     Ok(())
 }
@@ -151,15 +151,15 @@ pub(super) async fn compacting_changes_nothing(store: &dyn Names) -> Result<()> 
     for _ in 0..2 {
         store.compact(index.r()).await?;
         store.verify(index.r()).await?;
-        expect_eq!(index.sight(&view(2, &[])).await?, BASICS);
-        expect_eq!(index.sight(&view(7, &[])).await?, CHANGED);
-        expect_eq!(index.sight(&view(14, &[13])).await?, CHANGED);
+        expect_eq!(index.visible(&view(2, &[])).await?, BASICS);
+        expect_eq!(index.visible(&view(7, &[])).await?, CHANGED);
+        expect_eq!(index.visible(&view(14, &[13])).await?, CHANGED);
     }
     store.sweep_retired(index.r(), &(2..14).map(GenerationId).collect::<Vec<_>>()).await?;
     store.compact(index.r()).await?;
-    expect_eq!(index.sight(&view(14, &[])).await?, CHANGED);
+    expect_eq!(index.visible(&view(14, &[])).await?, CHANGED);
     index.stage(14, index.remove_a()).await?;
-    expect_eq!(index.sight(&view(14, &[])).await?, CHANGED);
-    expect_eq!(index.sight(&view(15, &[])).await?, WITHOUT_A);
+    expect_eq!(index.visible(&view(14, &[])).await?, CHANGED);
+    expect_eq!(index.visible(&view(15, &[])).await?, WITHOUT_A);
     Ok(())
 }

@@ -225,7 +225,7 @@ pub(super) async fn scope_is_tested_before_limits(store: &dyn Names) -> Result<(
     let foreign = Scope::all(Tenant::new(format!("{}-not", index.case.tenant)));
     let across = Scope::only(foreign.tenant.clone(), [index.case.repository("p")]);
     for scope in [foreign, across, index.case.scope_of(&[])] {
-        expect_eq!(index.sight_of(&view, &scope).await?, Vec::<String>::new());
+        expect_eq!(index.visible_in(&view, &scope).await?, Vec::<String>::new());
         expect_eq!(store.symbols(&view, &scope, "first", &EVERY_WAY, 9).await?, []);
     }
     Ok(())
@@ -235,7 +235,7 @@ pub(super) async fn hidden_repositories_are_invisible(store: &dyn Names) -> Resu
     let index = Index::new(store, "hide");
     index.stage_basics().await?;
     let hidden = View { hidden_repositories: BTreeSet::from([index.r()]), ..view(2, &[]) };
-    expect_eq!(index.sight(&hidden).await?, Vec::<String>::new());
+    expect_eq!(index.visible(&hidden).await?, Vec::<String>::new());
     Ok(())
 }
 

@@ -297,13 +297,13 @@ impl LedgerRead for Faulty<dyn RunStore, Fault> {
     }
 
     async fn part_status(&self, run: RunId, part: PartId) -> Result<PartStatus, LedgerError> {
-        let mut standing = self.inner.part_status(run, part).await?;
+        let mut status = self.inner.part_status(run, part).await?;
         match self.fault {
-            Fault::WorksOnEndedParts => standing.is_ended = false,
-            Fault::ForgetsWhatWasAborted => standing.aborted.clear(),
+            Fault::WorksOnEndedParts => status.is_ended = false,
+            Fault::ForgetsWhatWasAborted => status.aborted.clear(),
             _ => {}
         }
-        Ok(standing)
+        Ok(status)
     }
 
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError> {

@@ -104,7 +104,7 @@ pub(super) async fn first_end_of_a_part_is_kept(store: &dyn RunStore) -> Result<
 }
 
 pub(super) async fn worker_reads_the_status_of_a_part(store: &dyn RunStore) -> Result<()> {
-    let runs = RunFixture::new(store, "standing");
+    let runs = RunFixture::new(store, "status");
     runs.register(&["a"]).await?;
     let parse = part(StageName::Parse, 0);
     let aborted = runs.begin("a", None, &[parse], 0).await?;

@@ -84,13 +84,13 @@ impl<'a> Points<'a> {
         self.case.repository("r")
     }
 
-    pub(super) async fn sight(&self, view: &View) -> Result<Vec<String>> {
-        self.sight_of(view, &self.case.scope(), self.r()).await
+    pub(super) async fn visible(&self, view: &View) -> Result<Vec<String>> {
+        self.visible_in(view, &self.case.scope(), self.r()).await
     }
 
     /// All records of a repository that the view shows, as text, sorted, read in every way; all ways must
     /// agree.
-    pub(super) async fn sight_of(&self, view: &View, scope: &Scope, repository: RepositoryId) -> Result<Vec<String>> {
+    pub(super) async fn visible_in(&self, view: &View, scope: &Scope, repository: RepositoryId) -> Result<Vec<String>> {
         let chunks = scroll(self.store, view, scope, repository).await?;
         let keys: Vec<_> = chunks.iter().map(|(chunk, _)| (repository, chunk.key)).collect();
         let fetched = self.store.fetch(view, scope, &keys, true).await?;
@@ -116,10 +116,10 @@ impl<'a> Points<'a> {
         keys.sort();
         ensure!(dense == keys, "dense search finds other chunks than scrolling");
         ensure!(sparse == keys, "sparse search finds other chunks than scrolling");
-        let mut sight: Vec<String> =
+        let mut visible: Vec<String> =
             fetched.iter().map(|chunk| format!("{} {} {}", chunk.path, chunk.header, chunk.span.start)).collect();
-        sight.sort();
-        Ok(sight)
+        visible.sort();
+        Ok(visible)
     }
 }
 

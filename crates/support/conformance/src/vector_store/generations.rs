@@ -26,10 +26,10 @@ fn change_a(points: &Points<'_>) -> StagedPoints {
 pub(super) async fn staged_chunks_are_visible_once_published(store: &dyn VectorStore) -> Result<()> {
     let points = Points::new(store, "publish");
     points.stage_basics().await?;
-    expect_eq!(points.sight(&view(1, &[])).await?, NOTHING);
-    expect_eq!(points.sight(&view(3, &[1])).await?, NOTHING);
-    expect_eq!(points.sight(&view(2, &[])).await?, BASICS);
-    expect_eq!(points.sight(&view(9, &[3])).await?, BASICS);
+    expect_eq!(points.visible(&view(1, &[])).await?, NOTHING);
+    expect_eq!(points.visible(&view(3, &[1])).await?, NOTHING);
+    expect_eq!(points.visible(&view(2, &[])).await?, BASICS);
+    expect_eq!(points.visible(&view(9, &[3])).await?, BASICS);
     Ok(())
 }
 
@@ -37,8 +37,8 @@ pub(super) async fn retired_chunks_stay_visible_to_earlier_views(store: &dyn Vec
     let points = Points::new(store, "retire");
     points.stage_basics().await?;
     points.stage(4, retire_a(&points)).await?;
-    expect_eq!(points.sight(&view(2, &[])).await?, BASICS);
-    expect_eq!(points.sight(&view(5, &[])).await?, WITHOUT_A);
+    expect_eq!(points.visible(&view(2, &[])).await?, BASICS);
+    expect_eq!(points.visible(&view(5, &[])).await?, WITHOUT_A);
     Ok(())
 }
 
@@ -46,12 +46,12 @@ pub(super) async fn a_new_version_replaces_the_old_one(store: &dyn VectorStore) 
     let points = Points::new(store, "replace");
     points.stage_basics().await?;
     points.stage(2, change_a(&points)).await?;
-    expect_eq!(points.sight(&view(2, &[])).await?, BASICS);
-    expect_eq!(points.sight(&view(3, &[2])).await?, BASICS);
-    expect_eq!(points.sight(&view(3, &[])).await?, CHANGED);
+    expect_eq!(points.visible(&view(2, &[])).await?, BASICS);
+    expect_eq!(points.visible(&view(3, &[2])).await?, BASICS);
+    expect_eq!(points.visible(&view(3, &[])).await?, CHANGED);
     points.stage(3, StagedPoints { points: points.points(&["a"]), ..retire_a(&points) }).await?;
-    expect_eq!(points.sight(&view(3, &[])).await?, CHANGED);
-    expect_eq!(points.sight(&view(4, &[])).await?, BASICS);
+    expect_eq!(points.visible(&view(3, &[])).await?, CHANGED);
+    expect_eq!(points.visible(&view(4, &[])).await?, BASICS);
     Ok(())
 }
 
@@ -61,7 +61,7 @@ pub(super) async fn hidden_generations_change_nothing(store: &dyn VectorStore) -
     let mut staged = change_a(&points);
     staged.points.extend(points.points(&["d"]));
     points.stage(2, staged).await?;
-    expect_eq!(points.sight(&view(10, &[2])).await?, BASICS);
+    expect_eq!(points.visible(&view(10, &[2])).await?, BASICS);
     Ok(())
 }
 
@@ -70,12 +70,12 @@ pub(super) async fn staging_again_changes_nothing(store: &dyn VectorStore) -> Re
     for _ in 0..2 {
         points.stage_basics().await?;
     }
-    expect_eq!(points.sight(&view(2, &[])).await?, BASICS);
+    expect_eq!(points.visible(&view(2, &[])).await?, BASICS);
     for _ in 0..3 {
         points.stage(2, change_a(&points)).await?;
     }
-    expect_eq!(points.sight(&view(2, &[])).await?, BASICS);
-    expect_eq!(points.sight(&view(3, &[])).await?, CHANGED);
+    expect_eq!(points.visible(&view(2, &[])).await?, BASICS);
+    expect_eq!(points.visible(&view(3, &[])).await?, CHANGED);
     Ok(())
 }
 
@@ -85,11 +85,11 @@ pub(super) async fn a_late_writer_retires_nothing_newer(store: &dyn VectorStore)
     points.stage(2, retire_a(&points)).await?;
     points.stage(3, StagedPoints { points: points.points(&["a"]), retired: Vec::new() }).await?;
     points.stage(2, retire_a(&points)).await?;
-    expect_eq!(points.sight(&view(3, &[])).await?, WITHOUT_A);
-    expect_eq!(points.sight(&view(4, &[])).await?, BASICS);
+    expect_eq!(points.visible(&view(3, &[])).await?, WITHOUT_A);
+    expect_eq!(points.visible(&view(4, &[])).await?, BASICS);
     points.stage(4, retire_a(&points)).await?;
-    expect_eq!(points.sight(&view(3, &[])).await?, WITHOUT_A);
-    expect_eq!(points.sight(&view(5, &[])).await?, WITHOUT_A);
+    expect_eq!(points.visible(&view(3, &[])).await?, WITHOUT_A);
+    expect_eq!(points.visible(&view(5, &[])).await?, WITHOUT_A);
     Ok(())
 }
 
@@ -104,11 +104,11 @@ pub(super) async fn records_retired_by_an_aborted_generation_can_be_retired_agai
     let aborted = [GenerationId(2)].into();
     let staging = Staging { aborted, ..points.case.staging(run, part(StageName::Embed, 0)) };
     store.stage(&staging, change_a(&points)).await?;
-    expect_eq!(points.sight(&view(2, &[])).await?, BASICS);
-    expect_eq!(points.sight(&view(4, &[2])).await?, CHANGED);
+    expect_eq!(points.visible(&view(2, &[])).await?, BASICS);
+    expect_eq!(points.visible(&view(4, &[2])).await?, CHANGED);
     expect_eq!(store.sweep_aborted(points.r(), GenerationId(2)).await?, 0);
-    expect_eq!(points.sight(&view(4, &[])).await?, CHANGED);
-    expect_eq!(points.sight(&view(2, &[])).await?, BASICS);
+    expect_eq!(points.visible(&view(4, &[])).await?, CHANGED);
+    expect_eq!(points.visible(&view(2, &[])).await?, BASICS);
     Ok(())
 }
 
@@ -121,9 +121,9 @@ pub(super) async fn parts_of_a_run_add_up(store: &dyn VectorStore) -> Result<()>
     store.stage(&points.case.staging(run, part(StageName::Embed, 1)), second).await?;
     let third = StagedPoints { points: points.points(&["e"]), retired: vec![points.chunk("c").key] };
     store.stage(&points.case.staging(run, part(StageName::Retire, 0)), third).await?;
-    expect_eq!(points.sight(&view(2, &[])).await?, BASICS);
+    expect_eq!(points.visible(&view(2, &[])).await?, BASICS);
     let all = ["src/a.py function a changed 1", "src/d.py function d 1", "src/e.py function e 1"];
-    expect_eq!(points.sight(&view(3, &[])).await?, all);
+    expect_eq!(points.visible(&view(3, &[])).await?, all);
     Ok(())
 }
 
@@ -136,8 +136,8 @@ pub(super) async fn sweeping_retired_chunks_changes_no_view(store: &dyn VectorSt
     let removed = store.sweep_retired(points.r(), &[one, two]).await?;
     ensure!(removed >= 1, "nothing was removed");
     expect_eq!(store.sweep_retired(points.r(), &[one, two]).await?, 0);
-    expect_eq!(points.sight(&view(3, &[])).await?, CHANGED);
-    expect_eq!(points.sight(&view(4, &[])).await?, WITHOUT_A);
+    expect_eq!(points.visible(&view(3, &[])).await?, CHANGED);
+    expect_eq!(points.visible(&view(4, &[])).await?, WITHOUT_A);
     store.verify(points.r()).await?;
     Ok(())
 }
@@ -149,11 +149,11 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn VectorS
     for _ in 0..2 {
         expect_eq!(store.sweep_aborted(points.r(), GenerationId(2)).await?, 0);
         // The generation no longer has to be hidden.
-        expect_eq!(points.sight(&view(3, &[])).await?, BASICS);
+        expect_eq!(points.visible(&view(3, &[])).await?, BASICS);
     }
     points.stage(3, retire_a(&points)).await?;
-    expect_eq!(points.sight(&view(3, &[])).await?, BASICS);
-    expect_eq!(points.sight(&view(4, &[])).await?, WITHOUT_A);
+    expect_eq!(points.visible(&view(3, &[])).await?, BASICS);
+    expect_eq!(points.visible(&view(4, &[])).await?, WITHOUT_A);
     store.verify(points.r()).await?;
     Ok(())
 }
@@ -166,13 +166,13 @@ pub(super) async fn removing_a_repository_keeps_later_runs(store: &dyn VectorSto
     points.stage(5, StagedPoints { points: points.points(&["a", "b"]), retired: Vec::new() }).await?;
     for _ in 0..2 {
         store.remove_repository(&points.case.tenant, points.r(), GenerationId(4)).await?;
-        expect_eq!(points.sight(&view(6, &[])).await?, BASICS[..2]);
-        expect_eq!(points.sight(&view(5, &[])).await?, NOTHING);
+        expect_eq!(points.visible(&view(6, &[])).await?, BASICS[..2]);
+        expect_eq!(points.visible(&view(5, &[])).await?, NOTHING);
     }
     let other = points.case.repository("other");
-    expect_eq!(points.sight_of(&view(6, &[]), &points.case.scope(), other).await?, ["src/x.py function x 1"]);
+    expect_eq!(points.visible_in(&view(6, &[]), &points.case.scope(), other).await?, ["src/x.py function x 1"]);
     store.remove_repository(&points.case.tenant, points.r(), GenerationId(6)).await?;
-    expect_eq!(points.sight(&view(9, &[])).await?, NOTHING);
+    expect_eq!(points.visible(&view(9, &[])).await?, NOTHING);
     Ok(())
 }
 
@@ -188,7 +188,7 @@ pub(super) async fn removing_after_a_merge_keeps_later_runs_once(store: &dyn Vec
     store.compact(points.r()).await?;
     for _ in 0..2 {
         store.remove_repository(&points.case.tenant, points.r(), GenerationId(8)).await?;
-        expect_eq!(points.sight(&view(10, &[])).await?, BASICS[..2]);
+        expect_eq!(points.visible(&view(10, &[])).await?, BASICS[..2]);
     }
     Ok(())
 }
@@ -202,17 +202,17 @@ pub(super) async fn compacting_changes_nothing(store: &dyn VectorStore) -> Resul
     for _ in 0..2 {
         store.compact(points.r()).await?;
         store.verify(points.r()).await?;
-        expect_eq!(points.sight(&view(2, &[])).await?, BASICS);
-        expect_eq!(points.sight(&view(5, &[])).await?, CHANGED);
-        expect_eq!(points.sight(&view(12, &[])).await?, CHANGED);
-        expect_eq!(points.sight(&view(12, &[11])).await?, CHANGED);
+        expect_eq!(points.visible(&view(2, &[])).await?, BASICS);
+        expect_eq!(points.visible(&view(5, &[])).await?, CHANGED);
+        expect_eq!(points.visible(&view(12, &[])).await?, CHANGED);
+        expect_eq!(points.visible(&view(12, &[11])).await?, CHANGED);
     }
     store.sweep_retired(points.r(), &(2..12).map(GenerationId).collect::<Vec<_>>()).await?;
     store.compact(points.r()).await?;
-    expect_eq!(points.sight(&view(12, &[])).await?, CHANGED);
+    expect_eq!(points.visible(&view(12, &[])).await?, CHANGED);
     // A generation after a compaction still finds the records that it retires.
     points.stage(12, retire_a(&points)).await?;
-    expect_eq!(points.sight(&view(12, &[])).await?, CHANGED);
-    expect_eq!(points.sight(&view(13, &[])).await?, WITHOUT_A);
+    expect_eq!(points.visible(&view(12, &[])).await?, CHANGED);
+    expect_eq!(points.visible(&view(13, &[])).await?, WITHOUT_A);
     Ok(())
 }

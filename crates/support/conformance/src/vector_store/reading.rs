@@ -29,7 +29,7 @@ pub(super) async fn scope_is_tested_before_limits(store: &dyn VectorStore) -> Re
     let foreign = Scope::all(Tenant::new(format!("{}-not", points.case.tenant)));
     let across = Scope::only(foreign.tenant.clone(), [p.repository, q.repository]);
     for scope in [foreign, across, points.case.scope_of(&[])] {
-        expect_eq!(points.sight_of(&view, &scope, p.repository).await?, Vec::<String>::new());
+        expect_eq!(points.visible_in(&view, &scope, p.repository).await?, Vec::<String>::new());
         expect_eq!(store.fetch(&view, &scope, &keys, false).await?, []);
         expect_eq!(store.search_dense(&view, &scope, &filter, &probe(), 5).await?, []);
         expect_eq!(store.search_sparse(&view, &scope, &filter, &[(COMMON_TERM, 1)], 5).await?, []);
@@ -42,7 +42,7 @@ pub(super) async fn hidden_repositories_are_invisible(store: &dyn VectorStore) -
     let points = Points::new(store, "hide");
     points.stage_basics().await?;
     let hidden = View { hidden_repositories: BTreeSet::from([points.r()]), ..view(2, &[]) };
-    expect_eq!(points.sight(&hidden).await?, Vec::<String>::new());
+    expect_eq!(points.visible(&hidden).await?, Vec::<String>::new());
     let a = points.chunk("a");
     expect_eq!(store.fetch(&hidden, &points.case.scope(), &[(a.repository, a.key)], true).await?, []);
     expect_eq!(store.count(&hidden, &points.case.scope(), &ChunkFilter::default()).await?, 0);
