@@ -11,6 +11,7 @@ mod equality;
 mod faults;
 mod harness;
 mod hostile;
+mod messages;
 mod operate;
 mod organisation;
 mod readers;

@@ -30,5 +30,5 @@ pub use embed::Embedding;
 pub use snapshot::{SNAPSHOT_MEMORY_BYTES, Snapshots};
 pub use stage_set::{StageSet, SweepStores};
 pub use sweep::{GRACE_MS, Sweep};
-pub use sync::{Sync, SyncRequest, SyncWorker, Synced, check_request, path_rules};
+pub use sync::{OpenedSource, Sync, SyncRequest, SyncWorker, Synced, check_request, path_rules};
 pub use toolchain::Toolchain;

@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(long, global = true, env = "CAIRN_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Ask this query service instead of a local index. The key is read from `CAIRN_API_KEY` or a file.
-    #[arg(long, global = true, env = "CAIRN_SERVER", value_name = "URL")]
+    #[arg(long, global = true, env = "CAIRN_SERVER", hide_env_values = true, value_name = "URL")]
     pub server: Option<String>,
     /// File with the API key for the server.
     #[arg(long, global = true, env = "CAIRN_API_KEY_FILE", value_name = "FILE")]

@@ -47,12 +47,16 @@ impl Remote {
     /// The service that `--server` or `CAIRN_SERVER` names, if one does.
     pub fn of(arguments: &Arguments) -> anyhow::Result<Option<Self>> {
         let Some(server) = arguments.server.as_deref() else { return Ok(None) };
-        let base = Url::parse(server).with_context(|| format!("`--server {server}` is not a URL"))?;
+        // No message shows the URL: it may contain a password by mistake.
+        let base = Url::parse(server).map_err(|_| anyhow!("`--server` is not a URL"))?;
         if !matches!(base.scheme(), "http" | "https") {
-            bail!("`--server {server}` must begin with https:// or http://");
+            bail!("`--server` must begin with https:// or http://");
         }
         if !base.username().is_empty() || base.password().is_some() {
             bail!("`--server` must not contain credentials: give the key in {KEY} or a file (--api-key-file)");
+        }
+        if base.query().is_some() || base.fragment().is_some() {
+            bail!("`--server` must contain only scheme, host, port and path");
         }
         let key = key(arguments.api_key_file.as_deref())?;
         // Fails if a provider is installed already, which is fine.

@@ -198,7 +198,7 @@ impl ClusterConfig {
         let mut faults = Vec::new();
         for (position, organisation) in self.organisations.iter().enumerate() {
             let owner = &organisation.hosting.owner;
-            let of = |fault: String| format!("[[organisations]] {} (`{owner}`): {fault}", position + 1);
+            let of = |fault: String| format!("[[organisations]] {}: {fault}", position + 1);
             faults.extend(organisation.faults().into_iter().map(of));
             let is_same = |other: &OrganisationConfig| {
                 other.tenant == organisation.tenant
@@ -328,6 +328,25 @@ mod tests {
         let fields = [
             ("rabbitmq", "urls"),
             ("rabbitmq", "management_url"),
+            ("rabbitmq", "prefetch"),
+            ("rabbitmq", "stage_prefetch"),
+            ("rabbitmq.topology", "prefix"),
+            ("rabbitmq.topology", "owned_keys"),
+            ("s3", "endpoint"),
+            ("s3", "bucket"),
+            ("s3", "checksums"),
+            ("neo4j", "url"),
+            ("neo4j", "namespace"),
+            ("qdrant", "url"),
+            ("qdrant", "collection_prefix"),
+            ("embedding", "kind"),
+            ("embedding", "key_name"),
+            ("embedding.provider", "url"),
+            ("http", "listen"),
+            ("pipeline", "window"),
+            ("query.gateway", "allowed_origins"),
+            ("organisations.hosting", "owner"),
+            ("organisations.hosting", "url"),
             ("s3", "access_key_id"),
             ("s3", "secret_access_key"),
             ("s3", "session_token"),
@@ -339,6 +358,13 @@ mod tests {
         let forms = [
             "'SECRET'",
             "'amqp://u:SECRET@h/v'",
+            "'u:SECRET@h:5672'",
+            "'SECRET:u@h'",
+            "'amqp:u:SECRET@h'",
+            "'amqp:/u:SECRET@h/v'",
+            "'amqp://u:a/SECRET@h'",
+            "'http://h/?token=SECRET'",
+            "['amqp:u:SECRET@h']",
             "['SECRET', 7]",
             "[['SECRET']]",
             "[{ SECRET = 'x' }]",
@@ -358,13 +384,19 @@ mod tests {
         for (section, field) in fields {
             for form in forms.map(|form| form.replace("SECRET", SECRET)) {
                 let header = if section == "organisations.hosting" { "[[organisations]]\ntenant = 'a'\n" } else { "" };
-                let kind = if field == "token" { "kind = 'github'\nowner = 'a'\n" } else { "" };
+                let kind = match (section, field) {
+                    ("organisations.hosting", "owner") => "kind = 'github'\n",
+                    ("organisations.hosting", "url") => "kind = 'gitea'\nowner = 'a'\n",
+                    ("organisations.hosting", _) => "kind = 'github'\nowner = 'a'\n",
+                    _ => "",
+                };
                 let in_file = read(&format!("{header}[{section}]\n{kind}{field} = {form}\n"), &[]);
                 let in_place_of_section = read(&format!("{} = {form}\n", section.replace('.', "_")), &[]);
                 let variable = format!("CAIRN__{}__{}", section.replace('.', "__"), field).to_uppercase();
                 let in_variable = read("", &[(&variable, &form)]);
                 for result in [in_file, in_place_of_section, in_variable] {
-                    let Err(error) = result else { continue };
+                    let checked = result.and_then(|config| Ok(config.validate()?));
+                    let Err(error) = checked else { continue };
                     num_errors += 1;
                     assert!(!is_shown(&error), "[{section}] {field} = {form}: {error:#}");
                 }
@@ -393,7 +425,7 @@ mod tests {
         assert_eq!(faults("openai", "key_name = \"one\""), "");
         assert!(faults("openai", "").contains("[embedding] `key_name` is missing"), "{}", faults("openai", ""));
         let unknown = faults("openai", "key_name = \"two\"");
-        assert!(unknown.contains("`two` is not among `rabbitmq.topology.owned_keys`"), "{unknown}");
+        assert!(unknown.contains("`key_name` is not among `rabbitmq.topology.owned_keys`"), "{unknown}");
     }
 
     #[test]
@@ -423,8 +455,7 @@ mod tests {
         let wrong = "[[organisations]]\ntenant = ''\nexclude = ['[']\nhosting = { kind = 'gitea', owner = 'a/b' }\n";
         let config = read(&format!("[pipeline]\nwindow = 0\n{acme}{acme}{wrong}"), &[]).expect("the form is right");
         let faults = config.validate().expect_err("faults").to_string();
-        for part in ["`window`", "2 (`acme`): is listed twice", "3 (`a/b`): `tenant`", "`exclude`", "`url`", "`owner`"]
-        {
+        for part in ["`window`", "2: is listed twice", "3: `tenant`", "`exclude`", "`url`", "`owner`"] {
             assert!(faults.contains(part), "{part}: {faults}");
         }
         let secret = acme.replace("{ env = 'GITHUB_TOKEN' }", "'ghp_secret'");

@@ -1,8 +1,7 @@
 //! Keeps the values of settings out of errors about them.
 //!
 //! An error about a wrong type quotes the value. Any value may be a secret: a password with a wrong type, or
-//! one that is given in the place of a section. So no value of the settings is shown, apart from an unknown
-//! word of a list of words.
+//! one that is given in the place of a section. So no value of the settings is shown.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +12,9 @@ const REPLACEMENT: &str = "(not shown)";
 const EXPECTED: &str = ", expected ";
 
 /// Fields that contain secrets, and everything below them.
-const SECRET_FIELDS: [&str; 9] = [
+const SECRET_FIELDS: [&str; 10] = [
+    // Its keys come from the operator too.
+    "stage_prefetch",
     "urls",
     "management_url",
     "password",
@@ -71,9 +72,10 @@ impl Secrets {
             Some((own, known)) if is_variant || message.contains("unknown field") => (own, known),
             _ => (message, ""),
         };
-        let quoted = if is_variant { &self.secret } else { &self.values };
         let mut shown = own.to_owned();
-        for value in quoted.iter().rev().filter(|value| !value.is_empty()) {
+        for value in
+            self.values.union(&self.secret).collect::<Vec<_>>().into_iter().rev().filter(|value| !value.is_empty())
+        {
             for form in [format!("{value:?}"), format!("`{value}`")] {
                 shown = shown.replace(&form, REPLACEMENT);
             }

@@ -43,7 +43,7 @@ impl EmbeddingConfig {
                 faults.push("`key_name` is missing: the provider's quota needs one owner of its key".to_owned());
             }
             (Some(name), Some(owned)) if !owned.contains(name) => {
-                faults.push(format!("`key_name` `{name}` is not among `rabbitmq.topology.owned_keys`"));
+                faults.push("`key_name` is not among `rabbitmq.topology.owned_keys`".to_owned());
             }
             _ => {}
         }

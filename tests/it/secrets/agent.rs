@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::harness::Index;
 
 /// The answers to calls of tools, in their order.
-pub(super) fn answers(index: &Index, calls: &[(&str, Value)]) -> String {
+pub(crate) fn answers(index: &Index, calls: &[(&str, Value)]) -> String {
     let mut command = index.command(&["mcp"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().expect("the program starts");

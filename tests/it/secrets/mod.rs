@@ -1,6 +1,6 @@
 //! No planted secret is found in stored data or in an answer.
 
-mod agent;
+pub(crate) mod agent;
 mod contents;
 mod planted;
 

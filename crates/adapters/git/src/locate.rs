@@ -21,7 +21,9 @@ pub fn locate(text: &str, policy: &RemotePolicy) -> Result<Source, SourceError> 
             .map_err(|error| SourceError::new(ErrorKind::Invalid, "locate", "URL").because(error))?;
         return Ok(Source::Url { url: url.as_str().to_owned() });
     }
-    let path = std::fs::canonicalize(text).map_err(|error| from_io("locate", text, error))?;
+    // `user:password@host` without a scheme is read as a path, and is not shown.
+    let shown = if text.contains('@') { "path" } else { text };
+    let path = std::fs::canonicalize(text).map_err(|error| from_io("locate", shown, error))?;
     if !path.is_dir() {
         return Err(failure(ErrorKind::Invalid, "locate", text, "is a file; give the directory of a repository"));
     }

@@ -122,7 +122,8 @@ fn url_faults(text: &str) -> Vec<String> {
             "`url` requests routing (neo4j://), which is not supported: set the address of the primary, bolt://HOST:7687"
                 .to_owned(),
         ),
-        scheme => faults.push(format!("`url` has the scheme `{scheme}`: set bolt://HOST:7687")),
+        // Without `//`, the scheme may be a user or a password.
+        _ => faults.push("`url` has another scheme than bolt: set bolt://HOST:7687".to_owned()),
     }
     if url.host_str().is_none_or(str::is_empty) {
         faults.push("`url` has no host: set bolt://HOST:7687".to_owned());
@@ -154,7 +155,7 @@ mod tests {
         check(|_| {}, &[]);
         check(|config| config.url = "bolt+s://graph.example:7687".to_owned(), &[]);
         check(|config| config.url = "neo4j://localhost:7687".to_owned(), &["set the address of the primary, bolt://"]);
-        check(|config| config.url = "http://localhost:7474".to_owned(), &["scheme `http`"]);
+        check(|config| config.url = "http://localhost:7474".to_owned(), &["another scheme"]);
         check(|config| config.url = "localhost".to_owned(), &["is not a URL"]);
         check(|config| config.url = "bolt://neo4j:pass@localhost".to_owned(), &["contains credentials"]);
         check(|config| config.namespace = "a-b".to_owned(), &["`namespace`"]);

@@ -126,9 +126,7 @@ impl QdrantConfig {
         let prefix = &self.collection_prefix;
         let is_plain = prefix.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-'));
         if prefix.is_empty() || prefix.len() > PREFIX_BYTES || !is_plain {
-            faults.push(format!(
-                "`collection_prefix` is `{prefix}`: it must have 1 to {PREFIX_BYTES} letters, digits, `_` and `-`"
-            ));
+            faults.push(format!("`collection_prefix` must have 1 to {PREFIX_BYTES} letters, digits, `_` and `-`"));
         }
         let counts = [
             ("replication_factor", u64::from(self.replication_factor)),
@@ -152,13 +150,13 @@ impl QdrantConfig {
         if faults.is_empty() { Ok(()) } else { Err(InvalidQdrantConfig { faults }) }
     }
 
-    /// Shows only the scheme of the URL: its other parts may contain a password.
+    /// Shows no part of the URL. Without `//`, even the scheme may be a password.
     fn url_fault(&self) -> Option<String> {
         let Ok(url) = Url::parse(&self.url) else {
             return Some("`url` is not a URL: set `http://HOST:6334`".to_owned());
         };
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Some(format!("`url` has the scheme `{}`: set `http://HOST:6334` or `https://…`", url.scheme()));
+            return Some("`url` has no host or another scheme: set `http://HOST:6334` or `https://…`".to_owned());
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Some("`url` contains credentials: set the key as `api_key`".to_owned());

@@ -76,8 +76,8 @@ impl RabbitMqConfig {
         let mut faults = self.topology.faults();
         self.check_addresses(&mut faults);
         self.check_numbers(&mut faults);
-        for stage in self.stage_prefetch.keys().filter(|stage| StageName::parse(stage).is_none()) {
-            faults.push(format!("`stage_prefetch`: the stage `{stage}` does not exist"));
+        if self.stage_prefetch.keys().any(|stage| StageName::parse(stage).is_none()) {
+            faults.push("`stage_prefetch` names a stage that does not exist".to_owned());
         }
         if faults.is_empty() { Ok(()) } else { Err(InvalidConfig { faults }) }
     }
@@ -148,7 +148,7 @@ mod tests {
             "`urls`",
             "`management_url`",
             "`prefetch`",
-            "`purse`",
+            "`stage_prefetch` names",
             "backoff_max_ms",
             "prefix",
             "retry_delays_ms",

@@ -42,6 +42,9 @@ impl Management {
         let (user, password) = (decoded(base.username()), decoded(base.password().unwrap_or_default()));
         // Removing credentials fails only for a URL that cannot have a host.
         let _ = base.set_username("").and_then(|()| base.set_password(None));
+        // A misplaced password: the address is part of errors.
+        base.set_query(None);
+        base.set_fragment(None);
         let broker = config.urls.first().and_then(|url| url.expose().parse::<AMQPUri>().ok());
         let vhost =
             broker.map(|uri| uri.vhost).ok_or_else(|| ManagementError::Unusable("`urls` is empty".to_owned()))?;

@@ -5,6 +5,9 @@ use std::fmt;
 use serde::Deserialize;
 use url::Url;
 
+/// Schemes that are shown.
+const SCHEMES: [&str; 4] = ["amqp", "amqps", "http", "https"];
+
 /// Only [`SecretUrl::expose`] returns the credentials; `Debug`, `Display` and errors do not contain them.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
@@ -14,6 +17,17 @@ impl SecretUrl {
     /// The original URL. Never use it in logs or errors.
     pub(crate) fn expose(&self) -> &str {
         &self.0
+    }
+
+    /// The address without credentials, made only from parts that cannot contain them. Without `//` after the
+    /// scheme, a URL has no host, and its path or even its scheme may contain user and password.
+    fn shown(&self) -> Option<String> {
+        let url = Url::parse(&self.0).ok().filter(|url| SCHEMES.contains(&url.scheme()))?;
+        // A password with a slash ends the host early. The rest of it is part of the path, before the `@`.
+        let path = Some(url.path()).filter(|path| !path.contains(['@', ':'])).unwrap_or_default();
+        let host = url.host_str().filter(|host| !host.is_empty())?;
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        Some(format!("{}://{host}{port}{path}", url.scheme()))
     }
 
     pub(crate) fn has_scheme(&self, schemes: &[&str]) -> bool {
@@ -35,15 +49,7 @@ impl From<&str> for SecretUrl {
 
 impl fmt::Display for SecretUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The text is built only from parts that may be shown, so that no other part can leak.
-        match Url::parse(&self.0) {
-            Ok(url) => {
-                let (host, port) = (url.host_str().unwrap_or_default(), url.port());
-                let port = port.map(|port| format!(":{port}")).unwrap_or_default();
-                write!(formatter, "{}://{host}{port}{}", url.scheme(), url.path())
-            }
-            Err(_) => formatter.write_str("(an invalid address)"),
-        }
+        formatter.write_str(self.shown().as_deref().unwrap_or("(an invalid address)"))
     }
 }
 
@@ -65,6 +71,21 @@ mod tests {
             assert!(!format!("{url:?}").contains("hunter2"));
         };
         check("amqp://cairn:hunter2@mq-0.local:5672/prod?password=hunter2", "amqp://mq-0.local:5672/prod");
-        check("hunter2", "(an invalid address)");
+        for text in [
+            "hunter2",
+            "cairn:hunter2@mq:5672",
+            "amqp:cairn:hunter2@mq",
+            "amqp:/cairn:hunter2@mq/cairn",
+            "amqp:///cairn:hunter2@mq/cairn",
+            "amqp//cairn:hunter2@mq",
+            "//cairn:hunter2@mq",
+            "hunter2://mq:5672",
+            "amqp://cairn:pass/hunter2@mq",
+            "mq:5672?password=hunter2",
+        ] {
+            check(text, "(an invalid address)");
+        }
+        check("amqp://cairn:123/hunter2@mq/v", "amqp://cairn:123");
+        check("amqp://cairn:hunter2@mq#hunter2", "amqp://mq");
     }
 }

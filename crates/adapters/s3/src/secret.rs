@@ -49,7 +49,7 @@ impl SecretReference {
             SecretReference::Env(name) => cairn_config::SecretReference::Env(name.clone()).read(),
             SecretReference::File(path) => cairn_config::SecretReference::File(path.clone()).read(),
             SecretReference::Value(value) => {
-                let unusable = || SecretUnreadable::Unusable("the settings".to_owned());
+                let unusable = || SecretUnreadable::Unusable(" the settings".to_owned());
                 Secret::new(value.expose_secret().trim()).ok_or_else(unusable)
             }
         }

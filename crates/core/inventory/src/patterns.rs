@@ -14,10 +14,10 @@ const MAX_PATTERN_BYTES: usize = 1_000;
 
 /// A pattern that cannot be compiled. It is reported before any file is read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("invalid pattern {pattern} in {field}: {message}")]
+#[error("invalid pattern {pattern} in `{field}`: {message}")]
 pub struct InvalidPattern {
-    /// The setting that contains the pattern, e.g. `` `exclude` ``.
-    pub field: String,
+    /// The setting that contains the pattern, e.g. `exclude`. Never text of a repository.
+    pub field: &'static str,
     pub pattern: Untrusted,
     pub message: String,
 }
@@ -37,7 +37,7 @@ struct Globs {
 
 impl Patterns {
     /// `field` is the name of the setting in messages. Reports every invalid pattern of the list.
-    pub fn compile(field: &str, patterns: &[String]) -> Result<Self, Vec<InvalidPattern>> {
+    pub fn compile(field: &'static str, patterns: &[String]) -> Result<Self, Vec<InvalidPattern>> {
         let mut faults = Vec::new();
         let (mut names, mut paths) = (Vec::new(), Vec::new());
         for (index, pattern) in patterns.iter().enumerate() {
@@ -47,7 +47,7 @@ impl Patterns {
                     paths.extend(globs.paths.into_iter().map(|glob| (glob, index)));
                 }
                 Err(message) => {
-                    faults.push(InvalidPattern { field: format!("`{field}`"), pattern: quoted(pattern), message });
+                    faults.push(InvalidPattern { field, pattern: quoted(pattern), message });
                 }
             }
         }
@@ -55,9 +55,8 @@ impl Patterns {
             return Err(faults);
         }
         let compile = |globs: Vec<(globset::Glob, usize)>| {
-            Globs::compile(&globs).map_err(|(index, message)| {
-                vec![InvalidPattern { field: format!("`{field}`"), pattern: quoted(&patterns[index]), message }]
-            })
+            Globs::compile(&globs)
+                .map_err(|(index, message)| vec![InvalidPattern { field, pattern: quoted(&patterns[index]), message }])
         };
         Ok(Self { patterns: patterns.to_vec(), names: compile(names)?, paths: compile(paths)? })
     }
@@ -206,7 +205,7 @@ mod tests {
             let patterns = ["ok".to_owned(), pattern.to_owned(), "[".to_owned()];
             let faults = Patterns::compile("exclude", &patterns).err().expect("refused");
             assert_eq!(faults.len(), 2, "{pattern}: {faults:?}");
-            assert_eq!((faults[0].field.as_str(), faults[1].pattern.as_str()), ("`exclude`", "["));
+            assert_eq!((faults[0].field, faults[1].pattern.as_str()), ("exclude", "["));
             assert_eq!(faults[0].pattern, quoted(pattern));
         };
         for pattern in ["[", "a[z-a]", "{a,b", "a}", "", "/", "  ", "!src", "../x", "a\\", &"x".repeat(2_000)] {

@@ -349,8 +349,8 @@ mod tests {
             ..RuleSettings::default()
         };
         let error = Rules::compile(&settings, |_: &RepoPath| false).err().expect("refused");
-        let fields: Vec<&str> = error.patterns.iter().map(|fault| fault.field.as_str()).collect();
-        assert_eq!(fields, ["`include`", "`exclude`", "`include_override`"]);
+        let fields: Vec<&str> = error.patterns.iter().map(|fault| fault.field).collect();
+        assert_eq!(fields, ["include", "exclude", "include_override"]);
         let size = error.file_size.expect("size");
         assert_eq!((size.max_allowed, size.provided), (10_485_760, 11_000_000));
         assert!(error.to_string().contains("invalid pattern «{» in `exclude`"), "{error}");

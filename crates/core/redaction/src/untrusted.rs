@@ -51,6 +51,16 @@ impl Untrusted {
         Self::new(&String::from_utf8_lossy(&text[..cut]))
     }
 
+    /// The beginning of the text, with at most this many characters. An ellipsis replaces the rest.
+    #[must_use]
+    pub fn shortened(mut self, max_chars: usize) -> Self {
+        if self.0.chars().count() > max_chars {
+            let kept: String = self.0.chars().take(max_chars.saturating_sub(1)).collect();
+            self.0 = format!("{kept}{ELLIPSIS}");
+        }
+        self
+    }
+
     /// The text without the marks.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -94,6 +94,7 @@ pub(super) async fn index_status(agent: &dyn Agent, arguments: &Arguments) -> Re
 
 async fn why(agent: &dyn Agent, question: CoverageQuestion) -> Replied {
     let CoverageAnswer::One(why) = questions::coverage(agent, &question).await? else { return Err(unexpected()) };
+    let why = why.into_labelled();
     let mut out = format!("{}: {}; {}", one_line(&why.path), why.outcome, why.explanation);
     put_stamps(&mut out, &why.sources);
     Ok(ToolReply::new(out, &StatusAnswer::Path(why), 1))

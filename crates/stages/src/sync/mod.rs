@@ -9,6 +9,7 @@ mod changes;
 mod content;
 mod inventory;
 mod modules;
+mod opening;
 mod packing;
 mod reading;
 mod refusal;
@@ -28,13 +29,14 @@ use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, StageNam
 use cairn_faults::fail_point;
 use cairn_pipeline::StageError;
 use cairn_ports::{
-    Catalogue, Clock, ErrorKind, FailureCode, Lease, Ledger, ListingLimit, NewRun, PublishedGeneration, ReadOptions,
-    RepositoryRecord, SnapshotTree, SourceCache, SourceError, SourceReader, SyncMeter,
+    Catalogue, Clock, ErrorKind, FailureCode, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions,
+    RepositoryRecord, SnapshotTree, SourceCache, SourceReader, SyncMeter,
 };
-use cairn_wire::{ArtifactKind, Manifest, Plan, PlannedRefusal, RequestSettings, RunResult, StageDuration, encode};
+use cairn_wire::{ArtifactKind, Manifest, Plan, PlannedRefusal, RunResult, StageDuration, encode};
 use tokio::time::Instant;
 
 pub(crate) use changes::is_doubtful;
+pub use opening::OpenedSource;
 pub(crate) use refusal::{of_source, over_budget};
 pub(crate) use result::inventory_result;
 pub use settings::{check_request, path_rules};
@@ -97,11 +99,29 @@ impl Sync {
         self.run_if(request, async { Ok(true) }).await
     }
 
+    /// The same for a source that `check_source` has opened. It is taken when the sync reads it.
+    pub async fn run_opened(
+        &self,
+        request: SyncRequest,
+        opened: &mut Option<OpenedSource>,
+    ) -> Result<Synced, StageError> {
+        self.run_leased(request, opened, async { Ok(true) }).await
+    }
+
     /// The same for a request that may be cancelled. `is_wanted` is evaluated under the lease: it sees an
     /// earlier cancellation, and a later one ends the lease.
     pub async fn run_if(
         &self,
         request: SyncRequest,
+        is_wanted: impl Future<Output = Result<bool, StageError>> + Send,
+    ) -> Result<Synced, StageError> {
+        self.run_leased(request, &mut None, is_wanted).await
+    }
+
+    async fn run_leased(
+        &self,
+        request: SyncRequest,
+        opened: &mut Option<OpenedSource>,
         is_wanted: impl Future<Output = Result<bool, StageError>> + Send,
     ) -> Result<Synced, StageError> {
         let asked_at = Instant::now();
@@ -112,7 +132,7 @@ impl Sync {
             let heartbeat = self.heartbeat(lease, asked_at, &meter);
             let synced = async {
                 if is_wanted.await? {
-                    self.under_lease(lease, request, &meter).await
+                    self.under_lease(lease, request, opened, &meter).await
                 } else {
                     Err(StageError::cancelled())
                 }
@@ -160,6 +180,7 @@ impl Sync {
         &self,
         lease: Lease,
         request: SyncRequest,
+        opened: &mut Option<OpenedSource>,
         meter: &Arc<SyncMeter>,
     ) -> Result<Synced, StageError> {
         let began_at = Instant::now();
@@ -178,11 +199,8 @@ impl Sync {
         let deadline = began_at + Duration::from_secs(limit_seconds);
         let mut attempt = 1;
         loop {
-            let reading = tokio::time::timeout_at(deadline, self.read(&request, &previous, meter));
-            let too_long = |_| {
-                let figure = began_at.elapsed().as_secs();
-                Err(over_budget("seconds of wall time", figure, limit_seconds, "ceilings.sync_timeout_seconds"))
-            };
+            let reading = tokio::time::timeout_at(deadline, self.read(&request, opened.take(), &previous, meter));
+            let too_long = |_| Err(opening::too_long(began_at.elapsed().as_secs(), limit_seconds));
             match reading.await.unwrap_or_else(too_long) {
                 Err(error) if error.code == FailureCode::Conflict && attempt < ATTEMPTS => attempt += 1,
                 Err(error) if refusal::is_refusal(&error) => {
@@ -223,25 +241,15 @@ impl Sync {
     async fn read(
         &self,
         request: &SyncRequest,
+        opened: Option<OpenedSource>,
         previous: &Arc<Manifest>,
         meter: &Arc<SyncMeter>,
     ) -> Result<ReadSnapshot, StageError> {
-        let (tenant, branch) = (Some(request.repository.tenant.clone()), request.repository.branch.clone());
-        let options = ReadOptions {
-            tenant,
-            branch,
-            cache: request.cache.clone(),
-            meter: Arc::clone(meter),
-            listing: self.listing_limit(),
+        let tree = match opened {
+            Some(opened) => opened?,
+            None => self.open(request, meter).await?,
         };
-        let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
-        let tree = blocking(move || source.open(&location, &options).map_err(refusal::of_opening)).await?;
-        let tree: Arc<dyn SnapshotTree> = Arc::from(tree);
-        let request_settings = RequestSettings::from_json(&request.repository.settings)
-            .map_err(|error| refusal::invalid(format!("stored settings: {error}")))?;
-        let (operator, settings_tree) = (Arc::clone(&self.operator), Arc::clone(&tree));
-        let effective = blocking(move || settings::read(settings_tree.as_ref(), &operator, &request_settings)).await?;
-        let settings = Arc::new(effective);
+        let settings = Arc::new(self.settings(request, &tree).await?);
         let inventory = inventory::Inventory {
             reading: reading::Reading {
                 tools: self.tools.clone(),
@@ -256,18 +264,6 @@ impl Sync {
         };
         let taken = inventory.take(&self.artifacts, request.repository.id, self.num_threads).await?;
         Ok(ReadSnapshot { tree, taken, settings })
-    }
-
-    /// Ends a listing at the operator's limit on paths.
-    fn listing_limit(&self) -> ListingLimit {
-        let limit = self.operator.sources.max_entries;
-        ListingLimit::new(move |listed| {
-            if listed.num_paths <= limit {
-                return Ok(());
-            }
-            let message = format!("the tree has more than {limit} paths (`sources.max_entries`)");
-            Err(SourceError::new(ErrorKind::TooLarge, "open", "tree").because(message))
-        })
     }
 
     async fn begin(
@@ -311,7 +307,7 @@ impl Sync {
             lane: request.lane,
             window: self.window,
             revision,
-            branch: tree.branch().map(ToOwned::to_owned),
+            branch: tree.branch().map(|branch| settings.redactor.redact(branch).text.into_owned()),
             result,
             started_at_ms: self.clock.now_ms(),
         };

@@ -368,7 +368,7 @@ async fn files_read_are_counted() {
     let world = World::new().await;
     let meter = Arc::new(SyncMeter::default());
     let lease = world.runs.lease(world.record.id, world.sync.clock.now_ms(), 60_000).await.expect("free");
-    world.sync.under_lease(lease, world.request(false), &meter).await.expect("synced");
+    world.sync.under_lease(lease, world.request(false), &mut None, &meter).await.expect("synced");
     assert_eq!(meter.progress().num_files_read, 1);
 }
 

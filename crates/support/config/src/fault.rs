@@ -1,31 +1,172 @@
 //! Faults of settings, as users see them.
+//!
+//! Settings come from repositories, so their keys and values are untrusted. A fault can contain them only as
+//! [`Untrusted`] text: a [`FaultMessage`] is built from Cairn's own words, numbers and quoted text, and a
+//! [`Key`] knows which of its parts come from the file.
 
 use std::fmt;
+
+use cairn_redaction::Untrusted;
+
+/// Faults in one message. The message counts the others.
+const MAX_FAULTS: usize = 10;
+/// Characters of untrusted text in one message.
+const MAX_UNTRUSTED_CHARS: usize = 300;
+/// Characters of one key or value. Two of them and a pattern's fault fit into one message.
+const MAX_QUOTED_CHARS: usize = 80;
+
+/// Text of settings for a message.
+pub(crate) fn quoted(text: &str) -> Untrusted {
+    Untrusted::new(text).shortened(MAX_QUOTED_CHARS)
+}
+
+/// The text of a fault: Cairn's own words, numbers and quoted text.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct FaultMessage {
+    text: String,
+    num_untrusted_chars: usize,
+}
+
+/// A part of a message. There is no implementation for `String` or a borrowed `str`: such a text may
+/// come from a repository.
+pub(crate) trait Words {
+    fn add_to(self, message: &mut FaultMessage);
+}
+
+impl FaultMessage {
+    pub(crate) fn and(mut self, words: impl Words) -> Self {
+        words.add_to(&mut self);
+        self
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl From<&'static str> for FaultMessage {
+    fn from(text: &'static str) -> Self {
+        Self::default().and(text)
+    }
+}
+
+impl Words for &'static str {
+    fn add_to(self, message: &mut FaultMessage) {
+        message.text.push_str(self);
+    }
+}
+
+impl Words for Untrusted {
+    fn add_to(self, message: &mut FaultMessage) {
+        let shown = self.shortened(MAX_QUOTED_CHARS);
+        message.num_untrusted_chars += shown.as_str().chars().count();
+        message.text.push_str(&shown.to_string());
+    }
+}
+
+impl Words for FaultMessage {
+    fn add_to(self, message: &mut FaultMessage) {
+        message.num_untrusted_chars += self.num_untrusted_chars;
+        message.text.push_str(&self.text);
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {
+        $(impl Words for $number {
+            fn add_to(self, message: &mut FaultMessage) {
+                message.text.push_str(&self.to_string());
+            }
+        })*
+    };
+}
+
+numbers!(i64, u64, usize);
+
+/// A dotted key, for example `pattern_detection.min_cluster_size`, or the name of a variable. May be empty.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Key {
+    text: String,
+    /// Whether a part comes from the file.
+    is_untrusted: bool,
+}
+
+impl Key {
+    pub(crate) fn known(key: &'static str) -> Self {
+        Self { text: key.to_owned(), is_untrusted: false }
+    }
+
+    pub(crate) fn untrusted(key: &str) -> Self {
+        Self::default().untrusted_child(key)
+    }
+
+    pub(crate) fn child(&self, key: &'static str) -> Self {
+        Self { text: self.joined(key), is_untrusted: self.is_untrusted }
+    }
+
+    pub(crate) fn untrusted_child(&self, key: &str) -> Self {
+        Self { text: self.joined(key), is_untrusted: true }
+    }
+
+    pub(crate) fn item(&self, index: usize) -> Self {
+        Self { text: format!("{}[{index}]", self.text), is_untrusted: self.is_untrusted }
+    }
+
+    fn joined(&self, key: &str) -> String {
+        if self.text.is_empty() { key.to_owned() } else { format!("{}.{key}", self.text) }
+    }
+
+    /// As written in the file, for comparison with known keys. Never in a message.
+    pub(crate) fn as_written(&self) -> &str {
+        &self.text
+    }
+
+    fn message(&self) -> FaultMessage {
+        let message = FaultMessage::default();
+        match (self.text.as_str(), self.is_untrusted) {
+            ("", _) => message,
+            (text, true) => message.and(quoted(text)).and(": "),
+            (text, false) => FaultMessage { text: format!("`{text}`: "), ..message },
+        }
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.message().as_str())
+    }
+}
 
 /// One fault and its place.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Fault {
     /// From 1. None for the environment and for faults of the file as a whole.
     pub line: Option<u32>,
-    /// A dotted key, e.g. `pattern_detection.min_cluster_size`, or the name of a variable. May be empty.
-    pub key: String,
-    pub message: String,
+    pub key: Key,
+    pub message: FaultMessage,
+}
+
+impl Fault {
+    fn whole(&self) -> FaultMessage {
+        let place = match self.line {
+            Some(line) => FaultMessage::from("line ").and(u64::from(line)).and(": "),
+            None => FaultMessage::default(),
+        };
+        place.and(self.key.message()).and(self.message.clone())
+    }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(line) = self.line {
-            write!(formatter, "line {line}: ")?;
-        }
-        if !self.key.is_empty() {
-            write!(formatter, "`{}`: ", self.key)?;
-        }
-        formatter.write_str(&self.message)
+        formatter.write_str(self.whole().as_str())
     }
 }
 
 /// Settings that cannot be used, with all their faults in the order of their lines. A run with such settings
 /// ends as `invalid_settings`; the published generation stays.
+///
+/// The message lists the first faults and counts the others. It contains at most 300 characters of untrusted
+/// text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidSettings {
     /// The name of the settings, e.g. `.cairn.yaml`.
@@ -38,9 +179,18 @@ impl std::error::Error for InvalidSettings {}
 impl fmt::Display for InvalidSettings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "invalid settings in {}", self.file)?;
-        for (index, fault) in self.faults.iter().enumerate() {
-            write!(formatter, "{} {fault}", if index == 0 { ":" } else { ";" })?;
+        let (mut num_shown, mut num_untrusted_chars) = (0, 0);
+        for fault in self.faults.iter().map(Fault::whole).take(MAX_FAULTS) {
+            num_untrusted_chars += fault.num_untrusted_chars;
+            if num_shown > 0 && num_untrusted_chars > MAX_UNTRUSTED_CHARS {
+                break;
+            }
+            write!(formatter, "{} {}", if num_shown == 0 { ":" } else { ";" }, fault.as_str())?;
+            num_shown += 1;
         }
-        Ok(())
+        match self.faults.len() - num_shown {
+            0 => Ok(()),
+            num_others => write!(formatter, "; and {num_others} more"),
+        }
     }
 }

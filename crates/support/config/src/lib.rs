@@ -7,6 +7,8 @@
 
 mod ceilings;
 mod fault;
+#[cfg(test)]
+mod hostile_tests;
 mod list;
 mod operator;
 mod reader;
@@ -16,9 +18,9 @@ mod tags;
 mod tree;
 
 pub use ceilings::Ceilings;
-pub use fault::{Fault, InvalidSettings};
+pub use fault::{Fault, FaultMessage, InvalidSettings, Key};
 pub use list::{ListedRepository, Location, parse_repository_list};
 pub use operator::{Operator, OperatorError, Sources};
 pub use repository::{ModuleSettings, PatternDetection, RepositorySettings, SETTINGS_FILE, TagRule};
-pub use secret::{Secret, SecretReference, SecretUnreadable};
+pub use secret::{Secret, SecretReference, SecretUnreadable, is_variable_name};
 pub use tags::TagRules;

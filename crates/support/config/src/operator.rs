@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 
 use cairn_inventory::GeneratedPolicy;
 
+use crate::fault::{FaultMessage, Key};
 use crate::reader::{At, Reader, Setting, set};
 use crate::repository::max_file_size;
+use crate::secret::is_variable_name;
 use crate::tree::{Node, Value};
 use crate::{Ceilings, Fault, InvalidSettings, ceilings};
 
@@ -214,7 +216,7 @@ impl Operator {
         file: Option<(&str, &str)>,
         variables: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, InvalidSettings> {
-        let mut reader = Reader::default();
+        let mut reader = Reader::without_values();
         let mut operator = Self::default();
         if let Some((_, text)) = file {
             match Node::from_toml(text) {
@@ -229,8 +231,8 @@ impl Operator {
             apply_variable(&mut reader, &name, &value, &mut operator);
         }
         if operator.sources.ssh_key.is_some() && operator.sources.ssh_known_hosts.is_none() {
-            let message = "needs `sources.ssh_known_hosts`: ssh trusts no host whose key is not pinned".to_owned();
-            reader.add(Fault { line: None, key: "sources.ssh_key".to_owned(), message });
+            let message = "needs `sources.ssh_known_hosts`: ssh trusts no host whose key is not pinned".into();
+            reader.add(Fault { line: None, key: Key::known("sources.ssh_key"), message });
         }
         let origin = file.map_or("the environment".to_owned(), |(name, _)| format!("{name} and the environment"));
         reader.finish(&origin, operator)
@@ -238,20 +240,25 @@ impl Operator {
 }
 
 /// Key and variable of every setting.
-fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
     let others = SETTINGS.iter().map(|setting| (setting.key, setting.variable));
     others.chain(ceilings::SETTINGS.iter().map(|setting| (setting.key, setting.variable)))
 }
 
-/// Applies the setting that `is_meant` selects by its key and variable. Returns false if it selects none.
-fn apply(reader: &mut Reader, at: &At<'_>, operator: &mut Operator, is_meant: impl Fn(&str, &str) -> bool) -> bool {
+/// The name of a setting: its key in the file, or its variable.
+type Name = fn(&'static str, &'static str) -> &'static str;
+
+/// Applies the setting with this name. Returns false if there is none.
+fn apply(reader: &mut Reader, at: &At<'_>, operator: &mut Operator, name: Name) -> bool {
+    let is_meant = |key, variable| name(key, variable) == at.key.as_written();
+    let known = |key, variable| At { key: Key::known(name(key, variable)), line: at.line, node: at.node };
     if let Some(setting) = SETTINGS.iter().find(|setting| is_meant(setting.key, setting.variable)) {
-        (setting.apply)(reader, at, operator);
+        (setting.apply)(reader, &known(setting.key, setting.variable), operator);
         return true;
     }
     let ceiling = ceilings::SETTINGS.iter().find(|setting| is_meant(setting.key, setting.variable));
     if let Some(setting) = ceiling {
-        (setting.apply)(reader, at, &mut operator.ceilings);
+        (setting.apply)(reader, &known(setting.key, setting.variable), &mut operator.ceilings);
     }
     ceiling.is_some()
 }
@@ -261,25 +268,36 @@ fn apply_file(reader: &mut Reader, root: &Node, operator: &mut Operator) {
         let is_section = names().any(|(key, _)| key.split_once('.').is_some_and(|(section, _)| section == name));
         let entries = if is_section { reader.entries(&at).into_iter().map(|(_, at)| at).collect() } else { vec![at] };
         for at in entries {
-            if !apply(reader, &at, operator, |key, _| key == at.key) {
-                let known: Vec<&'static str> = names().map(|(key, _)| key).collect();
-                reader.fault(&at, crate::reader::unknown_key(&at.key, &known));
+            if !apply(reader, &at, operator, |key, _| key) {
+                unknown_key(reader, at);
             }
         }
     }
+}
+
+/// Below this similarity to every known key, an unknown key is not a slip. It may be a misplaced secret and
+/// is not shown.
+const SIMILAR: f64 = 0.5;
+
+fn unknown_key(reader: &mut Reader, at: At<'_>) {
+    let known: Vec<&'static str> = names().map(|(key, _)| key).collect();
+    let message = crate::reader::unknown_key(&known, at.key.as_written());
+    let is_slip = crate::reader::nearest(&known, at.key.as_written()).is_some_and(|(_, likeness)| likeness >= SIMILAR);
+    let key = if is_slip { at.key } else { Key::default() };
+    reader.fault(&At { key, ..at }, message);
 }
 
 /// A variable that differs little from a setting's is a fault. Other variables belong to other parts of
 /// Cairn.
 fn apply_variable(reader: &mut Reader, name: &str, value: &str, operator: &mut Operator) {
     let node = Node::text(value);
-    let at = At { key: name.to_owned(), line: None, node: &node };
-    if apply(reader, &at, operator, |_, variable| variable == name) {
+    let at = At { key: Key::untrusted(name), line: None, node: &node };
+    if apply(reader, &at, operator, |_, variable| variable) {
         return;
     }
     let slip = names().find(|(_, variable)| strsim::damerau_levenshtein(variable, name) <= 2);
     if let Some((_, variable)) = slip {
-        reader.fault(&at, format!("unknown variable; the nearest known one is `{variable}`"));
+        reader.fault(&at, FaultMessage::from("unknown variable; the nearest known one is `").and(variable).and("`"));
     }
 }
 
@@ -291,8 +309,8 @@ fn generated(reader: &mut Reader, at: &At<'_>) -> Option<GeneratedPolicy> {
     match reader.text(at)?.as_str() {
         "skip" => Some(GeneratedPolicy::Skip),
         "keep" => Some(GeneratedPolicy::KeepLowWeight),
-        other => {
-            reader.fault(at, format!("expected `skip` or `keep`, found `{other}`"));
+        _ => {
+            reader.fault(at, "expected `skip` or `keep`");
             None
         }
     }
@@ -352,13 +370,7 @@ fn tokens(reader: &mut Reader, at: &At<'_>) -> Vec<(String, String)> {
     } else {
         reader.fault(at, "expected a mapping of hosts to names of variables");
     }
-    let is_variable = |name: &str| {
-        !name.is_empty()
-            && name
-                .chars()
-                .all(|character| character.is_ascii_uppercase() || character.is_ascii_digit() || character == '_')
-    };
-    if tokens.iter().any(|(_, variable)| !is_variable(variable)) {
+    if tokens.iter().any(|(_, variable)| !is_variable_name(variable)) {
         // The value is not shown: it may be a token that was put here by mistake.
         reader.fault(
             at,
@@ -420,7 +432,7 @@ mod tests {
         let environment = variables(&[("CAIRN_ALLOW_HTP", "1"), ("CAIRN_ALLOW_FILE", "maybe")]);
         let error = Operator::parse(Some(("config.toml", file)), environment).expect_err("faults");
         let keys: Vec<(Option<u32>, &str)> =
-            error.faults.iter().map(|fault| (fault.line, fault.key.as_str())).collect();
+            error.faults.iter().map(|fault| (fault.line, fault.key.as_written())).collect();
         let expected = [
             (None, "CAIRN_ALLOW_FILE"),
             (None, "CAIRN_ALLOW_HTP"),

@@ -3,31 +3,27 @@
 use std::ops::RangeInclusive;
 
 use cairn_inventory::Patterns;
+use cairn_redaction::Untrusted;
 
+use crate::fault::{FaultMessage, Key, Words, quoted};
 use crate::tree::{Node, Value};
 use crate::{Fault, InvalidSettings};
 
 /// A node with its dotted key.
 #[derive(Clone)]
 pub(crate) struct At<'n> {
-    pub(crate) key: String,
+    pub(crate) key: Key,
     pub(crate) line: Option<u32>,
     pub(crate) node: &'n Node,
 }
 
 impl<'n> At<'n> {
     pub(crate) fn root(node: &'n Node) -> Self {
-        Self { key: String::new(), line: node.line, node }
-    }
-
-    fn child(&self, key: &str, line: Option<u32>, node: &'n Node) -> Self {
-        let key = if self.key.is_empty() { key.to_owned() } else { format!("{}.{key}", self.key) };
-        Self { key, line: line.or(node.line), node }
+        Self { key: Key::default(), line: node.line, node }
     }
 
     fn items(&self, items: &'n [Node]) -> Vec<At<'n>> {
-        let item =
-            |(index, node): (usize, &'n Node)| At { key: format!("{}[{index}]", self.key), line: node.line, node };
+        let item = |(index, node): (usize, &'n Node)| At { key: self.key.item(index), line: node.line, node };
         items.iter().enumerate().map(item).collect()
     }
 }
@@ -36,6 +32,7 @@ impl<'n> At<'n> {
 #[derive(Default)]
 pub(crate) struct Reader {
     faults: Vec<Fault>,
+    hides_values: bool,
 }
 
 /// A setting with its key in the file, its variable in the environment, and its reader.
@@ -52,7 +49,13 @@ pub(crate) fn set<T>(field: &mut T, value: Option<T>) {
 }
 
 impl Reader {
-    pub(crate) fn fault(&mut self, at: &At<'_>, message: impl Into<String>) {
+    /// A reader whose faults never contain a value. Any value of the operator may be a misplaced secret, and
+    /// the operator can look it up.
+    pub(crate) fn without_values() -> Self {
+        Self { hides_values: true, ..Self::default() }
+    }
+
+    pub(crate) fn fault(&mut self, at: &At<'_>, message: impl Into<FaultMessage>) {
         self.add(Fault { line: at.line, key: at.key.clone(), message: message.into() });
     }
 
@@ -74,8 +77,8 @@ impl Reader {
         let mut entries = Vec::new();
         for (key, child) in self.entries(at) {
             match known.iter().find(|name| **name == key) {
-                Some(name) => entries.push((*name, child)),
-                None => self.fault(&child, unknown_key(key, known)),
+                Some(name) => entries.push((*name, At { key: at.key.child(name), ..child })),
+                None => self.fault(&child, unknown_key(known, key)),
             }
         }
         entries
@@ -86,10 +89,13 @@ impl Reader {
         match &at.node.value {
             Value::Null => Vec::new(),
             Value::Mapping(entries) => {
-                entries.iter().map(|(key, line, node)| (key.as_str(), at.child(key, *line, node))).collect()
+                let child = |(key, line, node): &'n (String, Option<u32>, Node)| {
+                    (key.as_str(), At { key: at.key.untrusted_child(key), line: line.or(node.line), node })
+                };
+                entries.iter().map(child).collect()
             }
             other => {
-                self.fault(at, format!("expected a mapping of keys to values, found {}", describe(other)));
+                self.expected(at, "a mapping of keys to values", other);
                 Vec::new()
             }
         }
@@ -101,7 +107,7 @@ impl Reader {
             Value::Null => Vec::new(),
             Value::List(items) => at.items(items),
             other => {
-                self.fault(at, format!("expected a list, found {}", describe(other)));
+                self.expected(at, "a list", other);
                 Vec::new()
             }
         }
@@ -115,7 +121,8 @@ impl Reader {
                 None
             }
             other => {
-                self.fault(at, format!("expected text, found {} (put it in quotes)", describe(other)));
+                let found = self.describe(other);
+                self.fault(at, FaultMessage::from("expected text, found ").and(found).and(" (put it in quotes)"));
                 None
             }
         }
@@ -134,10 +141,12 @@ impl Reader {
     pub(crate) fn globs(&mut self, at: &At<'_>) -> Vec<String> {
         let mut globs = Vec::new();
         for (glob, item) in self.texts(at) {
-            match Patterns::compile(&at.key, std::slice::from_ref(&glob)) {
+            match Patterns::compile("patterns", std::slice::from_ref(&glob)) {
                 Ok(_) => globs.push(glob),
-                Err(faults) => faults.iter().for_each(|fault| {
-                    self.fault(&item, format!("invalid pattern {}: {}", fault.pattern, fault.message));
+                Err(faults) => faults.into_iter().for_each(|fault| {
+                    let pattern = FaultMessage::from("invalid pattern").and(self.value(fault.pattern));
+                    // The message of the library may quote the pattern.
+                    self.fault(&item, pattern.and(": ").and(quoted(&fault.message)));
                 }),
             }
         }
@@ -155,7 +164,7 @@ impl Reader {
             },
             _ => {}
         }
-        self.fault(at, format!("expected true or false, found {}", describe(&at.node.value)));
+        self.expected(at, "true or false", &at.node.value);
         None
     }
 
@@ -168,8 +177,8 @@ impl Reader {
         if let Some(integer) = integer.filter(|integer| range.contains(integer)) {
             return u64::try_from(integer).ok();
         }
-        let found = describe(&at.node.value);
-        self.fault(at, format!("expected a whole number from {} to {}, found {found}", range.start(), range.end()));
+        let range = FaultMessage::from("a whole number from ").and(*range.start()).and(" to ").and(*range.end());
+        self.expected(at, range, &at.node.value);
         None
     }
 
@@ -183,7 +192,7 @@ impl Reader {
         if let Some(number) = number.filter(|number| *number > 0.0 && *number <= 1.0) {
             return Some(number);
         }
-        self.fault(at, format!("expected a number above 0 and at most 1, found {}", describe(&at.node.value)));
+        self.expected(at, "a number above 0 and at most 1", &at.node.value);
         None
     }
 
@@ -195,10 +204,36 @@ impl Reader {
             _ => None,
         };
         if bytes.is_none() {
-            let found = describe(&at.node.value);
-            self.fault(at, format!("expected a number of bytes (1048576) or a size (1 MiB), found {found}"));
+            self.expected(at, "a number of bytes (1048576) or a size (1 MiB)", &at.node.value);
         }
         bytes
+    }
+
+    fn expected(&mut self, at: &At<'_>, expected: impl Words, found: &Value) {
+        let found = self.describe(found);
+        self.fault(at, FaultMessage::from("expected ").and(expected).and(", found ").and(found));
+    }
+
+    fn describe(&self, value: &Value) -> FaultMessage {
+        let (kind, text) = match value {
+            Value::Null => ("nothing", None),
+            Value::List(_) => ("a list", None),
+            Value::Mapping(_) => ("a mapping", None),
+            Value::Flag(flag) => ("a flag", Some(flag.to_string())),
+            Value::Integer(integer) => ("a whole number", Some(integer.to_string())),
+            Value::Number(number) => ("a number", Some(number.to_string())),
+            Value::Text(text) => ("text", Some(text.clone())),
+        };
+        let shown = text.map(|text| self.value(quoted(&text)));
+        shown.map_or(kind.into(), |shown| FaultMessage::from(kind).and(shown))
+    }
+
+    /// A value after a blank, if faults may contain values.
+    pub(crate) fn value(&self, value: Untrusted) -> FaultMessage {
+        match self.hides_values {
+            true => FaultMessage::default(),
+            false => FaultMessage::from(" ").and(value),
+        }
     }
 }
 
@@ -218,28 +253,19 @@ fn parse_bytes(text: &str) -> Option<u64> {
     text[..digits].parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// The message about an unknown key, with the nearest known key.
-pub(crate) fn unknown_key(key: &str, known: &[&'static str]) -> String {
-    let key_in_lower_case = key.to_ascii_lowercase();
-    let likeness = |name: &str| strsim::normalized_damerau_levenshtein(&key_in_lower_case, name);
-    match known.iter().max_by(|left, right| likeness(left).total_cmp(&likeness(right))) {
-        Some(nearest) => format!("unknown key `{}`; the nearest known key is `{nearest}`", shorten(key)),
-        None => format!("unknown key `{}`", shorten(key)),
+/// The message about an unknown key, with the nearest known key. The fault's own key names the unknown one.
+pub(crate) fn unknown_key(known: &[&'static str], key: &str) -> FaultMessage {
+    let message = FaultMessage::from("unknown key");
+    match nearest(known, key) {
+        Some((name, _)) => message.and("; the nearest known key is `").and(name).and("`"),
+        None => message,
     }
 }
 
-fn describe(value: &Value) -> String {
-    match value {
-        Value::Null => "nothing".to_owned(),
-        Value::Flag(flag) => format!("`{flag}`"),
-        Value::Integer(integer) => format!("`{integer}`"),
-        Value::Number(number) => format!("`{number}`"),
-        Value::Text(text) => format!("`{}`", shorten(text)),
-        Value::List(_) => "a list".to_owned(),
-        Value::Mapping(_) => "a mapping".to_owned(),
-    }
-}
-
-fn shorten(text: &str) -> String {
-    text.chars().take(80).collect()
+/// The known key that is most similar, and its similarity from 0 to 1.
+pub(crate) fn nearest(known: &[&'static str], key: &str) -> Option<(&'static str, f64)> {
+    // The distance takes quadratic time, and a longer key is similar to no known key.
+    let key_in_lower_case: String = key.chars().take(80).collect::<String>().to_ascii_lowercase();
+    let likeness = |name: &'static str| (name, strsim::normalized_damerau_levenshtein(&key_in_lower_case, name));
+    known.iter().map(|name| likeness(name)).max_by(|left, right| left.1.total_cmp(&right.1))
 }

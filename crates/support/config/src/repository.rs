@@ -1,9 +1,10 @@
 //! `.cairn.yaml`: the settings of a repository.
 
-use cairn_domain::{Digest, Digester, RepoPath};
+use cairn_domain::{Digest, Digester, InvalidPath, RepoPath};
 use cairn_inventory::FileSizeLimit;
 
 use crate::InvalidSettings;
+use crate::fault::FaultMessage;
 use crate::reader::{At, Reader};
 use crate::tree::{Node, Value};
 
@@ -188,7 +189,8 @@ pub(crate) fn max_file_size(reader: &mut Reader, at: &At<'_>) -> Option<u64> {
     match FileSizeLimit::new(provided) {
         Ok(_) => Some(provided),
         Err(error) => {
-            reader.fault(at, format!("{error} (max_allowed: {}, provided: {provided})", error.max_allowed));
+            let message = FaultMessage::from("is above the maximum (max_allowed: ").and(error.max_allowed);
+            reader.fault(at, message.and(", provided: ").and(provided).and(")"));
             None
         }
     }
@@ -201,7 +203,7 @@ fn modules(reader: &mut Reader, at: &At<'_>) -> Vec<ModuleSettings> {
         let path = match RepoPath::parse(path.trim_end_matches('/')) {
             Ok(path) => path,
             Err(error) => {
-                reader.fault(&at, error.to_string());
+                reader.fault(&at, path_fault(&error));
                 continue;
             }
         };
@@ -221,6 +223,16 @@ fn modules(reader: &mut Reader, at: &At<'_>) -> Vec<ModuleSettings> {
     }
     modules.sort_by(|left, right| left.path.cmp(&right.path));
     modules
+}
+
+/// Without the path, which is part of the fault's key.
+fn path_fault(error: &InvalidPath) -> &'static str {
+    match error {
+        InvalidPath::Empty => "the path is empty",
+        InvalidPath::Absolute(_) => "the path is absolute; paths are relative to the repository's root",
+        InvalidPath::BadPart(_) => "the path has an empty, `.` or `..` part",
+        InvalidPath::BadEscape(_) => "the path has a malformed escape (expected `\\\\` or `\\xHH`)",
+    }
 }
 
 fn pattern_detection(reader: &mut Reader, at: &At<'_>) -> PatternDetection {
@@ -345,8 +357,8 @@ sensitive: ['*.tfvars']
     fn check_fault(text: &str, line: Option<u32>, key: &str, message: &str) {
         let error = RepositorySettings::parse(text).expect_err(text);
         let fault = &error.faults[0];
-        assert_eq!((fault.line, fault.key.as_str()), (line, key), "{text}: {error}");
-        assert!(fault.message.contains(message), "{text}: {error}");
+        assert_eq!((fault.line, fault.key.as_written()), (line, key), "{text}: {error}");
+        assert!(fault.message.as_str().contains(message), "{text}: {error}");
     }
 
     #[test]
@@ -355,10 +367,10 @@ sensitive: ['*.tfvars']
         check_fault("Include: [x]\n", Some(1), "Include", "`include`");
         check_fault("pattern_detection:\n  min_size: 3\n", Some(2), "pattern_detection.min_size", "`min_cluster_size`");
         check_fault("secrets:\n  ignored: [a]\n", Some(2), "secrets.ignored", "`ignore`");
-        check_fault("exclude:\n  - ok\n  - '['\n", Some(3), "exclude[1]", "invalid pattern «[»");
+        check_fault("exclude:\n  - ok\n  - '['\n", Some(3), "exclude[1]", "invalid pattern «[»: «");
         check_fault("max_file_size: 20000000\n", Some(1), "max_file_size", "max_allowed: 10485760, provided: 20000000");
-        check_fault("max_file_size: big\n", Some(1), "max_file_size", "found `big`");
-        check_fault("max_file_size: -1\n", Some(1), "max_file_size", "found `-1`");
+        check_fault("max_file_size: big\n", Some(1), "max_file_size", "found text «big»");
+        check_fault("max_file_size: -1\n", Some(1), "max_file_size", "found a whole number «-1»");
         check_fault("name: 12\n", Some(1), "name", "put it in quotes");
         check_fault("name: ../x\n", Some(1), "name", "a name has");
         check_fault("branch: --upload-pack=x\n", Some(1), "branch", "not the name of a branch");
@@ -385,7 +397,7 @@ sensitive: ['*.tfvars']
         let lines: Vec<Option<u32>> = error.faults.iter().map(|fault| fault.line).collect();
         assert_eq!(lines, [Some(1), Some(2), Some(2), Some(3)]);
         let text = error.to_string();
-        assert!(text.starts_with("invalid settings in .cairn.yaml: line 1: `nam`: unknown key"), "{text}");
+        assert!(text.starts_with("invalid settings in .cairn.yaml: line 1: «nam»: unknown key"), "{text}");
     }
 
     #[test]

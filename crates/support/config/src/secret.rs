@@ -1,8 +1,9 @@
 //! Secrets: settings refer to them, and nothing shows them.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use cairn_redaction::Untrusted;
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
@@ -22,12 +23,34 @@ pub struct Secret(SecretString);
 
 #[derive(Debug, thiserror::Error)]
 pub enum SecretUnreadable {
-    #[error("the environment variable `{0}` that should hold a secret is not set or is not text")]
+    /// The name, if it may be shown.
+    #[error("the environment variable{} that should hold a secret is not set or is not text", shown_name(.0))]
     Variable(String),
-    #[error("the file `{}` that should hold a secret cannot be read", .path.display())]
+    #[error("the file{} that should hold a secret cannot be read", shown_path(.path))]
     File { path: PathBuf, source: std::io::Error },
-    #[error("the secret from {0} is empty or contains characters that an HTTP header cannot contain")]
+    #[error("the secret from{0} is empty or contains characters that an HTTP header cannot contain")]
     Unusable(String),
+}
+
+/// Whether a text is the name of a variable by convention: capitals, digits and `_`. A token that is given
+/// instead of the name rarely is.
+pub fn is_variable_name(text: &str) -> bool {
+    let is_sign = |sign: char| sign.is_ascii_uppercase() || sign.is_ascii_digit() || sign == '_';
+    text.starts_with(|sign: char| sign.is_ascii_uppercase() || sign == '_') && text.chars().all(is_sign)
+}
+
+/// The name after a blank. Any other text may be the secret itself and is not shown.
+fn shown_name(name: &str) -> String {
+    let num_digits = name.chars().filter(char::is_ascii_digit).count();
+    let is_shown = is_variable_name(name) && num_digits <= 3 && Untrusted::new(name).as_str() == name;
+    if is_shown { format!(" `{name}`") } else { String::new() }
+}
+
+/// The path after a blank. A text that is only a name may be the secret itself and is not shown.
+fn shown_path(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let is_shown = text.contains('/') && Untrusted::new(&text).as_str() == text;
+    if is_shown { format!(" `{text}`") } else { String::new() }
 }
 
 /// Implemented by hand: a derived reader quotes unknown values, which may be a misplaced secret.
@@ -68,11 +91,11 @@ impl SecretReference {
     pub fn read(&self) -> Result<Secret, SecretUnreadable> {
         let (text, place) = match self {
             SecretReference::Env(name) => {
-                (std::env::var(name).map_err(|_| SecretUnreadable::Variable(name.clone()))?, format!("`{name}`"))
+                (std::env::var(name).map_err(|_| SecretUnreadable::Variable(name.clone()))?, shown_name(name))
             }
             SecretReference::File(path) => {
                 let unreadable = |source| SecretUnreadable::File { path: path.clone(), source };
-                (std::fs::read_to_string(path).map_err(unreadable)?, format!("`{}`", path.display()))
+                (std::fs::read_to_string(path).map_err(unreadable)?, shown_path(path))
             }
         };
         Secret::new(text.trim()).ok_or(SecretUnreadable::Unusable(place))
@@ -107,7 +130,14 @@ mod tests {
         assert!(!format!("{key:?}").contains("sk-"), "{key:?}");
         let missing = SecretReference::Env("CAIRN_NO_SUCH_SECRET".to_owned()).read().expect_err("not set");
         assert!(missing.to_string().contains("`CAIRN_NO_SUCH_SECRET`"), "{missing}");
-        assert!(SecretReference::File("/no/such/key".into()).read().is_err());
+        let missing = SecretReference::File("/no/such/key".into()).read().expect_err("no file");
+        assert!(missing.to_string().contains("`/no/such/key`"), "{missing}");
+        for secret in ["ghp_A1b2C3d4", "hunter2Zq9xx", "AKIAIOSFODNN7EXAMPLE", "X7K2P9QW4R5T"] {
+            for reference in [SecretReference::Env(secret.to_owned()), SecretReference::File(secret.into())] {
+                let shown = format!("{}", reference.read().expect_err("no name"));
+                assert!(!shown.contains(secret), "{shown}");
+            }
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ impl TagRules {
     pub fn compile(rules: &[TagRule]) -> Result<Self, Vec<InvalidPattern>> {
         let mut compiled = Vec::with_capacity(rules.len());
         for rule in rules {
-            let globs = Patterns::compile(&format!("tags.{}", rule.tag), &rule.globs)?;
+            let globs = Patterns::compile("tags", &rule.globs)?;
             compiled.push(CompiledRule { tag: rule.tag.clone(), globs, languages: rule.languages.clone() });
         }
         Ok(Self { rules: compiled })

@@ -7,6 +7,7 @@ use serde_saphyr::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::Fault;
+use crate::fault::{FaultMessage, Key, quoted};
 
 /// Longer settings are refused.
 const MAX_BYTES: usize = 256 * 1024;
@@ -41,8 +42,8 @@ impl Node {
         let options = serde_saphyr::options! { with_snippet: false, strict_booleans: true };
         serde_saphyr::from_str_with_options(text, options).map_err(|error| Fault {
             line: error.location().and_then(|location| line_number(location.line())),
-            key: String::new(),
-            message: first_line(&error.to_string()),
+            key: Key::default(),
+            message: FaultMessage::from("not YAML: ").and(quoted(first_line(&error.to_string()))),
         })
     }
 
@@ -54,8 +55,8 @@ impl Node {
         };
         let table = DeTable::parse(text).map_err(|error| Fault {
             line: error.span().and_then(|span| line_of(span.start)),
-            key: String::new(),
-            message: first_line(error.message()),
+            key: Key::default(),
+            message: FaultMessage::from("not TOML: ").and(quoted(first_line(error.message()))),
         })?;
         let line = line_of(table.span().start);
         Ok(Node { line, value: table_value(table.get_ref(), &line_of) })
@@ -66,16 +67,16 @@ fn check_size(text: &str) -> Result<(), Fault> {
     if text.len() <= MAX_BYTES {
         return Ok(());
     }
-    let message = format!("{} bytes are too long for settings; at most {MAX_BYTES}", text.len());
-    Err(Fault { line: None, key: String::new(), message })
+    let message = FaultMessage::default().and(text.len()).and(" bytes are too long for settings; at most ");
+    Err(Fault { line: None, key: Key::default(), message: message.and(MAX_BYTES) })
 }
 
 fn line_number(line: u64) -> Option<u32> {
     u32::try_from(line).ok().filter(|line| *line > 0)
 }
 
-fn first_line(message: &str) -> String {
-    message.lines().next().unwrap_or_default().to_owned()
+fn first_line(message: &str) -> &str {
+    message.lines().next().unwrap_or_default()
 }
 
 fn table_value(table: &DeTable<'_>, line_of: &dyn Fn(usize) -> Option<u32>) -> Value {

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+use cairn_config::is_variable_name;
 use cairn_domain::{Scope, Tenant};
 use cairn_pipeline::StageError;
 use cairn_ports::{Catalogue, FailureCode};
@@ -38,9 +39,10 @@ pub(super) async fn requests(local: &Local, arguments: &OrganisationArguments) -
 
 fn config(arguments: &OrganisationArguments) -> anyhow::Result<OrganisationConfig> {
     let text = arguments.organisation.as_deref().unwrap_or_default();
-    let (kind, owner) = text.split_once(':').filter(|(_, owner)| !owner.is_empty()).ok_or_else(|| {
-        wrong(format!("`--organisation {text}`: write KIND:OWNER, for example github:acme or gitlab:group/subgroup"))
-    })?;
+    let (kind, owner) = text
+        .split_once(':')
+        .filter(|(_, owner)| !owner.is_empty())
+        .ok_or_else(|| wrong("`--organisation` takes KIND:OWNER, for example github:acme or gitlab:group/subgroup"))?;
     let mut hosting = json!({ "kind": kind, "owner": owner });
     if arguments.user {
         hosting["owner_is"] = json!("user");
@@ -49,6 +51,12 @@ fn config(arguments: &OrganisationArguments) -> anyhow::Result<OrganisationConfi
         hosting["url"] = json!(url);
     }
     if let Some(variable) = &arguments.token_env {
+        // The value is not shown: it may be the token itself.
+        if !is_variable_name(variable) {
+            bail!(wrong(
+                "`--token-env` takes the NAME of an environment variable (capitals, digits, `_`), never the token"
+            ));
+        }
         hosting["token"] = json!({ "env": variable });
     }
     let config: OrganisationConfig = serde_json::from_value(json!({
@@ -59,7 +67,7 @@ fn config(arguments: &OrganisationArguments) -> anyhow::Result<OrganisationConfi
         "include_archived": arguments.archived,
         "include_forks": arguments.forks,
     }))
-    .map_err(|error| wrong(format!("`--organisation {text}`: {error}")))?;
+    .map_err(|_| wrong("`--organisation`: KIND is one of github, gitlab, gitea and forgejo"))?;
     let faults = config.faults();
     if faults.is_empty() {
         Ok(config)

@@ -10,7 +10,7 @@ use cairn_domain::{
 use cairn_local_broker::LocalBroker;
 use cairn_pipeline::{StageError, reconcile};
 use cairn_ports::{Broker, Catalogue, ErrorKind, FailureCode, Ledger, LedgerRead, RepositoryRecord, RunRecord};
-use cairn_stages::{SyncRequest, Synced, check_request};
+use cairn_stages::{OpenedSource, SyncRequest, Synced, check_request};
 use cairn_wire::{RequestSettings, RunResult};
 
 use super::Local;
@@ -75,35 +75,66 @@ impl Local {
         check_request(&self.operator, &request.settings)?;
         let record = request.record();
         let repository = record.id;
+        request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut opened = self.check_source(&record, request.rebuild, progress).await?;
         if request.rebuild && self.verify(repository).await.is_err() {
             self.remove(&record).await?;
+            // The clone is removed too.
+            opened = None;
         }
         self.runs.register(record.clone()).await?;
-        request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
         // A separate broker for each run: unacknowledged jobs of a stopped runner would count as work for
         // ever.
         let broker = self.broker();
         let runner = tokio::spawn(self.runner(&broker).run(self.workers.clone()));
-        let indexed = self.index_registered(&broker, record, request.rebuild, progress).await;
+        let indexed = self.index_registered(&broker, record, &mut opened, request.rebuild, progress).await;
         runner.abort();
         let indexed = indexed?;
         self.sweep().await?;
         Ok(indexed)
     }
 
+    /// Opens the source and checks its own settings, if the call registers a repository, changes its record
+    /// or removes its data. Otherwise the sync checks them, and need not open a source that has not changed.
+    async fn check_source(
+        &self,
+        record: &RepositoryRecord,
+        rebuild: bool,
+        progress: &dyn Progress,
+    ) -> anyhow::Result<Option<OpenedSource>> {
+        let known = self.runs.repositories(&Scope::only(record.tenant.clone(), [record.id])).await?;
+        let is_same = |known: &RepositoryRecord| {
+            known.name == record.name
+                && known.source == record.source
+                && known.branch == record.branch
+                && known.settings == record.settings
+        };
+        if !rebuild && known.iter().any(is_same) {
+            return Ok(None);
+        }
+        progress.reading(&record.name);
+        Ok(Some(self.sync.check_source(&self.sync_request(record.clone(), rebuild)).await?))
+    }
+
+    fn sync_request(&self, repository: RepositoryRecord, rebuild: bool) -> SyncRequest {
+        let cache = self.home.source_cache(repository.id);
+        SyncRequest { repository, cache, rebuild, lane: Lane::Interactive }
+    }
+
     async fn index_registered(
         &self,
         broker: &LocalBroker,
         record: RepositoryRecord,
+        opened: &mut Option<OpenedSource>,
         rebuild: bool,
         progress: &dyn Progress,
     ) -> anyhow::Result<Indexed> {
         self.finish_earlier(broker, record.id, progress).await?;
         progress.reading(&record.name);
         let id = record.id;
-        let known = self.home.source_cache(id);
-        let request = SyncRequest { repository: record, cache: known.clone(), rebuild, lane: Lane::Interactive };
-        match self.sync(request).await? {
+        let request = self.sync_request(record, rebuild);
+        let known = request.cache.clone();
+        match self.sync(request, opened).await? {
             Synced::Unchanged { published, cache } => {
                 self.home.keep_source_cache(id, &known, &cache)?;
                 Ok(Indexed { run: None, state: published.state, result: published.result, message: None })
@@ -116,10 +147,10 @@ impl Local {
     }
 
     /// Syncs. If another process holds the lease, waits as long as a dead process could hold it.
-    async fn sync(&self, request: SyncRequest) -> anyhow::Result<Synced> {
+    async fn sync(&self, request: SyncRequest, opened: &mut Option<OpenedSource>) -> anyhow::Result<Synced> {
         let give_up = self.clock.monotonic() + Duration::from_millis(2 * super::LEASE_MS as u64);
         loop {
-            match self.sync.run(request.clone()).await {
+            match self.sync.run_opened(request.clone(), opened).await {
                 Err(error) if error.code == FailureCode::Conflict && self.clock.monotonic() < give_up => {
                     tokio::time::sleep(LEASE_POLL).await;
                 }

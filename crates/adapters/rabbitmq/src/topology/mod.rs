@@ -60,8 +60,8 @@ impl TopologyConfig {
             |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
         let words = [("prefix", &self.prefix), ("version", &self.version)];
         let keys = self.owned_keys.iter().map(|key| ("owned_keys", key));
-        for (name, word) in words.into_iter().chain(keys).filter(|(_, word)| !is_word(word)) {
-            faults.push(format!("`topology.{name}`: `{word}` may contain only letters, digits, `-` and `_`"));
+        for (name, _) in words.into_iter().chain(keys).filter(|(_, word)| !is_word(word)) {
+            faults.push(format!("`topology.{name}` may contain only letters, digits, `-` and `_`"));
         }
         if self.owned_keys.iter().any(|key| key == COORDINATOR) {
             faults.push(format!(
