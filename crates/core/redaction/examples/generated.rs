@@ -3,11 +3,14 @@
 
 #[path = "../src/generated.rs"]
 mod generated;
+#[path = "../src/more_surroundings.rs"]
+mod more_surroundings;
 #[path = "../src/surroundings.rs"]
 mod surroundings;
 
 use cairn_redaction::{Redactor, SecretsIgnore};
 use generated::{KINDS, measure, measure_wrapped};
+use more_surroundings::MORE_SURROUNDINGS;
 use surroundings::{SURROUNDINGS, WRAPPED};
 
 fn main() {
@@ -19,7 +22,7 @@ fn main() {
     let (mut found, mut all) = (0, 0);
     let heads: Vec<String> = KINDS.iter().map(|kind| format!("{kind:?}")).collect();
     println!("| surrounding | {} | all |\n|---|{}", heads.join(" | "), "--:|".repeat(heads.len() + 1));
-    for surrounding in SURROUNDINGS {
+    for surrounding in SURROUNDINGS.iter().chain(MORE_SURROUNDINGS) {
         let counts: Vec<_> = KINDS.iter().map(|kind| measure(surrounding, *kind, num_values, &redact)).collect();
         let cells: Vec<String> = counts
             .iter()

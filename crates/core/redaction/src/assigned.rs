@@ -211,6 +211,9 @@ fn after_space(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
         cursor.skip_spaces();
         return value(cursor);
     }
+    if let Some(found) = after_to(cursor) {
+        return Some(found);
+    }
     let bare = cursor.bare()?;
     let resume = cursor.at;
     cursor.skip_spaces();
@@ -233,4 +236,18 @@ fn after_space(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
         }
         _ => Some((Style::Spaced, bare)),
     }
+}
+
+/// Reads the literal of `set the password to "…"`.
+fn after_to(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    if !cursor.at_word(b"to ") {
+        return None;
+    }
+    let start = cursor.at;
+    cursor.at += b"to ".len();
+    let found = cursor.literal(Style::Beside);
+    if found.is_none() {
+        cursor.at = start;
+    }
+    found
 }

@@ -5,11 +5,10 @@
 use std::ops::Range;
 
 use crate::assigned::{REACH, assigned};
-use crate::context;
 use crate::cursor::Cursor;
-use crate::data;
 use crate::judge::{self, Style};
 use crate::name::{Name, Naming};
+use crate::{beside, context, data};
 
 /// Maximum number of literals of one value.
 const MOST_PARTS: usize = 32;
@@ -21,7 +20,7 @@ pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<V
     match known {
         // Closing brackets and stops at the end belong to the surroundings of the value.
         Some(known) if whole.iter().all(|value| is_covered(text, value, &known)) => Some(known),
-        known if whole.is_empty() => known,
+        known if whole.is_empty() => known.or_else(|| beside::value(text, &hit, naming).map(|value| vec![value])),
         _ => Some(whole),
     }
 }

@@ -51,9 +51,18 @@ pub(crate) static COMMANDS: &[&str] = &[
     "requirepass",
     "masterauth",
     "nickserv",
-    "-storepass",
-    "-keypass",
+    "storepass",
+    "keypass",
+    "ldappasswd",
+    "rar a ",
+    "xfreerdp",
+    "cmdkey",
+    "rabbitmqctl",
+    "rootpw",
 ];
+
+/// Options and settings whose next word is a password.
+const FIRST: [&[u8]; 5] = [b"requirepass", b"masterauth", b"storepass", b"keypass", b"rootpw"];
 
 /// The position of the password of a command.
 enum Position {
@@ -87,7 +96,11 @@ fn positions(command: &[u8]) -> &'static [Position] {
         b"zip -p" | b"sqlcmd" => &[Argument("-P")],
         b"7z " => &[Joined("-p")],
         b"nickserv" => &[Next("identify"), Next("IDENTIFY")],
-        b"requirepass" | b"masterauth" | b"-storepass" | b"-keypass" => &[First],
+        b"ldappasswd" => &[Argument("-w"), Next("-s"), Next("-a")],
+        b"rar a " => &[Joined("-hp"), Joined("-p")],
+        b"xfreerdp" => &[Joined("/p:")],
+        b"cmdkey" => &[Joined("/pass:")],
+        name if FIRST.contains(&name) => &[First],
         _ => &[],
     }
 }
@@ -121,6 +134,7 @@ pub(crate) fn passwords(
         b"openssl " => openssl_passwd(text, &words),
         b"net use" => net_use(text, &words),
         b"net user" => net_user(text, &words),
+        b"rabbitmqctl" => rabbitmqctl(text, &words),
         b"sqlplus" | b"expdp " | b"impdp " | b"sqlldr " => oracle(text, &words),
         _ => Vec::new(),
     };
@@ -149,9 +163,15 @@ fn words_of(text: &[u8], hit: &Range<usize>, command: &[u8], end: usize, budget:
 
 /// The end of the name of a command, with endings such as `dump` and `.exe`.
 fn command_end(text: &[u8], hit: &Range<usize>, command: &[u8]) -> Option<usize> {
-    let is_option = command.starts_with(b"-");
+    let is_keytool = matches!(command, b"storepass" | b"keypass");
+    let is_option = is_keytool || command.starts_with(b"-");
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'@');
-    if let Some(before) = hit.start.checked_sub(1)
+    if is_keytool {
+        let begins = [b"-".as_slice(), b"-dest", b"-src"].iter().any(|sign| text[..hit.start].ends_with(sign));
+        if !begins {
+            return None;
+        }
+    } else if let Some(before) = hit.start.checked_sub(1)
         && (is_name(text[before]) || (text[before] == b'-' && !is_auth(command)))
         && !name::is_escape_letter(text, before)
         && !(command == b"zip -p" && text[..hit.start].ends_with(b"un"))
@@ -182,7 +202,7 @@ fn command_end(text: &[u8], hit: &Range<usize>, command: &[u8]) -> Option<usize>
 /// Whether the name is an option that hyphens may precede: `--requirepass` and `requirepass` are the same
 /// setting.
 fn is_auth(command: &[u8]) -> bool {
-    matches!(command, b"requirepass" | b"masterauth" | b"-storepass" | b"-keypass" | b"-passin" | b"-passout")
+    FIRST.contains(&command) || matches!(command, b"-passin" | b"-passout")
 }
 
 /// The argument of an option: the next word, or the rest of the option's own word.
@@ -295,6 +315,14 @@ fn net_user(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let is_switch = |word: &Word| text[word.whole.clone()].starts_with(b"/");
     let is_command = words.len() == 2 || words.iter().skip(2).any(is_switch);
     words.get(1).filter(|word| is_command && !is_switch(word)).map(|word| word.value.clone()).into_iter().collect()
+}
+
+/// The password of `rabbitmqctl add_user name VALUE`.
+fn rabbitmqctl(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
+    let sets =
+        |word: &Word| matches!(&text[word.whole.clone()], b"add_user" | b"change_password" | b"authenticate_user");
+    let place = words.iter().position(sets).map(|at| at + 2);
+    place.and_then(|at| words.get(at)).map(|word| word.value.clone()).into_iter().collect()
 }
 
 /// The password of `sqlplus user/VALUE@host`. Without a host, only a value that no program could contain.

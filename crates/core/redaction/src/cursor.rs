@@ -113,6 +113,10 @@ impl Cursor<'_> {
         }
         let length = closing(rest, &quote)?;
         self.at = first + length;
+        // Code in a document of a program: `` `\"name\"` ``.
+        if quote.sign == b'`' && length > 4 && rest.starts_with(b"\\\"") && rest[..length].ends_with(b"\\\"") {
+            return Some((style, first + 2..first + length - 2));
+        }
         (length > 0).then(|| (style, first..first + length))
     }
 

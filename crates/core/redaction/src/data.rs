@@ -13,7 +13,10 @@ use crate::cursor::Cursor;
 use crate::judge::{self, Style};
 use crate::name::{Name, Naming, Promise, name_end};
 use crate::shape::Shape;
-use crate::{entropy, expression, list, marker, prose};
+use crate::{entropy, expression, list, marker, phrase, prose};
+
+/// Maximum length of a value that ends with the quote around its pair, in bytes.
+const LONGEST_PAIR: usize = 80;
 
 /// The bare values that are assigned to the name around a keyword, if they are secrets.
 pub(crate) fn secrets(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Range<usize>> {
@@ -59,12 +62,55 @@ fn single(text: &[u8], name: &Name, separator: Separator, start: usize) -> Optio
     let before = Before::of(text, name.span.start);
     let is_netrc = separator == Separator::Blank && is_netrc(text, name.span.start);
     let is_command = before.is_command || text[name.span.clone()].starts_with(b"-");
-    if separator == Separator::Blank && !is_command && !is_netrc {
+    let line = line_before(text, name.span.start);
+    let value = run(text, start, &before)?;
+    let fills_line = (before.is_start || is_directive(line)) && ends_line(text, value.end);
+    let is_introduced = name.promise == Promise::Password && prose::introduces(line);
+    if separator == Separator::Blank && !is_command && !is_netrc && !fills_line && !is_introduced {
         return None;
     }
-    let value = run(text, start, &before)?;
-    let is_line = (before.is_start && ends_line(text, value.end)) || is_netrc || before.is_option();
-    Some((value, is_line))
+    let is_line = (fills_line && (separator == Separator::Blank || before.is_start))
+        || is_netrc
+        || before.is_option()
+        || is_switch(line);
+    match quoted_pair(text, name, &before, start).or_else(|| tagged(text, start)) {
+        Some(whole) if whole.end > value.end => Some((whole, true)),
+        _ => Some((value, is_line)),
+    }
+}
+
+/// Whether the line before a name is the directive of a server and a blank: `proxy_set_header `.
+fn is_directive(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    let word = line.strip_suffix(b" ").unwrap_or_default().trim_ascii_end();
+    word.contains(&b'_') && word.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'_')
+}
+
+/// Whether the name is a switch of Windows: `/pass:…`.
+fn is_switch(line: &[u8]) -> bool {
+    matches!(line, [.., b' ', b'/'])
+}
+
+/// The value up to the closing tag, if a tag ends before it: `<code>…</code>`.
+fn tagged(text: &[u8], start: usize) -> Option<Range<usize>> {
+    TAGS.iter().find(|tag| text[..start].ends_with(tag))?;
+    let rest = &text[start..text.len().min(start + LONGEST_PAIR)];
+    let length = rest.windows(2).position(|pair| pair == b"</")?;
+    (!rest[..length].contains(&b'\n')).then_some(start..start + length)
+}
+
+/// The value up to the quote that closes the whole pair: `'password=…'`.
+fn quoted_pair(text: &[u8], name: &Name, before: &Before, start: usize) -> Option<Range<usize>> {
+    let (quote, false) = before.quote? else { return None };
+    let open = name.span.start.checked_sub(1)?;
+    if text[open] != quote || quote == b'`' {
+        return None;
+    }
+    let mut cursor = Cursor { text: &text[..text.len().min(start + LONGEST_PAIR)], at: open };
+    let (_, literal) = cursor.literal(Style::Literal)?;
+    let value = text.get(start..literal.end)?;
+    let escape = value.windows(2).position(|pair| matches!(pair, [b'\\', b'n' | b'r' | b't']));
+    Some(start..start + escape.unwrap_or(value.len()))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -113,6 +159,8 @@ fn sign(text: &[u8], end: usize, at: usize, is_plain: bool) -> Option<(Separator
         [b'-', b'>', b' ', ..] => (Separator::Sign, 3),
         [0xE2, 0x86, 0x92, ..] | [0xEF, 0xBC, 0x9A, ..] => (Separator::Sign, 3),
         [b'=' | b':', ..] => (Separator::Sign, 1),
+        [b'-', b' ', ..] if has_blanks && is_plain => (Separator::Words, 2),
+        [b'?', ..] => (Separator::Words, prose::answer(&text[at..])?),
         [_, ..] if has_blanks => match prose::after_verb(text, at) {
             Some(value) => (Separator::Words, value - at),
             None if is_plain => (Separator::Blank, 0),
@@ -123,6 +171,9 @@ fn sign(text: &[u8], end: usize, at: usize, is_plain: bool) -> Option<(Separator
     Some((separator, at + length))
 }
 
+/// Tags of HTML that may precede a value.
+const TAGS: [&[u8]; 8] = [b"<code>", b"<b>", b"<strong>", b"<tt>", b"<em>", b"<i>", b"<kbd>", b"<span>"];
+
 /// The form and the start of the value after a sign.
 fn after_sign(text: &[u8], mut value: usize, is_colon: bool) -> Option<(Separator, usize)> {
     while text[value.min(text.len())..].starts_with(b"**") {
@@ -131,6 +182,7 @@ fn after_sign(text: &[u8], mut value: usize, is_colon: bool) -> Option<(Separato
     value = skip_blanks(text, value);
     if is_colon {
         value = skip_properties(text, value);
+        value += TAGS.iter().find(|tag| text[value.min(text.len())..].starts_with(tag)).map_or(0, |tag| tag.len());
     }
     match &text[value.min(text.len())..] {
         [b'|' | b'>', ..] if is_colon && begins_block(text, value) => Some((Separator::Block, value)),
@@ -254,9 +306,11 @@ pub(crate) fn pgpass(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
 pub(crate) fn is_written(value: &[u8], naming: Naming, promise: Promise, is_line: bool) -> bool {
     let shape = Shape::of(value);
     let num_signs = shape.signs + shape.joiners;
+    if shape.blanks > 0 {
+        return is_line && promise == Promise::Password && phrase::is_signed_phrase(value);
+    }
     if value.len() < 6
         || value.len() > 128
-        || shape.blanks > 0
         || entropy::num_distinct(value) < 5
         || marker::is_in(value)
         || judge::is_never_a_password(value)

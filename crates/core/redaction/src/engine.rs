@@ -8,8 +8,8 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::rules::{Check, Find, Pattern, Rule, rules};
 use crate::{
-    assignment, command, data, encoded, entropy, inserted, judge, manifest, marker, name, notebook, piped, private_key,
-    random, shape, table, url, wrapped,
+    assignment, call, command, data, encoded, entropy, inserted, judge, manifest, marker, name, notebook, pair, piped,
+    private_key, random, shape, table, url, wrapped,
 };
 
 /// Maximum length of a match after the keyword of a pattern, in bytes.
@@ -197,6 +197,10 @@ impl Scan<'_> {
             Find::Command => command::passwords(bytes, hit, &mut self.last_command, budget),
             Find::Piped => piped::piped(bytes, hit, budget),
             Find::Options => command::options(bytes, hit, budget).into_iter().collect(),
+            Find::Credentials => call::credentials(bytes, hit, budget),
+            Find::Field => call::fields(bytes, hit, budget),
+            Find::LiteralAfter => call::literal_after(bytes, hit).into_iter().collect(),
+            Find::Pair => pair::password(bytes, hit).into_iter().collect(),
             Find::Translated => data::translated(bytes, hit).into_iter().collect(),
             Find::Pgpass => data::pgpass(bytes, hit).into_iter().collect(),
             Find::Cells => {

@@ -39,8 +39,9 @@ pub(crate) fn is_expression(value: &[u8]) -> bool {
         let accepted = match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
                 let accepted = reader.name();
-                let calls = reader.at - start >= 3 && value.get(reader.at) == Some(&b'(');
-                has_word |= calls || reader.at - start >= 6 || Shape::of(&value[start..reader.at]).in_words >= 4;
+                let name = &value[start..reader.at];
+                let calls = name.len() >= 3 && value.get(reader.at) == Some(&b'(');
+                has_word |= (calls || name.len() >= 6) && is_even(name) || Shape::of(name).in_words >= 4;
                 accepted
             }
             b'0'..=b'9' => reader.number(),
@@ -120,8 +121,9 @@ impl<'value> Reader<'value> {
         match rest.iter().position(|byte| *byte == quote) {
             Some(length) => self.operand(length + 2),
             None => {
-                let is_words = rest.iter().all(|byte| byte.is_ascii_alphabetic() || b"_-./".contains(byte));
-                self.operand(rest.len() + 1) && is_words
+                let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./:".contains(byte);
+                let is_words = rest.split(|byte| !byte.is_ascii_alphanumeric()).all(is_name);
+                self.operand(rest.len() + 1) && rest.iter().all(is_part) && is_words
             }
         }
     }
@@ -186,6 +188,18 @@ impl<'value> Reader<'value> {
 /// Whether the name looks like a name that people give: words, abbreviations, digits at the end of a part.
 pub(crate) fn is_name(name: &[u8]) -> bool {
     name.split(|byte| *byte == b'_').all(is_name_part)
+}
+
+/// Whether the name has only small letters, only capitals without digits, or capitals after a prefix such as
+/// `get`. Letters of a generated password are mixed.
+fn is_even(name: &[u8]) -> bool {
+    let has = |kind: fn(&u8) -> bool| name.iter().any(kind);
+    let prefix = name.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+    match (has(u8::is_ascii_lowercase), has(u8::is_ascii_uppercase)) {
+        (true, true) => prefix >= 3,
+        (false, true) => !has(u8::is_ascii_digit),
+        _ => true,
+    }
 }
 
 fn is_name_part(part: &[u8]) -> bool {

@@ -27,6 +27,14 @@ pub enum Kind {
     TrailingSign,
     /// Contains `<` before a letter, as the beginning of a tag does.
     Angle,
+    /// Any characters. One in three is a sign.
+    Dense,
+    /// Like `Dense`, and begins with a sign.
+    DenseSign,
+    /// Only letters and digits.
+    Plain,
+    /// Brackets as an expression has them: `VZaXr(ahvp)[GWe8`.
+    Call,
 }
 
 pub const KINDS: &[Kind] = &[
@@ -39,6 +47,10 @@ pub const KINDS: &[Kind] = &[
     Kind::Passphrase,
     Kind::TrailingSign,
     Kind::Angle,
+    Kind::Dense,
+    Kind::DenseSign,
+    Kind::Plain,
+    Kind::Call,
 ];
 
 /// A sequence of pseudo-random numbers (SplitMix64).
@@ -105,8 +117,29 @@ pub fn password(kind: Kind, dice: &mut Dice) -> String {
             value[inside + 1] = dice.of(LETTERS);
         }
         Kind::Passphrase => return passphrase(dice),
+        Kind::Dense | Kind::DenseSign | Kind::Plain | Kind::Call => return generated(kind, dice),
     }
     value.into_iter().collect()
+}
+
+/// A password whose characters are all random. It has a letter and a digit.
+fn generated(kind: Kind, dice: &mut Dice) -> String {
+    let plain = format!("{LETTERS}{DIGITS}");
+    let dense = format!("{plain}{DIGITS}{SIGNS}");
+    loop {
+        let length = 12 + dice.below(9);
+        let mut some = |length: usize, alphabet: &str| -> String { (0..length).map(|_| dice.of(alphabet)).collect() };
+        let value = match kind {
+            Kind::Plain => some(length, &plain),
+            Kind::Call => format!("{}({})[{}", some(5, &plain), some(4, &plain), some(4, &plain)),
+            Kind::DenseSign => format!("{}{}", some(1, "!#$%&(*+-@[{<?^~/"), some(length - 1, &dense)),
+            _ => some(length, &dense),
+        };
+        let has = |alphabet: &str| value.contains(|character| alphabet.contains(character));
+        if has(LETTERS) && has(DIGITS) {
+            return value;
+        }
+    }
 }
 
 fn passphrase(dice: &mut Dice) -> String {
@@ -156,6 +189,22 @@ pub fn written(value: &str, writing: Writing) -> Option<String> {
         Writing::Word => (!has(" \"'`\\$&|;<>(){}*?!#~[]") && value.is_ascii()).then(|| value.to_owned()),
         Writing::Colons => (!has(" ")).then(|| value.replace('\\', "\\\\").replace(':', "\\:")),
         Writing::Comma => (!has(" ,\"'")).then(|| value.to_owned()),
+        Writing::Verbatim => Some(value.replace('"', "\"\"")),
+        Writing::Blunt => {
+            let is_special = |character: char| ";\"'`,&|<>()$ \\#*?[]{}!~:=".contains(character);
+            Some(value.chars().map(|character| if is_special(character) { '_' } else { character }).collect())
+        }
+        Writing::Make => (!has(" #$")).then(|| value.to_owned()),
+        Writing::Connection => (!has(";\"'<>& ")).then(|| value.to_owned()),
+        Writing::Percent => Some(
+            value
+                .bytes()
+                .map(|byte| match byte {
+                    byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+                    byte => format!("%{byte:02X}"),
+                })
+                .collect(),
+        ),
         Writing::Cell => (!has(" |`")).then(|| value.to_owned()),
         Writing::Backtick => (!has("`\\")).then(|| value.replace("${", "$.")),
     }
@@ -174,6 +223,8 @@ pub struct Count {
 /// or more of its characters is left. Pieces that the surroundings also contain do not count.
 pub fn measure(surrounding: &Surrounding, kind: Kind, num_values: u64, redact: &dyn Fn(&str) -> String) -> Count {
     let mut count = Count::default();
+    // With `_` in place of its signs, a passphrase is the name of a variable.
+    let num_values = if surrounding.writing == Writing::Blunt && kind == Kind::Passphrase { 0 } else { num_values };
     for seed in 0..num_values {
         let mut dice = Dice::new(seed * 977 + kind as u64);
         let mut tries = 0;

@@ -1,6 +1,7 @@
 //! Checks that at least 95 % of the generated secrets are found in all surroundings.
 
 use crate::generated::{KINDS, measure, measure_wrapped};
+use crate::more_surroundings::MORE_SURROUNDINGS;
 use crate::surroundings::{SURROUNDINGS, WRAPPED};
 use crate::{Redactor, SecretsIgnore};
 
@@ -8,7 +9,7 @@ use crate::{Redactor, SecretsIgnore};
 const ENOUGH_PERCENT: usize = 95;
 
 /// Number of values of each kind in each kind of surroundings.
-const NUM_VALUES: u64 = 25;
+const NUM_VALUES: u64 = 10;
 
 fn redact(text: &str) -> String {
     let redactor = Redactor::new(&SecretsIgnore::default()).expect("no patterns");
@@ -18,7 +19,7 @@ fn redact(text: &str) -> String {
 #[test]
 fn generated_passwords_are_found_in_every_surrounding() {
     let mut faults = Vec::new();
-    for surrounding in SURROUNDINGS {
+    for surrounding in SURROUNDINGS.iter().chain(MORE_SURROUNDINGS) {
         let (mut num_found, mut num_values, mut leaks) = (0, 0, Vec::new());
         for kind in KINDS {
             let count = measure(surrounding, *kind, NUM_VALUES, &redact);
@@ -37,8 +38,8 @@ fn generated_passwords_are_found_in_every_surrounding() {
 #[test]
 fn all_lines_of_wrapped_secrets_are_found() {
     for (index, (name, ..)) in WRAPPED.iter().enumerate() {
-        for size in [(2, 76), (3, 64), (5, 60), (40, 76)] {
-            let count = measure_wrapped(index, size, 20, &redact);
+        for size in [(2, 40), (2, 76), (3, 57), (5, 64), (40, 76), (25, 120), (75, 40)] {
+            let count = measure_wrapped(index, size, 5, &redact);
             assert_eq!(count.num_found, count.num_values, "{name} {size:?}: {:?}", count.leaks.first());
         }
     }

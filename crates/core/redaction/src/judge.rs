@@ -116,7 +116,22 @@ pub(crate) fn is_chosen(value: &[u8]) -> bool {
 }
 
 fn is_stand_in(value: &[u8]) -> bool {
-    random::is_placeholder(value) && !is_complex(Shape::of(value), value) && !is_more_than_a_stand_in(value)
+    random::is_placeholder(value)
+        && !is_complex(Shape::of(value), value)
+        && !is_more_than_a_stand_in(value)
+        && !has_random_rest(value)
+}
+
+/// Whether the letters and digits between runs of `_` and similar signs are random: `dU____d96_k7S`.
+fn has_random_rest(value: &[u8]) -> bool {
+    if !value.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.' | b'*')) || template::is_template(value) {
+        return false;
+    }
+    let rest: Vec<u8> = value.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
+    let shape = Shape::of(&rest);
+    let num_classes = [shape.lower, shape.upper, shape.digits].iter().filter(|count| **count > 0).count();
+    let is_mixed = num_classes == 3 || (num_classes == 2 && shape.digits > 1);
+    rest.len() >= 5 && is_mixed && shape.in_words == 0 && !random::is_placeholder(&rest)
 }
 
 /// Whether the value has enough characters in addition to a word that names a secret: `hunter2secret`.

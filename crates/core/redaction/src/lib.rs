@@ -14,6 +14,8 @@
 mod assigned;
 mod assignment;
 mod before;
+mod beside;
+mod call;
 mod cell;
 mod columns;
 mod command;
@@ -35,6 +37,7 @@ mod marker;
 mod markup;
 mod name;
 mod notebook;
+mod pair;
 mod phrase;
 mod piped;
 mod private_key;
@@ -64,6 +67,8 @@ mod false_alarm_tests;
 mod generated;
 #[cfg(test)]
 mod generated_tests;
+#[cfg(test)]
+mod more_surroundings;
 #[cfg(test)]
 mod planted_code;
 #[cfg(test)]

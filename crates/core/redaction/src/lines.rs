@@ -13,8 +13,9 @@ pub(crate) fn line_around(text: &[u8], hit: &Range<usize>) -> Option<Range<usize
     let floor = hit.start.saturating_sub(LONGEST_LINE);
     let before = &text[floor..hit.start];
     let plain = before.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
-    let escaped = before.windows(2).rposition(|pair| pair == b"\\n").map(|at| at + 2);
-    let start = match plain.max(escaped) {
+    let own = &before[plain.unwrap_or(0)..];
+    let escaped = own.windows(2).rposition(|pair| pair == b"\\n").map(|at| plain.unwrap_or(0) + at + 2);
+    let start = match escaped.or(plain) {
         None if floor > 0 => return None,
         begin => floor + begin.unwrap_or(0),
     };
@@ -36,13 +37,12 @@ fn string_of(text: &[u8], line: Range<usize>, at: usize) -> Range<usize> {
 /// The line from `start`. It ends with a line feed or with the escape `\n` of a string.
 fn next_line(text: &[u8], start: usize) -> Option<Range<usize>> {
     let rest = &text[start..text.len().min(start + LONGEST_LINE)];
-    let escaped = rest.windows(2).position(|pair| pair == b"\\n");
     let plain = rest.iter().position(|byte| *byte == b'\n');
-    let length = match (plain, escaped) {
-        (Some(plain), Some(escaped)) => plain.min(escaped),
-        (Some(length), None) | (None, Some(length)) => length,
-        (None, None) if start + rest.len() == text.len() => rest.len(),
-        (None, None) => return None,
+    let escaped = rest[..plain.unwrap_or(rest.len())].windows(2).position(|pair| pair == b"\\n");
+    let length = match escaped.or(plain) {
+        Some(length) => length,
+        None if start + rest.len() == text.len() => rest.len(),
+        None => return None,
     };
     Some(start..start + length)
 }

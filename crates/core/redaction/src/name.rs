@@ -54,7 +54,7 @@ const NEUTRAL: &[&str] = &[
     "sandbox", "base", "default", "admin", "root", "confirm", "confirmation", "again", "repeat", "new", "old",
     "current", "primary", "secondary", "main", "backup", "key", "keys", "token", "secret", "password", "pwd", "plain",
     "plaintext", "raw", "text", "base64", "hex", "bytes", "data", "access", "api", "auth", "user", "db", "test",
-    "tests",
+    "tests", "equals", "eq",
 ];
 
 /// Words before `key` that make the key a secret.
@@ -80,7 +80,7 @@ const HARMLESS: &[&str] = &[
 #[rustfmt::skip]
 const OWNERS: &[&str] = &[
     "db", "user", "usr", "my", "root", "admin", "smtp", "mail", "email", "ftp", "ssh", "pg", "login", "proxy", "sql",
-    "mysql", "redis", "ldap", "wifi", "rabbit", "http",
+    "mysql", "redis", "ldap", "wifi", "rabbit", "http", "key", "store", "keystore", "truststore", "trust",
 ];
 
 impl Name {
@@ -142,6 +142,8 @@ fn by_word(text: &[u8], word: &Range<usize>, before: &[u8], naming: Naming) -> O
             Some(Promise::Explicit)
         }
         Naming::Key => Some(if after_spaced_word(text, word.start) { Promise::Explicit } else { Promise::Weak }),
+        // The password of LDAP: `bindCredentials`.
+        Naming::Secret if says(&["bind"]) => Some(Promise::Password),
         Naming::Secret | Naming::Token => Some(Promise::Explicit),
     }
 }

@@ -8,8 +8,20 @@ use crate::command::{after_user, is_password};
 use crate::words::{Word, Words};
 
 /// Commands that read a password from standard input.
-pub(crate) static READERS: &[&str] =
-    &["chpasswd", "password-stdin", "passwd --stdin", "| passwd", "|passwd", "sudo passwd", "sudo -s", "| kinit"];
+pub(crate) static READERS: &[&str] = &[
+    "chpasswd",
+    "password-stdin",
+    "passwd --stdin",
+    "| passwd",
+    "|passwd",
+    "sudo passwd",
+    "sudo -s",
+    "| kinit",
+    "cryptsetup",
+    "passphrase-fd",
+    "smbpasswd",
+    "vncpasswd",
+];
 
 /// Maximum distance between a password and the pipe to its reader, in bytes.
 const PIPE_REACH: usize = 80;

@@ -121,7 +121,8 @@ fn body(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
         return Some(hit.end..hit.end + end + mac.unwrap_or(rest.len() - end));
     }
     let line = &window[..window.len().min(120)];
-    let kind = find(line, b"PRIVATE KEY").or_else(|| find(line, b"private key"))?;
+    const KINDS: [&[u8]; 4] = [b"PRIVATE KEY", b"private key", b"SECRET", b"OpenVPN Static key"];
+    let kind = KINDS.iter().find_map(|kind| find(line, kind))?;
     if line[..kind].contains(&b'\n') {
         return None;
     }

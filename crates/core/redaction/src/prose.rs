@@ -27,6 +27,32 @@ fn after_owner(rest: &[u8]) -> Option<usize> {
     verb(b" is ").or_else(|| verb(b" was ")).or_else(|| rest[length..].starts_with(b": ").then_some(length + 2))
 }
 
+/// Whether the line before a name introduces a password in a sentence: `use the password …`, `user bob and
+/// password …`.
+pub(crate) fn introduces(line: &[u8]) -> bool {
+    #[rustfmt::skip]
+    const WORDS: [&[u8]; 18] = [
+        b"the", b"and", b"with", b"use", b"your", b"my", b"our", b"new", b"old", b"default", b"admin", b"root", b"same",
+        b"temporary", b"initial", b"using", b"by", b"has",
+    ];
+    let word = line.trim_ascii_end().rsplit(|byte| !byte.is_ascii_alphanumeric()).next().unwrap_or_default();
+    line.ends_with(b" ") && WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// The length of the text before the answer to a question, from the `?` on: `?`, the next line, `it's`.
+pub(crate) fn answer(rest: &[u8]) -> Option<usize> {
+    const VERBS: [&[u8]; 5] = [b"it's ", b"it is ", b"its ", b"that's ", b"that is "];
+    let line = rest.strip_prefix(b"?")?;
+    let line = line.strip_prefix(b"\r").unwrap_or(line).strip_prefix(b"\n")?;
+    let head = &line[..line.len().min(REACH)];
+    let head = &head[..head.iter().position(|byte| *byte == b'\n').unwrap_or(head.len())];
+    let ends = VERBS.iter().filter_map(|verb| {
+        let at = head.windows(verb.len()).position(|window| window.eq_ignore_ascii_case(verb))?;
+        Some(at + verb.len())
+    });
+    ends.min().map(|end| rest.len() - line.len() + end)
+}
+
 /// Whether the text between a name and its value ends with a verb or an arrow: ` is `, ` for the host was `,
 /// ` -> `.
 pub(crate) fn is_stated(between: &[u8]) -> bool {
@@ -57,5 +83,13 @@ mod tests {
         check("for (a is b)", None);
         check("reset is x1", None);
         assert!(is_stated(b" for the host is ") && is_stated(b" is ") && !is_stated(b" for the host "));
+    }
+
+    #[test]
+    fn sentences_and_answers_introduce_values() {
+        assert!(introduces(b"Use the ") && introduces(b"sign in with user bob and ") && !introduces(b"enter "));
+        assert!(!introduces(b"the"));
+        assert_eq!(answer(b"?\nann: it's x1"), Some(12));
+        assert_eq!(answer(b"? no"), None);
     }
 }

@@ -13,8 +13,7 @@ pub(crate) fn is_reference(value: &[u8]) -> bool {
     let holds = |needle: &[u8]| value.windows(needle.len()).any(|window| window == needle);
     begins_path(value)
         || holds(b"://")
-        || holds(b"::")
-        || holds(b"->")
+        || ((holds(b"::") || holds(b"->")) && expression::is_expression(value))
         || value.starts_with(b"arn:")
         || value.starts_with(b"data:")
         || value.starts_with(b"vault:")
@@ -59,7 +58,8 @@ fn is_file_name(value: &[u8]) -> bool {
 
 /// Whether the value is a regular expression or a format.
 pub(crate) fn is_pattern(value: &[u8]) -> bool {
-    const CERTAIN: [&[u8]; 7] = [b"\\x", b"[a-z", b"[A-Z", b"[0-9", b"\\d", b"\\w", b"\\s"];
+    const CERTAIN: [&[u8]; 11] =
+        [b"\\x", b"[a-z", b"[A-Z", b"[0-9", b"\\d", b"\\w", b"\\s", b"a-zA-Z", b"A-Za-z", b"0-9A-Z", b"0-9a-z"];
     /// A generated password may contain one of these by chance.
     const LIKELY: [&[u8]; 4] = [b"(?", b".*", b".+", b"[^"];
     let num = |marks: &[&[u8]]| -> usize {

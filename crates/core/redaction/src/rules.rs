@@ -9,7 +9,7 @@ use crate::name::Naming;
 
 /// Part of the key of everything that is derived from redacted texts. Raise it whenever the rules redact
 /// other text.
-pub const RULES_VERSION: u32 = 5;
+pub const RULES_VERSION: u32 = 6;
 
 /// One kind of secret: how it is found and judged.
 pub(crate) struct Rule {
@@ -38,6 +38,14 @@ pub(crate) enum Find {
     Piped,
     /// The password after `-u user -p`.
     Options,
+    /// The arguments of a call whose name is that of a credential.
+    Credentials,
+    /// The arguments of a call on a line that names a password.
+    Field,
+    /// The literal after a word.
+    LiteralAfter,
+    /// The password after a user and a slash.
+    Pair,
     /// A word for a password in another language, and its value.
     Translated,
     /// An entry of `.pgpass`.

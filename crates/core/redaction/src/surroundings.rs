@@ -33,6 +33,16 @@ pub enum Writing {
     Comma,
     /// A cell of a Markdown table.
     Cell,
+    /// Between double quotes, which are doubled inside.
+    Verbatim,
+    /// Up to a blank or `;`, in quotes or without. All signs with a meaning in a shell are replaced by `_`.
+    Blunt,
+    /// A value of a Makefile.
+    Make,
+    /// A value of a connection string, up to `;`, within double quotes of XML or of a program.
+    Connection,
+    /// A URL in which every sign is percent-encoded.
+    Percent,
 }
 
 /// The text around a value; `§` marks the position of the value.
@@ -42,7 +52,7 @@ pub struct Surrounding {
     pub text: &'static str,
 }
 
-const fn at(name: &'static str, writing: Writing, text: &'static str) -> Surrounding {
+pub const fn at(name: &'static str, writing: Writing, text: &'static str) -> Surrounding {
     Surrounding { name, writing, text }
 }
 
@@ -249,4 +259,34 @@ pub const WRAPPED: &[(&str, &str, &str, &str)] = &[
     ("header", "X-Api-Token: ", "§\n ", "\nHost: x\n"),
     ("toml", "private_key = '''\n", "§\n", "'''\nx = 1\n"),
     ("password block", "keystore_password: |\n", "  §\n", "other: 1\n"),
+    ("c literals", "static const char secret_key[] =\n", "\"§\\n\"\n", ";\nint x;\n"),
+    ("python literals, escapes", "SECRET_KEY = (\n", "    \"§\\n\"\n", ")\nx = 1\n"),
+    ("python bytes", "SECRET_KEY = (\n", "    b'§'\n", ")\nx = 1\n"),
+    ("python backslash", "secret_key = \\\n", "    '§' \\\n", "    ''\n"),
+    ("java, escapes", "String apiSecret =\n", "    \"§\\n\" +\n", "    \"\";\n"),
+    ("java, operator first", "String apiSecret = \"\"\n", "    + \"§\"\n", ";\n"),
+    ("go, escapes", "const secretKey = \"\" +\n", "\t\"§\\n\" +\n", "\t\"\"\n"),
+    ("php, escapes", "$secret = \"\" .\n", "  \"§\\n\" .\n", "  \"\";\n"),
+    ("php, operator first", "$secret = ''\n", "    . '§'\n", ";\n"),
+    ("php, line feed apart", "$secret = '' .\n", "    '§' . \"\\n\" .\n", "    '';\n"),
+    ("perl, operator first", "my $secret = ''\n", " . '§'\n", ";\n"),
+    ("javascript array", "const secretKey = [\n", "  '§',\n", "].join('');\n"),
+    ("javascript, operator last", "const secretKey = '' +\n", "  '§' +\n", "  '';\n"),
+    ("javascript, escapes first", "const secretKey = ''\n", "  + '§\\n'\n", ";\n"),
+    ("go array", "var secretKey = []string{\n", "\t\"§\",\n", "}\n"),
+    ("json array", "{\"secret_key\": [\n", "  \"§\",\n", "  \"\"]}\n"),
+    ("visual basic", "secretKey = \"\" & _\n", "    \"§\" & _\n", "    \"\"\n"),
+    ("lua", "local secret_key = \"\" ..\n", "  \"§\" ..\n", "  \"\"\n"),
+    ("sql", "UPDATE t SET secret_key = '' ||\n", "  '§' ||\n", "  '';\n"),
+    ("ruby backslash", "SECRET_KEY = \"\" \\\n", "  \"§\\n\" \\\n", "  \"\"\n"),
+    ("ruby heredoc", "SECRET_KEY = <<~EOS\n", "  §\n", "EOS\n"),
+    ("terraform heredoc", "secret_key = <<EOF\n", "§\n", "EOF\n"),
+    ("rust continuation", "const SECRET_KEY: &str = \"\\\n", "    §\\\n", "\";\n"),
+    ("c# verbatim", "string secretKey = @\"\n", "§\n", "\";\n"),
+    ("ldif", "userPassword:: ", "§\n ", "\n"),
+    ("yaml plain", "secret_key:\n", "  §\n", "other: 1\n"),
+    ("ini", "secret_key = ", "§\n\t", "\nother = 1\n"),
+    ("crlf", "secret: ", "§\r\n", "\r\n"),
+    ("head of a private key, c literals", "\"-----BEGIN EC PRIVATE KEY-----\\n\"\n", "\"§\\n\"\n", "\"-----END EC PRIVATE KEY-----\\n\";\n"),
+    ("head of a secret", "-----BEGIN SHARED SECRET-----\n", "§\n", "-----END SHARED SECRET-----\n"),
 ];

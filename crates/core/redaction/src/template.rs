@@ -43,7 +43,8 @@ fn holds_pair(value: &[u8], open: &[u8], close: &[u8]) -> bool {
         Some(_) => true,
         None => {
             let length = inner.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-            inner.is_empty() || (is_name(&inner[..length]) && (is_wordy(&inner[..length]) || (at == 0 && length > 0)))
+            let is_cut = inner.is_empty() && !value[..at].iter().any(u8::is_ascii_digit);
+            is_cut || (is_name(&inner[..length]) && (is_wordy(&inner[..length]) || (at == 0 && length > 0)))
         }
     }
 }

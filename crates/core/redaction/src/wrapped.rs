@@ -13,6 +13,12 @@ const SHORTEST_LINE: usize = 40;
 /// Maximum distance of the first line from its name, in bytes.
 const REACH: usize = 100;
 
+/// Number of lines that decide whether a secret is random.
+const NUM_JUDGED: usize = 3;
+
+/// Maximum distance between two lines, in bytes.
+const BETWEEN: usize = 80;
+
 /// Maximum length of one secret, in bytes.
 const LONGEST: usize = 64 * 1024;
 
@@ -21,8 +27,10 @@ pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Rang
     let Some(first) = first_line(text, name_end(text, hit.end)) else { return Vec::new() };
     let width = first.len();
     let end = text.len().min(first.end + LONGEST);
+    let mut num_digits = first.len();
     let mut lines = vec![first];
-    while let Some(line) = next_line(&text[..end], lines[lines.len() - 1].end, width) {
+    while let Some(line) = next_line(&text[..end], lines[lines.len() - 1].end, width, num_digits) {
+        num_digits += line.len();
         let is_last = line.len() < width || text[line.end - 1] == b'=';
         lines.push(line);
         if is_last {
@@ -44,7 +52,7 @@ fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
     let end = text.len().min(name_end + REACH);
     let is_filler = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'`' | b'*');
     let separator = name_end + text[name_end..end].iter().take(6).position(|byte| !is_filler(byte))?;
-    if !matches!(text[separator], b'=' | b':' | b'>' | b'(' | b',' | b'<') {
+    if !matches!(text[separator], b'=' | b':' | b'>' | b'(' | b',' | b'<' | b'[' | b'{') {
         return None;
     }
     let mut at = separator;
@@ -75,36 +83,61 @@ fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
 }
 
 /// The run of base64 in the next line, if the line contains nothing else.
-fn next_line(text: &[u8], end: usize, width: usize) -> Option<Range<usize>> {
-    let closing = text[end..].iter().take(8).take_while(|byte| b" \"'`+.,\\\r".contains(byte)).count();
-    let mut at = end + closing;
-    match text.get(at) {
-        Some(b'\n') => at += 1,
-        // A line break in a JSON string.
-        Some(b'n' | b'r') if text[at - 1] == b'\\' => {
-            at += 1;
-            if text[at..].starts_with(b"\\n") {
-                at += 2;
+fn next_line(text: &[u8], end: usize, width: usize, num_digits: usize) -> Option<Range<usize>> {
+    let start = between(text, end)?;
+    let line = run(text, start);
+    // A shorter run than this is the rest of base64 only if it completes the last group of four digits.
+    let is_long = line.len() >= 4
+        || (!line.is_empty() && !num_digits.is_multiple_of(4) && (num_digits + line.len()).is_multiple_of(4));
+    (is_long && line.len() <= width && ends_line(&text[line.end..])).then_some(line)
+}
+
+/// The start of the next run, if only a line break, signs that join literals, and signs of comments precede
+/// it. A literal that is closed must be followed by another literal.
+fn between(text: &[u8], end: usize) -> Option<usize> {
+    let mut at = end;
+    let mut num_quotes = 0;
+    let (mut breaks, mut breaks_line) = (false, false);
+    // The end of the last escape. Its letter is not a digit.
+    let mut escape_end = end;
+    while at - end < BETWEEN {
+        let length = match &text[at.min(text.len())..] {
+            // An escape in a literal.
+            [b'\\', b'n' | b'r', ..] => {
+                (breaks, escape_end) = (true, at + 2);
+                2
             }
-        }
-        _ => return None,
+            [b'\\', b'\\', b'n' | b'r', ..] => {
+                (breaks, escape_end) = (true, at + 3);
+                3
+            }
+            [b'\n', ..] => {
+                (breaks, breaks_line) = (true, true);
+                1
+            }
+            [b'"' | b'\'' | b'`', ..] => {
+                num_quotes += 1;
+                1
+            }
+            // The prefix of a literal.
+            [b'b' | b'B' | b'r' | b'R' | b'u' | b'U' | b'L' | b'f' | b'@', b'"' | b'\'', ..] if num_quotes % 2 == 1 => {
+                1
+            }
+            [byte, ..] if b" \t\r+.,\\&|_~".contains(byte) => 1,
+            [byte, ..] if breaks_line && b"#*/;>%-!".contains(byte) => 1,
+            _ => break,
+        };
+        at += length;
     }
-    let is_opening = |byte: &u8| b" \t\"'`+#*/;>|\\".contains(byte);
-    // A slash may be the first digit of a line.
-    let prefix = text[at..].iter().take(40).take_while(|byte| is_opening(byte)).count();
-    let prefix = text[at..at + prefix].iter().rposition(|byte| !is_digit(*byte)).map_or(0, |last| last + 1);
-    let line = run(text, at + prefix);
-    // If a literal ends with its line, the next line must begin a literal.
-    let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`');
-    let closes = text[end..end + closing].iter().any(is_quote);
-    let opens = at + prefix > 0 && is_quote(&text[at + prefix - 1]);
-    let is_whole = line.len() >= 4 && line.len() <= width && ends_line(&text[line.end..]);
-    (is_whole && (!closes || opens)).then_some(line)
+    // Signs directly before the run may be its first digits.
+    let signs = text[escape_end..at].iter().rposition(|byte| !is_digit(*byte)).map_or(0, |last| last + 1);
+    let start = escape_end + signs;
+    (breaks && num_quotes % 2 == 0 && start > end).then_some(start)
 }
 
 /// Whether the line ends here. Signs that close a literal, an element or a JSON pair may precede the end.
 fn ends_line(rest: &[u8]) -> bool {
-    let length = rest.iter().take(8).take_while(|byte| b" \"'`+.,;)]}\r".contains(byte)).count();
+    let length = rest.iter().take(12).take_while(|byte| b" \"'`+.,;)]}\r&|_~".contains(byte)).count();
     let closes_pair = rest.starts_with(b"\", \"") || rest.starts_with(b"\",\"") || rest.starts_with(b"\"}");
     closes_pair || matches!(rest.get(length), None | Some(b'\n' | b'\\' | b'<'))
 }
@@ -123,10 +156,11 @@ fn is_digit(byte: u8) -> bool {
 /// Whether the lines are random digits and not a public key.
 fn is_made(text: &[u8], lines: &[Range<usize>]) -> bool {
     let first = &text[lines[0].clone()];
-    let shape = Shape::of(first);
+    let digits: Vec<u8> = lines.iter().take(NUM_JUDGED).flat_map(|line| &text[line.clone()]).copied().collect();
+    let shape = Shape::of(&digits);
     let is_base64 = shape.upper >= 4 && shape.lower >= 4 && shape.digits >= 1 && shape.in_words * 2 <= shape.letters();
     let is_hex = shape::is_hex(first) && shape.digits >= 8 && shape.letters() >= 4;
-    !reference::is_public_key(first) && (is_hex || (is_base64 && entropy::centibits(first) >= 420))
+    !reference::is_public_key(first) && (is_hex || (is_base64 && entropy::centibits(&digits) >= 420))
 }
 
 #[cfg(test)]
