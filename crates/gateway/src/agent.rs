@@ -12,8 +12,8 @@ pub trait Agent: Send + Sync + 'static {
     /// Answers all questions, including those about runs (`Searcher::ledger`).
     fn searcher(&self) -> &Searcher;
 
-    /// Name of the repository that the caller works in, if it is indexed. In local mode it is the repository
-    /// of the working directory. MCP questions that name no repository are about this one.
+    /// Name of the repository that the caller works in, if it is indexed. In local mode it contains the
+    /// working directory. An MCP question without a repository searches this one.
     async fn default_repository(&self) -> Option<String>;
 
     /// Brings a repository up to date. Local mode waits up to five minutes, then returns the state of the

@@ -43,8 +43,7 @@ impl Neo4j {
             .fetch_size(FETCH_ROWS)
             .max_connections(config.max_connections)
             .connection_timeout(timeout)
-            // The name of the setting is misleading: it is the time that a caller waits for a free connection
-            // of the pool.
+            // The setting's name is misleading: it limits the wait for a free connection.
             .max_lifetime(timeout);
         let graph = settings.build().and_then(Graph::connect).map_err(ConnectError::Client)?;
         let retry_deadline = Duration::from_millis(config.retry_deadline_ms);

@@ -2,8 +2,8 @@
 
 use crate::{Import, LineSpan, SymbolKind};
 
-/// The part of a file's facts that other files and patterns depend on. It is small: a run reads the outlines
-/// of all files of a snapshot, but the full facts of few.
+/// The part of a file's facts that other files and patterns depend on. It is small, because a run reads
+/// the outline of every file of a snapshot. It reads the full facts of few files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outline {
     pub language: String,

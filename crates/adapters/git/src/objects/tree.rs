@@ -31,7 +31,7 @@ pub(crate) struct ObjectTree {
     branch: Option<String>,
     entries: Vec<TreeEntry>,
     cache: SourceCache,
-    /// Of all readers together.
+    /// The sum of the work of all readers.
     work: Arc<Work>,
 }
 
