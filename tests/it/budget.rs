@@ -30,12 +30,12 @@ fn code(num_bytes: usize) -> String {
     text
 }
 
-/// A bare repository with one file, in a directory that the root names `num_directories` times.
-fn repeated_tree(num_directories: usize) -> (TempDir, PathBuf) {
+/// A bare repository with one file of this size, in a directory that the root names `num_directories` times.
+fn repeated_tree(num_bytes: usize, num_directories: usize) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let bare = directory.path().join("bare.git");
     git(directory.path(), &["init", "--quiet", "--bare", "--initial-branch=main", "bare.git"]);
-    let blob = object(&bare, &["hash-object", "-w", "--stdin"], code(500_000).as_bytes());
+    let blob = object(&bare, &["hash-object", "-w", "--stdin"], code(num_bytes).as_bytes());
     let tree = object(&bare, &["mktree"], format!("100644 blob {blob}\ta.py\n").as_bytes());
     let entries: String = (0..num_directories).map(|number| format!("040000 tree {tree}\td{number:06}\n")).collect();
     let root = object(&bare, &["mktree"], entries.as_bytes());
@@ -95,10 +95,31 @@ fn peak_mib_of(id: u32) -> Option<f64> {
 
 #[test]
 fn trees_that_repeat_one_file_are_over_budget() {
-    for num_directories in [2_000, 40_000] {
-        let (_directory, bare) = repeated_tree(num_directories);
-        check_over_budget(&Index::new(), &bare, "ceilings.max_repeated_bytes");
+    for (num_bytes, num_directories, setting) in [
+        (20_000, 2_000, "ceilings.max_repeated_records"),
+        (28_000, 2_000, "ceilings.max_repeated_records"),
+        (60_000, 2_000, "ceilings.max_repeated_records"),
+        (120_000, 2_000, "ceilings.max_repeated_records"),
+        (500_000, 2_000, "ceilings.max_repeated_bytes"),
+        (500_000, 40_000, "ceilings.max_repeated_bytes"),
+        (3_000, 40_000, "ceilings.max_repeated_records"),
+    ] {
+        let (_directory, bare) = repeated_tree(num_bytes, num_directories);
+        check_over_budget(&Index::new(), &bare, setting);
     }
+}
+
+/// Copies of a content that is known from the previous generation are not parsed again, and are counted.
+#[test]
+fn copies_of_a_published_file_are_over_budget() {
+    let (_first, published) = repeated_tree(28_000, 1);
+    let (_second, copies) = repeated_tree(28_000, 2_000);
+    let index = Index::new();
+    index.ok(&["index", &published.to_string_lossy(), "--name", "r"]);
+    let url = copies.to_string_lossy().into_owned();
+    git(&published, &["fetch", "--quiet", &url, "+refs/heads/main:refs/heads/main"]);
+    check_over_budget(&index, &published, "ceilings.max_repeated_records");
+    index.ok(&["show", "r", "d000000/a.py"]);
 }
 
 /// A bare repository with every object of a pack as a file.

@@ -15,6 +15,7 @@ use cairn_wire::{ArtifactKind, PartReport, Plan, encode};
 
 use crate::artifacts::{Artifacts, written};
 use crate::differences::difference;
+use crate::record_ceilings::RecordCeilings;
 use crate::snapshot::{Snapshot, Snapshots};
 use crate::threads::blocking;
 
@@ -23,6 +24,7 @@ use crate::threads::blocking;
 pub struct AggregateStage {
     pub artifacts: Arc<Artifacts>,
     pub snapshots: Arc<Snapshots>,
+    pub ceilings: Arc<RecordCeilings>,
     pub catalogue: Arc<dyn Catalogue>,
     pub graph: Arc<dyn GraphStore>,
 }
@@ -35,6 +37,7 @@ impl Stage for AggregateStage {
 
     async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&task.plan).await?;
+        self.ceilings.check(task.run, &plan).await?;
         let repository = task.run.repository;
         let patterns = find_in_snapshot(&self.artifacts, &self.snapshots, repository, &plan).await?;
         let encoded = encode(ArtifactKind::Patterns, &patterns);

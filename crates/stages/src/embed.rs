@@ -13,16 +13,16 @@ use cairn_wire::{ChangedPath, Manifest, PartReport};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::artifacts::Artifacts;
-use crate::chunk_ceiling::ChunkCeiling;
 use crate::claims::Claims;
 use crate::placed::{Changes, OpenPacks, chunk_changes};
+use crate::record_ceilings::RecordCeilings;
 
 /// May be run twice and stopped anywhere: vectors are cached by content, and staging inserts only missing
 /// points.
 pub struct EmbedStage {
     pub artifacts: Arc<Artifacts>,
     pub embedding: Arc<Embedding>,
-    pub ceiling: ChunkCeiling,
+    pub ceilings: Arc<RecordCeilings>,
 }
 
 #[async_trait]
@@ -32,8 +32,8 @@ impl Stage for EmbedStage {
     }
 
     async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
-        self.ceiling.check(task.run).await?;
         let plan = self.artifacts.plan(&task.plan).await?;
+        self.ceilings.check(task.run, &plan).await?;
         let paths = plan.embed.get(task.part.number as usize).cloned().unwrap_or_default();
         let manifest = self.artifacts.manifest_or_empty(plan.manifest.as_ref()).await?;
         let previous = self.artifacts.manifest_or_empty(plan.previous_manifest.as_ref()).await?;
@@ -183,14 +183,15 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Mutex;
 
-    use cairn_domain::{ArtifactRef, ModelId};
-    use cairn_ports::{EmbedderError, ErrorKind, FailureCode, VectorCacheError};
+    use cairn_domain::ModelId;
+    use cairn_ports::{BlobStoreExt, EmbedderError, ErrorKind, FailureCode, VectorCacheError};
     use cairn_testkit::{FakeIndex, MemoryBlobs};
+    use cairn_wire::{ArtifactKind, Plan, encode};
 
     use super::*;
-    use crate::chunk_ceiling::tests::{EMBED, parsed};
     use crate::pattern_chunk::fixture::pattern;
     use crate::pattern_chunk::pattern_chunk;
+    use crate::record_ceilings::tests::{EMBED, ceilings, parsed};
 
     /// Embeds this number of texts, and is then throttled.
     struct Throttled {
@@ -254,19 +255,23 @@ mod tests {
         texts.map(|text| ChunkRecord { content_hash: ContentHash::of(&text), text, ..chunk.clone() }).collect()
     }
 
-    /// The stage has no artifacts: a part that goes on fails with another code.
+    /// The chunks of the only path do not exist: a part that goes on has nothing to embed.
     #[tokio::test]
-    async fn run_over_the_ceiling_embeds_nothing() {
+    async fn run_over_a_ceiling_embeds_nothing() {
         let (runs, run) = parsed().await;
-        let plan = ArtifactRef { key: "x".to_owned(), size_bytes: 1, hash: [0; 32] };
+        let blobs = Arc::new(MemoryBlobs::default());
+        let plan = encode(ArtifactKind::Plan, &Plan::default());
+        let plan = blobs.put_artifact("plans/r/x", plan.into()).await.expect("put");
         let task = Task { tenant: Tenant::local(), run, part: EMBED, plan, aborted: BTreeSet::new() };
-        for (max_chunks, expect) in [(6, FailureCode::OverBudget), (7, FailureCode::NotFound)] {
+        for (max_chunks, max_records, expect) in
+            [(6, 70, Some(FailureCode::OverBudget)), (7, 69, Some(FailureCode::OverBudget)), (7, 70, None)]
+        {
             let stage = EmbedStage {
-                artifacts: Artifacts::new(Arc::new(MemoryBlobs::default())),
+                artifacts: Artifacts::new(blobs.clone()),
                 embedding: Arc::new(embedding(0).0),
-                ceiling: ChunkCeiling::new(runs.clone(), max_chunks),
+                ceilings: ceilings(runs.clone(), max_chunks, max_records),
             };
-            assert_eq!(stage.run(&task).await.expect_err("no artifacts").code, expect);
+            assert_eq!(stage.run(&task).await.err().map(|error| error.code), expect);
         }
     }
 

@@ -3,7 +3,6 @@
 
 mod aggregate;
 mod artifacts;
-mod chunk_ceiling;
 mod claims;
 mod differences;
 mod discover;
@@ -14,6 +13,8 @@ mod parse;
 mod pattern_chunk;
 mod placed;
 mod publish;
+mod record_ceilings;
+mod repeated_contents;
 mod retire;
 mod snapshot;
 mod stage_set;
@@ -27,6 +28,7 @@ pub use discover::{
     Absence, Changes, Discover, Discovered, InvalidRules, Locate, OrganisationRules, Vanished, Watched,
 };
 pub use embed::Embedding;
+pub use record_ceilings::RecordCeilings;
 pub use snapshot::{SNAPSHOT_MEMORY_BYTES, Snapshots};
 pub use stage_set::{StageSet, SweepStores};
 pub use sweep::{GRACE_MS, Sweep};

@@ -8,6 +8,7 @@ use cairn_domain::{ArtifactRef, FileFacts, ParseStatus, SourceText, StageName};
 use cairn_linking::outline;
 use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::{FailureCode, FileParser};
+use cairn_records::num_records;
 use cairn_wire::{ArtifactKind, PackWriter, PartReport, SlotStatus};
 
 use crate::artifacts::{Artifacts, facts_key_of, outlines_key_of, pack_outlines, read_all};
@@ -82,6 +83,7 @@ fn pack_facts(facts: &[FileFacts]) -> Vec<u8> {
 fn report(facts: &[FileFacts]) -> PartReport {
     let mut report = PartReport { files_parsed: facts.len() as u64, ..PartReport::default() };
     report.chunks_parsed = facts.iter().map(|facts| facts.chunks.len() as u64).sum();
+    report.records_parsed = facts.iter().map(num_records).sum();
     for (slot, facts) in facts.iter().enumerate() {
         if !matches!(facts.status, ParseStatus::Parsed | ParseStatus::Partial | ParseStatus::NoParser) {
             report.slots.push(SlotStatus { slot: slot as u32, status: facts.status.as_str().to_owned() });

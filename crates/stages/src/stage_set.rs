@@ -10,12 +10,12 @@ use cairn_ports::{
 
 use crate::aggregate::AggregateStage;
 use crate::artifacts::Artifacts;
-use crate::chunk_ceiling::ChunkCeiling;
 use crate::embed::{EmbedStage, Embedding};
 use crate::embed_patterns::EmbedPatternsStage;
 use crate::link::LinkStage;
 use crate::parse::ParseStage;
 use crate::publish::PublishStage;
+use crate::record_ceilings::RecordCeilings;
 use crate::retire::RetireStage;
 use crate::snapshot::Snapshots;
 use crate::sweep::Sweep;
@@ -30,8 +30,7 @@ pub struct StageSet {
     pub clock: Arc<dyn Clock>,
     /// Threads of one linking.
     pub num_threads: usize,
-    /// The ceiling on the chunks of a snapshot.
-    pub max_chunks: u64,
+    pub ceilings: Arc<RecordCeilings>,
 }
 
 /// The stores that a sweep reads and cleans in addition to those of the stages.
@@ -52,8 +51,11 @@ impl StageSet {
     /// The stages that call the model: `embed` and `embed_patterns`.
     pub fn embed(&self, embedding: Embedding) -> [Arc<dyn Stage>; 2] {
         let embedding = Arc::new(embedding);
-        let ceiling = ChunkCeiling::new(Arc::clone(&self.ledger), self.max_chunks);
-        let embed = EmbedStage { artifacts: Arc::clone(&self.artifacts), embedding: Arc::clone(&embedding), ceiling };
+        let embed = EmbedStage {
+            artifacts: Arc::clone(&self.artifacts),
+            embedding: Arc::clone(&embedding),
+            ceilings: Arc::clone(&self.ceilings),
+        };
         let embed_patterns = EmbedPatternsStage {
             artifacts: Arc::clone(&self.artifacts),
             snapshots: Arc::clone(&self.snapshots),
@@ -76,6 +78,7 @@ impl StageSet {
             catalogue: Arc::clone(&self.catalogue),
             graph: Arc::clone(&self.graph),
             names,
+            ceilings: Arc::clone(&self.ceilings),
             num_threads: self.num_threads,
         })
     }
@@ -84,6 +87,7 @@ impl StageSet {
         Arc::new(AggregateStage {
             artifacts: Arc::clone(&self.artifacts),
             snapshots: Arc::clone(&self.snapshots),
+            ceilings: Arc::clone(&self.ceilings),
             catalogue: Arc::clone(&self.catalogue),
             graph: Arc::clone(&self.graph),
         })
@@ -97,7 +101,7 @@ impl StageSet {
             ledger: Arc::clone(&self.ledger),
             clock: Arc::clone(&self.clock),
             model: model.to_owned(),
-            max_chunks: self.max_chunks,
+            max_chunks: self.ceilings.max_chunks(),
         })
     }
 

@@ -78,6 +78,8 @@ pub struct PartReport {
     pub files_parsed: u64,
     /// Chunks of the pack's contents; reported by parse. A content with several paths counts once.
     pub chunks_parsed: u64,
+    /// Records of the pack's contents; reported by parse. A content with several paths counts once.
+    pub records_parsed: u64,
     pub chunks_embedded: u64,
     pub cache_hits: u64,
     /// Counts of the whole snapshot; reported by link.

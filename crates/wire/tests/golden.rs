@@ -77,11 +77,12 @@ fn read_plan(bytes: &[u8]) -> Result<bool, String> {
     Ok(artifact::<Plan>(ArtifactKind::Plan, bytes)? == expected)
 }
 
-/// Version 1 has no count of parsed chunks.
+/// Version 1 has no count of parsed chunks, and version 2 has no count of their records.
 fn read_part_report(bytes: &[u8]) -> Result<bool, String> {
     let found = PartReport::from_json(text(bytes)?)?;
-    let version_1 = PartReport { chunks_parsed: 0, ..values::part_report() };
-    Ok(found == values::part_report() || found == version_1)
+    let version_2 = PartReport { records_parsed: 0, ..values::part_report() };
+    let version_1 = PartReport { chunks_parsed: 0, ..version_2.clone() };
+    Ok([values::part_report(), version_2, version_1].contains(&found))
 }
 
 /// Version 1 has no errors of settings files.
@@ -170,7 +171,7 @@ fn formats() -> Vec<Format> {
         },
         Format {
             name: "part_report",
-            version: 2,
+            version: 3,
             write: || values::part_report().to_json().into_bytes(),
             read: read_part_report,
         },

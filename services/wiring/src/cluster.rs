@@ -11,7 +11,7 @@ use cairn_neo4j::{Neo4j, Neo4jClock, Neo4jGraph, Neo4jRuns};
 use cairn_ports::{BlobStore, Catalogue, Clock, ErrorKind};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_s3::S3BlobStore;
-use cairn_stages::{Artifacts, Snapshots, StageSet};
+use cairn_stages::{Artifacts, RecordCeilings, Snapshots, StageSet};
 
 use crate::{ClusterConfig, Probes};
 
@@ -76,7 +76,11 @@ impl Cluster {
             graph: self.graph.clone(),
             clock: Arc::clone(&self.clock),
             num_threads: self.num_threads(),
-            max_chunks: self.operator.ceilings.max_chunks,
+            ceilings: Arc::new(RecordCeilings::new(
+                self.runs.clone(),
+                Arc::clone(&self.artifacts),
+                &self.operator.ceilings,
+            )),
         }
     }
 

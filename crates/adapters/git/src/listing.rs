@@ -41,6 +41,15 @@ impl<'l> Counter<'l> {
         let message = format!("the source has more than {} paths (`sources.max_entries`)", self.max_entries);
         Err(failure(ErrorKind::TooLarge, "open", self.key, message))
     }
+
+    /// Checks a number of directories against the same limit: each one costs a step of the walk.
+    pub(crate) fn check_directories(&self, num_directories: u64) -> Result<(), SourceError> {
+        if num_directories <= self.max_entries as u64 {
+            return Ok(());
+        }
+        let message = format!("the source has more than {} directories (`sources.max_entries`)", self.max_entries);
+        Err(failure(ErrorKind::TooLarge, "open", self.key, message))
+    }
 }
 
 /// Sorts by path and removes repeated paths.

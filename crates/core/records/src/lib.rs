@@ -4,6 +4,7 @@
 //! with everything that is derived from it: module path, whether it is test code, weight, tags.
 
 mod chunks;
+mod count;
 mod keys;
 mod names;
 mod placement;
@@ -11,6 +12,7 @@ mod placement;
 mod tests;
 
 pub use chunks::{chunk_records, passage};
+pub use count::num_records;
 pub use names::symbol_names;
 pub use placement::Placement;
 

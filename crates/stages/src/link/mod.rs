@@ -31,6 +31,7 @@ use packages::read_packages;
 
 use crate::artifacts::{Artifacts, written};
 use crate::differences::{Difference, difference};
+use crate::record_ceilings::RecordCeilings;
 use crate::snapshot::{Snapshot, Snapshots, memory_of};
 use crate::threads::blocking;
 
@@ -42,6 +43,7 @@ pub struct LinkStage {
     pub catalogue: Arc<dyn Catalogue>,
     pub graph: Arc<dyn GraphStore>,
     pub names: Arc<dyn Names>,
+    pub ceilings: Arc<RecordCeilings>,
     pub num_threads: usize,
 }
 
@@ -54,6 +56,7 @@ impl Stage for LinkStage {
     async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
         let repository = task.run.repository;
         let plan = self.artifacts.plan(&task.plan).await?;
+        self.ceilings.check(task.run, &plan).await?;
         let planned = plan
             .manifest
             .as_ref()

@@ -6,6 +6,7 @@ use cairn_pipeline::StageError;
 use rustc_hash::FxHashSet;
 
 use super::refusal::over_budget;
+use crate::repeated_contents::limit_on_copies;
 
 /// A blob that is unknown: the file was not read.
 const NO_BLOB: BlobId = BlobId([0; 20]);
@@ -26,13 +27,18 @@ pub(super) fn check_reading(
 /// copy.
 pub(super) fn check_expansion(entries: &[ManifestEntry], ceilings: &Ceilings) -> Result<(), StageError> {
     let mut seen = FxHashSet::default();
-    let (mut expanded, mut repeated) = (0u64, 0u64);
+    let (mut expanded, mut repeated, mut num_copies) = (0u64, 0u64, 0u64);
     for entry in entries.iter().filter(|entry| entry.outcome.is_indexed()) {
         expanded = expanded.saturating_add(entry.size_bytes);
         if entry.blob != NO_BLOB && !seen.insert(entry.blob) {
             repeated = repeated.saturating_add(entry.size_bytes);
+            num_copies += 1;
         }
     }
+    // Each copy has at least one record. The stages after parse count them all.
+    let most_copies = limit_on_copies(ceilings.max_repeated_records, expanded - repeated);
+    let what = "files whose content other paths have too";
+    check(what, num_copies, most_copies, "ceilings.max_repeated_records")?;
     let what = "bytes of files whose content other paths have too";
     check(what, repeated, ceilings.max_repeated_bytes, "ceilings.max_repeated_bytes")?;
     check("bytes of files to index", expanded, ceilings.max_expanded_bytes, "ceilings.max_expanded_bytes")
@@ -64,16 +70,20 @@ mod tests {
             entry("c", 1, 10, indexed),
             entry("d", 1, 10, Outcome::Skipped(Reason::Excluded)),
         ];
-        let ceilings = |expanded, repeated| Ceilings {
+        let ceilings = |expanded, repeated, copies| Ceilings {
             max_expanded_bytes: expanded,
             max_repeated_bytes: repeated,
+            max_repeated_records: copies,
             ..Ceilings::default()
         };
-        check_reading(&entries, &[0, 1, 2], &ceilings(10, 0)).expect("one content");
-        assert!(check_reading(&entries, &[0, 1, 2], &ceilings(9, 0)).is_err());
-        check_expansion(&entries, &ceilings(30, 20)).expect("within both");
-        for (ceilings, setting) in [(ceilings(29, 20), "max_expanded_bytes"), (ceilings(30, 19), "max_repeated_bytes")]
-        {
+        check_reading(&entries, &[0, 1, 2], &ceilings(10, 0, 0)).expect("one content");
+        assert!(check_reading(&entries, &[0, 1, 2], &ceilings(9, 0, 0)).is_err());
+        check_expansion(&entries, &ceilings(30, 20, 2)).expect("within all");
+        for (ceilings, setting) in [
+            (ceilings(29, 20, 2), "max_expanded_bytes"),
+            (ceilings(30, 19, 2), "max_repeated_bytes"),
+            (ceilings(30, 20, 1), "max_repeated_records"),
+        ] {
             let error = check_expansion(&entries, &ceilings).expect_err("over");
             assert_eq!(error.code, FailureCode::OverBudget);
             assert!(error.to_string().contains(setting), "{error}");

@@ -75,7 +75,8 @@ impl Inventory {
 
     /// The entry, decided by path, kind and size. Here `Indexed` means that the content will decide.
     fn decide_by_path(&self, entry: &TreeEntry, modules: &Modules) -> ManifestEntry {
-        let skipped = self.reading.settings.rules.decide_path(&entry.path, entry.kind, entry.size_bytes);
+        let decide = || self.reading.settings.rules.decide_path(&entry.path, entry.kind, entry.size_bytes);
+        let skipped = if is_damage_of_git(entry) { None } else { decide() };
         let outcome = match (skipped, &entry.unreadable) {
             (Some(skipped), _) => skipped,
             _ if self.shown(&entry.path).is_some() => Outcome::Skipped(Reason::Sensitive),
@@ -189,6 +190,11 @@ impl Inventory {
         }
         packed.packs
     }
+}
+
+/// A tree contains files of git only to report that they cannot be read.
+fn is_damage_of_git(entry: &TreeEntry) -> bool {
+    entry.unreadable.is_some() && entry.path.as_str().starts_with(".git/")
 }
 
 fn is_file(kind: EntryKind) -> bool {

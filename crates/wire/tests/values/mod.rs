@@ -379,6 +379,7 @@ pub(crate) fn part_report() -> PartReport {
         duration_ms: 1,
         files_parsed: 2,
         chunks_parsed: 9,
+        records_parsed: 10,
         chunks_embedded: 3,
         cache_hits: 4,
         symbols: 5,

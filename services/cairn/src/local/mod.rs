@@ -24,7 +24,8 @@ use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Worker};
 use cairn_ports::{Broker, Clock, Embedder, Generations};
 use cairn_search::{Caller, SearchStores, Searcher};
 use cairn_stages::{
-    Artifacts, Embedding, SNAPSHOT_MEMORY_BYTES, Snapshots, StageSet, Sweep, SweepStores, Sync, Toolchain,
+    Artifacts, Embedding, RecordCeilings, SNAPSHOT_MEMORY_BYTES, Snapshots, StageSet, Sweep, SweepStores, Sync,
+    Toolchain,
 };
 
 pub use agent::LocalAgent;
@@ -100,7 +101,7 @@ impl Local {
             graph: store.clone(),
             clock: Arc::clone(&clock),
             num_threads: num_workers,
-            max_chunks: operator.ceilings.max_chunks,
+            ceilings: Arc::new(RecordCeilings::new(runs.clone(), Arc::clone(&artifacts), &operator.ceilings)),
         };
         let program = std::env::current_exe().context("finding this program's own path")?;
         let parser = Arc::new(ChildParser::new(program, vec![PARSE_WORKER.to_owned()]));

@@ -11,6 +11,8 @@ use super::root::Root;
 use crate::blob_id::NO_BLOB;
 use crate::objects::memory::small;
 use crate::objects::repository::{blob_of, kind_of_mode};
+use crate::objects::tree::{Below, count_below};
+use crate::settings::Limits;
 
 /// The files that were found on disk, for the comparison with the index.
 pub(super) struct DiskState<'a> {
@@ -27,7 +29,13 @@ impl DiskState<'_> {
 }
 
 /// Whether staged, changed, missing or untracked files exist.
-pub(super) fn is_dirty(repository: &Repository, index: &Index, tracked: &[IndexEntry], disk: &DiskState<'_>) -> bool {
+pub(super) fn is_dirty(
+    repository: &Repository,
+    index: &Index,
+    tracked: &[IndexEntry],
+    disk: &DiskState<'_>,
+    limits: &Limits,
+) -> bool {
     let modes_count = repository.config().and_then(|config| config.get_bool("core.filemode")).unwrap_or(true);
     let index_written = fs::metadata(repository.path().join("index")).map_or(0, |metadata| metadata.mtime());
     for entry in tracked {
@@ -42,6 +50,13 @@ pub(super) fn is_dirty(repository: &Repository, index: &Index, tracked: &[IndexE
     }
     let head = repository.head().ok().and_then(|head| small(|| head.peel_to_tree()).ok());
     let Some(head) = head else { return !tracked.is_empty() };
+    // A comparison visits every directory of the tree. So the tree is counted first: a few objects can name a
+    // billion directories.
+    let is_same_size =
+        |below: Below| below.num_paths == tracked.len() as u64 && below.num_directories <= limits.max_entries as u64;
+    if !count_below(repository, head.id(), limits).is_ok_and(is_same_size) {
+        return true;
+    }
     let diff = small(|| repository.diff_tree_to_index(Some(&head), Some(index), None));
     diff.map_or(true, |diff| diff.deltas().len() > 0)
 }

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use cairn_domain::{BlobId, EntryKind, Revision};
 use cairn_ports::{ErrorKind, ReadOptions, SourceCache, SourceError};
-use git2::{IndexEntry, Repository};
+use git2::{Index, IndexEntry, Repository};
 
 use super::dirty::{DiskState, is_dirty};
 use super::identify::identify;
@@ -28,24 +28,33 @@ use crate::objects::repository::{blob_of, kind_of_mode, open_repository, resolve
 use crate::objects::tree::date;
 use crate::settings::{GitSettings, Limits};
 
-/// Lists a working tree.
+/// Is listed only if it cannot be read.
+const INDEX_FILE: &[u8] = b".git/index";
+const UNREADABLE_INDEX: &str = "the index of the working tree is damaged or cannot be read, so tracked files that \
+    `.gitignore` hides are missing; remove `.git/index` and run `git reset`";
+
+/// Lists a working tree. A damaged index does not stop the listing.
 pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) -> Result<DiskTree, SourceError> {
     let started_at = SystemTime::now();
     let root = Root::open(path, false).map_err(|error| from_io("open", path, error))?;
     let repository = open_repository(root.path()).map_err(|error| from_git("open", path, &error))?;
-    let index = repository.index().map_err(|error| from_git("open", path, &error))?;
-    let tracked: Vec<IndexEntry> = index.iter().collect();
+    let index = repository.index();
+    let tracked: Vec<IndexEntry> = index.iter().flat_map(Index::iter).collect();
     let counter = Counter::new(path, settings.limits.max_entries, &options.listing);
     let mut walk = Walk::new(&root, path, &settings.limits, counter, &tracked);
     walk.run(&repository)?;
     walk.add_hidden_tracked(&tracked)?;
+    if index.is_err() {
+        walk.add(FoundFile::unreadable(INDEX_FILE.to_vec(), UNREADABLE_INDEX.to_owned()))?;
+    }
     let files = walk.files;
     let cache = StatCache::decode(&options.cache.stats);
     let mut identified = identify(&root, &files, &cache, settings, started_at);
     listing::sort(&mut identified.entries);
     let head = resolve(&repository, path, None).ok();
     let disk = DiskState { root: &root, entries: &identified.entries };
-    let dirty = is_dirty(&repository, &index, &tracked, &disk);
+    let is_dirty = |index: &Index| is_dirty(&repository, index, &tracked, &disk, &settings.limits);
+    let dirty = index.as_ref().map_or(true, is_dirty);
     let commit = head.as_ref().map(|(commit, _)| *commit);
     let revision = Revision::WorkTree { commit, dirty, tree: listing::digest(&identified.entries) };
     let branch = head.and_then(|(_, branch)| branch);

@@ -38,6 +38,7 @@ impl<'r> Trees<'r> {
     /// Every path of a tree, sorted, without dates.
     pub(super) fn list(&mut self, root: Oid, limits: &Limits) -> Result<Vec<PathHistory>, git2::Error> {
         let mut paths = Vec::new();
+        let mut num_directories = 0;
         let mut pending = vec![(root, Vec::new(), 0)];
         while let Some((id, prefix, depth)) = pending.pop() {
             let tree = self.store.read(id)?;
@@ -49,7 +50,9 @@ impl<'r> Trees<'r> {
                     pending.push((entry.id, [path.as_slice(), b"/"].concat(), depth + 1));
                 }
             }
-            if paths.len() + pending.len() > limits.max_entries {
+            // Trees without files are counted too: a few objects can name a billion of them.
+            num_directories += 1;
+            if num_directories > limits.max_entries || paths.len() + pending.len() > limits.max_entries {
                 return Err(git2::Error::from_str("the tree has more paths than the limit"));
             }
         }

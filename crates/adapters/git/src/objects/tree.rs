@@ -11,7 +11,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cairn_domain::{BlobId, EntryKind, RepoPath, Revision};
-use cairn_ports::{ContentReader, ErrorKind, ReadOptions, SnapshotTree, SourceCache, SourceError, TreeEntry};
+use cairn_ports::{
+    ContentReader, ErrorKind, ListingLimit, ReadOptions, SnapshotTree, SourceCache, SourceError, TreeEntry,
+};
 use git2::{ObjectType, Oid, Repository};
 
 use super::memory::{Unread, Work, small};
@@ -128,6 +130,37 @@ impl ContentReader for ObjectReader {
     }
 }
 
+/// The content of a tree, all levels.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Below {
+    pub(crate) num_paths: u64,
+    /// Directories with at least one path: only these are entered.
+    num_filled_directories: u64,
+    pub(crate) num_directories: u64,
+}
+
+impl Below {
+    const ONE_PATH: Below = Below { num_paths: 1, num_filled_directories: 0, num_directories: 0 };
+
+    /// Adds a directory and its content.
+    fn add_directory(&mut self, below: Below) {
+        let is_filled = u64::from(below.num_paths > 0);
+        self.num_paths = self.num_paths.saturating_add(below.num_paths);
+        self.num_filled_directories =
+            self.num_filled_directories.saturating_add(below.num_filled_directories).saturating_add(is_filled);
+        self.num_directories = self.num_directories.saturating_add(below.num_directories).saturating_add(1);
+    }
+}
+
+/// Counts the content of a tree. Each tree object is read once.
+pub(crate) fn count_below(repository: &Repository, tree: Oid, limits: &Limits) -> Result<Below, SourceError> {
+    let key = repository.path().display().to_string();
+    let trees = TreeStore::new(repository).map_err(|error| from_git("open", &key, &error))?;
+    let limit = ListingLimit::default();
+    let counter = Counter::new(&key, limits.max_entries, &limit);
+    Walk { trees, key: &key, limits, counter, counts: HashMap::new(), headers: HashMap::new() }.count(tree, 0)
+}
+
 /// Headers that are kept: one blob can have many paths.
 const MAX_KEPT_HEADERS: usize = 1 << 16;
 
@@ -136,8 +169,7 @@ struct Walk<'r> {
     key: &'r str,
     limits: &'r Limits,
     counter: Counter<'r>,
-    /// Paths below each tree, all levels.
-    counts: HashMap<Oid, u64>,
+    counts: HashMap<Oid, Below>,
     headers: HashMap<Oid, Option<(usize, ObjectType)>>,
 }
 
@@ -152,33 +184,37 @@ impl Walk<'_> {
     fn list(&mut self, root: Oid) -> Result<Vec<TreeEntry>, SourceError> {
         // Without its root tree a commit has no content at all: that is a damaged repository.
         self.trees.read(root).map_err(|error| from_git("open", self.key, &error))?;
-        let num_paths = self.count(root, 0)?;
+        let num_paths = self.count(root, 0)?.num_paths;
         self.counter.expect(num_paths)?;
         let mut entries = Vec::with_capacity(usize::try_from(num_paths).unwrap_or(0).min(self.limits.max_entries));
         self.build(root, &mut entries)?;
         Ok(entries)
     }
 
-    /// Counts the paths below a tree. Each tree object is read once.
-    fn count(&mut self, id: Oid, depth: usize) -> Result<u64, SourceError> {
+    /// Counts the paths and directories below a tree. Each tree object is read once.
+    fn count(&mut self, id: Oid, depth: usize) -> Result<Below, SourceError> {
         self.check_depth(depth)?;
-        if let Some(num_paths) = self.counts.get(&id) {
-            return Ok(*num_paths);
+        if let Some(below) = self.counts.get(&id) {
+            return Ok(*below);
         }
-        let mut num_paths = 0u64;
+        let mut below = Below::default();
         match self.directory(id) {
             Some(tree) => {
                 for entry in Entries::new(&tree) {
-                    let below = if entry.is_directory() { self.count(entry.id, depth + 1)? } else { 1 };
-                    num_paths = num_paths.saturating_add(below);
+                    if entry.is_directory() {
+                        below.add_directory(self.count(entry.id, depth + 1)?);
+                    } else {
+                        below.num_paths = below.num_paths.saturating_add(1);
+                    }
                 }
             }
-            None => num_paths = 1,
+            None => below = Below::ONE_PATH,
         }
         // A bomb ends here, before its count is complete.
-        self.counter.check_entries(num_paths)?;
-        self.counts.insert(id, num_paths);
-        Ok(num_paths)
+        self.counter.check_entries(below.num_paths)?;
+        self.counter.check_directories(below.num_filled_directories)?;
+        self.counts.insert(id, below);
+        Ok(below)
     }
 
     /// The bytes of a well-formed tree object. `None` for a missing or damaged one.
@@ -212,6 +248,8 @@ impl Walk<'_> {
                     let entry = self.entry(&prefix, found.id, kind);
                     self.add(entry, entries)?;
                 }
+                // Directories without paths are not entered: a few objects can name a billion of them.
+                None if self.counts.get(&found.id).is_some_and(|below| below.num_paths == 0) => {}
                 None => self.enter(found.id, &mut prefix, &mut levels, entries)?,
             }
         }

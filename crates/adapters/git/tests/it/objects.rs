@@ -202,3 +202,32 @@ fn truncated_loose_objects_are_errors() {
     assert!(reader.read(find(tree.as_ref(), "torn")).is_err());
     assert_eq!(reader.read(find(tree.as_ref(), "good")).expect("content"), b"good");
 }
+
+/// A tree that names 2^40 empty directories.
+fn add_empty_directories(fixture: &Fixture) {
+    let mut tree = text(fixture.git_with_input(&["mktree"], b""));
+    for _ in 0..40 {
+        let entries = format!("040000 tree {tree}\tl\n040000 tree {tree}\tr\n");
+        tree = text(fixture.git_with_input(&["mktree"], entries.as_bytes()));
+    }
+    let blob = text(fixture.git_with_input(&["hash-object", "-w", "--stdin"], b"x = 1\n"));
+    let root = format!("100644 blob {blob}\ta.py\n040000 tree {tree}\te\n");
+    let root = text(fixture.git_with_input(&["mktree"], root.as_bytes()));
+    let commit = text(fixture.git(&["commit-tree", &root, "-m", "m"]));
+    fixture.git(&["update-ref", "refs/heads/main", &commit]);
+}
+
+#[test]
+fn directories_without_files_are_not_entered() {
+    let fixture = Fixture::repository();
+    add_empty_directories(&fixture);
+    fixture.git(&["read-tree", "--empty"]);
+    fixture.git(&["update-index", "--add", "--cacheinfo", &format!("100644,{},a.py", blob_id(b"x = 1\n"))]);
+    fixture.write("a.py", "x = 1\n");
+    for source in [fixture.bare(), fixture.work_tree()] {
+        let began_at = Instant::now();
+        let tree = fixture.open(&source).expect("open");
+        assert_eq!(paths(tree.as_ref()), ["a.py"]);
+        assert!(began_at.elapsed() < Duration::from_secs(5), "{:?}", began_at.elapsed());
+    }
+}

@@ -299,3 +299,15 @@ fn unusable_ignore_files_do_not_stop_a_listing() {
     let fault = find(tree.as_ref(), "large/.gitignore");
     assert!(fault.unreadable.as_deref().is_some_and(|why| why.contains("ignore file")), "{fault:?}");
 }
+
+#[test]
+fn damaged_index_is_reported_and_the_files_are_listed() {
+    let fixture = Fixture::repository();
+    fixture.write("a.py", "x = 1\n");
+    fixture.commit_all();
+    fs::write(fixture.repo.join(".git/index"), "junk").expect("written");
+    let tree = fixture.open(&fixture.work_tree()).expect("open");
+    let unreadable = find(tree.as_ref(), ".git/index").unreadable.clone().expect("a reason");
+    assert!(unreadable.contains("git reset"), "{unreadable}");
+    assert!(find(tree.as_ref(), "a.py").unreadable.is_none() && is_dirty(tree.as_ref()));
+}

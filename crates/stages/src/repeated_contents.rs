@@ -1,0 +1,102 @@
+//! The contents of a snapshot that several paths have.
+
+use std::collections::BTreeMap;
+
+use cairn_domain::{ArtifactRef, FileFacts};
+use cairn_pipeline::StageError;
+use cairn_records::num_records;
+use cairn_wire::{Manifest, PackReader, Plan};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::artifacts::{Artifacts, facts_key_of};
+use crate::threads::blocking;
+
+/// Bytes of other files that allow one more record of a repeated content. Code has about one record in 70
+/// bytes, so a large repository may have many copies, and a small one may not become large by copies.
+const BYTES_PER_ALLOWED_RECORD: u64 = 128;
+/// The shortest definition that any language has.
+const BYTES_PER_RECORD: u64 = 2;
+
+/// The ceiling on the records of copies in a snapshot.
+pub(crate) fn limit_on_copies(max_repeated_records: u64, distinct_bytes: u64) -> u64 {
+    max_repeated_records.saturating_add(distinct_bytes / BYTES_PER_ALLOWED_RECORD)
+}
+
+/// A content with at least two paths.
+struct Repeated<'m> {
+    pack: &'m ArtifactRef,
+    index: u32,
+    size_bytes: u64,
+    /// The paths after the first one.
+    num_copies: u64,
+}
+
+pub(crate) struct RepeatedContents<'m> {
+    contents: Vec<Repeated<'m>>,
+    /// Bytes of all contents, each counted once.
+    distinct_bytes: u64,
+}
+
+impl<'m> RepeatedContents<'m> {
+    pub(crate) fn of(manifest: &'m Manifest) -> Self {
+        let mut contents: FxHashMap<(&str, u32), Repeated<'m>> = FxHashMap::default();
+        for entry in manifest.entries.iter().filter(|entry| entry.outcome.is_indexed()) {
+            let Some(slot) = &entry.source else { continue };
+            contents.entry((&slot.artifact.key, slot.index)).and_modify(|content| content.num_copies += 1).or_insert(
+                Repeated { pack: &slot.artifact, index: slot.index, size_bytes: entry.size_bytes, num_copies: 0 },
+            );
+        }
+        let distinct_bytes = contents.values().map(|content| content.size_bytes).sum();
+        let contents = contents.into_values().filter(|content| content.num_copies > 0).collect();
+        Self { contents, distinct_bytes }
+    }
+
+    pub(crate) fn limit(&self, max_repeated_records: u64) -> u64 {
+        limit_on_copies(max_repeated_records, self.distinct_bytes)
+    }
+
+    /// An upper bound on the records of copies, from their bytes alone.
+    pub(crate) fn most_records(&self) -> u64 {
+        let most = |content: &Repeated| content.num_copies.saturating_mul(1 + content.size_bytes / BYTES_PER_RECORD);
+        self.contents.iter().map(most).fold(0, u64::saturating_add)
+    }
+
+    /// Whether the plan changes a path of a repeated content. Otherwise no new copy exists since the last
+    /// check.
+    pub(crate) fn has_any(&self, manifest: &Manifest, plan: &Plan) -> bool {
+        let slots: FxHashSet<(&str, u32)> =
+            self.contents.iter().map(|content| (content.pack.key.as_str(), content.index)).collect();
+        plan.embed.iter().flatten().filter(|path| path.now).any(|path| {
+            let slot = manifest.find(path.path.as_str()).and_then(|entry| entry.source.as_ref());
+            slot.is_some_and(|slot| slots.contains(&(slot.artifact.key.as_str(), slot.index)))
+        })
+    }
+
+    /// The records of all copies, from the facts of the repeated contents.
+    pub(crate) async fn num_records(&self, artifacts: &Artifacts) -> Result<u64, StageError> {
+        let mut packs: BTreeMap<&str, (&ArtifactRef, Vec<(u32, u64)>)> = BTreeMap::new();
+        for content in &self.contents {
+            let (_, slots) = packs.entry(&content.pack.key).or_insert_with(|| (content.pack, Vec::new()));
+            slots.push((content.index, content.num_copies));
+        }
+        let mut sum = 0u64;
+        for (pack, mut slots) in packs.into_values() {
+            // A pack that could not be parsed has no facts, and its files have no records.
+            let Some(facts) = artifacts.facts_pack(pack).await? else { continue };
+            slots.sort_unstable();
+            let key = facts_key_of(pack);
+            sum = sum.saturating_add(blocking(move || records_of_copies(facts, &key, &slots)).await?);
+        }
+        Ok(sum)
+    }
+}
+
+/// The records of the copies of a pack's contents. `slots` has index and number of copies.
+fn records_of_copies(mut facts: PackReader, key: &str, slots: &[(u32, u64)]) -> Result<u64, StageError> {
+    let mut sum = 0u64;
+    for (index, num_copies) in slots {
+        let facts: FileFacts = facts.read(*index).map_err(|error| StageError::corrupt(key, &error))?;
+        sum = sum.saturating_add(num_records(&facts).saturating_mul(*num_copies));
+    }
+    Ok(sum)
+}
