@@ -74,7 +74,7 @@ impl<'m> RepeatedContents<'m> {
 
     /// The records of all copies, from the facts of the repeated contents.
     pub(crate) async fn num_records(&self, artifacts: &Artifacts) -> Result<u64, StageError> {
-        let mut packs: BTreeMap<&str, (&ArtifactRef, Vec<(u32, u64)>)> = BTreeMap::new();
+        let mut packs: BTreeMap<&str, (&ArtifactRef, Vec<Copies>)> = BTreeMap::new();
         for content in &self.contents {
             let (_, slots) = packs.entry(&content.pack.key).or_insert_with(|| (content.pack, Vec::new()));
             slots.push((content.index, content.num_copies));
@@ -91,8 +91,11 @@ impl<'m> RepeatedContents<'m> {
     }
 }
 
-/// The records of the copies of a pack's contents. `slots` has index and number of copies.
-fn records_of_copies(mut facts: PackReader, key: &str, slots: &[(u32, u64)]) -> Result<u64, StageError> {
+/// The index of a content in its pack, and the number of its copies.
+type Copies = (u32, u64);
+
+/// The records of the copies of a pack's contents.
+fn records_of_copies(mut facts: PackReader, key: &str, slots: &[Copies]) -> Result<u64, StageError> {
     let mut sum = 0u64;
     for (index, num_copies) in slots {
         let facts: FileFacts = facts.read(*index).map_err(|error| StageError::corrupt(key, &error))?;
