@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cairn_domain::{Lane, MessageId, PartEnd, PartId, RunId, RunState, StageName};
 use cairn_faults::{fail_point, poison_point};
-use cairn_ports::{BrokerError, ErrorKind, Ledger, LedgerRead, PartStatus};
+use cairn_ports::{BrokerError, ErrorKind, FailureCode, Ledger, LedgerRead, PartStatus};
 use cairn_wire::{Job, PartJob, PartReport, SyncJob};
 
 use crate::deadline::{Deadline, while_active};
@@ -75,10 +75,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         end: PartEnd,
         report: &PartReport,
     ) -> Result<(), StageError> {
-        if let (true, PartEnd::Failed { code, .. }) = (fails_the_run(job.part.stage), &end) {
-            // Tenants can read this message. The chain names stores and generations, so it stays in the log
-            // and in the dead letter.
-            return self.abort(job.run, &format!("{} failed with {code}", job.part)).await;
+        if let (true, PartEnd::Failed { code, message }) = (fails_the_run(job.part.stage), &end) {
+            return self.abort(job.run, &message_for_tenants(job.part, code, message)).await;
         }
         let now_ms = self.clock.now_ms();
         let next = match self.ledger.end_part(job.run, job.part, end, report.to_json(), now_ms).await {
@@ -154,6 +152,16 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
 
 fn is_over(status: &PartStatus) -> bool {
     status.state != RunState::Running || status.is_ended
+}
+
+/// The message of a run that failed. The chain of causes names stores and generations, so it stays in the log
+/// and in the dead letter. Only the message about a ceiling is written for tenants: it has the figure, the limit
+/// and what to do.
+fn message_for_tenants(part: PartId, code: &str, chain: &str) -> String {
+    if code == FailureCode::OverBudget.as_str() {
+        return format!("{part} failed with {code}: {chain}");
+    }
+    format!("{part} failed with {code}")
 }
 
 /// If a pack cannot be parsed, only its files are missing, and they are listed. If a part of another stage

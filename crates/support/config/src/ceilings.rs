@@ -35,8 +35,8 @@ ceilings! {
     max_expanded_bytes, "CAIRN_MAX_EXPANDED_BYTES", 4 << 30, bytes;
     /// Bytes of files to be indexed whose content another path of the snapshot has too.
     max_repeated_bytes, "CAIRN_MAX_REPEATED_BYTES", 256 << 20, bytes;
-    /// Records of files to be indexed whose content another path of the snapshot has too. A snapshot with large
-    /// other files may have more.
+    /// Records of files to be indexed whose content another path of the snapshot has too. A snapshot with
+    /// large other files may have more.
     max_repeated_records, "CAIRN_MAX_REPEATED_RECORDS", 250_000, number;
     max_chunks, "CAIRN_MAX_CHUNKS", 4_000_000, number;
     /// Records of new and changed contents: files, chunks, symbols, and a quarter of the references.
