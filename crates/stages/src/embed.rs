@@ -255,7 +255,7 @@ mod tests {
         texts.map(|text| ChunkRecord { content_hash: ContentHash::of(&text), text, ..chunk.clone() }).collect()
     }
 
-    /// The chunks of the only path do not exist: a part that goes on has nothing to embed.
+    /// A part within the ceilings goes on and stages its points. This store refuses them.
     #[tokio::test]
     async fn run_over_a_ceiling_embeds_nothing() {
         let (runs, run) = parsed().await;
@@ -264,14 +264,14 @@ mod tests {
         let plan = blobs.put_artifact("plans/r/x", plan.into()).await.expect("put");
         let task = Task { tenant: Tenant::local(), run, part: EMBED, plan, aborted: BTreeSet::new() };
         for (max_chunks, max_records, expect) in
-            [(6, 70, Some(FailureCode::OverBudget)), (7, 69, Some(FailureCode::OverBudget)), (7, 70, None)]
+            [(6, 70, FailureCode::OverBudget), (7, 69, FailureCode::OverBudget), (7, 70, FailureCode::Forbidden)]
         {
             let stage = EmbedStage {
                 artifacts: Artifacts::new(blobs.clone()),
                 embedding: Arc::new(embedding(0).0),
                 ceilings: ceilings(runs.clone(), max_chunks, max_records),
             };
-            assert_eq!(stage.run(&task).await.err().map(|error| error.code), expect);
+            assert_eq!(stage.run(&task).await.expect_err("no points are staged").code, expect);
         }
     }
 
