@@ -1,9 +1,10 @@
-//! Waits between attempts. The bounds of the waits grow, and each wait is random, so that waiting processes
-//! do not act at the same time.
+//! Waits between attempts. The upper bound of the waits grows with each attempt. Each wait is random, so that
+//! several processes do not retry at the same time.
 
 use std::time::Duration;
 
-/// Exponential backoff with full jitter: a random time up to a bound that doubles. It has no last attempt.
+/// Exponential backoff with full jitter: each wait is a random time up to a bound that doubles. The number of
+/// attempts is not limited.
 #[derive(Clone, Debug)]
 pub(crate) struct Backoff {
     min: Duration,
@@ -22,7 +23,7 @@ impl Backoff {
         bound.mul_f64(rand::random::<f64>())
     }
 
-    /// Call it after a success.
+    /// Starts again with the smallest bound. Call it after a success.
     pub(crate) fn reset(&mut self) {
         self.bound = self.min;
     }

@@ -20,7 +20,7 @@ use crate::shared::Shared;
 use crate::statistics::Statistics;
 use crate::topology::{self, Source};
 
-/// Returns the current trace as a `traceparent`.
+/// Returns the current trace context as a `traceparent`.
 type CurrentTrace = Box<dyn Fn() -> Option<String> + Send + Sync>;
 
 /// Jobs over RabbitMQ. Dropping it closes its connections; unsettled jobs are then delivered to other
@@ -35,8 +35,8 @@ pub struct RabbitMqBroker {
 }
 
 impl RabbitMqBroker {
-    /// Starts to connect and returns at once; `health` reports when it is connected. Must be called within a
-    /// tokio runtime.
+    /// Starts to connect in the background and returns at once; `health` reports when the broker is
+    /// connected. Must be called within a tokio runtime.
     pub fn new(config: RabbitMqConfig) -> Result<Self, InvalidConfig> {
         config.validate()?;
         let shared = Arc::new(Shared::new(config));
@@ -81,7 +81,7 @@ impl RabbitMqBroker {
     }
 
     /// Stops consuming the stage, and gives back the deliveries that were not received yet. The next
-    /// `receive` starts again.
+    /// `receive` starts consuming again.
     pub fn release(&self, stage: StageName) {
         self.shared.stage(stage).is_wanted.send_replace(false);
     }
@@ -113,7 +113,8 @@ impl Broker for RabbitMqBroker {
     async fn receive(&self, stage: StageName) -> Result<Option<Delivery>, BrokerError> {
         let state = self.shared.stage(stage);
         loop {
-            // The listener is registered before the check, so that no notification is missed in between.
+            // The listener is registered before the inbox is checked, so that no notification in between is
+            // missed.
             let mut ready = std::pin::pin!(state.ready.notified());
             ready.as_mut().enable();
             if self.shared.is_closed() {

@@ -14,31 +14,32 @@ use crate::topology::TopologyConfig;
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RabbitMqConfig {
-    /// `amqp://user:password@host:port/vhost` of each node of the cluster; tried in turn.
+    /// `amqp://user:password@host:port/vhost` of each node of the cluster. The nodes are tried in turn.
     pub urls: Vec<SecretUrl>,
     /// `http://user:password@host:port` of the management API. Applying the topology requires it. If it is
-    /// set, depths also count the deliveries that other processes hold.
+    /// set, `depth` also counts the deliveries that other processes hold.
     pub management_url: Option<SecretUrl>,
     pub topology: TopologyConfig,
-    /// Jobs of a stage that may be unsettled at a time in this process.
+    /// Maximum number of jobs of one stage that may be unsettled at the same time in this process.
     pub prefetch: u16,
-    /// `prefetch` for single stages, by stage name.
+    /// Values of `prefetch` for individual stages, by stage name.
     pub stage_prefetch: BTreeMap<String, u16>,
-    /// Messages of one `publish` that may be unconfirmed at a time.
+    /// Maximum number of messages of one `publish` that may be unconfirmed at the same time.
     pub publish_window: usize,
-    /// After this time `publish` fails as unavailable.
+    /// `publish` fails with `Unavailable` after this time.
     pub publish_deadline_ms: u64,
-    /// A confirm that takes longer counts as lost: the channel is closed, and the message is published again.
+    /// A confirm that takes longer is treated as lost: the channel is closed, and the message is published
+    /// again.
     pub confirm_timeout_ms: u64,
-    /// A peer that is silent for twice this time counts as disconnected.
+    /// A peer that is silent for twice this time is treated as disconnected.
     pub heartbeat_seconds: u16,
     pub connect_timeout_ms: u64,
-    /// Bounds of the wait before a connection or consumer is created again.
+    /// Shortest and longest bound of the backoff before a connection or consumer is created again.
     pub backoff_min_ms: u64,
     pub backoff_max_ms: u64,
-    /// The process is not ready after this time without all its connections and consumers.
+    /// The process is not ready if a connection or a consumer has been missing for this time.
     pub not_ready_after_ms: u64,
-    /// The process should be restarted after this time without them.
+    /// The process should be restarted if a connection or a consumer has been missing for this time.
     pub dead_after_ms: u64,
 }
 
@@ -63,7 +64,7 @@ impl Default for RabbitMqConfig {
     }
 }
 
-/// All faults of the settings.
+/// All faults that `validate` found in the settings.
 #[derive(Debug, thiserror::Error)]
 #[error("invalid settings of RabbitMQ: {}", .faults.join("; "))]
 pub struct InvalidConfig {
@@ -71,7 +72,7 @@ pub struct InvalidConfig {
 }
 
 impl RabbitMqConfig {
-    /// Reports every fault at once.
+    /// Checks all settings and reports every fault at once.
     pub fn validate(&self) -> Result<(), InvalidConfig> {
         let mut faults = self.topology.faults();
         self.check_addresses(&mut faults);
@@ -89,8 +90,8 @@ impl RabbitMqConfig {
         for url in &self.urls {
             let is_read = url.expose().parse::<AMQPUri>().is_ok();
             if url.has_scheme(&["amqps"]) {
-                // TLS in lapin needs 32 more crates. Until they are added, `amqps` is an error, so that no
-                // connection is unencrypted by surprise.
+                // TLS in lapin requires 32 more crates. Until they are added, `amqps` is an error, because a
+                // connection must not be silently unencrypted.
                 faults.push(format!("`urls`: {url} requires TLS, which this build does not support for RabbitMQ"));
             } else if !is_read || !url.has_scheme(&["amqp"]) {
                 faults.push(format!("`urls`: {url} is not `amqp://user:password@host:port/vhost`"));

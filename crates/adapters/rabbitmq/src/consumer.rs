@@ -1,4 +1,5 @@
-//! The consumer of one queue. It attaches, listens, and attaches again after each loss, without a limit.
+//! The consumer of one queue. It attaches to the queue, receives deliveries, and attaches again after each
+//! loss. The number of attempts is not limited.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,20 +26,21 @@ use crate::settle;
 use crate::shared::{AckHandle, Isolating, Lease, Shared};
 use crate::topology::{self, Source, passive};
 
-/// A consumer that was attached for this long has recovered: after the next loss the waits start short again.
+/// A consumer that was attached for longer than this has recovered. After its next loss the backoff starts
+/// again with the shortest bound.
 const SETTLED_AFTER: Duration = Duration::from_secs(5);
 
-/// Why a consumer ended.
+/// The reason why a consumer ended.
 enum End {
     /// The stage is no longer consumed.
     Released,
     Lost(String),
 }
 
-/// Messages that are moved to another queue instead of being handed to a worker.
+/// Pending moves of messages to another queue. These messages are not handed to a worker.
 type Moves = FuturesUnordered<Pin<Box<dyn Future<Output = ()> + Send>>>;
 
-/// Consumes while the stage is wanted. Never returns.
+/// Consumes the queue whenever `is_wanted` of the stage is true. Never returns.
 pub(crate) async fn consume(shared: Arc<Shared>, stage: StageName, source: Source) {
     let part = topology::routing_key(stage, source);
     let (min, max) = (shared.config.backoff_min_ms, shared.config.backoff_max_ms);
@@ -66,7 +68,7 @@ pub(crate) async fn consume(shared: Arc<Shared>, stage: StageName, source: Sourc
 }
 
 async fn until(flag: &watch::Sender<bool>, value: bool) {
-    // The sender is borrowed, so it cannot be dropped while this waits.
+    // The sender is borrowed during the wait, so it cannot be dropped.
     let _ = flag.subscribe().wait_for(|now| *now == value).await;
 }
 
@@ -96,7 +98,8 @@ async fn attach_and_listen(shared: &Arc<Shared>, up: &Up, stage: StageName, sour
     end
 }
 
-/// Opens a channel, sets the prefetch (the broker does not keep it across channels), and starts the consumer.
+/// Opens a channel, sets its prefetch (the broker does not apply it to later channels), and starts the
+/// consumer.
 async fn attach(shared: &Shared, up: &Up, stage: StageName, source: Source) -> lapin::Result<(Arc<Lease>, Consumer)> {
     let queue = shared.names.queue(stage, source);
     // Suspects are delivered one at a time.
@@ -105,9 +108,9 @@ async fn attach(shared: &Shared, up: &Up, stage: StageName, source: Source) -> l
     channel.basic_qos(prefetch, BasicQosOptions::default()).await?;
     let options = BasicConsumeOptions::default();
     let consumer = channel.basic_consume(queue.as_str().into(), "".into(), options, FieldTable::default()).await?;
-    // When the second reply arrives, the messages that waited in the queue have arrived too: the broker sends
-    // them while it answers the first request. Lanes attach one after the other, so waiting interactive jobs
-    // are received first.
+    // When the second reply arrives, the messages that waited in the queue have arrived too, because the
+    // broker sends them while it answers the first request. The lanes attach one after the other, so waiting
+    // interactive jobs are received first.
     passive(&channel, &queue).await?;
     passive(&channel, &queue).await?;
     let (broken, is_lost) = (Notify::new(), watch::channel(false).0);
@@ -164,7 +167,7 @@ impl Listener {
         stage.ready.notify_waiters();
     }
 
-    /// A message that is not a job can never be processed: it becomes a dead letter.
+    /// A message that is not a job can never be processed, so it becomes a dead letter.
     fn move_to_dead_letters(&self, message: Message, handle: AckHandle, fault: String) {
         let (shared, stage) = (Arc::clone(&self.shared), self.stage);
         let code = ErrorKind::Invalid.code().as_str();
@@ -174,8 +177,8 @@ impl Listener {
         }));
     }
 
-    /// Moves a delivery to the suspect queue. All jobs that a lost consumer held come here, harmless ones
-    /// too; delivered alone, each shows whether it kills its worker.
+    /// Moves a delivery to the suspect queue. All jobs that a lost consumer held are moved, also the harmless
+    /// jobs. Each suspect is delivered alone, which shows whether it kills its worker.
     fn isolate(&self, mut held: Held<AckHandle>) {
         let (shared, isolating) = (Arc::clone(&self.shared), Isolating::begin(&self.shared));
         held.message.num_unanswered = held.num_unanswered;
@@ -183,15 +186,15 @@ impl Listener {
             tracing::warn!(job = %held.job, "went unanswered {} times: treated as a suspect", held.num_unanswered);
             let suspect = shared.to_work(&held.message, held.stage, Source::Suspect);
             or_warn(settle::replace(&shared, suspect, &held.handle)).await;
-            // The reply shows that the broker has received the acknowledgement. A fault of the channel is
-            // reported by `listen`.
+            // The reply shows that the broker has received the acknowledgement. An error is ignored here,
+            // because `listen` reports faults of the channel.
             let _ = passive(&held.handle.lease.channel, &shared.names.queue(held.stage, held.source)).await;
             drop(isolating);
         }));
     }
 
-    /// Stops further deliveries. Deliveries that were not received go back without an increased count.
-    /// Deliveries that a worker holds can be settled as long as the channel exists.
+    /// Stops further deliveries. Deliveries that no worker received are published again with unchanged
+    /// counts. A worker can settle the deliveries that it holds as long as the channel exists.
     async fn release(&mut self, mut consumer: Consumer) -> End {
         let cancelled = self.lease.channel.basic_cancel(consumer.tag(), BasicCancelOptions::default()).await;
         if let Err(error) = cancelled {
@@ -212,8 +215,8 @@ impl Listener {
     }
 }
 
-/// Checks that the broker replies and that the queue has a consumer. A stream without deliveries does not
-/// show whether this is true.
+/// Checks that the broker replies and that the queue has a consumer. A stream without deliveries shows
+/// neither of them.
 async fn probe_queue(shared: &Shared, lease: &Lease, queue: &str) -> Result<(), String> {
     let limit = shared.config.heartbeat();
     match timeout(limit, passive(&lease.channel, queue)).await {
@@ -224,7 +227,7 @@ async fn probe_queue(shared: &Shared, lease: &Lease, queue: &str) -> Result<(), 
     }
 }
 
-/// No message is lost: without an acknowledgement the broker delivers it again.
+/// Logs a failed move. The message is not lost, because the broker delivers an unacknowledged message again.
 async fn or_warn(moved: impl Future<Output = Result<(), BrokerError>>) {
     if let Err(error) = moved.await {
         tracing::warn!("a message was not moved: {}", chain(&error));

@@ -1,8 +1,8 @@
-//! The dead-letter queue, read as a list.
+//! Lists and takes the messages of the dead-letter queue.
 //!
-//! AMQP cannot read a message without taking it. A walk takes messages one by one and gives them back at its
-//! end, in their order. A walk by another process at the same time sees fewer messages. This is acceptable:
-//! an operator can repeat the command.
+//! AMQP cannot read a message without taking it from the queue. A walk through the queue takes the messages
+//! one by one and, at its end, gives them back in their order. If another process walks through the queue at
+//! the same time, it receives fewer messages. This is acceptable, because an operator can repeat the command.
 
 use std::time::Duration;
 
@@ -21,9 +21,9 @@ use crate::message::{CHAIN, CODE, Message, STAGE, header_text};
 use crate::shared::Shared;
 use crate::topology::{Source, parse_routing_key, passive};
 
-/// Set by the broker on a message that it dead-lettered by itself.
+/// Header that the broker sets when it dead-letters a message without a request from the adapter.
 const DEATH_REASON: &str = "x-first-death-reason";
-/// Longest wait until messages that were given back are in the queue again.
+/// Longest time to wait until messages that were given back are in the queue again.
 const RETURN_DEADLINE: Duration = Duration::from_secs(5);
 
 fn dead_letter(taken: &BasicGetMessage) -> DeadLetter {
@@ -69,8 +69,8 @@ async fn next(channel: &Channel, queue: &str) -> lapin::Result<Option<BasicGetMe
     channel.basic_get(queue.into(), BasicGetOptions::default()).await
 }
 
-/// Gives back all messages that the channel took, and waits until they are in the queue again: the next walk
-/// must find them.
+/// Gives back all messages that the channel took, and waits until they are in the queue again, so that the
+/// next walk finds them.
 async fn give_back(channel: &Channel, queue: &str, num_before: u32) -> lapin::Result<()> {
     let all = BasicNackOptions { multiple: true, requeue: true };
     channel.basic_nack(0, all).await?;
@@ -95,8 +95,8 @@ async fn list(channel: &Channel, queue: &str, limit: usize) -> lapin::Result<Vec
     Ok(letters)
 }
 
-/// Takes all of them in one walk; separate walks would repeat the messages before each. Returns the letters
-/// that were removed, even if a later step fails.
+/// Removes the messages with these ids in one walk; a separate walk for each id would read the messages
+/// before it again. Returns the letters that were removed, even if a later step fails.
 async fn take(channel: &Channel, queue: &str, ids: &[MessageId]) -> lapin::Result<Vec<DeadLetter>> {
     let num_before = passive(channel, queue).await?.message_count();
     let (mut sought, mut found, mut num_got) = (Sought::new(ids), Vec::new(), 0_u32);
@@ -129,7 +129,7 @@ async fn take(channel: &Channel, queue: &str, ids: &[MessageId]) -> lapin::Resul
     match failure {
         Some(error) if taken.is_empty() => Err(error),
         Some(error) => {
-            // The broker requeues the rest when the channel closes.
+            // The broker requeues the remaining messages when the channel closes.
             tracing::warn!(queue, "only {num_taken} dead letters of {} were taken: {error}", ids.len());
             Ok(taken)
         }

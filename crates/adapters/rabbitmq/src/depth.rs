@@ -1,10 +1,15 @@
 //! The number of jobs of a stage that are not done.
 //!
-//! AMQP reports the ready messages of a queue, at this moment, but not the deliveries that consumers hold.
-//! This process knows its own deliveries. The management API reports those of other processes, with values up
-//! to five seconds old. `depth` therefore counts all waiting messages (in work and delay queues) and at least
-//! the deliveries of this process; with a `management_url` it also counts those of others. For some seconds
-//! it can be too high after a settlement, and too low by deliveries that another process has just received.
+//! AMQP reports the number of ready messages of a queue, but not the number of deliveries that consumers
+//! hold. This process knows the number of its own deliveries. The management API reports the deliveries of
+//! all processes, with values up to five seconds old.
+//!
+//! `depth` therefore adds two numbers. The first is the number of waiting messages in work and delay queues.
+//! The second is the number of deliveries of this process or, with a `management_url`, of all processes if
+//! that is more.
+//!
+//! For some seconds after a settlement, the result can be too high. It can be too low by the deliveries that
+//! another process has just received.
 
 use cairn_domain::StageName;
 use cairn_ports::{BrokerError, ErrorKind};

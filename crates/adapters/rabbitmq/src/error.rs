@@ -3,7 +3,8 @@
 use cairn_ports::{BrokerError, ErrorKind};
 use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
 
-/// The port's kind of a lapin error. Without a connection the broker is unavailable, and callers pause.
+/// Returns the port's kind of a lapin error. A lost connection makes the broker `Unavailable`, so that
+/// callers pause.
 pub(crate) fn kind_of(error: &lapin::Error) -> ErrorKind {
     use lapin::ErrorKind as Lapin;
     match error.kind() {
@@ -22,7 +23,7 @@ pub(crate) fn broker_error(operation: &'static str, key: impl Into<String>, erro
     BrokerError::new(kind_of(&error), operation, key).because(error)
 }
 
-/// An error and all its sources, in one line.
+/// Formats an error and all its sources in one line.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {}", chain(cause)),

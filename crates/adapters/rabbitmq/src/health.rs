@@ -1,24 +1,26 @@
-//! Health of the connections and consumers, for readiness, liveness and gauges.
+//! State of the connections and consumers, for readiness, liveness and gauges.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The state of all components. An open socket proves nothing. The process is healthy if every component that
-/// it needs (two connections and the consumers of its stages) is up, and if the supervising loops run.
+/// The state of all components. An open socket alone does not prove that the process works. The process is
+/// healthy if every component that it needs (two connections and the consumers of its stages) is up, and if
+/// the supervising loops run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Health {
-    /// Since when both connections are up.
+    /// Time since which both connections are up; `None` if a connection is down.
     pub connected_since: Option<Instant>,
     pub num_consumers_attached: usize,
     pub num_consumers_wanted: usize,
-    /// Since when a component is down.
+    /// Time since which a component is down; `None` if all components are up.
     pub incomplete_since: Option<Instant>,
-    /// A component has not been up yet since the process started.
+    /// True if a component has not been up yet since the process started.
     pub is_starting: bool,
-    /// The last iteration of the slower of the loops that supervise the connections.
+    /// A loop supervises each connection. This is the last iteration of the loop whose last iteration is
+    /// older.
     pub last_tick: Instant,
-    /// An alarm of the broker blocks publishing.
+    /// True if an alarm of the broker blocks publishing.
     pub is_blocked: bool,
     /// Each component that is down, with the reason.
     pub faults: Vec<String>,
@@ -165,7 +167,7 @@ mod tests {
         let mut health = snapshot(&HealthBook::new());
         assert!(health.is_alive());
         health.last_tick =
-            Instant::now().checked_sub(Duration::from_secs(400)).expect("a machine that runs for a while");
+            Instant::now().checked_sub(Duration::from_secs(400)).expect("the machine has run for 400 seconds");
         assert!(!health.is_alive());
     }
 }

@@ -1,5 +1,5 @@
-//! The deliveries of one stage in this process: waiting to be received, or held by a worker. Plain values and
-//! rules; no function waits.
+//! The deliveries of one stage in this process. Each delivery waits to be received, or a worker holds it. The
+//! module contains only data and rules; none of its functions waits.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,16 +10,16 @@ use cairn_wire::Job;
 use crate::message::Message;
 use crate::topology::Source;
 
-/// A job that the broker delivered and that is not settled yet. `A` acknowledges it.
+/// A job that the broker delivered and that is not settled yet. `A` is the handle that acknowledges it.
 pub(crate) struct Held<A> {
     pub(crate) stage: StageName,
     pub(crate) source: Source,
     pub(crate) message: Message,
     pub(crate) job: Job,
-    /// Deliveries without an answer; for a suspect, those since it became one.
+    /// Number of deliveries without an answer, from this queue and from earlier queues.
     pub(crate) num_unanswered: u32,
     pub(crate) handle: A,
-    /// Id of the channel that it came over. When that channel closes, the delivery is lost.
+    /// Id of the channel that delivered the message. When this channel closes, the delivery is lost.
     pub(crate) channel: u64,
 }
 
@@ -38,12 +38,12 @@ impl<A> Inbox<A> {
         self.waiting.entry(held.source).or_default().push_back(held);
     }
 
-    /// Hands out the next job under `tag`, if the prefetch allows one.
+    /// Returns the next job as a delivery with this `tag`, if the prefetch allows another one.
     pub(crate) fn next(&mut self, tag: u64, may_be_suspect: bool) -> Option<Delivery> {
         if self.outstanding.len() >= self.prefetch {
             return None;
         }
-        // The map is ordered by source, which is the order of service.
+        // The map is ordered by source, and the sources are served in this order.
         let mut sources = self.waiting.iter_mut().filter(|(source, _)| may_be_suspect || **source != Source::Suspect);
         let held = sources.find_map(|(_, waiting)| waiting.pop_front())?;
         let delivery = Delivery {
@@ -59,17 +59,17 @@ impl<A> Inbox<A> {
         Some(delivery)
     }
 
-    /// A delivery that a worker holds.
+    /// Returns a delivery that a worker holds.
     pub(crate) fn outstanding(&self, tag: u64) -> Option<&Held<A>> {
         self.outstanding.get(&tag)
     }
 
-    /// Removes a delivery, to settle it.
+    /// Removes a delivery that is to be settled.
     pub(crate) fn take(&mut self, tag: u64) -> Option<Held<A>> {
         self.outstanding.remove(&tag)
     }
 
-    /// Removes all deliveries of a closed channel: the broker delivers them again.
+    /// Removes all deliveries of a closed channel, because the broker delivers them again.
     pub(crate) fn abandon(&mut self, channel: u64) {
         self.outstanding.retain(|_, held| held.channel != channel);
         for waiting in self.waiting.values_mut() {
@@ -77,7 +77,7 @@ impl<A> Inbox<A> {
         }
     }
 
-    /// Removes the deliveries that were not received yet, to give them back.
+    /// Removes the deliveries that no worker received yet, so that they can be given back.
     pub(crate) fn take_waiting(&mut self, source: Source) -> VecDeque<Held<A>> {
         self.waiting.remove(&source).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Jobs over RabbitMQ (3.10 and later), through lapin.
+//! Transports jobs over RabbitMQ (3.10 and later) with the client library lapin.
 //!
 //! ```text
 //!  publish ──► work exchange ──► stage.interactive ─┐
@@ -14,13 +14,14 @@
 //! - `publish` returns when the broker has confirmed every job and returned none as unroutable. Unconfirmed
 //!   jobs are published again until the deadline. Message ids are deterministic, so a duplicate is
 //!   recognised.
-//! - A delivery is acknowledged after its replacement (a retry, a dead letter) was confirmed. A stop in
-//!   between leaves a duplicate, never a gap.
-//! - At most `prefetch` jobs of a stage are unsettled. The prefetch is set each time a channel is opened.
-//! - A connection, channel or consumer is closed and created again after a failure, after a refused
-//!   acknowledgement and after a missing confirm, as often as necessary. lapin's own recovery stays off, so
-//!   that two recoveries never race. `Health` reports the state.
-//! - Publishing and consuming use separate connections: an alarm of the broker blocks publishing only.
+//! - A delivery is acknowledged after the broker has confirmed its replacement (a retry or a dead letter). If
+//!   the process stops in between, the job exists twice; it is never lost.
+//! - At most `prefetch` jobs of a stage are unsettled in a process. The prefetch is set each time a channel
+//!   is opened.
+//! - After a failure, a refused acknowledgement or a missing confirm, the connection, channel or consumer is
+//!   closed and created again, as often as necessary. The automatic recovery of lapin is disabled, so that
+//!   two recoveries never run at the same time. `Health` reports the state.
+//! - Publishing and consuming use separate connections, so an alarm of the broker blocks publishing only.
 
 mod backoff;
 mod broker;

@@ -1,4 +1,4 @@
-//! One supervised connection: opened, watched, and opened again after each loss, without a limit.
+//! One supervised connection. It is opened, watched, and opened again after each loss, as often as necessary.
 
 use std::io;
 use std::pin::pin;
@@ -20,14 +20,14 @@ use crate::health::{HealthBook, Kind};
 use crate::secret_url::SecretUrl;
 use crate::statistics::Counters;
 
-/// How often the state of a connection is checked, in addition to its events.
+/// Interval at which the state of a connection is checked, in addition to its events.
 const TICK: Duration = Duration::from_secs(1);
 
 /// A connection that was open at the last check.
 #[derive(Clone)]
 pub(crate) struct Up {
     pub(crate) connection: Arc<Connection>,
-    /// Differs for each connection.
+    /// Number of the connection. Each connection has a different number.
     pub(crate) epoch: u64,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Link {
     state: watch::Sender<Option<Up>>,
     health: Arc<HealthBook>,
     counters: Arc<Counters>,
-    /// Position of the node to try next.
+    /// Counts the attempts to connect. It selects the node to try next.
     next_url: AtomicUsize,
 }
 
@@ -53,14 +53,14 @@ impl Link {
         Self { name, config, state, health, counters, next_url: AtomicUsize::new(0) }
     }
 
-    /// Returns the connection; waits until it is open.
+    /// Waits until the connection is open, and returns it.
     pub(crate) async fn up(&self) -> Up {
         let mut state = self.state.subscribe();
         loop {
             if let Some(up) = state.borrow_and_update().clone() {
                 return up;
             }
-            // The sender lives as long as `self`.
+            // The result is ignored: `self` owns the sender, so the sender still exists.
             let _ = state.changed().await;
         }
     }
@@ -73,7 +73,7 @@ impl Link {
         self.current().is_some_and(|up| up.connection.status().blocked())
     }
 
-    /// Keeps the connection up. Never returns.
+    /// Opens the connection, and opens it again after each loss. Never returns.
     pub(crate) async fn run(&self) {
         let mut backoff = Backoff::new(
             Duration::from_millis(self.config.backoff_min_ms),
@@ -120,8 +120,8 @@ impl Link {
             if let Ok(Some(Event::Error(error))) = timeout(TICK, events.next()).await {
                 fault = chain(&error);
             }
-            // Events report a loss at once, but not every loss; errors of single channels also arrive as
-            // events.
+            // Events report a loss at once, but some losses cause no event, and errors of single channels
+            // cause events too. Therefore the status is checked after each event and each `TICK`.
             if !connection.status().connected() {
                 return fault;
             }
@@ -129,7 +129,7 @@ impl Link {
     }
 }
 
-/// Tries each node once. The error contains the fault of each.
+/// Tries to connect to each node once. The error contains the fault of each node.
 pub(crate) async fn connect_once(config: &RabbitMqConfig, name: &str) -> Result<Connection, String> {
     let mut faults = Vec::new();
     for url in &config.urls {
@@ -143,13 +143,14 @@ pub(crate) async fn connect_once(config: &RabbitMqConfig, name: &str) -> Result<
 
 async fn connect(config: &RabbitMqConfig, url: &SecretUrl, name: &str) -> Result<Connection, String> {
     let mut uri: AMQPUri = url.expose().parse().map_err(|_| format!("{url} is not an address of RabbitMQ"))?;
-    // lapin closes a silent connection after twice the announced time plus half of it between two checks.
-    // Announcing 4/5 of the setting keeps this within twice the setting.
+    // lapin closes a connection that was silent for twice the announced time. It checks this every half of
+    // the announced time, so it may notice the silence after 2.5 times the announced time. Announcing 4/5 of
+    // the setting keeps this within twice the setting.
     let announced = (u32::from(config.heartbeat_seconds) * 4 / 5).max(1);
     uri.query.heartbeat = Some(u16::try_from(announced).unwrap_or(u16::MAX));
     uri.query.connection_timeout = Some(config.connect_timeout_ms);
-    // lapin's recovery stays off, which is the default: it does not restore everything, and it would race
-    // with ours.
+    // The automatic recovery of lapin stays disabled, which is the default. It does not restore everything,
+    // and it would run at the same time as the recovery of this adapter.
     let properties = ConnectionProperties::default().with_connection_name(format!("cairn {name}").into());
     let deadline = Duration::from_millis(config.connect_timeout_ms);
     let connecting = async {
@@ -162,8 +163,8 @@ async fn connect(config: &RabbitMqConfig, url: &SecretUrl, name: &str) -> Result
     }
 }
 
-/// Checks that the port accepts connections. If the socket never opens, lapin leaks a task; in a long outage
-/// these would accumulate.
+/// Checks that the port accepts connections. lapin leaks a task each time it fails to open a socket; during a
+/// long outage these tasks would accumulate.
 async fn is_listening(uri: &AMQPUri) -> io::Result<()> {
     let host = uri.authority.host.trim_matches(['[', ']']);
     TcpStream::connect((host, uri.authority.port)).await.map(drop)
@@ -177,7 +178,7 @@ mod tests {
 
     #[tokio::test]
     async fn failed_attempts_leak_no_task() -> anyhow::Result<()> {
-        // The listener is closed again, so the port refuses connections.
+        // The temporary listener is closed at once, so the port refuses connections.
         let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let urls = vec![format!("amqp://127.0.0.1:{port}").into()];
         let config = RabbitMqConfig { urls, ..RabbitMqConfig::default() };

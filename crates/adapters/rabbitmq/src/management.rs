@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::config::RabbitMqConfig;
 
-/// Longer than a healthy broker needs, and short enough for an operator who waits.
+/// A healthy broker replies much faster, and an operator can wait this long.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Management {
@@ -40,9 +40,9 @@ impl Management {
         let url = config.management_url.as_ref().ok_or(ManagementError::NotConfigured)?;
         let mut base = Url::parse(url.expose()).map_err(|error| ManagementError::Unusable(error.to_string()))?;
         let (user, password) = (decoded(base.username()), decoded(base.password().unwrap_or_default()));
-        // Removing credentials fails only for a URL that cannot have a host.
+        // This fails only for a URL that cannot have a host.
         let _ = base.set_username("").and_then(|()| base.set_password(None));
-        // A misplaced password: the address is part of errors.
+        // Errors contain the address, and the query or fragment may contain a password by mistake.
         base.set_query(None);
         base.set_fragment(None);
         let broker = config.urls.first().and_then(|url| url.expose().parse::<AMQPUri>().ok());
@@ -55,7 +55,7 @@ impl Management {
         &self.vhost
     }
 
-    /// `path` is a list of segments, which are escaped here.
+    /// Sends a GET request. `path` is a list of segments; this function escapes them.
     pub(crate) async fn get(&self, path: &[&str]) -> Result<Value, ManagementError> {
         let response = self.send(path, |client, url| client.request(Method::GET, url)).await?;
         let address = response.url().to_string();
@@ -90,7 +90,8 @@ impl Management {
 
 fn client() -> Result<Client, ManagementError> {
     if CryptoProvider::get_default().is_none() {
-        // Installing fails if another thread installed a provider first, which is as good.
+        // Installing fails if another thread has installed a provider first. That provider works equally
+        // well.
         let _: Result<(), Arc<CryptoProvider>> = ring::default_provider().install_default();
     }
     let builder = Client::builder().timeout(TIMEOUT).no_proxy().redirect(reqwest::redirect::Policy::none());
@@ -98,8 +99,8 @@ fn client() -> Result<Client, ManagementError> {
 }
 
 fn decoded(text: &str) -> String {
-    // Parsing the text as a form value decodes `%2f` and similar. A `+` is escaped first, because it is
-    // literal here.
+    // Parsing the text as a form value decodes escapes such as `%2f`. A `+` is a literal character here, so
+    // it is escaped first.
     let form = format!("x={}", text.replace('+', "%2B"));
     url::form_urlencoded::parse(form.as_bytes()).next().map(|(_, value)| value.into_owned()).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use lapin::BasicProperties;
 use lapin::message::Delivery;
 use lapin::types::{AMQPValue, FieldTable};
 
-/// Bodies contain references to artifacts; a larger body is a defect of the publisher.
+/// A body contains only references to artifacts. A larger body is a defect of the publisher.
 pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
 
 const ATTEMPT: &str = "attempt";
@@ -17,28 +17,28 @@ const UNANSWERED: &str = "unanswered";
 const LANE: &str = "lane";
 const FIRST_SEEN: &str = "first_seen";
 const TRACE: &str = "traceparent";
-/// Set by the broker: how often it took the message back from consumers of the current queue.
+/// Header that the broker sets: how often consumers of the current queue did not acknowledge the message.
 const DELIVERY_COUNT: &str = "x-delivery-count";
 const PERSISTENT: u8 = 2;
 
-/// Headers of dead letters only.
+/// The following headers exist on dead letters only.
 pub(crate) const CODE: &str = "code";
 pub(crate) const CHAIN: &str = "message";
 pub(crate) const STAGE: &str = "stage";
-/// All headers of a message must fit into one frame.
+/// Limit for the text of `CHAIN`, because all headers of a message must fit into one frame.
 const MAX_CHAIN_BYTES: usize = 16 * 1024;
 
-/// The message that is published. It has the same form in a work queue, in a delay queue, and as a dead
-/// letter.
+/// A message to be published. It has the same form in a work queue, in a delay queue, and as a dead letter.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Message {
     pub(crate) id: MessageId,
     pub(crate) body: Vec<u8>,
     pub(crate) lane: Lane,
     pub(crate) num_failed_attempts: u32,
-    /// Deliveries without an answer, except those from the current queue.
+    /// Number of deliveries without an answer from earlier queues. The broker counts those of the current
+    /// queue.
     pub(crate) num_unanswered: u32,
-    /// Time of the first publication, in milliseconds since 1970. For operators only.
+    /// Time of the first publication, in milliseconds since 1970. It only informs operators.
     pub(crate) first_seen_ms: u64,
     pub(crate) traceparent: Option<String>,
 }
@@ -54,8 +54,8 @@ impl Message {
         Ok(Self { id, body, lane, num_failed_attempts: 0, num_unanswered: 0, first_seen_ms, traceparent })
     }
 
-    /// The delivered message, and how often this queue delivered it before. `lane` is used if the message has
-    /// no lane header.
+    /// Returns the delivered message, and how often its current queue delivered it before. `lane` is used if
+    /// the message has no lane header.
     pub(crate) fn of_delivery(delivery: &Delivery, lane: Lane) -> (Self, u32) {
         let headers = delivery.properties.headers().clone().unwrap_or_default();
         let text = |name: &str| header_text(&headers, name);
@@ -82,7 +82,7 @@ impl Message {
         self.id.to_string()
     }
 
-    /// `own` are headers in addition to the usual ones.
+    /// Returns the usual headers of a message and the additional headers `own`.
     pub(crate) fn properties(&self, own: &[(&'static str, AMQPValue)]) -> BasicProperties {
         let mut headers = FieldTable::default();
         let mut set = |name: &str, value: AMQPValue| {
@@ -106,7 +106,7 @@ impl Message {
     }
 }
 
-/// The headers that a dead letter has in addition to those of every message.
+/// Returns the headers that a dead letter has in addition to those of every message.
 pub(crate) fn dead_letter_headers(stage: StageName, code: &str, chain: &str) -> [(&'static str, AMQPValue); 3] {
     let end = (0..=MAX_CHAIN_BYTES.min(chain.len())).rev().find(|end| chain.is_char_boundary(*end)).unwrap_or(0);
     [(CODE, text(code)), (CHAIN, text(&chain[..end])), (STAGE, text(stage.as_str()))]
@@ -129,7 +129,7 @@ pub(crate) fn header_text(headers: &FieldTable, name: &str) -> Option<String> {
     }
 }
 
-/// Brokers and plugins choose the width of numbers.
+/// Accepts integers of all widths, because brokers and plugins choose different widths.
 pub(crate) fn header_number(headers: &FieldTable, name: &str) -> Option<u64> {
     match headers.inner().get(name)? {
         AMQPValue::ShortShortUInt(number) => Some((*number).into()),

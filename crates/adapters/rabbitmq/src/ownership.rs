@@ -2,13 +2,16 @@
 //!
 //! Each key has a queue with a single active consumer: the broker delivers everything to one consumer until
 //! that consumer is disconnected. Every process that wants the key consumes the queue and publishes a token
-//! into it four times per heartbeat. A process that receives its own token was the active consumer when it
-//! sent the token. It owns the key until three quarters of a heartbeat after that time. The broker needs at
-//! least one heartbeat to notice a lost consumer and to serve another one, so two processes never own the
-//! key. A process that was suspended receives only old tokens.
+//! into it four times per heartbeat.
 //!
-//! A lost token does no harm, because the next one follows. No message is held for longer than the broker
-//! allows (`consumer_timeout`). A lock made of one unacknowledged message would exceed that time.
+//! A process that receives its own token was the active consumer when it sent the token. It owns the key
+//! until three quarters of a heartbeat after that time. The broker needs at least one heartbeat to notice a
+//! lost consumer and to deliver to another consumer, so two processes never own the key at the same time. A
+//! process that was suspended receives only old tokens, which do not extend its ownership.
+//!
+//! A lost token does no harm, because another token follows. Each message is acknowledged at once. An
+//! alternative is a lock that consists of one unacknowledged message, but the broker limits how long a
+//! message may be unacknowledged (`consumer_timeout`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,24 +34,24 @@ use crate::shared::Shared;
 use crate::topology::passive;
 
 const TOKENS_PER_HEARTBEAT: u32 = 4;
-/// Tokens of other processes arrive as well.
+/// The prefetch is more than one, because tokens of other processes arrive as well.
 const PREFETCH: u16 = 16;
 
 /// Ownership of a key. Dropping it releases the key to the next process.
 pub struct Ownership {
-    /// Until when the key is owned; `None` when it is lost.
+    /// Time until which the key is owned; `None` when the ownership is lost.
     until: watch::Receiver<Option<Instant>>,
     task: JoinHandle<()>,
 }
 
 impl Ownership {
-    /// True if the key may be used now. Call it before each use: a process that was suspended learns only
-    /// here that its ownership has expired.
+    /// True if the key may be used now. Call it before each use: if the process was suspended, only this call
+    /// shows that its ownership has expired.
     pub fn is_held(&self) -> bool {
         self.until.borrow().is_some_and(|until| Instant::now() < until)
     }
 
-    /// Returns when the key is no longer owned.
+    /// Waits until the key is no longer owned.
     pub async fn lost(&self) {
         // A dropped sender means that the task ended.
         let _ = self.until.clone().wait_for(Option::is_none).await;
@@ -92,7 +95,7 @@ struct Contender {
     shared: Arc<Shared>,
     queue: String,
     channel: Channel,
-    /// Distinguishes our tokens from those of other processes.
+    /// Distinguishes the tokens of this process from those of other processes.
     id: u64,
     started: Instant,
     until: watch::Sender<Option<Instant>>,
@@ -115,7 +118,7 @@ impl Contender {
         let mut until = self.until.subscribe();
         let ownership = until.clone();
         let task = tokio::spawn(self.hold(consumer));
-        // From here on, dropping `ownership` ends the task.
+        // From this line on, dropping `ownership` ends the task.
         let ownership = Ownership { until: ownership, task };
         match until.wait_for(Option::is_some).await {
             Ok(_) => Ok(ownership),
@@ -123,14 +126,14 @@ impl Contender {
         }
     }
 
-    /// Sends and receives tokens until the channel ends or our tokens no longer arrive.
+    /// Sends and receives tokens until the channel ends or the tokens of this process no longer arrive.
     async fn hold(self, consumer: Consumer) {
         tokio::select! {
             () = self.send_tokens() => {}
             fault = self.take_tokens(consumer) => tracing::warn!(queue = self.queue, "lost the ownership of the key: {fault}"),
         }
         self.until.send_replace(None);
-        // When the channel closes, the broker serves the next process at once.
+        // The broker serves the next process as soon as the channel is closed.
         let _ = self.channel.close(200, "done".into()).await;
     }
 
@@ -180,7 +183,7 @@ impl Contender {
         }
     }
 
-    /// When the token was sent, if it is ours.
+    /// Returns when the token was sent, if this process sent it.
     fn own_token(&self, delivery: &Delivery) -> Option<Instant> {
         let id = delivery.properties.message_id().as_ref()?.to_string();
         let (of, sent_ms) = id.split_once('-')?;

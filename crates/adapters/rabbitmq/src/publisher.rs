@@ -1,8 +1,8 @@
-//! Publishing that returns only when the broker has confirmed every message.
+//! Publishes messages, and returns only when the broker has confirmed every message.
 //!
-//! Each call uses a channel of its own. lapin attaches a returned message to a confirmation of the same
-//! channel, which may belong to another message. All confirmations of a round are therefore collected before
-//! any is judged, and a returned message is recognised by its id.
+//! Each call uses its own channel. lapin attaches a returned message to a confirmation of the same channel,
+//! but this may be the confirmation of another message. Therefore all confirmations of a round are collected
+//! before any of them is evaluated, and a returned message is recognised by its id.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,9 +46,9 @@ pub(crate) struct Publisher {
 struct Round {
     /// Messages to be published again.
     refused: Vec<Outgoing>,
-    /// The reason, for the error after the deadline.
+    /// The reason why messages were refused. The error after the deadline contains it.
     reason: String,
-    /// Every message was confirmed and none was refused, so another call may use the channel.
+    /// True if every message was confirmed and none was refused. Another call may then use the channel.
     is_sound: bool,
 }
 
@@ -57,8 +57,8 @@ impl Publisher {
         Self { link, config, counters, idle: Mutex::default() }
     }
 
-    /// Returns when all messages are confirmed. Waits for a connection, and while a queue is full, until the
-    /// configured deadline.
+    /// Returns when all messages are confirmed. Until the configured deadline it waits for a connection, and
+    /// publishes messages again that a full queue refused.
     pub(crate) async fn publish(&self, messages: Vec<Outgoing>) -> Result<(), BrokerError> {
         let deadline = Instant::now() + Duration::from_millis(self.config.publish_deadline_ms);
         let (mut pending, mut backoff) = (messages, Backoff::new(OFFER_AGAIN.0, OFFER_AGAIN.1));
@@ -87,8 +87,8 @@ impl Publisher {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A channel in confirm mode on a connection that is not blocked: data written to a blocked connection
-    /// only accumulates.
+    /// Returns a channel in confirm mode. Its connection is not blocked, because data that is written to a
+    /// blocked connection only accumulates.
     async fn channel(&self, reason: &mut String) -> (u64, Channel) {
         let mut backoff = Backoff::new(
             Duration::from_millis(self.config.backoff_min_ms),
@@ -119,7 +119,7 @@ impl Publisher {
         idle.pop().map(|(_, channel)| channel)
     }
 
-    /// Publishes each message once; at most `publish_window` messages are unconfirmed.
+    /// Publishes each message once; at most `publish_window` messages are unconfirmed at the same time.
     async fn round(&self, channel: &Channel, messages: Vec<Outgoing>) -> Round {
         let (mut confirms, mut outcomes) = (VecDeque::new(), Vec::with_capacity(messages.len()));
         for message in &messages {
@@ -134,8 +134,8 @@ impl Publisher {
         while !confirms.is_empty() {
             outcomes.push(self.confirmation(&mut confirms).await);
             if outcomes.last().is_some_and(Result::is_err) {
-                // A fault of one confirmation affects all that are still open, so waiting for each is
-                // useless.
+                // A fault of one confirmation affects all confirmations that are still open, so waiting for
+                // each of them is useless.
                 outcomes.extend(confirms.drain(..).map(reply_if_ready));
             }
         }
@@ -189,8 +189,8 @@ impl Publisher {
                     self.counters.refused.add(1);
                     round.reason = format!("the queue for `{}` is full, or has no leader", message.key);
                     // If a channel first published to a quorum queue while the node of its leader was down,
-                    // it keeps that leader for ever. Every message to this queue is then refused (seen with
-                    // 3.10). Only a new channel finds the next leader.
+                    // the channel uses that leader for ever. Every message to this queue is then refused
+                    // (observed with RabbitMQ 3.10). Only a new channel finds the next leader.
                     round.is_sound = false;
                 }
                 Verdict::Unknown(fault) => {
@@ -210,7 +210,7 @@ fn reply_if_ready(confirm: Result<PublisherConfirm, String>) -> Result<Confirmat
 }
 
 enum Verdict {
-    /// Confirmed, unless the message is found among the returned ones.
+    /// The broker confirmed the message. The message was accepted unless it is among the returned messages.
     Confirmed,
     Refused,
     Unknown(String),

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use url::Url;
 
-/// Schemes that are shown.
+/// URLs with other schemes are not displayed.
 const SCHEMES: [&str; 4] = ["amqp", "amqps", "http", "https"];
 
 /// Only [`SecretUrl::expose`] returns the credentials; `Debug`, `Display` and errors do not contain them.
@@ -19,11 +19,12 @@ impl SecretUrl {
         &self.0
     }
 
-    /// The address without credentials, made only from parts that cannot contain them. Without `//` after the
-    /// scheme, a URL has no host, and its path or even its scheme may contain user and password.
+    /// The address without credentials. It contains only parts that cannot contain credentials. Without `//`
+    /// after the scheme, a URL has no host, and its path or even its scheme may contain user and password.
     fn shown(&self) -> Option<String> {
         let url = Url::parse(&self.0).ok().filter(|url| SCHEMES.contains(&url.scheme()))?;
-        // A password with a slash ends the host early. The rest of it is part of the path, before the `@`.
+        // If the password contains a slash, the host ends at this slash. The rest of the password is then in
+        // the path, before the `@`.
         let path = Some(url.path()).filter(|path| !path.contains(['@', ':'])).unwrap_or_default();
         let host = url.host_str().filter(|host| !host.is_empty())?;
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Settles deliveries. The replacement of a message is confirmed before the message is acknowledged: a stop
-//! in between leaves two messages, never none.
+//! Settles deliveries. The replacement of a message is confirmed before the message is acknowledged. If the
+//! process stops in between, two messages exist; a message is never lost.
 
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ pub(crate) async fn settle(shared: &Shared, tag: u64, settlement: Settlement) ->
     match settlement {
         Settlement::Ack => ack(&held.handle).await,
         Settlement::Retry { after } => {
-            // The delivery was answered, so the job does not kill its worker: its count of unanswered
-            // deliveries is reset.
+            // The worker answered this delivery, so the job does not kill its worker. Its count of unanswered
+            // deliveries is therefore reset.
             held.message.num_failed_attempts += 1;
             held.message.num_unanswered = 0;
             let source = Source::of(held.message.lane);
@@ -46,13 +46,13 @@ pub(crate) async fn dead_letter(shared: &Shared, tag: u64, code: &str, chain: &s
 fn take(shared: &Shared, tag: u64) -> Option<Held<AckHandle>> {
     StageName::ALL.iter().find_map(|stage| {
         let held = shared.stage(*stage).inbox().take(tag)?;
-        // The prefetch now allows another delivery.
+        // The prefetch now allows another delivery, so waiting receivers are notified.
         shared.stage(*stage).ready.notify_waiters();
         Some(held)
     })
 }
 
-/// Publishes the job to the queue that it came from, with unchanged counts. A negative acknowledgement is not
+/// Publishes the job to the queue that delivered it, with unchanged counts. A negative acknowledgement is not
 /// used, because the broker would count the delivery as unanswered.
 pub(crate) async fn give_back(shared: &Shared, mut held: Held<AckHandle>, after: Duration) -> Result<(), BrokerError> {
     held.message.num_unanswered = held.num_unanswered;
@@ -70,7 +70,8 @@ pub(crate) async fn replace(shared: &Shared, outgoing: Outgoing, handle: &AckHan
     ack(handle).await
 }
 
-/// Tries as long as the channel of the delivery is open and the caller waits.
+/// Publishes a message. While the broker is unavailable, it tries again as long as the channel of the
+/// delivery is open.
 async fn publish(shared: &Shared, outgoing: Outgoing, handle: &AckHandle) -> Result<(), BrokerError> {
     let mut is_lost = handle.lease.is_lost.subscribe();
     loop {

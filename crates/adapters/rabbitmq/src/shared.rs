@@ -1,4 +1,4 @@
-//! The state that the broker, its consumers and its watchers share.
+//! The state that the broker object and its background tasks share.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -31,18 +31,19 @@ pub(crate) struct Shared {
     pub(crate) counters: Arc<Counters>,
     /// `None` if `management_url` is not set.
     pub(crate) management: Option<Management>,
-    /// Allows one walk through the dead-letter queue at a time, because a walk holds all its messages.
+    /// Allows one walk through the dead-letter queue at a time, because a walk takes all messages of the
+    /// queue.
     pub(crate) dead_letter_walk: tokio::sync::Mutex<()>,
     stages: BTreeMap<StageName, Stage>,
-    /// Suspects that are being moved to the suspect queue.
+    /// Number of suspects that are being moved to the suspect queue.
     num_isolating: AtomicUsize,
     is_closed: watch::Sender<bool>,
     next_id: AtomicU64,
 }
 
-/// A guard: while it exists, a suspect is being moved to the suspect queue, and no suspect is handed out. A
-/// suspect that killed this process during the move would leave the moved messages in both queues, and each
-/// copy would count its own deaths.
+/// While this guard exists, a suspect is being moved to the suspect queue, and no suspect is handed out.
+/// Otherwise a suspect could kill this process during the move. The moved messages would then be in both
+/// queues, and the unanswered deliveries of each copy would be counted separately.
 pub(crate) struct Isolating(Arc<Shared>);
 
 impl Isolating {
@@ -64,12 +65,12 @@ impl Drop for Isolating {
 /// State of one stage in this process.
 pub(crate) struct Stage {
     inbox: Mutex<Inbox<AckHandle>>,
-    /// Notified when a delivery may be receivable.
+    /// Notified when a delivery may be ready to be received.
     pub(crate) ready: Notify,
     /// True while consumers should be attached.
     pub(crate) is_wanted: watch::Sender<bool>,
-    /// True once attaching the interactive lane succeeded or failed. The other lanes attach after it, so that
-    /// its jobs come first.
+    /// True once attaching the consumer of the interactive lane succeeded or failed. The other lanes attach
+    /// after that, so that interactive jobs are received first.
     pub(crate) is_interactive_tried: watch::Sender<bool>,
 }
 
@@ -80,13 +81,13 @@ pub(crate) struct AckHandle {
     pub(crate) lease: Arc<Lease>,
 }
 
-/// The channel of one consumer. It stays open as long as a delivery that came over it may be acknowledged.
+/// The channel of one consumer. It stays open as long as a delivery of this channel may be acknowledged.
 pub(crate) struct Lease {
     pub(crate) id: u64,
     pub(crate) channel: Channel,
-    /// Notified when the broker refused an acknowledgement: the channel is unusable.
+    /// Notified when the broker refuses an acknowledgement, because the channel is then unusable.
     pub(crate) broken: Notify,
-    /// True when the channel is closed; all its unacknowledged deliveries are lost with it.
+    /// True when the channel is closed. All its unacknowledged deliveries are then lost.
     pub(crate) is_lost: watch::Sender<bool>,
 }
 
@@ -131,7 +132,7 @@ impl Shared {
     }
 
     pub(crate) fn stage(&self, stage: StageName) -> &Stage {
-        // The map contains every stage.
+        // The index cannot fail, because the map contains every stage.
         &self.stages[&stage]
     }
 
@@ -143,18 +144,19 @@ impl Shared {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A message to a work queue of a stage.
+    /// Addresses a message to a work queue of a stage.
     pub(crate) fn to_work(&self, message: &Message, stage: StageName, source: Source) -> Outgoing {
         outgoing(self.names.work_exchange(), stage, source, message)
     }
 
-    /// A message to the delay queue whose delay fits `after`; it returns to the work queue from there.
+    /// Addresses a message to the delay queue whose delay fits `after`. After the delay, the broker moves the
+    /// message back to the work queue.
     pub(crate) fn to_retry(&self, message: &Message, stage: StageName, source: Source, after: Duration) -> Outgoing {
         let delay_ms = self.config.topology.rung(after);
         outgoing(self.names.retry_exchange(delay_ms), stage, source, message)
     }
 
-    /// A message to the dead-letter queue.
+    /// Addresses a message to the dead-letter queue.
     pub(crate) fn to_dead(&self, message: &Message, stage: StageName, code: &str, chain: &str) -> Outgoing {
         Outgoing {
             exchange: self.names.dead_exchange(),

@@ -1,4 +1,4 @@
-//! Counters, for metrics and tests.
+//! Counters of the adapter, for metrics and tests.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,8 @@ use cairn_telemetry::metrics::{BROKER, IntCounter};
 pub struct Statistics {
     /// Messages that the broker confirmed.
     pub num_published: u64,
-    /// Messages that were returned because no queue was bound for them. An alert should watch it.
+    /// Messages that were returned because no queue was bound for them. Operators should set an alert for
+    /// this number.
     pub num_returned: u64,
     /// Messages that a full queue refused.
     pub num_refused: u64,
@@ -33,7 +34,7 @@ pub(crate) struct Counters {
     pub(crate) delivered: Counter,
 }
 
-/// Counts for one broker and for the metrics of the process.
+/// A counter for one broker. It also adds to the metrics of the process.
 pub(crate) struct Counter {
     own: AtomicU64,
     of_process: IntCounter,

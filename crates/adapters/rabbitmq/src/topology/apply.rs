@@ -1,7 +1,7 @@
 //! Creates the topology. Running it again changes nothing.
 //!
-//! Policies are created first, so that no queue ever exists without its limits; then exchanges, queues,
-//! bindings.
+//! Policies are created first, so that no queue ever exists without its limits. Exchanges, queues and
+//! bindings follow in this order.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::config::RabbitMqConfig;
 use crate::link;
 use crate::management::{Management, ManagementError};
 
-/// Numbers of objects that exist now.
+/// Numbers of objects in the topology, all of which exist now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Applied {
     pub num_policies: usize,
@@ -35,7 +35,7 @@ pub enum TopologyError {
     #[error("the feature flag `{0}` is off: run `rabbitmqctl enable_feature_flag {0}` on a node, then apply again")]
     FeatureFlag(&'static str),
     #[error(
-        "these exist with other properties: {}. Give `topology.version` another value, apply, let the workers drain the old \
+        "these objects exist with other properties: {}. Give `topology.version` another value, apply, let the workers drain the old \
          queues, then delete them", .0.join("; ")
     )]
     Incompatible(Vec<String>),
@@ -43,7 +43,7 @@ pub enum TopologyError {
     Failed(String, #[source] lapin::Error),
 }
 
-/// Longest time for all declarations together.
+/// Maximum time for all declarations together.
 const DEADLINE: Duration = Duration::from_secs(60);
 const CLOSING: Duration = Duration::from_secs(5);
 
@@ -68,14 +68,14 @@ pub async fn apply(config: &RabbitMqConfig, topology: &Topology) -> Result<Appli
     })
 }
 
-/// Closes the connection in order, which keeps the broker's log free of warnings. Dropping it would close it
-/// too. A connection that does not reply is dropped.
+/// Closes the connection with the closing handshake, so that the broker logs no warning. A connection that
+/// does not reply is dropped, which closes it too.
 pub(super) async fn close(connection: &Connection) {
     let _ = timeout(CLOSING, connection.close(200, "done".into())).await;
 }
 
-/// At-least-once dead-lettering requires the feature flag of streams. A broker that does not list the flag
-/// always has the feature.
+/// At-least-once dead-lettering requires the feature flag `stream_queue`. A broker that does not list this
+/// flag always has the feature.
 async fn check_feature_flag(management: &Management) -> Result<(), TopologyError> {
     let flags = management.get(&["feature-flags"]).await?;
     let flags = flags.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -118,7 +118,8 @@ async fn declare(connection: &Connection, topology: &Topology) -> Result<(), Top
     Ok(())
 }
 
-/// Records an object that exists with other properties; any other error ends the declaration.
+/// Records an object that exists with other properties in `incompatible`. Any other error ends the
+/// declaration.
 fn judge(outcome: lapin::Result<()>, what: String, incompatible: &mut Vec<String>) -> Result<(), TopologyError> {
     let Err(error) = outcome else { return Ok(()) };
     match error.kind() {
@@ -137,7 +138,7 @@ async fn open(connection: &Connection) -> Result<Channel, TopologyError> {
     connection.create_channel().await.map_err(failed)
 }
 
-/// Returns a usable channel: a refused declaration closes its channel.
+/// Returns a usable channel. A refused declaration closes its channel, so a new channel may be needed.
 async fn usable(connection: &Connection, channel: Channel) -> Result<Channel, TopologyError> {
     if channel.status().connected() { Ok(channel) } else { open(connection).await }
 }

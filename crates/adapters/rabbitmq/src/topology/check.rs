@@ -7,8 +7,8 @@ use lapin::{Channel, Connection};
 
 use super::plan::Topology;
 
-/// Returns each missing exchange and queue, as `exchange …` or `queue …`. AMQP cannot query bindings; a
-/// missing binding is noticed only when a message is returned.
+/// Returns each missing exchange and queue, as `exchange …` or `queue …`. AMQP cannot query bindings. A
+/// missing binding is noticed only when the broker returns a message as unroutable.
 pub async fn check(connection: &Connection, topology: &Topology) -> lapin::Result<Vec<String>> {
     let mut missing = Vec::new();
     let mut channel = connection.create_channel().await?;
@@ -41,7 +41,7 @@ fn is_missing(outcome: lapin::Result<()>) -> lapin::Result<bool> {
 
 async fn passive_exchange(channel: &Channel, name: &str) -> lapin::Result<()> {
     let options = ExchangeDeclareOptions { passive: true, ..ExchangeDeclareOptions::default() };
-    // A passive declaration does not compare the kind.
+    // The broker ignores the exchange kind in a passive declaration.
     channel.exchange_declare(name.into(), lapin::ExchangeKind::Direct, options, FieldTable::default()).await
 }
 

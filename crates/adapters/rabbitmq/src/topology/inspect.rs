@@ -1,4 +1,4 @@
-//! Reports the parts of the topology that are missing or differ, including policies and bindings; changes
+//! Reports the parts of the topology that are missing or differ, including policies and bindings. It changes
 //! nothing.
 
 use serde_json::Value;
@@ -13,8 +13,8 @@ use crate::management::{Management, ManagementError};
 /// Result of the inspection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Inspected {
-    /// Version of the broker. `None` if `management_url` is not set; policies and bindings were then not
-    /// inspected.
+    /// Version of the broker. `None` if `management_url` is not set; in that case policies and bindings were
+    /// not inspected.
     pub version: Option<String>,
     /// Missing parts, e.g. "queue `cairn.dead.v1`".
     pub missing: Vec<String>,
@@ -63,7 +63,7 @@ fn is_same(policy: &Policy, found: &Value) -> bool {
         && found["definition"] == policy.definition
 }
 
-/// A missing queue or exchange has no bindings either: those are not reported in addition.
+/// A missing queue or exchange has no bindings. Its bindings are therefore not reported in addition.
 fn missing_bindings(topology: &Topology, response: &Value, missing: &[String]) -> Vec<String> {
     let exists = |what: &str, name: &str| !missing.contains(&format!("{what} `{name}`"));
     let mut unbound = Vec::new();

@@ -1,7 +1,7 @@
 //! Exchanges, queues, bindings and policies as data, and the code that creates them.
 //!
-//! `apply` is used by one command (`cairn topology apply`); workers only `check`. The type of a queue is an
-//! argument of its declaration and can never be changed; all other properties are policies, which can be
+//! Only the command `cairn topology apply` calls `apply`; workers only call `check`. The type of a queue is
+//! an argument of its declaration and can never be changed. All other properties are policies, which can be
 //! changed. An incompatible change needs a new `version`: both topologies exist until the old queues are
 //! empty.
 
@@ -22,20 +22,21 @@ pub use inspect::{Inspected, inspect};
 pub(crate) use names::{Names, Source, parse_routing_key, routing_key};
 pub use plan::Topology;
 
-/// The key that the coordinator owns. It always exists and never belongs to a provider.
+/// The key that the coordinator owns. The topology always contains it, and it never belongs to a provider.
 pub const COORDINATOR: &str = "coordinator";
 
 /// Settings of the topology.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TopologyConfig {
-    /// First part of every name; distinguishes installations on one broker.
+    /// First part of every name. It distinguishes installations on one broker.
     pub prefix: String,
-    /// Last part of every name. Another value creates a second topology; the old one stays.
+    /// Last part of every name. Another value creates a second topology; the old topology stays.
     pub version: String,
-    /// Jobs that may wait in one queue; publishing to a full queue waits. Retries are never refused.
+    /// Maximum number of waiting jobs in one queue; publishing to a full queue waits. Retries are never
+    /// refused.
     pub capacity: u32,
-    /// Delays of the retry ladder, shortest first. Each stage has one queue per delay.
+    /// Delays of retries, shortest first. Each stage has one queue per delay.
     pub retry_delays_ms: Vec<u64>,
     /// Names of provider keys that one process at a time may own.
     pub owned_keys: Vec<String>,

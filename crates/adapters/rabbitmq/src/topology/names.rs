@@ -4,8 +4,8 @@ use cairn_domain::{Lane, StageName};
 
 use crate::topology::TopologyConfig;
 
-/// The work queues of a stage, in the order of service. Suspects come before bulk, so that a run with a
-/// suspect ends even if bulk jobs always wait.
+/// The work queues of a stage, in the order in which they are served. Suspects come before bulk jobs, so that
+/// a run with a suspect ends even if bulk jobs are always waiting.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Source {
     Interactive,
@@ -31,7 +31,7 @@ impl Source {
         }
     }
 
-    /// The lane of a message without a lane header.
+    /// The lane that is used for a message without a lane header.
     pub(crate) fn lane(self) -> Lane {
         match self {
             Source::Interactive => Lane::Interactive,
@@ -40,7 +40,7 @@ impl Source {
     }
 }
 
-/// Every name begins with the prefix and ends with the version.
+/// Builds the names of exchanges and queues. Every name begins with the prefix and ends with the version.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     prefix: String,
@@ -56,12 +56,12 @@ impl Names {
         format!("{}.{parts}.{}", self.prefix, self.version)
     }
 
-    /// Routes to the work queues of the stages.
+    /// The exchange that routes to the work queues of the stages.
     pub(crate) fn work_exchange(&self) -> String {
         self.name("work")
     }
 
-    /// Routes to the delay queues of one delay.
+    /// The exchange that routes to the delay queues with this delay.
     pub(crate) fn retry_exchange(&self, delay_ms: u64) -> String {
         self.name(&format!("retry.{}", label(delay_ms)))
     }
@@ -96,12 +96,12 @@ impl Names {
     }
 }
 
-/// The routing key of a work queue. It stays the same through a delay queue and back.
+/// The routing key of a work queue. A message has the same key in the delay queue and when it returns.
 pub(crate) fn routing_key(stage: StageName, source: Source) -> String {
     format!("{}.{}", stage.as_str(), source.as_str())
 }
 
-/// Stage and source of a routing key.
+/// Returns the stage and the source of a routing key.
 pub(crate) fn parse_routing_key(key: &str) -> Option<(StageName, Source)> {
     let (stage, source) = key.split_once('.')?;
     let source = Source::ALL.into_iter().find(|candidate| candidate.as_str() == source)?;

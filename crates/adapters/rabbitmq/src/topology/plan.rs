@@ -1,4 +1,4 @@
-//! The whole topology as values.
+//! The whole topology as data.
 
 use cairn_domain::StageName;
 use serde_json::{Value, json};
@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 use super::names::{Names, Source, label};
 use super::{COORDINATOR, TopologyConfig};
 
-/// High enough that the broker never dead-letters a message by itself. The adapter isolates suspects; the
-/// default limit of 4.x (20) would dead-letter harmless messages while connections are unstable. It is set
-/// explicitly because 3.10 has no value for "never".
+/// High enough that the broker never reaches this limit and never dead-letters a message because of it: the
+/// adapter isolates suspects instead. The default limit of RabbitMQ 4.x (20) would dead-letter harmless
+/// messages while connections are unstable. The limit is set explicitly because RabbitMQ 3.10 has no value
+/// for "never".
 const NO_DELIVERY_LIMIT: u32 = 1_000_000;
-/// Higher than the usual priority of an operator's catch-all policy: only one policy applies to a queue.
+/// Higher than the usual priority of an operator's catch-all policy, because only one policy applies to a
+/// queue.
 const POLICY_PRIORITY: u32 = 50;
 
 /// All objects that must exist.
@@ -39,8 +41,8 @@ pub enum ExchangeKind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Queue {
     pub name: String,
-    /// One of several consumers receives everything until it is disconnected. This is an argument; a policy
-    /// cannot set it.
+    /// If true, the broker delivers everything to one of the consumers until it is disconnected. This is an
+    /// argument of the declaration; a policy cannot set it.
     pub has_single_active_consumer: bool,
 }
 
@@ -51,7 +53,7 @@ pub struct Binding {
     pub key: String,
 }
 
-/// Settings for the queues whose names match.
+/// Settings for the queues whose names match `pattern`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Policy {
     pub name: String,
@@ -104,8 +106,9 @@ fn exchanges(names: &Names, config: &TopologyConfig) -> Vec<Exchange> {
         exchange(names.dead_exchange(), ExchangeKind::Fanout),
     ];
     for delay_ms in &config.retry_delays_ms {
-        // One queue per stage and delay. Messages of one queue expire only at its head, so delays must not be
-        // mixed. A stage whose work queue is full must not delay the retries of other stages.
+        // Each stage has one queue per delay. Only the message at the head of a queue expires, so messages
+        // with different delays must not be in one queue. A stage whose work queue is full must not delay the
+        // retries of other stages.
         exchanges.push(exchange(names.retry_exchange(*delay_ms), ExchangeKind::Topic));
     }
     exchanges
@@ -115,7 +118,7 @@ fn policies(names: &Names, config: &TopologyConfig) -> Vec<Policy> {
     let stages: Vec<&str> = StageName::ALL.iter().map(|stage| stage.as_str()).collect();
     let of_stages = |queue: &str| format!("({})\\.{queue}", stages.join("|"));
     let dead = Some(names.dead_exchange());
-    // A queue accepts one message more than `max-length` before it refuses.
+    // A queue accepts one message more than `max-length` before it refuses messages.
     let waits_when_full = json!({"max-length": config.capacity - 1});
     let newest_only = json!({"max-length": 1, "overflow": "drop-head"});
     let mut policies = vec![
@@ -132,8 +135,8 @@ fn policies(names: &Names, config: &TopologyConfig) -> Vec<Policy> {
     policies
 }
 
-/// With a dead-letter exchange, dead-lettering is at-least-once. This requires `reject-publish`: with the
-/// default overflow the broker silently uses at-most-once.
+/// If a dead-letter exchange is set, the broker dead-letters at least once. This requires `reject-publish`:
+/// with the default overflow the broker silently dead-letters at most once.
 fn policy(names: &Names, name: &str, middle: &str, own: Value, dead_letters_to: Option<String>) -> Policy {
     let mut definition = json!({"delivery-limit": NO_DELIVERY_LIMIT, "overflow": "reject-publish"});
     if let Some(exchange) = dead_letters_to {

@@ -1,4 +1,4 @@
-//! The conformance suite of the port. A consumer is lost by a reset of its connection.
+//! Runs the conformance suite of the port. To lose a consumer, the tests reset its connection.
 
 use std::cell::RefCell;
 
@@ -37,7 +37,7 @@ impl BrokerUnderTest for Subject {
     }
 }
 
-/// Opens one subject after the other; the vhost of the previous one is removed.
+/// Opens one subject after the other, and removes the vhost of the previous subject.
 #[derive(Default)]
 struct Subjects(RefCell<Option<Vhost>>);
 
@@ -82,7 +82,7 @@ async fn planted_faults_are_caught() -> Result<()> {
     if given::rabbitmq_url().is_none() {
         return Ok(());
     }
-    // Each fault has its own vhosts, and most of the time is waiting, so all faults run at once.
+    // Each fault has its own vhosts, and the tests wait most of the time, so all faults run at the same time.
     let faults = broker::faults();
     let outcomes = faults.chunks(1).map(async |fault| {
         let subjects = Subjects::default();

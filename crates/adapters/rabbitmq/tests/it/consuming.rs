@@ -1,4 +1,4 @@
-//! Deliveries: their order, messages that are not jobs, and jobs that kill their worker.
+//! Tests the order of deliveries, messages that are not jobs, and jobs that kill their worker.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ async fn invalid_message_becomes_a_dead_letter() -> Result<()> {
     let limit = PATIENCE;
     wait_until("three dead letters", limit, async || Ok(broker.dead_letters(9).await?.len() == 3)).await?;
     let letters = broker.dead_letters(9).await?;
-    // They are moved concurrently, in any order.
+    // The messages are moved concurrently, so their order may differ.
     let of_body = |body: &str| letters.iter().find(|letter| letter.body == body).expect("a letter");
     let of_later_version = of_body("{\"version\": 99}");
     assert_eq!((of_later_version.code.as_str(), of_later_version.job.as_ref()), ("invalid", None));
@@ -37,7 +37,7 @@ async fn invalid_message_becomes_a_dead_letter() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// Fault case 11: one job kills the worker that holds it and fifteen other jobs.
+/// Fault case 11: one job kills its worker, which also holds fifteen other jobs.
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_killing_job_is_dead_lettered() -> Result<()> {
     const KILLER: u32 = 7;
@@ -50,8 +50,8 @@ async fn only_the_killing_job_is_dead_lettered() -> Result<()> {
     while done.len() < 16 {
         let delivery = next(&broker).await?;
         if number(&delivery) != KILLER {
-            // Neighbours of the killing job are still in progress when it kills; each ends once it is
-            // delivered alone.
+            // Other jobs of the worker are still unsettled when the killing job ends it. Each of them is
+            // settled when it is delivered alone.
             if delivery.is_suspect {
                 broker.settle(delivery.tag, Settlement::Ack).await?;
                 done.push(number(&delivery));
@@ -62,7 +62,7 @@ async fn only_the_killing_job_is_dead_lettered() -> Result<()> {
             done.push(KILLER);
         } else {
             num_kills += 1;
-            ensure!(num_kills <= 3, "at most twice among others and once alone");
+            ensure!(num_kills <= 3, "the job kills at most twice with other jobs and once alone");
             proxy.set(Rules::RESET);
             wait_for("the loss is noticed", || broker.health().num_consumers_attached == 0).await?;
             proxy.set(Rules::PASS);
@@ -84,7 +84,7 @@ async fn released_jobs_go_to_others_uncounted() -> Result<()> {
     let (broker, other) = (space.broker()?, space.broker()?);
     publish(&broker, 0..2).await?;
     let kept = next(&broker).await?;
-    wait_for("both are here", || broker.statistics().num_delivered == 2).await?;
+    wait_for("both jobs were delivered", || broker.statistics().num_delivered == 2).await?;
     broker.release(STAGE);
     let given_back = next(&other).await?;
     assert_eq!((number(&given_back), given_back.num_unanswered), (1, 0));
@@ -118,13 +118,13 @@ async fn suspects_are_delivered_alone_until_settled() -> Result<()> {
     assert!(suspect.is_suspect && suspect.num_unanswered == 2);
     let second = tokio::time::timeout(Duration::from_millis(500), broker.receive(STAGE)).await;
     assert!(second.is_err(), "{second:?}");
-    // It stays a suspect, with its counts.
+    // The requeued job stays a suspect and keeps its counts.
     broker.settle(suspect.tag, Settlement::Requeue { after: Duration::ZERO }).await?;
     let mut left = 3;
     while left > 0 {
         let delivery = next(&broker).await?;
         if delivery.is_suspect {
-            assert_eq!(delivery.num_failed_attempts, 0, "answered, and still a suspect");
+            assert_eq!(delivery.num_failed_attempts, 0, "the requeued job is still a suspect");
             broker.settle(delivery.tag, Settlement::Retry { after: Duration::ZERO }).await?;
         } else {
             assert_eq!((delivery.num_failed_attempts, delivery.num_unanswered), (1, 0));
@@ -136,7 +136,8 @@ async fn suspects_are_delivered_alone_until_settled() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// The first suspect may kill its worker. By then each job of the lost consumer is in exactly one queue.
+/// The first suspect that is delivered may kill its worker. The test checks that each job of the lost
+/// consumer is in exactly one queue at that time.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_suspect_is_delivered_during_a_move() -> Result<()> {
     const NUM_JOBS: u32 = 64;
@@ -157,7 +158,7 @@ async fn no_suspect_is_delivered_during_a_move() -> Result<()> {
     drop(broker);
     let ready = async |source: &str| client.num_ready(&format!("cairn.parse.{source}.v1")).await;
     let all = async || Ok(ready("bulk").await? + ready("suspect").await? >= NUM_JOBS);
-    wait_until("all are back", PATIENCE, all).await?;
+    wait_until("all jobs are in the queues again", PATIENCE, all).await?;
     assert_eq!((ready("bulk").await?, ready("suspect").await?), (0, NUM_JOBS));
     space.vhost.delete().await
 }
@@ -172,7 +173,7 @@ async fn depth_counts_jobs_held_by_other_processes() -> Result<()> {
     publish(&holder, 0..5).await?;
     next(&holder).await?;
     wait_for("connected", || viewer.health().connected_since.is_some()).await?;
-    wait_until("all five count", PATIENCE, async || Ok(viewer.depth(STAGE).await? == 5)).await?;
+    wait_until("the depth is five", PATIENCE, async || Ok(viewer.depth(STAGE).await? == 5)).await?;
     assert_eq!(holder.depth(STAGE).await?, 5);
     space.vhost.delete().await
 }
@@ -191,8 +192,8 @@ async fn stage_without_queues_reports_the_missing_queue() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// The replacement of a job is confirmed before the job is acknowledged: a worker that stops in between loses
-/// nothing.
+/// The replacement of a job is confirmed before the job is acknowledged, so a worker that stops in between
+/// loses no job.
 #[tokio::test(flavor = "multi_thread")]
 async fn stop_before_the_confirm_keeps_the_job() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! Faults of the server itself. The tests share one server and run one after the other, because each start
-//! takes ten seconds.
+//! Tests with faults of the server. The tests share one server and run one after the other, because each
+//! start takes ten seconds.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ async fn space(server: &RabbitMq, prefetch: u16) -> Result<Space> {
     Space::on(&server.url(), &server.management_url(), |config| config.prefetch = prefetch).await
 }
 
-/// Fault case 3.
+/// Fault case 3: the server is killed while messages are published, and then started again.
 async fn killed_server_keeps_confirmed_messages(server: &mut RabbitMq) -> Result<()> {
     let space = space(server, 16).await?;
     let (publisher, consumer) = (Arc::new(space.broker()?), space.broker()?);
@@ -48,7 +48,7 @@ async fn killed_server_keeps_confirmed_messages(server: &mut RabbitMq) -> Result
     server.restart().await?;
     timeout(PATIENCE, published).await???;
     complete(&consumer).await?;
-    // Consumers hold jobs already: one per lane, and one for suspects.
+    // The consumers already hold some jobs (one consumer per lane, and one for suspects).
     let client = space.client().await?;
     let num_total = client.num_ready(QUEUE).await? + u32::try_from(consumer.statistics().num_delivered)?;
     let mut received = BTreeSet::new();
@@ -68,7 +68,7 @@ async fn killed_server_keeps_confirmed_messages(server: &mut RabbitMq) -> Result
     Ok(())
 }
 
-/// Fault case 7.
+/// Fault case 7: an alarm of the broker blocks publishing, but not consuming.
 async fn alarm_blocks_publishing_only(server: &RabbitMq) -> Result<()> {
     let space = space(server, 16).await?;
     let broker = space.broker()?;
@@ -99,8 +99,8 @@ async fn alarm_blocks_publishing_only(server: &RabbitMq) -> Result<()> {
     Ok(())
 }
 
-/// Fault case 8. The broker checks once a minute by default; here it checks often, with a limit of two
-/// seconds.
+/// Fault case 8: a delivery is not acknowledged within the broker's timeout. The broker checks this once a
+/// minute by default. In this test it checks often, with a limit of two seconds.
 async fn consumer_is_attached_again_after_its_timeout(server: &RabbitMq) -> Result<()> {
     let settings =
         "application:set_env(rabbit, consumer_timeout, 2000), application:set_env(rabbit, channel_tick_interval, 500).";
@@ -109,7 +109,7 @@ async fn consumer_is_attached_again_after_its_timeout(server: &RabbitMq) -> Resu
     let broker = space.broker()?;
     publish(&broker, 0..1).await?;
     let late = next(&broker).await?;
-    // The first consumer delivers before the last one is attached.
+    // The first consumer may deliver before the last consumer is attached, so the test waits for all of them.
     complete(&broker).await?;
     let before = broker.statistics();
     wait_for("the timeout of the broker ended", || broker.statistics().num_attached > before.num_attached).await?;

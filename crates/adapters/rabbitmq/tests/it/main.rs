@@ -1,5 +1,5 @@
-//! The adapter against a real RabbitMQ. Each test has its own vhost; tests that damage the server have their
-//! own server.
+//! Tests the adapter against a real RabbitMQ. Each test has its own vhost. Tests that damage the server have
+//! their own server.
 
 mod conformance;
 mod consuming;

@@ -1,4 +1,4 @@
-//! The key of a provider has one owner.
+//! Tests that the key of a provider has one owner at a time.
 
 use anyhow::{Result, ensure};
 use cairn_ports::ErrorKind;
@@ -21,7 +21,8 @@ async fn next_process_owns_a_released_key() -> Result<()> {
     let ownership = timeout(PATIENCE, first.own(KEY)).await??;
     assert!(ownership.is_held());
     let mut standby = std::pin::pin!(second.own(KEY));
-    // This is longer than a token takes: the waiting process does not become an owner.
+    // The time limit is longer than a token takes, so it shows that the waiting process does not become an
+    // owner.
     ensure!(timeout(std::time::Duration::from_secs(4), &mut standby).await.is_err(), "two owners");
     assert!(ownership.is_held());
     drop(ownership);
@@ -30,7 +31,7 @@ async fn next_process_owns_a_released_key() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// A disconnected owner learns of its loss before the broker serves the next process.
+/// A disconnected owner must notice the loss before the broker serves the next process.
 #[tokio::test(flavor = "multi_thread")]
 async fn key_never_has_two_owners() -> Result<()> {
     let Some(space) = space().await? else { return Ok(()) };

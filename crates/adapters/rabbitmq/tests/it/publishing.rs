@@ -1,4 +1,4 @@
-//! Publishing returns when the broker has confirmed everything.
+//! Tests that publishing returns only when the broker has confirmed every message.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::space::{Space, complete, job, jobs, next, number, publish, wait_for, 
 
 const QUEUE: &str = "cairn.parse.bulk.v1";
 
-/// Fault case 10: no queue is bound for the messages for some time.
+/// Fault case 10: for some time, no queue is bound for the messages.
 #[tokio::test(flavor = "multi_thread")]
 async fn returned_messages_are_published_again() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
@@ -22,7 +22,7 @@ async fn returned_messages_are_published_again() -> Result<()> {
     let (exchange, key) = ("cairn.work.v1", "parse.bulk");
     client.channel.queue_unbind(QUEUE.into(), exchange.into(), key.into(), FieldTable::default()).await?;
     let healing = async {
-        wait_for("messages come back", || broker.statistics().num_returned >= 20).await?;
+        wait_for("messages are returned", || broker.statistics().num_returned >= 20).await?;
         let options = QueueBindOptions::default();
         Ok(client.channel.queue_bind(QUEUE.into(), exchange.into(), key.into(), options, FieldTable::default()).await?)
     };
@@ -34,8 +34,8 @@ async fn returned_messages_are_published_again() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// A returned message may be attached to the confirmation of another message; ids show which messages were
-/// accepted.
+/// A returned message may be attached to the confirmation of another message, so only its id shows which
+/// message was not accepted.
 #[tokio::test(flavor = "multi_thread")]
 async fn returned_message_is_recognised_by_its_id() -> Result<()> {
     let space = Space::given_with(|config| config.publish_deadline_ms = 1_500).await?;
@@ -61,7 +61,7 @@ async fn returned_message_is_recognised_by_its_id() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// Fault case 5: the broker has the messages, and its confirms are lost.
+/// Fault case 5: the broker has accepted the messages, but its confirms are lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn lost_confirm_makes_duplicates_and_no_gaps() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
@@ -71,7 +71,7 @@ async fn lost_confirm_makes_duplicates_and_no_gaps() -> Result<()> {
     proxy.set(Rules::DROP_RESPONSES);
     let cutting = async {
         let limit = crate::space::PATIENCE;
-        wait_until("the broker has them", limit, async || Ok(client.num_ready(QUEUE).await? == 21)).await?;
+        wait_until("the broker has the messages", limit, async || Ok(client.num_ready(QUEUE).await? == 21)).await?;
         proxy.set(Rules::RESET);
         proxy.set(Rules::PASS);
         Ok(())
@@ -88,12 +88,12 @@ async fn lost_confirm_makes_duplicates_and_no_gaps() -> Result<()> {
         received.insert((number(&delivery), delivery.job.id()));
         broker.settle(delivery.tag, Settlement::Ack).await?;
     }
-    // Duplicates have the same id: a consumer that compares ids does the work once.
+    // Duplicates have the same id, so a consumer that compares ids does the work once.
     assert_eq!(received.len(), 21);
     space.vhost.delete().await
 }
 
-/// Fault case 13: every job is delivered several times and in another order.
+/// Fault case 13: every job is delivered several times and in a different order.
 #[tokio::test(flavor = "multi_thread")]
 async fn duplicates_have_one_id() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };

@@ -27,7 +27,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// On the configured test server; `None` without one.
+    /// Creates a space on the configured test server. Returns `None` if no server is configured.
     pub async fn given() -> Result<Option<Self>> {
         Self::given_with(|_| {}).await
     }
@@ -54,7 +54,8 @@ impl Space {
         change(&mut config);
         let topology = of_two_stages(&config);
         apply(&config, &topology).await?;
-        // Without it, depths come from this process only, so they are up to date at once.
+        // Without the management API, `depth` counts only the deliveries of this process, so it is always up
+        // to date.
         config.management_url = None;
         Ok(Self { vhost, config, topology })
     }
@@ -67,19 +68,19 @@ impl Space {
         Ok(RabbitMqBroker::new(self.config.clone())?)
     }
 
-    /// A broker that connects to `url`.
+    /// Creates a broker that connects to `url`.
     pub fn broker_at(&self, url: String) -> Result<RabbitMqBroker> {
         Ok(RabbitMqBroker::new(RabbitMqConfig { urls: vec![url.into()], ..self.config.clone() })?)
     }
 
-    /// A plain client that does not use the adapter.
+    /// Creates a plain client that does not use the adapter.
     pub async fn client(&self) -> Result<Client> {
         let connection = Connection::connect(self.vhost.url(), ConnectionProperties::default()).await?;
         let channel = connection.create_channel().await?;
         Ok(Client { _connection: connection, channel })
     }
 
-    /// The state of a queue from the management API.
+    /// Returns the state of a queue from the management API.
     pub async fn queue(&self, name: &str) -> Result<Value> {
         let path = format!("/api/queues/{}/{name}", self.vhost.name());
         Ok(serde_json::from_str(&self.vhost.request("GET", &path, "").await?)?)
@@ -99,7 +100,8 @@ impl Client {
     }
 }
 
-/// Only two stages have queues, because each queue takes fifteen milliseconds.
+/// The topology contains queues for only two stages, because each queue takes fifteen milliseconds to
+/// declare.
 fn of_two_stages(config: &RabbitMqConfig) -> Topology {
     let mut topology = Topology::new(&config.topology);
     let others: BTreeSet<String> = StageName::ALL
@@ -154,7 +156,7 @@ pub async fn wait_until(what: &str, limit: Duration, condition: impl AsyncFn() -
     Ok(started.elapsed())
 }
 
-/// Like `wait_until`, for a condition that needs no request, with the limit `PATIENCE`.
+/// Like `wait_until`, for a condition that sends no request. The limit is `PATIENCE`.
 pub async fn wait_for(what: &str, condition: impl Fn() -> bool) -> Result<Duration> {
     let started = Instant::now();
     while !condition() {

@@ -1,4 +1,4 @@
-//! Recovery of everything that breaks: one test per line of the supervisor's contract.
+//! Tests the recovery from losses and outages: one test for each line of the supervisor's contract.
 
 use std::env;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::space::{Space, complete, next, number, publish, wait_for, wait_until}
 
 const CUT: Rules = Rules { refuse: true, reset: true, ..Rules::PASS };
 
-/// A supervisor that does not set the prefetch again receives up to two thousand messages.
+/// If the prefetch were not set again after a loss, the consumer would receive up to two thousand messages.
 #[tokio::test(flavor = "multi_thread")]
 async fn prefetch_is_set_again_after_a_loss() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
@@ -35,7 +35,8 @@ async fn prefetch_is_set_again_after_a_loss() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// Fault case 4: an outage longer than any number of attempts. `CAIRN_FAULTS=1` makes it ten minutes.
+/// Fault case 4: an outage that is longer than any fixed number of attempts. `CAIRN_FAULTS=1` makes it ten
+/// minutes.
 #[tokio::test(flavor = "multi_thread")]
 async fn broker_recovers_after_an_outage() -> Result<()> {
     let space = Space::given_with(|config| config.publish_deadline_ms = 3_000).await?;
@@ -64,7 +65,7 @@ async fn broker_recovers_after_an_outage() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// Fault case 6: no reply, and no end of the connection either.
+/// Fault case 6: the peer sends no reply, but it does not close the connection either.
 #[tokio::test(flavor = "multi_thread")]
 async fn silent_peer_is_disconnected() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
@@ -74,14 +75,14 @@ async fn silent_peer_is_disconnected() -> Result<()> {
     let delivery = next(&broker).await?;
     complete(&broker).await?;
     proxy.set(Rules::HANG);
-    // Twice the heartbeat, and one second for a busy machine.
+    // The limit is twice the heartbeat, plus one second for a busy machine.
     let limit = Duration::from_secs(5);
     wait_until("the silence is noticed", limit, async || Ok(broker.health().num_consumers_attached == 0)).await?;
     assert_eq!(
         broker.settle(delivery.tag, Settlement::Ack).await.map_err(|error| error.kind),
         Err(ErrorKind::NotFound)
     );
-    // The broker notices too, and delivers the job to the other process.
+    // The broker also notices the loss, and delivers the job to the other process.
     let again = next(&other).await?;
     assert_eq!((number(&again), again.num_unanswered), (0, 1));
     other.settle(again.tag, Settlement::Ack).await?;

@@ -1,4 +1,4 @@
-//! The topology of a real broker.
+//! Tests the topology on a real broker.
 
 use anyhow::Result;
 use cairn_ports::{Broker, DeadLetters, Settlement};
@@ -28,7 +28,7 @@ async fn applying_twice_changes_nothing() -> Result<()> {
 async fn queues_have_their_policies() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let check = async |name: &str, key: &str, expect: serde_json::Value| {
-        // The management API lists new queues after its next tick.
+        // The management API lists a new queue only after its next update.
         let is_so = async || {
             let queue = space.queue(name).await?;
             Ok(queue["type"] == "quorum" && queue["effective_policy_definition"][key] == expect)
@@ -71,7 +71,7 @@ async fn inspect_lists_missing_queues_policies_and_bindings() -> Result<()> {
         "binding of queue `cairn.parse.bulk.v1` to exchange `cairn.work.v1`",
     ];
     assert_eq!(inspect(&config, &space.topology).await?.missing, expected);
-    // Over AMQP alone, only queues and exchanges are inspected.
+    // Over AMQP alone, `inspect` checks only queues and exchanges.
     let over_amqp = inspect(&space.config, &space.topology).await?;
     assert_eq!((over_amqp.version, over_amqp.missing), (None, vec![expected[0].to_owned()]));
     apply(&config, &space.topology).await?;
@@ -96,7 +96,7 @@ async fn incompatible_queue_is_reported() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// Fault case 12: without its dead-letter exchange a worker is not ready and loses no message.
+/// Fault case 12: the dead-letter exchange is missing. The worker is not ready, and it loses no message.
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_exchange_is_reported_without_loss() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
@@ -110,7 +110,7 @@ async fn missing_exchange_is_reported_without_loss() -> Result<()> {
     let healing = async {
         wait_for("the first try fails", || broker.statistics().num_unconfirmed > 0).await?;
         assert_eq!(client.num_ready("cairn.dead.v1").await?, 0);
-        assert_eq!(broker.depth(crate::space::STAGE).await?, 1, "it is still unsettled");
+        assert_eq!(broker.depth(crate::space::STAGE).await?, 1, "the job is still unsettled");
         let (config, management_url) = (&space.config, given::rabbitmq_management_url().unwrap_or_default());
         let config =
             cairn_rabbitmq::RabbitMqConfig { management_url: Some(management_url.as_str().into()), ..config.clone() };
