@@ -1,5 +1,6 @@
-//! The rule for keys of artifacts: parts of letters, digits, `.`, `_` and `-` with `/` between them. No part
-//! is empty or begins with a dot. Every blob store refuses other keys, even if its back end accepts them.
+//! The rule for keys of artifacts. A key consists of parts, separated by `/`. A part consists of letters,
+//! digits, `.`, `_` and `-`, is not empty, and does not begin with a dot. Every blob store refuses other
+//! keys, even if its back end accepts them.
 
 use std::fmt;
 

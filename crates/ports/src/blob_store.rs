@@ -1,4 +1,4 @@
-//! Artifacts: create-only objects by key.
+//! The blob store. It stores artifacts as objects by key; an object is created once and never overwritten.
 
 use std::ops::Range;
 
@@ -31,28 +31,28 @@ pub struct BlobMeta {
     pub modified_at: i64,
 }
 
-/// Keys are parts of letters, digits, `.`, `_` and `-` with `/` between them; no part is empty or begins with
-/// a dot (`check_blob_key`). No key may be the folder of another (`a` and `a/b`): a file system cannot store
-/// both, and such a `put` returns `Invalid` there.
+/// Stores objects by key. Every key must pass `check_blob_key`. No key may be the folder of another key (`a`
+/// and `a/b`), because a file system cannot store both. On a file system, such a `put` returns `Invalid`.
 #[async_trait]
 pub trait BlobStore: Send + Sync {
-    /// Writes the object whole or not at all; the first writer of a key wins. Durable when it returns.
+    /// Writes the object atomically. If the key exists, the existing object stays. The object is durable when
+    /// the call returns.
     async fn put(&self, key: &str, bytes: Bytes) -> Result<Put, BlobStoreError>;
 
     /// `NotFound` if the key does not exist.
     async fn get(&self, key: &str) -> Result<Bytes, BlobStoreError>;
 
-    /// The bytes of `range`. `Invalid` if the range ends after the object.
+    /// Returns the bytes of `range`. `Invalid` if the range ends after the end of the object.
     async fn get_range(&self, key: &str, range: Range<u64>) -> Result<Bytes, BlobStoreError>;
 
     /// All objects whose key starts with `prefix`, sorted by key.
     async fn list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError>;
 
-    /// Removes the object. A key that does not exist is success.
+    /// Removes the object. It is not an error if the key does not exist.
     async fn delete(&self, key: &str) -> Result<(), BlobStoreError>;
 }
 
-/// Claim checks over any blob store.
+/// Claim checks (references to artifacts) for any blob store.
 #[async_trait]
 pub trait BlobStoreExt: BlobStore {
     /// Writes an artifact and returns its claim check. `Conflict` if the key exists with other bytes.
@@ -77,8 +77,8 @@ pub trait BlobStoreExt: BlobStore {
         Ok(bytes)
     }
 
-    /// Removes an object that a list returned, unless it was written again since: the later writer relies on
-    /// it. Returns whether the object was removed.
+    /// Removes an object that a list returned, unless it was written again since then, because the later
+    /// writer relies on it. Returns whether the object was removed.
     async fn delete_listed(&self, listed: &BlobMeta) -> Result<bool, BlobStoreError> {
         let found = self.list(&listed.key).await?;
         if found.iter().any(|now| now.key == listed.key && now.modified_at > listed.modified_at) {

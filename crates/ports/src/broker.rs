@@ -1,4 +1,5 @@
-//! Jobs: at-least-once delivery with acknowledgement, bounded prefetch, a retry ladder and dead letters.
+//! The broker of jobs: at-least-once delivery with acknowledgement, bounded prefetch, a series of retry
+//! delays, and dead letters.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,20 +20,20 @@ port_error!(
 /// delivered again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Delivery {
-    /// The broker's name of the delivery.
+    /// The broker's identifier for the delivery.
     pub tag: u64,
     pub job: Job,
     pub lane: Lane,
     /// Attempts that failed before this one.
     pub num_failed_attempts: u32,
-    /// Earlier deliveries without an answer, because the worker died or lost its connection. Most of them are
-    /// not caused by the job: a worker that dies takes all its jobs with it.
+    /// Earlier deliveries without an answer, because the worker died or lost its connection. Usually the job
+    /// is not the cause: a worker that dies leaves all its jobs without an answer.
     pub num_unanswered: u32,
     /// `num_unanswered` has reached `SUSPECT_AFTER`: the job may kill its worker. A consumer gets suspects
     /// one at a time.
     pub is_suspect: bool,
-    /// The trace of the publisher in W3C's form, if the broker carries it. It is text of the publisher and
-    /// not trusted.
+    /// The trace context of the publisher in the W3C format, if the broker transmits it. It is untrusted
+    /// text.
     pub traceparent: Option<String>,
 }
 
@@ -42,28 +43,28 @@ pub const SUSPECT_AFTER: u32 = 2;
 /// The consumer's answer to a delivery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Settlement {
-    /// The effects are durable, and the next jobs, or the failure, are recorded.
+    /// Acknowledges the job: its effects are durable, and the next jobs or the failure are recorded.
     Ack,
-    /// Deliver again after the delay; counts as an attempt. A broker with fixed delays uses the next longer
-    /// one.
+    /// Delivers the job again after the delay, and counts the attempt as failed. A broker with fixed delays
+    /// uses the next longer one.
     Retry { after: Duration },
-    /// Deliver again after the delay; does not count as an attempt.
+    /// Delivers the job again after the delay, and does not count the attempt.
     Requeue { after: Duration },
 }
 
 /// An abandoned job, or a message that is not a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeadLetter {
-    /// The id of the message, the same for each of its deliveries.
+    /// The id of the message. It is the same for each delivery of the message.
     pub id: MessageId,
-    /// The queue of the message.
+    /// The stage whose queue contained the message.
     pub stage: StageName,
     pub lane: Lane,
-    /// None if the body cannot be read.
+    /// `None` if the body cannot be read as a job.
     pub job: Option<Job>,
     /// The body as it was received.
     pub body: String,
-    /// The code, which has a page in `runbooks/`.
+    /// The failure code. It has a page in `runbooks/`.
     pub code: String,
     /// The chain of causes.
     pub message: String,
@@ -74,31 +75,31 @@ pub struct DeadLetter {
 
 #[async_trait]
 pub trait Broker: Send + Sync {
-    /// Publishes the jobs. When it returns, the broker has stored them all, as durably as it can. After an
-    /// error, some may be stored. Waits while the queue is full.
+    /// Publishes the jobs. It waits while the queue is full. When it returns, the broker has stored all jobs
+    /// as durably as it can. After an error, the broker may have stored some of the jobs.
     async fn publish(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), BrokerError>;
 
-    /// Waits for the next job of the stage, interactive jobs first. `None` after `close`. Returns no job
-    /// while the queue's prefetch is unsettled.
+    /// Waits for the next job of the stage, interactive jobs first. Returns `None` after `close`. Returns no
+    /// job while as many deliveries of the queue are unsettled as its prefetch limit allows.
     async fn receive(&self, stage: StageName) -> Result<Option<Delivery>, BrokerError>;
 
-    /// Copies a delivery to the dead letters. The delivery stays unsettled: the caller records the abandoned
-    /// job next, and then settles it. A stop between these steps leaves one more dead letter, never none.
-    /// `NotFound` if the tag is not outstanding.
+    /// Copies a delivery to the dead letters. The delivery stays unsettled: the caller next records that the
+    /// job is abandoned, and then settles the delivery. If the process stops between these steps, a second
+    /// dead letter may be written, but none is lost. `NotFound` if the tag is not outstanding.
     async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError>;
 
-    /// Answers a delivery. `NotFound` if the tag is not outstanding: the job is delivered again, or was
-    /// already.
+    /// Answers a delivery. `NotFound` if the tag is not outstanding. The job then is delivered again, or was
+    /// delivered again already.
     async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError>;
 
-    /// Jobs of the stage that are waiting or delivered.
+    /// Returns the number of jobs of the stage that are waiting or delivered.
     async fn depth(&self, stage: StageName) -> Result<u64, BrokerError>;
 
     /// Ends deliveries: every `receive` returns `None`. Outstanding deliveries may still be settled.
     async fn close(&self);
 }
 
-/// The ids of the letters that are still to be found, with the number of letters for each id.
+/// The ids of the dead letters that are not found yet, with the number of missing letters for each id.
 pub struct Sought(BTreeMap<MessageId, usize>);
 
 impl Sought {
@@ -114,7 +115,8 @@ impl Sought {
         self.0.is_empty()
     }
 
-    /// Whether a letter with this id was still wanted; its number is then reduced by one.
+    /// Returns whether a letter with this id was still missing. If so, reduces the number of missing letters
+    /// by one.
     pub fn found(&mut self, id: MessageId) -> bool {
         let Some(left) = self.0.get_mut(&id) else { return false };
         *left -= 1;
@@ -125,10 +127,10 @@ impl Sought {
     }
 }
 
-/// The dead letters. They are kept until an operator decides.
+/// The dead letters. They stay in the store until an operator removes them.
 #[async_trait]
 pub trait DeadLetters: Send + Sync {
-    /// At most `limit` letters, oldest first. They are not removed.
+    /// Returns at most `limit` letters, oldest first, without removing them.
     async fn dead_letters(&self, limit: usize) -> Result<Vec<DeadLetter>, BrokerError>;
 
     /// Removes the letters with these ids and returns them, oldest first. An id that is given n times removes

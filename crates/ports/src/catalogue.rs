@@ -25,26 +25,27 @@ pub struct RepositoryRecord {
     pub tenant: Tenant,
     pub name: RepositoryName,
     pub source: Source,
-    /// The configured branch; None for the default branch.
+    /// The configured branch; `None` for the default branch.
     pub branch: Option<String>,
     /// Settings from the command line, a call or a list file, as the JSON text of their wire form.
     pub settings: String,
     /// Former names.
     pub aliases: Vec<RepositoryName>,
     /// Set if an organisation's list registered the repository. A later registration without this field
-    /// removes it.
+    /// removes the stored value.
     pub hosted: Option<Hosted>,
     /// The outcome of the last sync that ended. The catalogue sets it; `register` does not change it.
     pub last_sync: Option<SyncOutcome>,
-    /// The progress of a requested sync that has not ended. The catalogue sets it too.
+    /// The progress of a requested sync that has not ended. The catalogue sets it; `register` does not change
+    /// it.
     pub pending_sync: Option<SyncProgress>,
-    /// When the pending sync is attempted again, if an attempt has failed; `last_sync` contains the reason.
-    /// Kept by the catalogue.
+    /// The time of the next attempt at the pending sync, if an attempt has failed. `last_sync` contains the
+    /// reason of the failure. The catalogue sets it; `register` does not change it.
     pub next_attempt_at_ms: Option<i64>,
 }
 
 impl RepositoryRecord {
-    /// A repository with its default branch and without settings.
+    /// Creates a record with the default branch and without settings.
     pub fn new(tenant: Tenant, name: RepositoryName, source: Source) -> Self {
         Self {
             id: RepositoryId::derive(&tenant, &name),
@@ -77,7 +78,7 @@ pub struct PublishedGeneration {
     /// `Published` or `Partial`.
     pub state: RunState,
     pub result: RunResult,
-    /// Name of the embedding model of its vectors.
+    /// Name of the embedding model that made the vectors.
     pub model: String,
 }
 
@@ -86,8 +87,8 @@ pub type MaySee<'a> = dyn Fn(&RepositoryName) -> bool + Send + Sync + 'a;
 
 #[async_trait]
 pub trait Catalogue: Send + Sync {
-    /// Adds the repository. If the id exists, updates name, source, branch, settings and the host's data;
-    /// aliases are added.
+    /// Adds the repository. If the id exists, name, source, branch, settings and the host's data are
+    /// replaced, and the aliases are added to the existing ones.
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
 
     /// Replaces the settings of a registered repository and changes nothing else. `Conflict`, and no change,
@@ -106,15 +107,15 @@ pub trait Catalogue: Send + Sync {
     /// store returns no other repository.
     async fn visible(&self, tenant: &Tenant, may_see: &MaySee<'_>) -> Result<Vec<RepositoryRecord>, CatalogueError>;
 
-    /// The view of a new question. Both numbers are read in one operation.
+    /// Returns the view for a new question. All parts of the view are read in one operation.
     async fn view(&self) -> Result<View, CatalogueError>;
 
-    /// The view of an earlier question, without repositories that were deleted since. `None` if it is too
-    /// old.
+    /// Returns the view of an earlier question, without repositories that were deleted since. `None` if the
+    /// view is too old.
     async fn view_at(&self, seq: PublishedSeq) -> Result<Option<View>, CatalogueError>;
 
-    /// The generations of these repositories in the view, in one read and in no order. One read for each
-    /// repository would make a question slower with every repository.
+    /// Returns the published generations of these repositories in the view, in any order. All are read at
+    /// once, because one read for each repository would make a question slower with every repository.
     async fn published_of(
         &self,
         view: &View,
@@ -135,19 +136,20 @@ pub trait Catalogue: Send + Sync {
     /// failed.
     async fn publish(&self, published: PublishedGeneration) -> Result<PublishedSeq, CatalogueError>;
 
-    /// Hides the repository from every later view and returns the generation of the deletion: records that
-    /// began below it are to be removed. An unfinished run is cancelled.
+    /// Hides the repository from every later view and cancels its unfinished run. Returns the generation of
+    /// the deletion: records that began in an earlier generation must be removed.
     async fn delete(&self, repository: RepositoryId, now_ms: i64) -> Result<GenerationId, CatalogueError>;
 }
 
 /// The generations that may be swept.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SweepList {
-    /// Published, and so old that every view is newer: the records that they retired may be removed.
+    /// Published generations that are so old that every view is newer. The records that they retired may be
+    /// removed.
     pub retired: Vec<RunId>,
-    /// Failed or cancelled: to be undone, and then removed from the catalogue.
+    /// Generations of failed or cancelled runs. They must be undone, and then removed from the catalogue.
     pub aborted: Vec<RunId>,
-    /// Deleted repositories with the generation of the deletion: first their records are removed, then the
+    /// Deleted repositories with the generation of the deletion. First their records are removed, then the
     /// repositories.
     pub deleted: Vec<(Tenant, RepositoryId, GenerationId)>,
 }
@@ -164,11 +166,11 @@ pub trait CatalogueSweep: Send + Sync {
     /// them. The same holds for deletions that cancelled such a run.
     async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError>;
 
-    /// Repositories with a running sync or an unfinished run: nothing refers yet to some of the artifacts
-    /// that are written for them.
+    /// Returns the repositories with a running sync or an unfinished run. Some artifacts of these
+    /// repositories may be in use although nothing refers to them yet.
     async fn at_work(&self, now_ms: i64) -> Result<BTreeSet<RepositoryId>, CatalogueError>;
 
-    /// The manifests of the published generations that a view may still see, and the manifests and plans of
-    /// unfinished runs, each with the tenant of its repository.
+    /// Returns the manifests of the published generations that a view may still see, and the manifests and
+    /// plans of unfinished runs. Each comes with the tenant of its repository.
     async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError>;
 }

@@ -1,4 +1,4 @@
-//! Embedding: texts to vectors of integers.
+//! The embedder turns texts into vectors of integers.
 
 use async_trait::async_trait;
 use cairn_domain::{DenseVector, InputType, ModelId};
@@ -15,7 +15,7 @@ port_error!(
 pub trait Embedder: Send + Sync {
     fn model(&self) -> &ModelId;
 
-    /// One vector for each text, in the same order, each with the model's dimensions and not all zero. Any
-    /// other answer of a provider is `Invalid` and is never returned.
+    /// Returns one vector for each text, in the same order. Each vector has the model's dimensions and is not
+    /// all zero. If a provider answers with anything else, the call fails with `Invalid`.
     async fn embed(&self, input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError>;
 }

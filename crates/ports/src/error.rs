@@ -1,6 +1,7 @@
-//! Errors of ports: a kind, the operation, the key, and the source.
+//! Errors of ports. Each has a kind, the operation, the key, and the cause.
 //!
-//! The reaction to an error is data on it (`class`): one exhaustive match decides, never the callers.
+//! The reaction to an error depends only on its kind: `ErrorKind::class` decides in one exhaustive match, so
+//! that callers do not decide.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use crate::FailureCode;
 pub enum ErrorKind {
     Timeout,
     ConnectionLost,
-    /// A transaction conflicted with another one. It may be run again.
+    /// A transaction conflicted with another one. The operation may be run again.
     TransactionConflict,
     Unavailable,
     Throttled {
@@ -35,17 +36,17 @@ pub enum ErrorKind {
 /// The reaction to an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorClass {
-    /// Try again later; counts as an attempt.
+    /// The job is tried again later. The attempt is counted as failed.
     Transient,
-    /// The dependency is down or throttles: the consumer pauses. Does not count as an attempt.
+    /// The dependency is down or throttles requests, so the consumer pauses. The attempt is not counted.
     Pause { retry_after: Option<Duration> },
-    /// Another worker has the work. The job is delivered again soon; does not count as an attempt.
+    /// Another worker is doing the work. The job is delivered again soon, and the attempt is not counted.
     Busy,
     /// A retry cannot help: the part ends as failed.
     Permanent,
-    /// Usually the success of an idempotent write; the stage decides.
+    /// The stage decides. Usually an idempotent write was already done.
     Decide,
-    /// Shutdown: back to the queue.
+    /// The process is shutting down. The job goes back to the queue.
     Cancelled,
 }
 
@@ -101,7 +102,8 @@ pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 pub trait PortError: std::error::Error + Send + Sync + 'static {
     fn kind(&self) -> ErrorKind;
 
-    /// For adapters that implement several ports and have one kind of failure.
+    /// Creates the error. An adapter that implements several ports uses it to turn its own error type into
+    /// the error of each port.
     fn of(kind: ErrorKind, operation: &'static str, key: String, source: Option<Cause>) -> Self
     where
         Self: Sized;
@@ -119,7 +121,7 @@ macro_rules! port_error {
             pub kind: $crate::ErrorKind,
             /// The operation, e.g. `put`.
             pub operation: &'static str,
-            /// The subject, e.g. an artifact's key. Never a credential.
+            /// The subject of the operation, e.g. an artifact's key. It never contains a credential.
             pub key: String,
             pub source: Option<$crate::Cause>,
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The code of a failure. Each code has a page in `runbooks/`. Dead letters, failed parts and results carry
+/// The code of a failure. Each code has a page in `runbooks/`. Dead letters, failed parts and results contain
 /// it as text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FailureCode {
@@ -23,7 +23,7 @@ pub enum FailureCode {
     Io,
     /// Another worker holds the lease that the job needs.
     Busy,
-    /// The job kills its worker.
+    /// The job makes its worker process die.
     Crash,
     /// A task of Cairn panicked.
     Panic,

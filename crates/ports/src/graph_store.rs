@@ -1,4 +1,5 @@
-//! Nodes and edges: staged, published with their generation, read by neighbourhood.
+//! The graph store. Nodes and edges are staged, are published with their generation, and are read by
+//! neighbourhood.
 
 use async_trait::async_trait;
 use cairn_domain::{
@@ -15,7 +16,7 @@ port_error!(
     "graph store"
 );
 
-/// The change that a part of a run makes in the graph. It is applied as a whole or not at all.
+/// The change that a part of a run makes in the graph. The store applies all of it or nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StagedGraph {
     pub nodes: Vec<NodeRecord>,
@@ -41,26 +42,29 @@ pub struct Neighbour {
     pub node: NodeRecord,
 }
 
-/// One page of a repository's records. The order is the store's own. It is the same for all pages of one
-/// view, but may depend on the order of the writes. Callers that need another order sort.
+/// One page of a repository's records. Each store chooses the order of the records. The order is the same for
+/// all pages of one view, but may depend on the order of the writes. A caller that needs another order sorts
+/// the records.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Page<T> {
     pub items: Vec<T>,
-    /// The start of the next page; none after the last.
+    /// The position at which the next page starts; `None` on the last page.
     pub next: Option<u64>,
 }
 
 #[async_trait]
 pub trait GraphStore: Generations {
-    /// Stages the records of a part of a run. Durable when it returns. Running it again changes nothing.
+    /// Stages the records of a part of a run. The records are durable when the call returns. A repeated call
+    /// changes nothing.
     async fn stage(&self, staging: &Staging, staged: StagedGraph) -> Result<(), GraphStoreError>;
 
-    /// The visible versions of the nodes, in the order of the keys, without nodes that are not visible.
+    /// Returns the visible versions of the nodes in the order of the keys. Nodes that are not visible are
+    /// left out.
     async fn nodes(&self, view: &View, scope: &Scope, keys: &[NodeKey]) -> Result<Vec<NodeRecord>, GraphStoreError>;
 
-    /// Visible edges of the node in one direction and of the given kinds (none: all kinds). The other end
-    /// must be visible and in scope. Sorted by kind, then path, line and name of the other end. Returns at
-    /// most `limit` edges, and the total number.
+    /// Returns the visible edges of the node in one direction and of the given kinds. An empty `kinds` means
+    /// all kinds. The node at the other end must be visible and in scope. The edges are sorted by kind, then
+    /// by path, line and name of that node. Returns at most `limit` edges, and the number of all such edges.
     async fn neighbours(
         &self,
         view: &View,
@@ -71,7 +75,8 @@ pub trait GraphStore: Generations {
         limit: usize,
     ) -> Result<(Vec<Neighbour>, u64), GraphStoreError>;
 
-    /// All visible nodes of a repository, by pages. `from` is 0, or `next` of the last page.
+    /// Returns one page of all visible nodes of a repository. `from` is 0 for the first page, and `next` of
+    /// the previous page for each later page.
     async fn scroll_nodes(
         &self,
         view: &View,
@@ -80,7 +85,8 @@ pub trait GraphStore: Generations {
         from: u64,
     ) -> Result<Page<NodeRecord>, GraphStoreError>;
 
-    /// All visible edges that the repository owns, by pages, of one resolution class or of all.
+    /// Returns one page of the visible edges that the repository owns. If `resolution` is set, only edges of
+    /// that class are returned.
     async fn scroll_edges(
         &self,
         view: &View,
@@ -90,6 +96,7 @@ pub trait GraphStore: Generations {
         from: u64,
     ) -> Result<Page<EdgeRecord>, GraphStoreError>;
 
-    /// The visible patterns in scope, sorted by repository, number of members (most first), name and key.
+    /// Returns the visible patterns in scope, sorted by repository, number of members (largest first), name
+    /// and key.
     async fn patterns(&self, view: &View, scope: &Scope) -> Result<Vec<PatternRecord>, GraphStoreError>;
 }

@@ -10,51 +10,52 @@ port_error!(
     "hosting service"
 );
 
-/// The owner of the listed repositories: an organisation, a group with all its subgroups, or a user.
+/// An owner of repositories on a hosting service: an organisation, a group with all its subgroups, or a user.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Organisation {
-    /// Host of the service's API, and its port if that is not the default. Ids of repositories are unique for
-    /// one host.
+    /// Host of the service's API, with the port if it is not the default one. Ids of repositories are unique
+    /// within one host.
     pub host: String,
-    /// The name from the settings; for nested groups the whole path.
+    /// The name from the settings. For a nested group, it is the whole path.
     pub name: String,
 }
 
-/// A repository as the list describes it.
+/// The list's data about a repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostedRepository {
     /// The service's id. It does not change when the repository is renamed or transferred.
     pub id: String,
     /// Name within the organisation. In a group it is a path, e.g. `tools/ci`.
     pub name: String,
-    /// An address on the host from which the repositories of this service are cloned. The source decides
-    /// whether it may be reached.
+    /// The address from which the repository is cloned. It is on the host from which the repositories of this
+    /// service are cloned. The source decides whether a connection to this address is allowed.
     pub clone_url: String,
     pub default_branch: Option<String>,
-    /// Untrusted text of the service, bounded and on one line.
+    /// Untrusted text of the service, limited in length and on one line.
     pub description: Option<String>,
     pub topics: Vec<String>,
     pub is_archived: bool,
     pub is_fork: bool,
     /// The service reports that the repository has no commit yet.
     pub is_empty: bool,
-    /// It cannot be cloned: it is disabled, or is being deleted.
+    /// The repository cannot be cloned, because it is disabled or is being deleted.
     pub is_disabled: bool,
 }
 
-/// Part of a list that cannot be used.
+/// An entry of a list that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RefusedEntry {
     /// The id of the repository, if it can be read.
     pub id: Option<String>,
-    /// The fault. Contains untrusted text of the service, bounded and on one line.
+    /// The reason why the entry cannot be used. It contains untrusted text of the service, limited in length
+    /// and on one line.
     pub reason: String,
 }
 
 /// The whole list of an organisation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Listing {
-    /// Each id once, in the order of the list.
+    /// The repositories in the order of the list. Each id occurs once.
     pub repositories: Vec<HostedRepository>,
     pub refused: Vec<RefusedEntry>,
 }
@@ -64,12 +65,12 @@ pub struct Listing {
 pub trait Hosting: Send + Sync {
     fn organisation(&self) -> &Organisation;
 
-    /// Returns all pages of the list, or an error: never a part as if it were the whole. If repositories are
-    /// added or removed while the list is read, a repository that existed all the time may be missing. Before
-    /// a caller treats a repository as vanished, it calls `whereabouts`.
+    /// Returns all pages of the list, or an error; it never returns an incomplete list. If repositories are
+    /// added or removed during the call, a repository that existed all the time may be missing. So a caller
+    /// calls `whereabouts` before it treats a repository as vanished.
     async fn list(&self) -> Result<Listing, HostingError>;
 
-    /// The present name of a repository with its owner (`acme/shop`). `None` if the service has no repository
-    /// with this id that the token may see.
+    /// Returns the present name of a repository, including the owner (`acme/shop`). `None` if the service has
+    /// no repository with this id that the token may see.
     async fn whereabouts(&self, id: &str) -> Result<Option<String>, HostingError>;
 }

@@ -1,4 +1,5 @@
-//! API keys: their permissions, the repositories that they may see, and their expiry. Only hashes are stored.
+//! The store of API keys, with their permissions, their repositories and their expiry. The store contains the
+//! hash of each key, not the key.
 
 use async_trait::async_trait;
 use cairn_domain::{Digest, Tenant};
@@ -11,25 +12,26 @@ port_error!(
     "key store"
 );
 
-/// A key without its secret.
+/// The stored data of a key, without its secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ApiKeyRecord {
-    /// The public name of the key, which is also its beginning: `cairn_1f0c…`. Unique.
+    /// The public name of the key, which is also the beginning of the key: `cairn_1f0c…`. It is unique.
     pub id: String,
-    /// blake3 of the whole key. Unique.
+    /// The blake3 hash of the whole key. It is unique.
     pub hash: Digest,
     pub tenant: Tenant,
-    /// Full names of repositories, or globs over them. None: every repository of the tenant.
+    /// Full names of repositories, or globs that match full names. `None` means every repository of the
+    /// tenant.
     pub repositories: Option<Vec<String>>,
     /// Whether the key may request and cancel index runs.
     pub may_index: bool,
-    /// The purpose or the holder of the key, in the words of its creator.
+    /// The purpose or the holder of the key, as its creator described it.
     pub label: String,
-    /// Milliseconds since 1970, like all times here.
+    /// Milliseconds since 1970, like all times in this record.
     pub created_at_ms: i64,
     pub expires_at_ms: Option<i64>,
     pub revoked_at_ms: Option<i64>,
-    /// Coarse: the services that check keys record a use only now and then.
+    /// An approximate time, because services do not record every use of a key.
     pub last_used_at_ms: Option<i64>,
 }
 
@@ -41,22 +43,23 @@ impl ApiKeyRecord {
     }
 }
 
-/// Records by id, and by hash. Each operation is one small transaction.
+/// Stores the records of keys, and finds them by id or by hash. Each operation is one small transaction.
 #[async_trait]
 pub trait KeyStore: Send + Sync {
-    /// `AlreadyExists` if the id or the hash exists; nothing is changed then.
+    /// Adds a key. Fails with `AlreadyExists`, and changes nothing, if the id or the hash exists.
     async fn create(&self, key: ApiKeyRecord) -> Result<(), KeyStoreError>;
 
-    /// Also returns keys that have expired or are revoked.
+    /// Finds a key by its hash. It also returns keys that have expired or are revoked.
     async fn find(&self, hash: &Digest) -> Result<Option<ApiKeyRecord>, KeyStoreError>;
 
-    /// The keys of a tenant, or of all tenants, sorted by id; also expired and revoked ones.
+    /// Returns the keys of a tenant, or of all tenants, sorted by id. Expired and revoked keys are included.
     async fn list(&self, tenant: Option<&Tenant>) -> Result<Vec<ApiKeyRecord>, KeyStoreError>;
 
-    /// Revokes the key from `at_ms` on. If it is revoked twice, the earlier time holds. `NotFound` if the key
-    /// does not exist.
+    /// Revokes the key from `at_ms` on. If it is revoked twice, the earlier time is used. `NotFound` if the
+    /// key does not exist.
     async fn revoke(&self, id: &str, at_ms: i64) -> Result<(), KeyStoreError>;
 
-    /// Records a use of the key. The newest use is kept. A key that does not exist is not an error.
+    /// Records a use of the key. The record contains only the time of the newest use. It is not an error if
+    /// the key does not exist.
     async fn touch(&self, id: &str, now_ms: i64) -> Result<(), KeyStoreError>;
 }

@@ -28,12 +28,12 @@ pub struct NewRun {
     pub plan: ArtifactRef,
     pub parts: Vec<PartId>,
     pub lane: Lane,
-    /// Maximum number of parts in flight, so that one large run does not fill the queues.
+    /// Maximum number of parts in flight. It prevents one large run from filling the queues.
     pub window: u32,
     /// `Revision::label` of the snapshot.
     pub revision: String,
     pub branch: Option<String>,
-    /// The part of the result that is known when the run begins (files by outcome, patterns …).
+    /// The data of the result that is known when the run begins (number of files by outcome, patterns …).
     pub result: RunResult,
     pub started_at_ms: i64,
 }
@@ -54,17 +54,17 @@ pub struct RunRecord {
     pub num_failed: u32,
     pub result: RunResult,
     pub started_at_ms: i64,
-    /// The time at which the run began, or at which the last of its ended parts ended.
+    /// The time at which a part of the run last ended; before the first end, the time at which the run began.
     pub progressed_at_ms: i64,
     pub ended_at_ms: Option<i64>,
-    /// The reason of a failure or a cancellation.
+    /// The reason for the failure or the cancellation of the run.
     pub message: Option<String>,
     /// Parts that wait for their next attempt.
     pub postponed: Vec<PostponedPart>,
 }
 
 impl RunRecord {
-    /// The job of one of its parts.
+    /// Returns the job of a part of this run.
     pub fn job(&self, part: PartId) -> PartJob {
         PartJob { tenant: self.tenant.clone(), run: self.id, part, plan: self.plan.clone() }
     }
@@ -73,10 +73,10 @@ impl RunRecord {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartRecord {
     pub id: PartId,
-    /// None while it is open.
+    /// `None` while the part is open.
     pub end: Option<PartEnd>,
-    /// The report of the part: counts that are added up in the run's result, as the JSON text of their wire
-    /// form.
+    /// The report of the part, as the JSON text of its wire form. The counts of all reports are added up in
+    /// the run's result.
     pub report: String,
 }
 
@@ -84,35 +84,36 @@ pub struct PartRecord {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartStatus {
     pub state: RunState,
-    /// The part has ended: its job was delivered twice.
+    /// Whether the part has already ended. If so, its job was delivered twice.
     pub is_ended: bool,
-    /// Generations of the repository that ended unpublished and are not swept yet.
+    /// Generations of the repository that were aborted before they were published, and that are not swept
+    /// yet.
     pub aborted: BTreeSet<GenerationId>,
 }
 
-/// A lease for syncing a repository. It ends by itself unless it is renewed.
+/// A lease for syncing a repository. It expires unless it is renewed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lease {
     pub repository: RepositoryId,
-    /// Grows with each new holder.
+    /// Each new holder gets a higher number.
     pub epoch: u64,
 }
 
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// Takes the repository's lease for `ttl_ms`. `Conflict` while another holder has it.
+    /// Takes the repository's lease for `ttl_ms`. Fails with `Conflict` while another holder has the lease.
     async fn lease(&self, repository: RepositoryId, now_ms: i64, ttl_ms: i64) -> Result<Lease, LedgerError>;
 
     /// Renews a lease and records the progress of its holder, or ends it (`ttl_ms` 0). `Conflict` if a newer
     /// lease exists.
     async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64, progress: SyncProgress) -> Result<(), LedgerError>;
 
-    /// Creates the run, records its plan and allots the generation, in one transaction. `Conflict` if the
+    /// Creates the run, records its plan and allots its generation in one transaction. `Conflict` if the
     /// repository has an unfinished run, or its published generation is not `previous`.
     async fn begin(&self, lease: Lease, run: NewRun) -> Result<RunId, LedgerError>;
 
-    /// Ends a part once: a second end is ignored. Returns the parts that may start because of the first end.
-    /// `Conflict` if the run is finished.
+    /// Ends a part. A second end of the same part is ignored. Returns the parts that may start because of the
+    /// first end. `Conflict` if the run is finished.
     async fn end_part(
         &self,
         run: RunId,
@@ -126,63 +127,64 @@ pub trait Ledger: Send + Sync {
     /// full.
     async fn ready(&self, run: RunId) -> Result<Vec<PartId>, LedgerError>;
 
-    /// Ends an unfinished run as failed or cancelled. `Conflict` if the run is finished; it is not changed
-    /// then.
+    /// Ends an unfinished run as failed or cancelled. Fails with `Conflict`, and changes nothing, if the run
+    /// is finished.
     async fn abort(&self, run: RunId, state: RunState, message: &str, now_ms: i64) -> Result<(), LedgerError>;
 }
 
-/// The outbox. A part that may start is in the ledger from the transaction that allowed it until the broker
-/// has confirmed its job. If the publisher dies in between, another process finds the part here.
+/// The outbox. The transaction that allows a part to start also lists the part here, until the broker has
+/// confirmed its job. If the publisher dies before that, another process finds the part here.
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Unfinished runs with parts that may start and whose jobs are not confirmed, oldest first. Only runs
-    /// without progress since `quiet_since_ms`: the jobs of the others are being published now.
+    /// Returns unfinished runs, oldest first, with the parts that may start and whose jobs are not confirmed.
+    /// Only runs without progress since `quiet_since_ms` are returned, because the jobs of all other runs are
+    /// being published now.
     async fn unsent(&self, quiet_since_ms: i64, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError>;
 
-    /// The broker has confirmed the jobs of these parts.
+    /// Records that the broker has confirmed the jobs of these parts.
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError>;
 
-    /// An attempt at the part failed, and its job is delivered again later. A run that ended meanwhile is not
-    /// an error.
+    /// Records that an attempt at the part failed, and that its job is delivered again later. It is not an
+    /// error if the run has ended meanwhile.
     async fn postponed(&self, run: RunId, postponed: PostponedPart) -> Result<(), LedgerError>;
 
-    /// The number of parts of unfinished runs that are in flight, by stage. The broker has as many jobs, if
-    /// none is lost.
+    /// Returns the number of parts in flight of all unfinished runs, by stage. The broker has the same number
+    /// of jobs unless a job was lost.
     async fn in_flight(&self) -> Result<BTreeMap<StageName, u64>, LedgerError>;
 
-    /// Makes the jobs of runs without progress for `after_ms` ready again, because they may be lost. Jobs of
-    /// stages whose jobs the broker still has (`held`) are left alone, unless the run had no progress for
-    /// very long. Returns the number of runs.
+    /// Puts the jobs of runs without progress for `after_ms` into the outbox again, because the jobs may be
+    /// lost. `held` contains the stages whose jobs the broker still has. Their jobs are put back only if the
+    /// run had no progress for a much longer time. Returns the number of runs with such jobs.
     async fn send_again(&self, held: &BTreeSet<StageName>, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError>;
 }
 
-/// A sync whose job is to be published.
+/// A sync request whose job must be published.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyncRequest {
     pub job: SyncJob,
     pub lane: Lane,
     pub rebuild: bool,
-    /// The schedule requested it, not a person.
+    /// The schedule made this request, not a person.
     pub is_scheduled: bool,
 }
 
-/// Requested syncs, and the syncs that may start.
+/// Records sync requests, and returns those whose sync may start.
 #[async_trait]
 pub trait Requests: Send + Sync {
-    /// Requests a sync and returns the number of the request. A second request before the sync starts has the
-    /// same number. While a sync or a run is in progress, a request waits for the next sync. `NotFound` for a
-    /// repository that does not exist.
+    /// Requests a sync and returns the number of the request. A second request before the sync starts gets
+    /// the same number. A request that arrives while a sync or a run is in progress is for the next sync.
+    /// `NotFound` for a repository that does not exist.
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError>;
 
-    /// Requests a sync in the bulk lane because it is due. If a person's request is already waiting, that
-    /// request is kept and no second one is made.
+    /// Requests a sync in the bulk lane because the schedule requires it. If a person's request is already
+    /// waiting, that request stays as it is, and no second request is made.
     async fn schedule(&self, repository: RepositoryId, now_ms: i64) -> Result<u64, LedgerError>;
 
-    /// Returns the requests whose sync may start. Together with the syncs and runs in progress they are at
-    /// most `in_flight`; interactive requests may exceed this limit by an eighth. Interactive requests come
-    /// first. Within a lane, the request that has waited longest comes first. The returned requests count as
-    /// in progress from now on. A request that no worker has started is returned again after
-    /// `again_after_ms`. A request that is not reported as `dispatched` is returned again after
+    /// Returns the requests whose sync may start. The number of these requests and of the syncs and runs in
+    /// progress together is at most `in_flight`. Interactive requests may exceed this limit by an eighth.
+    /// Interactive requests come first. Within a lane, the request that has waited longest comes first. The
+    /// returned requests count as in progress from now on. A request that no worker has started is returned
+    /// again after `again_after_ms`. A request that is not reported as `dispatched` is returned again after
     /// `HANDED_OVER_WITHIN_MS`.
     async fn dispatch(
         &self,
@@ -191,13 +193,13 @@ pub trait Requests: Send + Sync {
         again_after_ms: i64,
     ) -> Result<Vec<SyncRequest>, LedgerError>;
 
-    /// The broker has confirmed the job of the request. A repository that was deleted meanwhile is not an
-    /// error.
+    /// Records that the broker has confirmed the job of the request. It is not an error if the repository was
+    /// deleted meanwhile.
     async fn dispatched(&self, repository: RepositoryId, request: u64) -> Result<(), LedgerError>;
 
-    /// An attempt of the sync failed with a code and a chain of causes. Its job is delivered again at
-    /// `until_ms`. Until then it does not count as in progress. A repository that was deleted meanwhile is
-    /// not an error, and neither is a request that was cancelled.
+    /// Records that an attempt at the sync failed with a code and a chain of causes, and that its job is
+    /// delivered again at `until_ms`. Until then, the sync does not count as in progress. It is not an error
+    /// if the repository was deleted or the request was cancelled meanwhile.
     async fn postpone(
         &self,
         repository: RepositoryId,
@@ -207,10 +209,11 @@ pub trait Requests: Send + Sync {
         until_ms: i64,
     ) -> Result<(), LedgerError>;
 
-    /// The request of a repository with this number, if it is not answered yet.
+    /// Returns the repository's request with this number, if the request is not answered yet.
     async fn asked(&self, repository: RepositoryId, request: u64) -> Result<Option<SyncRequest>, LedgerError>;
 
-    /// The sync has ended: a run began, nothing was new, or it failed with a code and a chain of causes.
+    /// Records that the sync has ended: it began a run, it found nothing new, or it failed with a code and a
+    /// chain of causes.
     async fn answer(
         &self,
         repository: RepositoryId,
@@ -219,9 +222,9 @@ pub trait Requests: Send + Sync {
         now_ms: i64,
     ) -> Result<(), LedgerError>;
 
-    /// Cancels the pending requests of these repositories. Their last sync counts as `cancelled`. The holder
-    /// of a lease loses it and can begin no run. (A sync checks its request again under the lease.) Returns
-    /// the repositories that had a request. A run that has begun goes on.
+    /// Cancels the pending requests of these repositories. Their last sync is recorded as `cancelled`. A sync
+    /// in progress loses its lease, so it cannot begin a run. (A sync checks its request again after it has
+    /// taken the lease.) A run that has already begun continues. Returns the repositories that had a request.
     async fn cancel(
         &self,
         repositories: &[RepositoryId],
@@ -236,14 +239,15 @@ pub trait LedgerRead: Send + Sync {
     /// `NotFound` if the run does not exist.
     async fn run(&self, run: RunId) -> Result<RunRecord, LedgerError>;
 
-    /// The status of a part before a worker starts it. `NotFound` if the run does not exist.
+    /// The status of a part, which a worker reads before it starts the part. `NotFound` if the run does not
+    /// exist.
     async fn part_status(&self, run: RunId, part: PartId) -> Result<PartStatus, LedgerError>;
 
     /// Runs of a repository (or of all), newest first.
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError>;
 
-    /// The newest runs of the repositories in one read, newest first: at most `of_each` of one repository,
-    /// and `in_all` together.
+    /// Returns the newest runs of the repositories in one read, newest first: at most `of_each` runs of each
+    /// repository, and at most `in_all` runs in total.
     async fn runs_of(
         &self,
         repositories: &[RepositoryId],

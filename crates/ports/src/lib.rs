@@ -1,8 +1,8 @@
-//! The ports: the stores and services that Cairn uses, as small traits with their errors.
+//! The ports: small traits, with their errors, for the stores and services that Cairn uses.
 //!
-//! An adapter implements ports and sees no other adapter, stage or service. Every read of a store takes a
-//! `View` (the generations that it sees) and a `Scope` (the repositories that it may use). Neither has a
-//! default. Writes of a run are *staged* under its generation, and become visible when the catalogue
+//! An adapter implements ports and does not depend on another adapter, a stage or a service. Every read of a
+//! store takes a `View` (the visible generations) and a `Scope` (the repositories that may be read). Neither
+//! has a default. Writes of a run are *staged* under its generation, and become visible when the catalogue
 //! publishes that generation.
 
 mod blob_key;

@@ -1,4 +1,4 @@
-//! The operations of every store with generations, except staging and reading.
+//! Maintenance of a store with generations: sweeping, compaction and verification.
 
 use async_trait::async_trait;
 use cairn_domain::{GenerationId, RepositoryId, Tenant};
@@ -11,23 +11,23 @@ port_error!(
     "maintenance"
 );
 
-/// Sweeping. Each operation may be repeated at any time; a repetition changes nothing.
+/// Maintenance operations. Each operation may be repeated at any time, and a repetition changes nothing.
 #[async_trait]
 pub trait Generations: Send + Sync {
-    /// Removes the records that the published generations retired (`gen_to` is one of them). Call it only
-    /// after the grace period, when every view is newer.
+    /// Removes the records that the published generations retired: records whose `gen_to` is one of
+    /// `published`. Call it only after the grace period, when every view is newer.
     async fn sweep_retired(
         &self,
         repository: RepositoryId,
         published: &[GenerationId],
     ) -> Result<u64, MaintenanceError>;
 
-    /// Undoes a generation that was never published: removes the records that it began and reopens those that
-    /// it retired. Returns the number of records that still refer to it. If this is not zero, the caller
-    /// sweeps again.
+    /// Undoes a generation that was never published: removes the records that it began, and reopens the
+    /// records that it retired. Returns the number of records that still refer to the generation. If the
+    /// number is not zero, the caller sweeps again.
     async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError>;
 
-    /// Removes every record of the repository that began below `before`.
+    /// Removes every record of the repository that began in a generation earlier than `before`.
     async fn remove_repository(
         &self,
         tenant: &Tenant,
@@ -38,7 +38,7 @@ pub trait Generations: Send + Sync {
     /// Reorganises the stored data of the repository so that reading stays cheap. Readers see no difference.
     async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError>;
 
-    /// Reads all stored data of the repository and verifies checksums. An error names the damaged data and
-    /// the repair.
+    /// Reads all stored data of the repository and verifies its checksums. An error names the damaged data
+    /// and the repair.
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError>;
 }

@@ -1,4 +1,4 @@
-//! Names of symbols and files, looked up exactly, by prefix and approximately.
+//! The name index. It finds symbols and files by exact name, by prefix, and by similar names.
 
 use async_trait::async_trait;
 use cairn_domain::{RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
@@ -12,8 +12,8 @@ port_error!(
     "names"
 );
 
-/// The change of the names in a generation: for each changed path, all its names (none if the path was
-/// removed).
+/// The change that a generation makes in the name index. For each changed path, it contains all names of that
+/// path. A removed path has no names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StagedNames {
     /// Paths whose earlier names end with this generation. Sorted.
@@ -24,26 +24,27 @@ pub struct StagedNames {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NameMatch {
-    /// As written.
+    /// The name is exactly as written.
     Exact,
-    /// Ignoring case.
+    /// The name is equal if upper and lower case are ignored.
     CaseInsensitive,
-    /// Ignoring case, `_` and `-`: `get_user`, `getUser`, `GetUser`.
+    /// The name is equal if case, `_` and `-` are ignored: `get_user`, `getUser`, `GetUser`.
     StyleInsensitive,
     Prefix,
     Contains,
-    /// Within edit distance 2.
+    /// The edit distance is at most 2.
     Fuzzy,
 }
 
-/// The way in which a file name is matched. It is always literal: `[`, `*` and `?` are ordinary characters.
+/// The way in which a file name is matched. The name is always literal: `[`, `*` and `?` are ordinary
+/// characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileMatch {
     /// The exact path.
     Path,
     /// A path, a base name, or a part of a path.
     Name,
-    /// Such a name, or a similar one.
+    /// As `Name`, and also similar names.
     Similar,
 }
 
@@ -52,7 +53,7 @@ pub struct SymbolHit {
     pub repository: RepositoryId,
     pub symbol: SymbolEntry,
     pub matched: NameMatch,
-    /// In percent, 100 for exact.
+    /// In percent; an exact match has 100.
     pub score: u32,
 }
 
@@ -60,17 +61,18 @@ pub struct SymbolHit {
 pub struct FileHit {
     pub repository: RepositoryId,
     pub path: RepoPath,
-    /// Exact 100, base name 90, prefix 80, contains 60, fuzzy up to 50.
+    /// An exact match has 100, a match of the base name 90, of a prefix 80, of a part of the path 60, and a
+    /// similar name at most 50.
     pub score: u32,
 }
 
 #[async_trait]
 pub trait Names: Generations {
-    /// Stages a generation's change. Running it again changes nothing.
+    /// Stages the change of a generation. A repeated call changes nothing.
     async fn stage(&self, tenant: &Tenant, run: RunId, staged: StagedNames) -> Result<(), NamesError>;
 
-    /// Symbols whose name, or qualified name (`Class.method`, also its end), matches in one of the ways. Best
-    /// first, then by repository, path and line.
+    /// Returns the symbols whose name or qualified name (`Class.method`, or the end of it) matches in one of
+    /// the ways. They are sorted by score (best first), then by repository, path and line.
     async fn symbols(
         &self,
         view: &View,
@@ -80,7 +82,8 @@ pub trait Names: Generations {
         limit: usize,
     ) -> Result<Vec<SymbolHit>, NamesError>;
 
-    /// Files whose path or base name matches. Best first, then by repository and path.
+    /// Returns the files whose path or base name matches. They are sorted by score (best first), then by
+    /// repository and path.
     async fn files(
         &self,
         view: &View,
@@ -90,7 +93,8 @@ pub trait Names: Generations {
         limit: usize,
     ) -> Result<Vec<FileHit>, NamesError>;
 
-    /// All visible symbols of a repository, by pages. `from` is 0, or `next` of the last page.
+    /// Returns one page of all visible symbols of a repository. `from` is 0 for the first page, and `next` of
+    /// the previous page for each later page.
     async fn scroll(
         &self,
         view: &View,

@@ -13,7 +13,8 @@ port_error!(
 
 #[async_trait]
 pub trait FileParser: Send + Sync {
-    /// The facts of each text, in the same order. A file that exceeds its limits or kills the parser is
-    /// returned as windows of text with its status. The other files are not affected.
+    /// Returns the facts of each text, in the same order. If a file exceeds the limits or makes the parser
+    /// process die, its facts contain only windows of text, and the status names the reason. The other files
+    /// are not affected.
     async fn parse(&self, texts: Vec<SourceText>) -> Result<Vec<FileFacts>, FileParserError>;
 }

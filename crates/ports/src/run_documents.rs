@@ -1,4 +1,4 @@
-//! The store of the documents of catalogue and ledger. Commands change them, each in one transaction.
+//! The store of the documents of catalogue and ledger. Each command changes documents in one transaction.
 //!
 //! `cairn_runs` makes the decisions. An implementation only loads, locks and stores, so the decisions are the
 //! same in all stores.
@@ -19,7 +19,7 @@ port_error!(
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RepositoryQuery {
     One(RepositoryId),
-    /// The repositories of a tenant (or of all), sorted by name, also deleted ones.
+    /// The repositories of one tenant, or of all tenants, sorted by name. Deleted repositories are included.
     OfTenant(Option<Tenant>),
     /// Repositories with an unanswered request, in the order of `Requests::place`: interactive requests
     /// first, then by time.
@@ -32,33 +32,36 @@ pub enum RepositoryQuery {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RunQuery {
     One(RunId),
-    /// The runs of a repository (or of all), newest first.
+    /// The runs of one repository, or of all repositories, newest first.
     Newest {
         repository: Option<RepositoryId>,
         limit: usize,
     },
-    /// At most this many runs of each repository, and of all together; newest first.
+    /// The newest runs, newest first: at most `of_each` runs of each repository, and at most `in_all` runs in
+    /// total.
     NewestOfEach {
         repositories: Vec<RepositoryId>,
         of_each: usize,
         in_all: usize,
     },
-    /// Oldest first.
+    /// The unfinished runs, oldest first.
     Unfinished,
-    /// Unfinished runs with parts that the broker does not have, oldest first.
+    /// Unfinished runs that have parts whose jobs the broker has not confirmed, oldest first.
     Unsent {
         limit: usize,
     },
-    /// The newest run of each repository that is published at this seq, newest first.
+    /// For each repository, the newest run that is published at this sequence number. Newest first.
     PublishedAt {
         repositories: Vec<RepositoryId>,
         seq: PublishedSeq,
     },
-    /// Runs that were published until this time and whose retired records are not swept, oldest first.
+    /// Runs that were published at or before this time, and whose retired records are not swept yet, oldest
+    /// first.
     Retired {
         until_ms: i64,
     },
-    /// Runs that are unfinished, or published and not superseded at this time; oldest first.
+    /// Runs that are unfinished, and runs that are published and were not superseded at this time. Oldest
+    /// first.
     Live {
         until_ms: i64,
     },
@@ -66,15 +69,15 @@ pub enum RunQuery {
 
 #[async_trait]
 pub trait RunDocuments: Send + Sync {
-    /// Loads the documents of the command under the write lock, applies it, and stores the result durably: as
-    /// a whole, or not at all if the command refuses (`NotFound`, `Conflict`, `Invalid`). Commands on the
-    /// same document run one after the other. The command may be applied again if the transaction lost
-    /// against another one.
+    /// Loads the documents of the command under the write lock, applies the command, and stores the result
+    /// durably. If the command refuses (`NotFound`, `Conflict`, `Invalid`), nothing is stored. Commands on
+    /// the same document run one after the other. If the transaction conflicts with another one, the command
+    /// may be applied again.
     async fn change(&self, command: Command) -> Result<CommandReply, RunDocumentsError>;
 
     async fn registry(&self) -> Result<Registry, RunDocumentsError>;
 
-    /// The view that a publication made; `None` if it was removed.
+    /// The view that a publication created; `None` if the view was removed.
     async fn publication(&self, seq: PublishedSeq) -> Result<Option<View>, RunDocumentsError>;
 
     async fn repositories(&self, query: RepositoryQuery) -> Result<Vec<RepositoryDocument>, RunDocumentsError>;
@@ -84,7 +87,7 @@ pub trait RunDocuments: Send + Sync {
     /// The ended parts of a run, sorted by id.
     async fn parts(&self, run: RunId) -> Result<Vec<EndedPart>, RunDocumentsError>;
 
-    /// Removes the views of publications that were superseded before `until_ms`. Until then, questions saw
-    /// them.
+    /// Removes the views of publications that were superseded before `until_ms`. Questions could use such a
+    /// view until a later publication superseded it.
     async fn forget_publications(&self, until_ms: i64) -> Result<(), RunDocumentsError>;
 }

@@ -15,8 +15,8 @@ port_error!(
 );
 
 impl SourceError {
-    /// Whether a chain of causes, as text, begins with an error of a source. Such an error is about the
-    /// repository, and not about a store.
+    /// Whether the text of a chain of causes begins with an error of a source. Such an error concerns the
+    /// repository, not a store.
     pub fn begins(chain: &str) -> bool {
         chain.starts_with("source: ")
     }
@@ -30,24 +30,26 @@ pub struct TreeEntry {
     /// Git's id of the content; zero if the content was not read.
     pub blob: BlobId,
     pub size_bytes: u64,
-    /// The reason, for people, why the entry cannot be read (permission); None if it can.
+    /// A readable reason why the entry cannot be read, for example a missing permission. `None` if the entry
+    /// can be read.
     pub unreadable: Option<String>,
     /// The time at which this content was committed at this path, in seconds since 1970. None without a
     /// history (directories, shallow clones) and for content that is not committed.
     pub changed_at: Option<i64>,
 }
 
-/// Data from one read of a source for the next read of it. Only the adapter knows its format. It is never
-/// needed: without it, or with that of another source, the same is read at a higher cost.
+/// Data that one read of a source leaves for the next read of the same source. Only the adapter knows the
+/// format. The data is optional: without it, or with the data of another source, the result is the same but
+/// the read costs more.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SourceCache {
-    /// With it, unchanged files are not hashed again. Empty for sources that do not need it.
+    /// Saves hashing unchanged files again. Empty for sources that do not need it.
     pub stats: Vec<u8>,
-    /// With it, known commits are not walked again. Empty for sources that do not need it.
+    /// Saves walking known commits again. Empty for sources that do not need it.
     pub history: Vec<u8>,
 }
 
-/// Counts the progress of a sync. Work that is repeated counts again.
+/// Counts the progress of a sync. Repeated work is counted again.
 #[derive(Default, Debug)]
 pub struct SyncMeter {
     fetched_bytes: AtomicU64,
@@ -55,7 +57,7 @@ pub struct SyncMeter {
 }
 
 impl SyncMeter {
-    /// Sets the number of bytes received from the remote, if it has grown.
+    /// Sets the number of bytes received from the remote if `num_bytes` is larger than the present number.
     pub fn fetched_so_far(&self, num_bytes: u64) {
         self.fetched_bytes.fetch_max(num_bytes, Ordering::Relaxed);
     }
@@ -76,17 +78,17 @@ impl SyncMeter {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ListedSoFar {
     pub num_paths: u64,
-    /// Sum of the sizes of these paths; a file with several paths counts once per path.
+    /// Sum of the file sizes of these paths. A file with several paths is added once for each path.
     pub size_bytes: u64,
 }
 
-/// Decides whether a listing may go on. An error ends the listing, and `SourceReader::open` returns it.
+/// Decides whether a listing may continue. An error ends the listing, and `SourceReader::open` returns it.
 pub type CheckListing = dyn Fn(ListedSoFar) -> Result<(), SourceError> + Send + Sync;
 
 /// The caller's limit on a listing. The default has no limit.
 ///
-/// A reader calls `check` for each path before it keeps the entry. A reader that knows the number of paths in
-/// advance also calls it once with that number, before it builds the first entry.
+/// A reader calls `check` for each path before it stores the entry. A reader that knows the number of paths
+/// in advance also calls it once with that number, before it builds the first entry.
 #[derive(Clone, Default)]
 pub struct ListingLimit(Option<Arc<CheckListing>>);
 
@@ -117,22 +119,22 @@ pub struct ReadOptions {
     pub cache: SourceCache,
     /// Receives the progress of the fetch.
     pub meter: Arc<SyncMeter>,
-    /// Ends the listing of a tree that is too large for the caller.
+    /// Ends the listing if the tree is too large for the caller.
     pub listing: ListingLimit,
 }
 
-/// Opens sources. The methods block: callers run them where blocking is allowed.
+/// Opens sources. The methods block the thread, so callers run them on threads where blocking is allowed.
 pub trait SourceReader: Send + Sync {
-    /// Reads the head without fetching content: a cheap answer to "is there anything new?". `None` for
-    /// sources without a head (working trees, directories).
+    /// Reads the head without fetching content. This is a cheap check for new commits. `None` for sources
+    /// without a head (working trees, directories).
     fn head(&self, source: &Source, options: &ReadOptions) -> Result<Option<BlobId>, SourceError>;
 
     /// Reads the tree. A URL is fetched first.
     fn open(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn SnapshotTree>, SourceError>;
 }
 
-/// One state of a source. It can be read, and does not change, while it is held. A working tree may be
-/// changed by other programs.
+/// One state of a source. It stays readable and unchanged while this value exists. Only a working tree may
+/// change, because other programs may write to it.
 pub trait SnapshotTree: Send + Sync {
     fn revision(&self) -> &Revision;
 
@@ -141,7 +143,7 @@ pub trait SnapshotTree: Send + Sync {
     /// Every path of the tree, sorted by path.
     fn entries(&self) -> &[TreeEntry];
 
-    /// A reader of contents. Each thread needs its own.
+    /// Creates a reader of file contents. Each thread needs its own reader.
     fn reader(&self) -> Result<Box<dyn ContentReader>, SourceError>;
 
     /// Data for the next read of the same source.
@@ -149,8 +151,8 @@ pub trait SnapshotTree: Send + Sync {
 }
 
 pub trait ContentReader: Send {
-    /// The bytes of a file. In a working tree: `Conflict` if they no longer match `entry.blob`; the caller
-    /// then lists the tree again.
+    /// Returns the bytes of a file. In a working tree, it fails with `Conflict` if the bytes no longer match
+    /// `entry.blob`. The caller then lists the tree again.
     fn read(&mut self, entry: &TreeEntry) -> Result<Vec<u8>, SourceError>;
 }
 

@@ -1,4 +1,4 @@
-//! Vectors by content: a content is embedded once for a tenant.
+//! The vector cache. It stores vectors by content, so that each content is embedded only once per tenant.
 
 use async_trait::async_trait;
 use cairn_domain::{DenseVector, Tenant, VectorKey};
@@ -13,13 +13,13 @@ port_error!(
 
 #[async_trait]
 pub trait VectorCache: Send + Sync {
-    /// The cached vectors, in the order of the keys; `None` for a key without a vector.
+    /// Returns the cached vectors in the order of the keys, with `None` for a key without a vector.
     async fn get(&self, tenant: &Tenant, keys: &[VectorKey]) -> Result<Vec<Option<DenseVector>>, VectorCacheError>;
 
-    /// Adds vectors. An existing key keeps its vector.
+    /// Adds vectors. If a key exists, its vector is not changed.
     async fn put(&self, tenant: &Tenant, entries: &[(VectorKey, DenseVector)]) -> Result<(), VectorCacheError>;
 
-    /// Removes the vectors that `is_live` refuses. Returns their number.
+    /// Removes the vectors for whose keys `is_live` returns false. Returns the number of removed vectors.
     async fn sweep(
         &self,
         tenant: &Tenant,

@@ -1,5 +1,5 @@
-//! Chunks with their vectors and terms: staged, published with their generation, and found by dense and
-//! sparse scores.
+//! The vector store. Chunks with their vectors and terms are staged, are published with their generation, and
+//! are found by dense and sparse scores.
 
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, DenseVector, Digest, Point, RepositoryId, Scope, View};
@@ -13,12 +13,12 @@ port_error!(
     "vector store"
 );
 
-/// The change that a part of a run makes in the store. It is applied as a whole or not at all.
+/// The change that a part of a run makes in the store. The store applies all of it or nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StagedPoints {
     /// New versions. A version is inserted if no record with its key and generation exists.
     pub points: Vec<Point>,
-    /// Keys whose visible version ends with this generation.
+    /// Keys of the chunks whose visible version ends with this generation.
     pub retired: Vec<ChunkKey>,
 }
 
@@ -31,8 +31,8 @@ pub enum IncludeTests {
     Only,
 }
 
-/// Restricts the hits. An empty list restricts nothing. The fields are combined with *and*, the values of a
-/// field with *or*.
+/// Restricts the hits. An empty list restricts nothing. A hit must match every field. Except for `tags`, it
+/// matches a field if it matches one of the values.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ChunkFilter {
     pub languages: Vec<String>,
@@ -43,15 +43,16 @@ pub struct ChunkFilter {
     /// Module paths. A chunk of `a.b` or `a.b.c` matches `a.b`; a chunk of `a.bc` does not.
     pub module_prefixes: Vec<String>,
     pub include_tests: IncludeTests,
-    /// A chunk must have all of them.
+    /// A chunk must have all of these tags.
     pub tags: Vec<String>,
-    /// Last change at or after this time, in seconds since 1970. Chunks of unknown time match: they are as
-    /// new as their generation, and the caller leaves out repositories with an older generation.
+    /// The last change must be at or after this time, in seconds since 1970. Chunks without a known time
+    /// always match. They are as new as their generation, and the caller leaves out repositories whose
+    /// generation is older.
     pub since: Option<i64>,
 }
 
-/// The path that a value of `ChunkFilter::paths` spells, if it has no wildcards. Special characters are in
-/// brackets (`[*]`), as escaping writes them.
+/// Returns the path that a value of `ChunkFilter::paths` matches literally, if the value has no wildcards. An
+/// escaped special character is in brackets (`[*]`).
 pub fn literal_path(pattern: &str) -> Option<String> {
     let mut literal = String::with_capacity(pattern.len());
     let mut rest = pattern.chars();
@@ -76,7 +77,7 @@ pub fn literal_path(pattern: &str) -> Option<String> {
 pub struct Hit {
     pub repository: RepositoryId,
     pub key: ChunkKey,
-    /// A sum of products of integers: equal in every store.
+    /// A sum of products of integers, so it is the same in every store.
     pub score: i64,
 }
 
@@ -85,17 +86,18 @@ pub struct Hit {
 pub struct ChunkPage {
     /// Each chunk with the digest of its vectors.
     pub chunks: Vec<(ChunkRecord, Digest)>,
-    /// The start of the next page; none after the last.
+    /// The position at which the next page starts; `None` on the last page.
     pub next: Option<u64>,
 }
 
 #[async_trait]
 pub trait VectorStore: Generations {
-    /// Stages the points of a part of a run. Durable when it returns. Running it again with the same part
-    /// changes nothing.
+    /// Stages the points of a part of a run. The points are durable when the call returns. A repeated call
+    /// with the same part changes nothing.
     async fn stage(&self, staging: &Staging, staged: StagedPoints) -> Result<(), VectorStoreError>;
 
-    /// The `limit` visible chunks with the highest dot product with the vector (also negative ones).
+    /// Returns the `limit` visible chunks whose dot product with the vector is highest. Negative products are
+    /// included.
     async fn search_dense(
         &self,
         view: &View,
@@ -105,8 +107,9 @@ pub trait VectorStore: Generations {
         limit: usize,
     ) -> Result<Vec<Hit>, VectorStoreError>;
 
-    /// The `limit` visible chunks with the highest sum of weights over the terms; a chunk must have one of
-    /// the terms. `terms` are sorted and have the weights of the query.
+    /// Returns the `limit` visible chunks with the highest score: the sum, over all query terms, of the
+    /// query's weight times the chunk's weight. A chunk must have at least one of the terms. `terms` contains
+    /// each term with its weight in the query, sorted by term.
     async fn search_sparse(
         &self,
         view: &View,
@@ -116,8 +119,8 @@ pub trait VectorStore: Generations {
         limit: usize,
     ) -> Result<Vec<Hit>, VectorStoreError>;
 
-    /// The visible chunks of the keys, in the same order, without chunks that are not visible. `text` is
-    /// empty unless it is requested.
+    /// Returns the visible chunks with these keys, in the same order. Chunks that are not visible are left
+    /// out. `text` is empty unless `with_text` is set.
     async fn fetch(
         &self,
         view: &View,
@@ -126,7 +129,8 @@ pub trait VectorStore: Generations {
         with_text: bool,
     ) -> Result<Vec<ChunkRecord>, VectorStoreError>;
 
-    /// All visible chunks of a repository, by pages. `from` is 0, or `next` of the last page.
+    /// Returns one page of all visible chunks of a repository. `from` is 0 for the first page, and `next` of
+    /// the previous page for each later page.
     async fn scroll(
         &self,
         view: &View,
@@ -135,7 +139,7 @@ pub trait VectorStore: Generations {
         from: u64,
     ) -> Result<ChunkPage, VectorStoreError>;
 
-    /// Number of visible chunks that the filter lets through.
+    /// Returns the number of visible chunks that match the filter.
     async fn count(&self, view: &View, scope: &Scope, filter: &ChunkFilter) -> Result<u64, VectorStoreError>;
 }
 
