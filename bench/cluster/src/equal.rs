@@ -1,4 +1,4 @@
-//! Real repositories: the cluster's index must equal that of local mode.
+//! Indexes real repositories in a cluster and in local mode, compares both indexes, and measures the times.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -31,12 +31,12 @@ pub(crate) async fn run(repositories: &[PathBuf]) -> Result<()> {
         change(&copy)?;
         compare(&ground, &local, name, &copy).await?;
     }
-    println!("all fingerprints are equal, also after 1 % of the files were deleted, 1 % renamed, 1 % edited");
+    println!("all fingerprints are equal, also after 1 % of the files were deleted, 1 % renamed and 1 % edited");
     ground.done();
     Ok(())
 }
 
-/// Indexes the changes both ways, and prints the times.
+/// Indexes the repository in the cluster and in local mode, and prints the times. The indexes must be equal.
 async fn compare(ground: &Ground, local: &LocalMode, name: &str, path: &Path) -> Result<()> {
     let started = Instant::now();
     let asked = ask(ground, name, path).await?;
@@ -62,7 +62,7 @@ async fn compare(ground: &Ground, local: &LocalMode, name: &str, path: &Path) ->
     Ok(())
 }
 
-/// Deletes, renames and edits one file each of every hundred, and commits.
+/// Of every hundred files, deletes one, renames one and edits one. Then commits the changes.
 fn change(root: &Path) -> Result<()> {
     let files = git(root, &["ls-files", "-z"]);
     let files = files.split('\0').filter(|path| !path.is_empty()).map(|path| root.join(path));

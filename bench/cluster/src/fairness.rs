@@ -1,4 +1,4 @@
-//! A huge repository, and many small ones behind it.
+//! Measures how long many small repositories wait if a huge repository is enqueued before them.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,12 +11,12 @@ use cairn_testkit::work_tree::git;
 
 use crate::field::{Field, PATIENCE, ask, generated};
 
-/// Files of a small repository.
+/// Number of files of a small repository.
 const SMALL: usize = 3;
 
 pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()> {
     let small = generated(num_repositories, SMALL);
-    // Some of the generated names are equal.
+    // The repository gets fewer files than requested, because some of the generated names are equal.
     let huge = Mutation::new(u64::MAX, num_files + num_files / 20);
     let field = Field::start().await?;
     let alone = waits(&field, &small, None).await?;
@@ -32,7 +32,7 @@ pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()>
     Ok(())
 }
 
-/// Seconds that the small repositories wait, sorted.
+/// Returns the seconds from the request to the publication of each small repository, sorted.
 async fn waits(field: &Field, small: &[(String, Mutation)], huge: Option<&Path>) -> Result<Vec<f64>> {
     let mut ground = field.cluster().await?;
     let mut asked = Vec::new();
@@ -58,7 +58,7 @@ async fn waits(field: &Field, small: &[(String, Mutation)], huge: Option<&Path>)
     Ok(waits)
 }
 
-/// The value at a share of the sorted values.
+/// Returns the quantile `share` of the sorted values.
 fn at(sorted: &[f64], share: f64) -> f64 {
     let last = sorted.len().saturating_sub(1);
     sorted.get((last as f64 * share).round() as usize).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Servers, clusters on them, and repositories to index.
+//! The environment of a measurement: servers, clusters that use them, and repositories to index.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use cairn_testkit::Mutation;
 use tempfile::TempDir;
 use toml::Table;
 
-/// Longer than any measurement takes.
+/// A deadline that is longer than any measurement takes.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3 * 3600);
 
-/// Servers for this process only.
+/// Servers that only this process uses.
 pub(crate) struct Field {
     _fleet: Fleet,
     servers: Servers,
@@ -30,12 +30,13 @@ impl Field {
         Ok(Self { _fleet: fleet, servers: Servers::read(&lines)?, directory })
     }
 
-    /// The data folder of a server.
+    /// Returns the data folder of a server.
     pub(crate) fn data(&self, server: &str) -> PathBuf {
         self.directory.path().join(server)
     }
 
-    /// A cluster with one of each service, in a space of its own. Its logs stay if a measurement fails.
+    /// Starts a cluster with one of each service. It shares no vhost, bucket or database space with other
+    /// clusters. Its logs are kept if a measurement fails.
     pub(crate) async fn cluster(&self) -> Result<Ground> {
         let mut ground = Ground::prepare(&self.servers, &Table::new()).await?;
         ground.keep();
@@ -44,7 +45,7 @@ impl Field {
     }
 }
 
-/// Requests the sync of a repository, as background work.
+/// Requests the sync of a repository in the lane for background work.
 pub(crate) async fn ask(ground: &Ground, name: &str, path: &Path) -> Result<(RepositoryId, u64)> {
     let source = Source::Url { url: url(path) };
     ground.inside.enqueue(name, source, Lane::Bulk).await
@@ -54,13 +55,13 @@ pub(crate) fn url(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-/// Generated repositories, all different.
+/// Generates repositories with different contents.
 pub(crate) fn generated(num_repositories: usize, num_files: usize) -> Vec<(String, Mutation)> {
     let make = |number: usize| (format!("small-{number:04}"), Mutation::new(number as u64, num_files));
     (0..num_repositories).map(make).collect()
 }
 
-/// A list that `cairn index` reads.
+/// Writes a list of repositories that `cairn index` can read.
 pub(crate) fn write_list<'a>(path: &Path, repositories: impl Iterator<Item = (&'a str, &'a Path)>) -> Result<()> {
     let mut text = String::from("repositories:\n");
     for (name, root) in repositories {

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Starts servers and services of its own, measures, prints a table, and ends them. Programs are beside this
-/// one, or in the folder that CAIRN_PROGRAMS names.
+/// Starts servers and services, measures them, prints a table, and stops them. The programs must be in the
+/// folder of this program, or in the folder that CAIRN_PROGRAMS names.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -21,9 +21,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Bench {
-    /// Indexes real repositories both ways and compares fingerprints and times.
+    /// Indexes real repositories in the cluster and in local mode, and compares fingerprints and times.
     Equal {
-        /// Folders of git repositories.
+        /// The folders of the git repositories to index.
         #[arg(required = true)]
         repositories: Vec<PathBuf>,
     },
@@ -32,15 +32,15 @@ enum Bench {
     Throughput {
         #[arg(long, default_value_t = 200)]
         repositories: usize,
-        /// Files of each.
+        /// Number of files of each repository.
         #[arg(long, default_value_t = 20)]
         files: usize,
     },
-    /// Measures how long small repositories wait, with a huge one enqueued before them and without.
+    /// Measures how long small repositories wait, once alone and once after a huge repository.
     Fairness {
         #[arg(long, default_value_t = 2_000)]
         repositories: usize,
-        /// Files of the huge one.
+        /// Number of files of the huge repository.
         #[arg(long, default_value_t = 10_000)]
         files: usize,
     },

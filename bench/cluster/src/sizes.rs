@@ -1,4 +1,4 @@
-//! The use of memory, messages and bytes by services and servers.
+//! Measures the memory of services, the messages in the broker, and the bytes that servers store.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ impl Memory {
         Ok(Self { is_over, watching, services })
     }
 
-    /// MiB of each service.
+    /// Stops the sampling and returns the peak memory of each service in MiB.
     pub(crate) async fn stop(self) -> Result<BTreeMap<&'static str, u64>> {
         self.is_over.store(true, Ordering::SeqCst);
         let peaks = self.watching.await?;
@@ -55,7 +55,7 @@ async fn watch(groups: Vec<u32>, is_over: Arc<AtomicBool>) -> BTreeMap<u32, u64>
     peaks
 }
 
-/// Resident bytes of process groups.
+/// Returns the resident bytes of each of these process groups.
 fn resident(groups: &[u32]) -> BTreeMap<u32, u64> {
     let mut resident = BTreeMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -67,8 +67,8 @@ fn resident(groups: &[u32]) -> BTreeMap<u32, u64> {
     resident
 }
 
-/// Group and resident bytes of a process: fields 5 and 24 of its `stat`, counted after the name, which may
-/// contain any characters.
+/// Returns the process group and the resident bytes of a process: fields 5 and 24 of its `stat`. Fields are
+/// counted from the end of the process name, because the name may contain spaces and parentheses.
 fn process(folder: &Path) -> Option<(u32, u64)> {
     let stat = fs::read_to_string(folder.join("stat")).ok()?;
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
@@ -76,7 +76,7 @@ fn process(folder: &Path) -> Option<(u32, u64)> {
     Some((fields.get(2)?.parse().ok()?, pages * PAGE_BYTES))
 }
 
-/// Messages published in the cluster's vhost.
+/// Returns the number of messages that were published in the cluster's vhost.
 pub(crate) async fn num_messages(ground: &Ground) -> Result<u64> {
     let vhost = ground.space.vhost.as_ref().context("a vhost")?;
     let reported: Value =
@@ -84,7 +84,7 @@ pub(crate) async fn num_messages(ground: &Ground) -> Result<u64> {
     Ok(reported["message_stats"]["publish"].as_u64().unwrap_or_default())
 }
 
-/// Bytes of a folder's files.
+/// Returns the total size of all files below a folder, in bytes.
 pub(crate) fn bytes(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let size = |entry: fs::DirEntry| match entry.metadata() {
@@ -95,7 +95,7 @@ pub(crate) fn bytes(folder: &Path) -> u64 {
     entries.map(size).sum()
 }
 
-/// The number of newlines in the files of a work tree.
+/// Returns the number of newlines in the files of a work tree.
 pub(crate) fn lines(root: &Path) -> u64 {
     let entries = fs::read_dir(root).into_iter().flatten().flatten().filter(|entry| entry.file_name() != ".git");
     let count = |entry: fs::DirEntry| match entry.file_type() {

@@ -1,4 +1,4 @@
-//! The program starts, and prints its measurements.
+//! Checks that the program starts and that its help lists the measurements.
 
 use std::process::Command;
 

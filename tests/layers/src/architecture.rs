@@ -1,4 +1,5 @@
-//! Checks that everything named in ARCHITECTURE.md exists, and every document named in another text.
+//! Checks that the paths in ARCHITECTURE.md exist, that it names every crate, that links between documents
+//! work, and that every failure code has a runbook.
 
 use std::fs;
 
@@ -6,7 +7,8 @@ use cairn_ports::FailureCode;
 
 use crate::manifests::{read_all, root};
 
-/// Paths in code spans: with a slash, without spaces or signs of other things.
+/// Returns the code spans that are relative paths: they contain a slash, do not begin with one, and have only
+/// letters, digits and `/._-`.
 fn named_paths(text: &str) -> Vec<&str> {
     let spans = text.split('`').skip(1).step_by(2);
     let is_path = |span: &&str| {
@@ -43,8 +45,8 @@ fn paths_differ_from_other_code() {
     assert_eq!(named_paths(text), ["crates/core/domain", "docs/x.md"]);
 }
 
-/// Documents that a text links to or names: targets of Markdown links without a scheme, and paths of `.md`
-/// files in code.
+/// Returns the documents that a text names: the targets of Markdown links without a scheme, and the paths of
+/// `.md` files in code spans.
 fn named_documents(text: &str) -> Vec<&str> {
     let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let links = links.filter(|link| !link.contains("://") && !link.starts_with('#'));

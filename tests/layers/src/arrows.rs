@@ -1,9 +1,9 @@
-//! Which layer may use which.
+//! Checks that each crate depends only on crates of the layers that its own layer may use.
 
 use crate::manifests::{Manifest, parse, read_all};
 
-/// A layer by the folder of its crates, and the folders that it may use. The first row that matches a folder
-/// counts.
+/// Each row is a layer: the folder of its crates, and the folders of the crates that they may use. A crate
+/// belongs to the first row that matches its folder.
 const LAYERS: &[(&str, &[&str])] = &[
     ("crates/core/domain", &[]),
     ("crates/core", &["crates/core"]),
@@ -29,7 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("bench", &["crates", "services", "tests/cluster"]),
 ];
 
-/// Every wrong arrow, as a sentence.
+/// Describes every dependency that breaks the layers.
 fn wrong_arrows(manifests: &[Manifest]) -> Vec<String> {
     let mut wrong = Vec::new();
     for manifest in manifests {

@@ -1,8 +1,6 @@
-//! No circle between the files of a crate.
-//!
-//! A file depends on another if one of its `use` declarations names an item of it. Files that depend on each
-//! other in a circle can only be read together. Declarations of modules, re-exports by a parent, and tests do
-//! not count.
+//! Checks that the files of a crate do not depend on each other in a circle. A file depends on another file
+//! if a `use` declaration of the first file names an item of the second. Files that depend on each other in a
+//! circle can only be read together. Declarations of modules, re-exports by a parent, and tests do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +14,8 @@ use crate::manifests::{read_all, root};
 /// A module's path from the root of its crate, e.g. `["sweep", "names"]`; empty for the root.
 type ModulePath = Vec<String>;
 
-/// A `use` declaration of one name: the module that contains it, its path, and the name that it gets there.
+/// One imported name of a `use` declaration: the module that contains the declaration, the path of the item,
+/// and the name that the item gets in this module.
 #[derive(Clone, Debug)]
 struct Import {
     module: ModulePath,
@@ -28,7 +27,7 @@ struct Import {
 /// The modules of one crate root, without test code.
 #[derive(Default)]
 struct Crate {
-    /// The file of each module. Inline modules have the file that contains them.
+    /// The file of each module. The file of an inline module is the file that contains it.
     files: BTreeMap<ModulePath, PathBuf>,
     imports: Vec<Import>,
 }
@@ -41,7 +40,7 @@ impl Crate {
         found
     }
 
-    /// `folder` is where the files of the module's children are.
+    /// Reads the file of a module and the files of its child modules, which are in `folder`.
     fn read_file(&mut self, file: &Path, folder: &Path, module: &ModulePath) {
         let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -56,7 +55,7 @@ impl Crate {
                 Item::Mod(child) => self.read_module(child, file, folder, module),
                 Item::Use(import) => self.add(import, module),
                 other if is_test(attributes(other)) => {}
-                // Functions may contain declarations of their own.
+                // Functions may contain `use` declarations too.
                 other => Inner { found: self, module }.visit_item(other),
             }
         }
@@ -85,7 +84,7 @@ impl Crate {
         });
     }
 
-    /// The file that defines the item at a path, if the file is in this crate.
+    /// Returns the file that defines the item at a path, if the file is in this crate.
     fn file_of(&self, from: &ModulePath, path: &[String], depth: usize) -> Option<&Path> {
         let (mut module, rest) = self.start(from, path)?;
         for (index, segment) in rest.iter().enumerate() {
@@ -109,7 +108,8 @@ impl Crate {
         self.files.get(&module).map(PathBuf::as_path)
     }
 
-    /// The module where a path begins, and the segments that are left. None for a path of another crate.
+    /// Returns the module in which a path begins, and the remaining segments of the path. Returns `None` if
+    /// the path leads to another crate.
     fn start<'a>(&self, from: &ModulePath, path: &'a [String]) -> Option<(ModulePath, &'a [String])> {
         let (first, rest) = path.split_first()?;
         match first.as_str() {
@@ -144,7 +144,8 @@ impl Crate {
         arrows
     }
 
-    /// Groups of files in which each file reaches every other one.
+    /// Returns groups of files in which every file depends on every other file, directly or through other
+    /// files.
     fn circles(&self) -> Vec<BTreeSet<&Path>> {
         let arrows = self.arrows();
         let reached = |start: &'_ Path| {
@@ -169,7 +170,7 @@ impl Crate {
     }
 }
 
-/// Finds declarations within functions.
+/// Adds the `use` declarations inside functions to `found`.
 struct Inner<'a> {
     found: &'a mut Crate,
     module: &'a ModulePath,
@@ -213,7 +214,7 @@ fn flatten(tree: &UseTree, path: &mut Vec<String>, found: &mut impl FnMut(Vec<St
     }
 }
 
-/// The roots of a crate's programs and its library.
+/// Returns the root files of a crate's library and programs.
 fn roots(folder: &Path) -> Vec<PathBuf> {
     let source = folder.join("src");
     let mut roots: Vec<PathBuf> =

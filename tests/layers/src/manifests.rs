@@ -1,12 +1,12 @@
-//! The manifests of the workspace.
+//! Reads the manifests of the workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A crate, with the crates of the workspace that it needs when it is not being tested.
+/// A crate and its dependencies in the workspace, without those that only its tests need.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Manifest {
-    /// Relative to the root, e.g. `crates/core/domain`.
+    /// The folder relative to the root of the workspace, e.g. `crates/core/domain`.
     pub folder: String,
     pub name: String,
     pub needs: Vec<String>,
@@ -17,7 +17,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every crate below the root, sorted by folder.
+/// Reads the manifest of every crate of the workspace, sorted by folder.
 pub(crate) fn read_all() -> Vec<Manifest> {
     let root = root();
     let mut found = Vec::new();

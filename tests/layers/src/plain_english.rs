@@ -1,4 +1,4 @@
-//! Comments, documents, messages and test names are plain English, as far as a program can check it.
+//! Checks that comments, documents, messages and test names are plain English, as far as a program can.
 //!
 //! Some words and sentence openers hide the subject of a sentence. They are banned, and so are comment lines
 //! over 110 columns. Code in backticks, code blocks, questions and fixtures are exempt.
@@ -11,7 +11,7 @@ use regex::Regex;
 use crate::manifests::root;
 
 const MAX_COLUMNS: usize = 110;
-/// Texts that are inputs or expected outputs of tests, and lists of titles.
+/// Files that are not checked: inputs and expected outputs of tests, and generated lists of names.
 const EXEMPT: &[&str] = &[
     "crates/core/syntax/tests/golden",
     "crates/core/linking/tests/fixtures",
@@ -48,7 +48,7 @@ impl Rules {
         }
     }
 
-    /// The fault of a piece of prose, if it has one.
+    /// Returns the first fault in a piece of prose.
     fn fault(&self, prose: &str) -> Option<String> {
         let prose = self.code.replace_all(prose, "");
         let prose = self.question.replace_all(&prose, "");
@@ -104,7 +104,7 @@ fn too_long(line: &str) -> Option<String> {
     (columns > MAX_COLUMNS && !line.contains("http")).then(|| format!("{columns} columns"))
 }
 
-/// Sources and documents of this repository.
+/// Returns all Rust sources and Markdown documents of this repository that are not exempt.
 pub(crate) fn texts() -> Vec<PathBuf> {
     let root = root();
     let mut found: Vec<PathBuf> = fs::read_dir(&root)

@@ -1,4 +1,4 @@
-//! One planted bug, as its file describes it.
+//! The description of a planted bug, which is read from a file in `bugs/`.
 
 use std::fs;
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
-/// A bug with the test that must catch it.
+/// A bug and the test that must catch it.
 #[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Bug {
-    /// The name of the bug's file.
+    /// The name of the bug's file without its extension.
     #[serde(skip)]
     pub name: String,
-    /// The fault, in one sentence.
+    /// One sentence that describes the bug.
     pub bug: String,
     pub caught_by: Test,
     /// The text that the failure of that test must contain.
@@ -27,16 +27,16 @@ pub struct Bug {
 #[serde(deny_unknown_fields)]
 pub struct Test {
     pub package: String,
-    /// The name of the test binary; `lib` for the tests beside the code.
+    /// The name of the test binary; `lib` for unit tests.
     pub binary: String,
-    /// The test's name with its modules, as the binary lists it.
+    /// The name of the test function with its modules, as the test binary lists it.
     pub case: String,
-    /// The only check to run, if the test runs a suite.
+    /// If the test runs a suite of checks: the name of the only check to run.
     #[serde(default)]
     pub check: String,
 }
 
-/// A text that occurs once in a file, and its replacement.
+/// An edit of a file: a text that occurs once in the file, and its replacement.
 #[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
@@ -46,12 +46,12 @@ pub struct Edit {
 }
 
 impl Test {
-    /// A unique name for the binary.
+    /// Returns a unique name for the test binary.
     pub fn target(&self) -> String {
         format!("{}-{}", self.package, self.binary)
     }
 
-    /// The source of the binary, in the folder of its package, where cargo finds it.
+    /// Returns the paths, relative to the package, at which the root source of the test binary can be.
     pub fn sources(&self) -> Vec<String> {
         match self.binary.as_str() {
             "lib" => vec!["src/lib.rs".to_owned()],
@@ -61,7 +61,7 @@ impl Test {
 }
 
 impl Bug {
-    /// All bugs of a folder, sorted by name.
+    /// Reads all bugs of a folder, sorted by name.
     pub fn read_all(folder: &Path) -> Result<Vec<Self>> {
         let mut bugs = Vec::new();
         for entry in fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))? {
@@ -81,7 +81,7 @@ impl Bug {
         Ok(bug)
     }
 
-    /// The named bugs, or all bugs.
+    /// Returns the bugs with these names, or all bugs if no name is given.
     pub fn select(bugs: Vec<Self>, names: &[String]) -> Result<Vec<Self>> {
         let known: Vec<&str> = bugs.iter().map(|bug| bug.name.as_str()).collect();
         if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
@@ -92,7 +92,7 @@ impl Bug {
 }
 
 impl Edit {
-    /// The text of the file with the bug.
+    /// Applies the edit to the text of the file.
     pub fn apply(&self, text: &str) -> Result<String> {
         match text.matches(&self.find).count() {
             1 => Ok(text.replacen(&self.find, &self.replace, 1)),

@@ -11,23 +11,24 @@ use anyhow::{Context, Result};
 
 use crate::{Bug, Test, Tree};
 
-/// Longer than any of the tests takes on a slow machine. A test that still runs then will never end.
+/// A deadline that is longer than any of the tests takes on a slow machine. A test that is still running at
+/// this deadline is assumed never to end.
 const TEST_DEADLINE: Duration = Duration::from_secs(600);
 
-/// The verdict of a test on a tree.
+/// The result of running one test in a tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     Green,
-    /// The test failed, with this output.
+    /// The test failed with this output.
     Red(String),
     DoesNotCompile(String),
-    /// No result within the deadline.
+    /// The test did not end within the deadline.
     Hangs(String),
-    /// The binary has no such test, or skipped it.
+    /// The binary does not contain the test, or skipped it.
     NotRun(String),
 }
 
-/// Builds tests of a tree, all into one folder, and runs them.
+/// Builds the tests of a tree in one target folder, and runs them.
 pub struct Judge<'a> {
     pub tree: &'a Tree,
     pub target: PathBuf,
@@ -40,7 +41,8 @@ impl Judge<'_> {
             return Ok(Verdict::DoesNotCompile(built.output));
         }
         let program = program(&built.output).with_context(|| format!("cargo printed no program:\n{}", built.output))?;
-        // Run like by cargo, but without cargo's variables, which a user's shell does not have either.
+        // Runs the program as cargo does, but without the variables that cargo sets, because a user's shell
+        // does not have these variables.
         let mut command = Command::new(self.tree.root().join(program));
         command.args(["--exact", &test.case, "--nocapture"]).current_dir(self.tree.folder_of(&test.package)?);
         command.env("RUST_BACKTRACE", "0");
@@ -52,23 +54,24 @@ impl Judge<'_> {
 
     fn build(&self, test: &Test) -> Command {
         let mut cargo = Command::new("cargo");
-        // Incremental compilation makes a small edit take seconds.
+        // With incremental compilation, a small edit compiles within seconds.
         cargo.current_dir(self.tree.root()).env("CARGO_TARGET_DIR", &self.target).env("CARGO_INCREMENTAL", "1");
-        // The selection of `make test`; another selection would compile libraries again for other features.
+        // Selects the same packages and features as `make test`. Another selection would compile libraries
+        // again.
         cargo.args(["test", "--workspace", "--locked", "--features", "cairn/failpoints,cairn-wiring/failpoints"]);
         cargo.args(["--color", "never", "--test", &test.target(), "--no-run"]);
         cargo
     }
 }
 
-/// The path of a program in cargo's output: `Executable tests/it/main.rs (/target/debug/deps/it-0123)`.
+/// Finds the path of a program in cargo's output: `Executable tests/it/main.rs (/target/debug/deps/it-0123)`.
 fn program(output: &str) -> Option<&str> {
     let line = output.lines().rev().find(|line| line.trim_start().starts_with("Executable "))?;
     Some(line.rsplit_once('(')?.1.trim_end().trim_end_matches(')'))
 }
 
 impl Verdict {
-    /// None if the bug is caught; otherwise the reason why it is not.
+    /// Returns `None` if the bug is caught; otherwise the reason why it is not.
     pub fn missed(&self, bug: &Bug) -> Option<String> {
         let last = |output: &str| {
             let lines: Vec<&str> = output.lines().collect();
@@ -107,12 +110,13 @@ fn answer(test: &Test, ran: Ran) -> Verdict {
     }
 }
 
-/// Runs a command to its end, or ends it at the deadline.
+/// Runs a command until it ends, and kills it at the deadline.
 fn run(mut command: Command, deadline: Option<Duration>) -> Result<Ran> {
     let (mut reader, writer) = std::io::pipe()?;
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     let mut child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
-    // The command holds the writing end, so reading ends only with the command.
+    // `command` has a copy of the pipe's writing end. It is dropped, so that reading ends when the process
+    // ends.
     drop(command);
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {

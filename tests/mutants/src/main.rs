@@ -9,15 +9,15 @@ use anyhow::{Result, ensure};
 use cairn_mutants::{Bug, Judge, Test, Tree, Verdict};
 use clap::Parser;
 
-/// Plants bugs in a copy of this work tree. CAIRN_*_URL contain the addresses of the servers.
+/// Plants bugs in a copy of this work tree. The variables CAIRN_*_URL contain the addresses of the servers.
 #[derive(Parser)]
 struct Arguments {
-    /// Bugs to plant; all without a name.
+    /// The names of the bugs to plant. Default: all bugs.
     names: Vec<String>,
     /// The work tree.
     #[arg(long, default_value = ".")]
     source: PathBuf,
-    /// Folder of the copy and its build.
+    /// The folder of the copy and of its build.
     #[arg(long, default_value = "target/mutants")]
     folder: PathBuf,
 }
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether every bug is caught.
+/// Returns whether every bug is caught.
 fn run(arguments: &Arguments) -> Result<bool> {
     let began_at = Instant::now();
     let bugs = Bug::read_all(&arguments.source.join("tests/mutants/bugs"))?;
@@ -46,7 +46,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let seconds = prove_green(&judge, &bugs)?;
     println!("| bug | caught by | with the text | seconds |\n|---|---|---|---|");
     let mut missed = Vec::new();
-    // Bugs of one file follow each other, so that less is compiled.
+    // Bugs in the same file are planted one after the other, so that less is compiled.
     let mut in_order: Vec<&Bug> = bugs.iter().collect();
     in_order.sort_by_key(|bug| (&bug.edits[0].file, &bug.name));
     for bug in in_order {
@@ -71,10 +71,11 @@ fn run(arguments: &Arguments) -> Result<bool> {
     Ok(missed.is_empty())
 }
 
-/// Checks that the tests pass without a bug, because a failure means nothing otherwise. Returns the seconds.
+/// Checks that the tests pass without a bug. Otherwise their failures would prove nothing. Returns the time
+/// in seconds.
 fn prove_green(judge: &Judge<'_>, bugs: &[Bug]) -> Result<u64> {
     let began_at = Instant::now();
-    // One bug of each test, in the order of the packages.
+    // One bug for each test, sorted by package.
     let tests: BTreeMap<&Test, &str> = bugs.iter().map(|bug| (&bug.caught_by, bug.name.as_str())).collect();
     for (test, name) in tests {
         let answer = judge.ask(test)?;

@@ -1,4 +1,4 @@
-//! A copy of the work tree to plant bugs in.
+//! A copy of the work tree, in which bugs are planted.
 //!
 //! In the copy, every used test binary gets a unique name: cargo selects binaries of the workspace by name,
 //! and many are called `it`. If binaries were selected by package, their libraries would be built with other
@@ -19,13 +19,12 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// An existing tree.
+    /// Uses an existing tree.
     pub fn at(root: PathBuf) -> Self {
         Self { root }
     }
 
-    /// Copies the files that git tracks in `source`, and new files that it does not ignore, as they are on
-    /// disk.
+    /// Copies the files on disk in `source` that git tracks, and the new files that git does not ignore.
     pub fn copy(source: &Path, root: PathBuf) -> Result<Self> {
         let files = listed(source)?;
         for file in &files {
@@ -36,7 +35,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Names the binaries of these tests in the manifests of the copy.
+    /// Adds a unique name for the binary of each of these tests to the manifests of the copy.
     pub fn name_binaries<'a>(&self, tests: impl IntoIterator<Item = &'a Test>) -> Result<()> {
         let binaries: BTreeMap<String, &Test> = tests.into_iter().map(|test| (test.target(), test)).collect();
         for (name, test) in binaries {
@@ -49,7 +48,7 @@ impl Tree {
         Ok(())
     }
 
-    /// The folder of a package.
+    /// Returns the folder of a package.
     pub fn folder_of(&self, package: &str) -> Result<PathBuf> {
         let line = format!("name = \"{package}\"\n");
         let mut folders: Vec<PathBuf> = ["crates", "services", "tests"].iter().map(|top| self.root.join(top)).collect();
@@ -67,7 +66,7 @@ impl Tree {
         &self.root
     }
 
-    /// Plants a bug while `work` runs.
+    /// Plants a bug, runs `work`, and removes the bug again.
     pub fn with<T>(&self, bug: &Bug, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let mut before: Vec<(PathBuf, String)> = Vec::new();
         let planted = bug.edits.iter().try_for_each(|edit| {
@@ -75,7 +74,7 @@ impl Tree {
             Ok(())
         });
         let outcome = planted.and_then(|()| work());
-        // Edits of one file are reverted in order.
+        // Reverts the edits in reverse order, because several edits can change the same file.
         for (file, text) in before.into_iter().rev() {
             fs::write(&file, text).with_context(|| format!("cannot restore {}", file.display()))?;
         }
@@ -89,7 +88,7 @@ impl Tree {
         Ok((file, text))
     }
 
-    /// Removes files of an earlier copy that no longer exist in the source.
+    /// Removes the files of an earlier copy that no longer exist in the source.
     fn remove_others(&self, files: &BTreeSet<PathBuf>) -> Result<()> {
         let mut folders = vec![self.root.clone()];
         while let Some(folder) = folders.pop() {
@@ -111,7 +110,7 @@ fn listed(source: &Path) -> Result<BTreeSet<PathBuf>> {
     let listed = Command::new("git").arg("-C").arg(source).args(arguments).output().context("cannot run git")?;
     ensure!(listed.status.success(), "git does not list {}", source.display());
     let names = String::from_utf8(listed.stdout).context("a file's name is not UTF-8")?;
-    // A tracked file may have been removed from disk.
+    // A tracked file may have been deleted from disk.
     let is_there = |file: &PathBuf| source.join(file).is_file();
     Ok(names.split_terminator('\0').map(PathBuf::from).filter(is_there).collect())
 }
@@ -130,7 +129,8 @@ fn copy_if_changed(from: &Path, to: &Path) -> Result<()> {
         fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
     fs::copy(from, to).map(drop).with_context(|| format!("cannot copy to {}", to.display()))?;
-    // A copy may keep an old time, and cargo would use its build of the earlier text.
+    // The copy may have an old modification time. Without a new time, cargo would use the build of the
+    // earlier text.
     fs::File::options().write(true).open(to)?.set_modified(std::time::SystemTime::now())?;
     Ok(())
 }

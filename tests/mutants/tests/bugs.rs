@@ -1,4 +1,5 @@
-//! Every bug still applies to the sources. Nothing is built.
+//! Checks that every bug still applies to the sources, that its test exists, and that the tool plants and
+//! reverts bugs. Builds nothing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use cairn_mutants::{Bug, Edit, Tree, Verdict};
 
-/// The bugs that must exist.
+/// The names of the bugs that must exist.
 const DEMANDED: [&str; 16] = [
     "ack-before-write",
     "no-epoch-check",
@@ -93,7 +94,7 @@ fn text_must_occur_once() {
     check("c", Err("f.rs no longer contains this text:\nc"));
 }
 
-/// A tree of two files under git, and files that must not be copied.
+/// Creates a git tree with two tracked files, and files that must not be copied.
 fn source() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for (file, text) in [("a.rs", "one two"), ("src/b.rs", "three"), ("target/c", ""), (".gitignore", "/target\n")] {
