@@ -1,4 +1,4 @@
-//! The invariants that must hold after every fault.
+//! Checks the invariants that must hold after every fault.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use crate::objects::Objects;
 use crate::resources::{left_behind, num_connections, peak_memory_bytes};
 use crate::{Ground, Raw, Servers, Workload};
 
-/// The longest time from the end of the fault until all work is done.
+/// The time limit from the end of the fault until all work is done.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// Data that remains longer than this is never removed.
+/// Data that still exists after this time counts as left behind for ever.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(200);
-/// The number of runs of a repository that are read: more than any case begins.
+/// The maximum number of runs of a repository that are read; no test case starts so many.
 const MANY_RUNS: usize = 1000;
-/// The broker counts messages every five seconds; on a busy machine its counts may be older.
+/// The broker updates its message counts every five seconds; on a busy machine the counts may be older.
 const COUNTS_ARE_LATE: Duration = Duration::from_secs(15);
 
 /// Compares a cluster with an undisturbed index of the same repositories.
@@ -32,19 +32,18 @@ pub struct Checker<'a> {
     traces: Traces,
 }
 
-/// The permanent traces of the fault. There must be no others.
+/// The permanent traces that the fault leaves. Any other trace is an error.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Traces {
     /// Failed parts of published runs.
     pub num_failed_parts: usize,
     pub num_dead_letters: usize,
-    /// Runs that ended because a part failed; the published generation stays.
+    /// Runs that failed because a part failed. The generation that was published before stays published.
     pub num_failed_runs: usize,
-    /// Runs that were cancelled.
     pub num_cancelled_runs: usize,
 }
 
-/// The figures of a case that passed.
+/// The figures of a test case that passed.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
     pub num_runs: usize,
@@ -59,7 +58,7 @@ pub struct Verdict {
     pub num_objects: usize,
     pub num_connections: usize,
     pub peak_memory_bytes: u64,
-    /// From the end of the fault to the last publication and empty queues.
+    /// The time from the end of the fault until the last run is published and all queues are empty.
     pub healed_after: Duration,
 }
 
@@ -68,7 +67,7 @@ impl<'a> Checker<'a> {
         Ok(Self { ground, raw: Raw::open(servers, &ground.space)?, traces })
     }
 
-    /// Waits until all work is done, then checks everything. The fault has ended.
+    /// Call this after the fault has ended. Waits until all work is done, then checks all invariants.
     pub async fn check(&self, asked: &[(RepositoryId, u64)], workload: &Workload) -> Result<Verdict> {
         let healed_at = Instant::now();
         self.ground.inside.settled(asked, PATIENCE).await?;
@@ -93,13 +92,13 @@ impl<'a> Checker<'a> {
         self.nothing_else(&expected, &mut verdict).await?;
         verdict.num_objects = self.no_orphans().await?;
         self.nothing_held(&mut verdict).await?;
-        // By now the broker's counts are newer than the previous check.
+        // The broker's message counts are now newer than at the first check of the queues.
         self.queues_empty(Instant::now() + COUNTS_ARE_LATE).await?;
         Ok(verdict)
     }
 
-    /// The records that both indexes must share. Local mode has no provider, so vectors of a provider are
-    /// only counted.
+    /// The part of a fingerprint that must be equal in both indexes. Local mode has no provider, so for
+    /// vectors of a provider only the number is compared.
     fn comparable(&self, fingerprint: &Value) -> Value {
         let mut comparable = fingerprint.clone();
         if matches!(self.ground.inside.cluster.config.embedding, EmbeddingConfig::Http { .. }) {
@@ -109,7 +108,7 @@ impl<'a> Checker<'a> {
         comparable
     }
 
-    /// No job waits, and the dead letters are the expected ones.
+    /// Waits until no job is in a work queue and the number of dead letters is the expected one.
     async fn queues_empty(&self, deadline: Instant) -> Result<u64> {
         loop {
             let (waiting, dead) = self.raw.messages().await?;
@@ -123,8 +122,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// No part is lost. A part is done, or failed because it was poisoned; a part of an ended run may be
-    /// open.
+    /// Checks that no part is lost. Each part is done, or failed because it was poisoned. Parts of failed and
+    /// cancelled runs may be open.
     async fn parts_ended(&self, asked: &[(RepositoryId, u64)], verdict: &mut Verdict) -> Result<()> {
         let repositories: BTreeSet<RepositoryId> = asked.iter().map(|(repository, _)| *repository).collect();
         for repository in repositories {
@@ -166,8 +165,8 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// No record is doubled or unexpected. After the sweep, the stores contain exactly the records that the
-    /// fingerprints count.
+    /// Checks that no record is duplicated or unexpected: after the sweep, the stores contain exactly the
+    /// number of records in the fingerprints.
     async fn nothing_else(&self, expected: &[Value], verdict: &mut Verdict) -> Result<()> {
         let count = |kind: &str| -> u64 {
             expected.iter().filter_map(|repository| repository["kinds"][kind]["count"].as_u64()).sum()
@@ -191,7 +190,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A live record refers to every object. Returns the number of objects.
+    /// Checks that each object is referenced by a live record. Returns the number of objects.
     async fn no_orphans(&self) -> Result<usize> {
         let objects = Objects::new(&self.ground.inside);
         let deadline = Instant::now() + PATIENCE;
@@ -205,8 +204,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The number of connections is as before, no process had more memory than its limit, and no temporary
-    /// file remains.
+    /// Checks the resources: the expected number of connections, the memory limit of each process, and no
+    /// temporary files.
     async fn nothing_held(&self, verdict: &mut Verdict) -> Result<()> {
         verdict.peak_memory_bytes = peak_memory_bytes(&self.ground.cluster)?;
         let (wanted, deadline) = (num_connections(&self.ground.cluster), Instant::now() + LEFT_BEHIND);

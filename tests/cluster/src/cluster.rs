@@ -1,4 +1,4 @@
-//! Services as processes, with one settings file for all of them.
+//! The services of a cluster as processes that share one settings file.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -18,20 +18,20 @@ use crate::{Servers, Space, program};
 pub const STANDARD: [&str; 7] =
     ["scheduler", "cloner", "parser", "embedder", "graph-writer", "pattern-aggregator", "query"];
 
-/// Repositories on this machine may be indexed, even without a network.
+/// Permits repositories on this machine, also without a network.
 const OPERATOR: &str = "[sources]\nallow_file = true\nallow_private_addresses = true\nallow_http = true\n";
 
-/// Longer than any start takes.
+/// The length of the random key that signs cursors.
 const CURSOR_KEY_BYTES: usize = 32;
 
-/// The pages for health and readiness of services.
+/// The pages that report health and readiness of a service.
 const ALIVE: &str = "/healthz";
 const READY: &str = "/readyz";
 
-/// A replica of a service, and its own variables.
+/// The name of a replica to start, and the environment variables for this replica.
 pub type Wanted = (String, Vec<(&'static str, String)>);
 
-/// Services over one space of the servers. They end when this value is dropped.
+/// The services of one cluster. They use one space on the servers, and end when this value is dropped.
 pub struct LocalCluster {
     directory: PathBuf,
     services: BTreeMap<String, Service>,
@@ -39,15 +39,15 @@ pub struct LocalCluster {
 
 struct Service {
     process: ServerProcess,
-    /// The port of health and metrics.
+    /// `HOST:PORT` of the pages for health and metrics.
     address: String,
-    /// The port of the query service.
+    /// `HOST:PORT` of the API, if this is the query service.
     questions: String,
 }
 
 impl LocalCluster {
-    /// Writes the settings and prepares the servers. `directory` contains settings, logs and clones; no
-    /// service runs yet.
+    /// Writes the settings and prepares the servers, but starts no service. `directory` will contain
+    /// settings, logs and clones.
     pub fn prepare(directory: &Path, servers: &Servers, space: &Space, overrides: &Table) -> Result<Self> {
         let directory = std::path::absolute(directory)?;
         fs::create_dir_all(directory.join("logs"))?;
@@ -65,21 +65,23 @@ impl LocalCluster {
         self.directory.join("cluster.toml")
     }
 
-    /// Starts a service and waits until it is ready. `replica` names one of several replicas: `embedder-2`.
+    /// Starts a service and waits until it is ready. `replica` is the service's name, or the name of one of
+    /// several replicas, such as `embedder-2`.
     pub async fn start(&mut self, replica: &str, variables: &[(&str, String)]) -> Result<()> {
         let service = self.starting(replica, variables, READY)?.await?;
         self.services.insert(replica.to_owned(), service);
         Ok(())
     }
 
-    /// The same for a service that may not become ready: waits until it is alive.
+    /// Like `start`, for a service that may not become ready: waits until the service is alive.
     pub async fn start_alive(&mut self, replica: &str, variables: &[(&str, String)]) -> Result<()> {
         let service = self.starting(replica, variables, ALIVE)?.await?;
         self.services.insert(replica.to_owned(), service);
         Ok(())
     }
 
-    /// Starts services in parallel, each with its own variables. Returns the result of each.
+    /// Starts services in parallel, each with its own environment variables. Returns the result of each
+    /// start.
     pub async fn start_together(&mut self, wanted: Vec<Wanted>) -> Result<Vec<(String, Result<()>)>> {
         let mut starting = JoinSet::new();
         for (replica, variables) in wanted {
@@ -135,12 +137,12 @@ impl LocalCluster {
         self.services.keys().map(String::as_str)
     }
 
-    /// The running services that work on jobs, and so have a connection to the broker.
+    /// The running services that process jobs, and so have connections to the broker.
     pub fn workers(&self) -> impl Iterator<Item = &str> {
         self.replicas().filter(|replica| !replica.starts_with("query"))
     }
 
-    /// The folder of a replica's clones.
+    /// The folder in which a replica stores its clones.
     pub fn cache(&self, replica: &str) -> PathBuf {
         self.directory.join("cache").join(replica)
     }
@@ -150,18 +152,18 @@ impl LocalCluster {
         self.directory.join("temporary").join(replica)
     }
 
-    /// The output of all starts of a service.
+    /// The log file of a replica, with the output of all its starts.
     pub fn log(&self, replica: &str) -> PathBuf {
         self.directory.join("logs").join(format!("{replica}.log"))
     }
 
-    /// Base URL of a query service.
+    /// The base URL of a query service.
     pub fn questions(&self, replica: &str) -> Result<String> {
         let service = self.services.get(replica).with_context(|| format!("{replica} does not run"))?;
         Ok(format!("http://{}", service.questions))
     }
 
-    /// `HOST:PORT` of a running service's health and metrics.
+    /// `HOST:PORT` of the pages for health and metrics of a running service.
     pub fn address(&self, replica: &str) -> Result<&str> {
         Ok(&self.services.get(replica).with_context(|| format!("{replica} does not run"))?.address)
     }
@@ -171,23 +173,23 @@ impl LocalCluster {
         Ok(look(&format!("http://{}", self.address(replica)?), ALIVE).await?.0 == 200)
     }
 
-    /// The reason why a service is not ready; none if it is.
+    /// The reason why a service is not ready; None if it is ready.
     pub async fn not_ready(&self, replica: &str) -> Result<Option<String>> {
         let (status, reported) = look(&format!("http://{}", self.address(replica)?), READY).await?;
         Ok((status != 200).then_some(reported))
     }
 
-    /// The peak memory of each running service or its children, in bytes.
+    /// The peak memory of each running service, in bytes: the larger value of the service and its children.
     pub fn peak_memory(&self) -> impl Iterator<Item = (&str, u64)> {
         self.services.iter().map(|(replica, service)| (replica.as_str(), service.process.peak_memory_bytes()))
     }
 
-    /// The process of a service, to kill, freeze or restart it.
+    /// The process of a service, so that a test can kill, freeze or restart it.
     pub fn process(&mut self, replica: &str) -> Result<&mut ServerProcess> {
         Ok(&mut self.services.get_mut(replica).with_context(|| format!("{replica} does not run"))?.process)
     }
 
-    /// The sum of a running service's metrics whose lines begin with this text, such as
+    /// The sum of those metrics of a running service whose lines begin with `start`, such as
     /// `cairn_jobs_total{answer="ack"`.
     pub async fn metric(&self, replica: &str, start: &str) -> Result<u64> {
         let text = get(&format!("http://{}", self.address(replica)?), "/metrics").await?;
@@ -216,7 +218,7 @@ impl LocalCluster {
         Ok(())
     }
 
-    /// Runs `cairn` against this cluster; it must succeed. Returns its standard output.
+    /// Runs `cairn` against this cluster and returns its standard output. Fails if `cairn` fails.
     pub fn cairn(&self, arguments: &[&str]) -> Result<String> {
         let output = self.try_cairn(arguments)?;
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -225,20 +227,21 @@ impl LocalCluster {
         Ok(reported.into_owned())
     }
 
-    /// Runs `cairn` against this cluster.
+    /// Runs `cairn` against this cluster and returns its output, also if `cairn` fails.
     pub fn try_cairn(&self, arguments: &[&str]) -> Result<Output> {
         let mut command = Command::new(program("cairn")?);
         command.args(arguments).env("CAIRN_CLUSTER_CONFIG", self.settings());
         command.output().context("cannot start cairn")
     }
 
-    /// The processes in their order of stopping: services that request work first, services that do it last.
+    /// The processes in the order in which they are to be stopped: first the services that request work, then
+    /// the services that do the work.
     pub fn into_processes(self) -> Vec<ServerProcess> {
         self.services.into_values().map(|service| service.process).collect()
     }
 }
 
-/// Only the owner may read a file with credentials.
+/// Writes a file that only its owner may read, because it contains credentials.
 fn private(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     fs::set_permissions(path, Permissions::from_mode(0o600))?;

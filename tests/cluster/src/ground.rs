@@ -1,4 +1,4 @@
-//! The cluster of one test, and repositories for it.
+//! The cluster of one test, with its folder and its stores.
 
 use anyhow::Result;
 use cairn_servers::Collections;
@@ -9,7 +9,8 @@ use toml::Table;
 
 use crate::{Inside, LocalCluster, LocalMode, Servers, Space, Workload};
 
-/// A prepared cluster in its own space, its folder, and access to its stores. `CAIRN_KEEP` keeps the folder.
+/// A prepared cluster in its own space, its folder, and access to its stores. If `CAIRN_KEEP` is set, the
+/// folder is not deleted.
 pub struct Ground {
     pub cluster: LocalCluster,
     pub inside: Inside,
@@ -18,7 +19,8 @@ pub struct Ground {
     is_kept: bool,
     /// The cluster's collections in Qdrant, deleted after its services have ended.
     _collections: Collections,
-    /// Clusters run one after the other: two at the same time would only compete for the processors.
+    /// A lock, so that clusters run one after the other: two clusters at the same time would compete for the
+    /// processors.
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -38,17 +40,18 @@ impl Ground {
         Ok(ground)
     }
 
-    /// Keeps the folder with its logs, unless the test is `done`.
+    /// Keeps the folder with the logs until `done` is called.
     pub fn keep(&mut self) {
         self.is_kept = true;
     }
 
-    /// The logs are not needed.
+    /// Call this when the logs are no longer needed: the folder is then deleted, unless `CAIRN_KEEP` is set.
     pub fn done(&mut self) {
         self.is_kept = std::env::var_os("CAIRN_KEEP").is_some();
     }
 
-    /// Fingerprints of an undisturbed local index of the repositories in their present state.
+    /// Indexes the present state of the repositories in local mode, without faults, and returns the
+    /// fingerprints.
     pub fn index_locally(&self, name: &str, workload: &Workload) -> Result<Vec<Value>> {
         let root = self.directory.path();
         let local = LocalMode::new(&root.join(name), &root.join("operator.toml"));
@@ -58,7 +61,7 @@ impl Ground {
 }
 
 impl Drop for Ground {
-    /// A failing test keeps its logs.
+    /// Keeps the folder of a failed test, because it contains the logs.
     fn drop(&mut self) {
         if self.is_kept || std::thread::panicking() {
             self.directory.disable_cleanup(true);

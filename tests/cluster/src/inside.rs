@@ -1,4 +1,4 @@
-//! Access to a cluster's stores over the same ports as its services, without any service.
+//! Access to the stores of a cluster through the same ports as its services, without running a service.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
@@ -19,14 +19,15 @@ use tokio::time::{Instant, sleep};
 
 const POLL: Duration = Duration::from_millis(50);
 
-/// The stores of a cluster, opened by a test.
+/// The stores of a cluster, opened by the test process.
 pub struct Inside {
     pub cluster: Cluster,
     pub stores: Stores,
     pub searcher: Searcher,
 }
 
-/// The last request of each repository, which includes the earlier ones; in order of the requests.
+/// The last request of each repository, in the order of the requests. The last request includes the earlier
+/// requests.
 fn newest_of_each(asked: &[(RepositoryId, u64)]) -> Vec<(RepositoryId, u64)> {
     let mut seen = BTreeSet::new();
     let mut newest: Vec<_> = asked.iter().rev().filter(|(repository, _)| seen.insert(*repository)).copied().collect();
@@ -34,7 +35,7 @@ fn newest_of_each(asked: &[(RepositoryId, u64)]) -> Vec<(RepositoryId, u64)> {
     newest
 }
 
-/// Whether a store did not answer, and may answer later.
+/// Whether the error means that a store did not answer, but may answer later.
 fn is_away(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Timeout | ErrorKind::Unavailable | ErrorKind::ConnectionLost)
 }
@@ -50,8 +51,8 @@ impl Inside {
         Ok(Self { cluster, stores, searcher })
     }
 
-    /// Registers a repository of the tenant of local mode, and requests its sync. Returns its id and the
-    /// request's number.
+    /// Registers a repository of the tenant of local mode and requests its sync. Returns the repository's id
+    /// and the number of the request.
     pub async fn enqueue(&self, name: &str, source: Source, lane: Lane) -> Result<(RepositoryId, u64)> {
         self.enqueue_for(&Tenant::local(), name, source, lane).await
     }
@@ -70,15 +71,16 @@ impl Inside {
         Ok((id, request))
     }
 
-    /// Waits until no request is pending and no run is unfinished.
+    /// Waits until all requests are answered and no run is unfinished.
     pub async fn settled(&self, asked: &[(RepositoryId, u64)], patience: Duration) -> Result<()> {
         let deadline = Instant::now() + patience;
-        // An answered request stays answered, and of thousands of requests the first are answered first.
+        // Requests are answered roughly in this order, and an answered request stays answered. So only the
+        // first unanswered request is read again.
         let mut waiting = VecDeque::from(newest_of_each(asked));
         loop {
             match self.has_ended(&mut waiting).await {
                 Ok(true) => return Ok(()),
-                // The store may have been killed a moment ago: the test waits for it as its services do.
+                // The store may have just been killed; the test waits for it, as the services do.
                 Err(error) if is_away(error.kind) && Instant::now() < deadline => sleep(POLL).await,
                 looked => {
                     looked?;
@@ -88,7 +90,8 @@ impl Inside {
         }
     }
 
-    /// Removes the answered requests from `waiting`.
+    /// Removes the answered requests from `waiting`. Returns whether all requests are answered and no run is
+    /// unfinished.
     async fn has_ended(&self, waiting: &mut VecDeque<(RepositoryId, u64)>) -> Result<bool, LedgerError> {
         while let Some((repository, request)) = waiting.front() {
             if self.cluster.runs.asked(*repository, *request).await?.is_some() {
@@ -118,12 +121,13 @@ impl Inside {
         Ok(())
     }
 
-    /// The state in which the newest run of a repository ended.
+    /// The state of the newest run of a repository.
     pub async fn last_state(&self, repository: RepositoryId) -> Result<Option<RunState>> {
         Ok(self.cluster.runs.runs(Some(repository), 1).await?.first().map(|run| run.state))
     }
 
-    /// Each publication takes the next number, so there are as many as published runs. Returns the number.
+    /// Checks that each published run was published once: the number of publications equals the number of
+    /// published runs. Returns this number.
     pub async fn each_was_published_once(&self) -> Result<u64> {
         let mut num_published = 0;
         for repository in self.cluster.runs.all_repositories().await? {
@@ -136,7 +140,7 @@ impl Inside {
         Ok(num_published)
     }
 
-    /// The epoch of the present or last holder of the lease on syncing a repository.
+    /// The epoch of the sync lease of a repository, of its present or last holder.
     pub async fn epoch(&self, repository: RepositoryId) -> Result<u64> {
         let documents = Neo4jRuns::new(self.cluster.neo4j.clone());
         let found = documents.repositories(RepositoryQuery::One(repository)).await?;
@@ -147,7 +151,7 @@ impl Inside {
         Ok(self.searcher.fingerprint(&RepositorySelection::default()).await?)
     }
 
-    /// A new API key.
+    /// Creates an API key.
     pub async fn issue_key(&self, request: KeyRequest) -> Result<String> {
         let key = issue(request, self.cluster.clock.now_ms());
         let text = key.text.clone();

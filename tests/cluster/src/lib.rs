@@ -1,7 +1,7 @@
-//! A whole cluster on this machine: real servers, and the services as separate processes.
+//! A whole cluster on this machine: real servers, with the services as separate processes.
 //!
-//! `cairn-cluster up` starts one for users. A test starts its own in a separate space on the given servers,
-//! and kills, freezes and restarts its services.
+//! `cairn-cluster up` starts a cluster for users. A test starts its own cluster in a separate space on the
+//! given servers, and can kill, freeze and restart the services.
 
 mod checker;
 mod cluster;

@@ -1,4 +1,4 @@
-//! Local mode, as a user runs it; a cluster is compared with it.
+//! Local mode, run as a user runs it. Tests compare a cluster with it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::program;
 
-/// An index directory, with the same operator's rules as the cluster.
+/// An index directory of local mode, with the same operator rules as the cluster.
 #[derive(Clone, Debug)]
 pub struct LocalMode {
     home: PathBuf,
@@ -27,7 +27,7 @@ impl LocalMode {
         Ok(command)
     }
 
-    /// Standard output of a call that must succeed.
+    /// Runs `cairn` with these arguments and returns its standard output. Fails if `cairn` fails.
     pub fn ok(&self, arguments: &[&str]) -> Result<String> {
         let output = self.command(arguments)?.output().context("cannot start cairn")?;
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -40,7 +40,7 @@ impl LocalMode {
         self.ok(&["index", url, "--name", name]).map(drop)
     }
 
-    /// The output of `cairn fingerprint`: one object per repository, sorted by name.
+    /// The output of `cairn fingerprint`: one object for each repository, sorted by name.
     pub fn fingerprints(&self) -> Result<Vec<Value>> {
         let reported = self.ok(&["fingerprint", "--json"])?;
         let mut reported: Value = serde_json::from_str(reported.lines().last().unwrap_or_default())?;

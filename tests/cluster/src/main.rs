@@ -1,4 +1,4 @@
-//! `cairn-cluster`: a cluster for users, on this machine.
+//! `cairn-cluster` starts and stops a cluster for users on this machine.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -70,7 +70,7 @@ async fn start_services(directory: &Path, servers: &Path) -> Result<()> {
     cairn_servers::keep(directory, cluster.into_processes())
 }
 
-/// Prints the addresses, and writes the variables for a shell to `env`.
+/// Prints the addresses, and writes a file `env` that sets the variables in a shell.
 fn say(directory: &Path, servers: &Servers, cluster: &LocalCluster, key: &str) -> Result<()> {
     println!();
     for (server, address) in servers.addresses()? {
@@ -84,7 +84,7 @@ fn say(directory: &Path, servers: &Servers, cluster: &LocalCluster, key: &str) -
     let lines = [format!("export CAIRN_SERVER='{questions}'\n"), format!("export CAIRN_API_KEY='{key}'\n")];
     let env = std::path::absolute(directory)?.join("env");
     fs::write(&env, lines.concat())?;
-    // It contains the key.
+    // The file contains the key.
     fs::set_permissions(&env, Permissions::from_mode(0o600))?;
     println!(
         "\ncairn --cluster {} enqueue URL    # and all other commands of the operator",

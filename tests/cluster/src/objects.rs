@@ -1,4 +1,4 @@
-//! The objects in the bucket, compared with the references of live records.
+//! Compares the objects in the bucket with the references of live records.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,22 @@ use cairn_wire::{ArtifactKind, LinkState, decode};
 
 use crate::Inside;
 
-/// No sync is about to begin its run, so an object is swept once it is older than the difference between
+/// No sync is about to start a run, so the grace period of the sweep only has to cover the difference between
 /// clocks.
 const GRACE_MS: i64 = 2_000;
-/// A service that is killed while it tests the bucket leaves its test objects; the next service removes them
+/// If a service is killed while it tests the bucket, its test objects stay. The next service removes them
 /// after this time.
 const TESTS_KEPT_MS: i64 = 3_600_000;
-/// The number of runs of a repository that are read: more than any case begins.
+/// The maximum number of runs of a repository that are read; no test case starts so many.
 const MANY_RUNS: usize = 1000;
 
-/// The bucket of a cluster without running work.
+/// The bucket of a cluster in which no work is in progress.
 pub(crate) struct Objects<'a> {
     inside: &'a Inside,
     sweep: Sweep,
 }
 
-/// The references of live records.
+/// What live records refer to: the keys of artifacts, and the published generations.
 #[derive(Default)]
 struct Live {
     keys: BTreeSet<String>,
@@ -49,7 +49,8 @@ impl<'a> Objects<'a> {
         Self { inside, sweep }
     }
 
-    /// Sweeps, and returns the keys of objects that are old enough and that no live record refers to.
+    /// Sweeps the artifacts. Returns the keys of the remaining objects that are old enough and have no
+    /// reference from a live record.
     pub async fn orphans(&self) -> Result<Vec<String>> {
         self.sweep.artifacts().await?;
         let live = self.live().await?;
@@ -65,8 +66,8 @@ impl<'a> Objects<'a> {
         Ok(orphans)
     }
 
-    /// The number of objects, if there is no orphan among them. Each object with vectors must have the vector
-    /// of a visible chunk.
+    /// The number of objects in the bucket. Fails if a cached vector belongs to no visible chunk after the
+    /// sweep.
     pub async fn count(&self) -> Result<usize> {
         let blobs = &self.inside.cluster.blobs;
         self.sweep.vectors(&Tenant::local()).await?;
@@ -80,7 +81,8 @@ impl<'a> Objects<'a> {
         Ok(num_objects)
     }
 
-    /// The artifacts that readers of the published generations need; each artifact is read completely.
+    /// The artifacts that readers of the published generations need. Reads each artifact completely to verify
+    /// it.
     async fn live(&self) -> Result<Live> {
         let cluster = &self.inside.cluster;
         let (view, repositories) = (cluster.runs.view().await?, cluster.runs.all_repositories().await?);
@@ -114,7 +116,7 @@ impl<'a> Objects<'a> {
         Ok(())
     }
 
-    /// The vectors of visible chunks.
+    /// The content hashes of all visible chunks.
     async fn contents(&self) -> Result<BTreeSet<ContentHash>> {
         let Inside { cluster, stores, .. } = self.inside;
         let view = cluster.runs.view().await?;
@@ -136,17 +138,18 @@ impl Live {
     fn has(&self, key: &str) -> Result<bool> {
         let (folder, rest) = key.split_once('/').with_context(|| format!("{key} lies in no folder"))?;
         Ok(match folder {
-            // An artifact made from a pack is kept as long as the pack.
+            // An artifact that is derived from a pack is kept as long as the pack.
             "facts" => self.keys.contains(&format!("packs/{rest}")),
             "outlines" => rest.rsplit_once('-').is_some_and(|(pack, _)| self.keys.contains(&format!("packs/{pack}"))),
             "names" => self.has_names(rest)?,
-            // Named by a hash of their content: see `count`.
+            // The key is a hash of the content, so `count` checks these objects by their content.
             "vectors" => true,
             _ => self.keys.contains(key),
         })
     }
 
-    /// `REPOSITORY/GENERATION-HASH`, or `REPOSITORY/merged-HASH` of published generations.
+    /// Whether a names artifact is live: `REPOSITORY/GENERATION-HASH` if the generation is published,
+    /// `REPOSITORY/merged-HASH` if any generation of the repository is published.
     fn has_names(&self, rest: &str) -> Result<bool> {
         let (repository, name) = rest.split_once('/').with_context(|| format!("names/{rest} is of no repository"))?;
         let of_repository =

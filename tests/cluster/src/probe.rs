@@ -1,4 +1,5 @@
-//! A reader that asks continuously: no answer mixes states, and published content never disappears.
+//! A reader that asks continuously and checks that no answer mixes two states and that published content
+//! never disappears.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::workload::{MARKED, NUM_MARKED_FILES};
 
 const EVERY: Duration = Duration::from_millis(50);
 
-/// Reads until it is stopped.
+/// Sends the same search again and again until it is stopped.
 pub struct Probe {
     is_over: Arc<AtomicBool>,
     reading: JoinHandle<Result<u64>>,
@@ -28,7 +29,7 @@ impl Probe {
         Self { is_over, reading }
     }
 
-    /// The number of answers that were read, all of them correct; at least one.
+    /// Stops reading. Returns the number of answers, at least one; fails if an answer was wrong.
     pub async fn stop(self) -> Result<u64> {
         self.is_over.store(true, Ordering::SeqCst);
         let num_answers = self.reading.await??;
@@ -43,7 +44,7 @@ async fn read(searcher: Searcher, is_over: Arc<AtomicBool>) -> Result<u64> {
     turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while !is_over.load(Ordering::SeqCst) {
         turns.tick().await;
-        // A store that is down returns no answer, so no wrong one.
+        // A search that fails because a store is down is not a wrong answer.
         let Ok(answer) = searcher.search(&request()).await else { continue };
         let seen = markers(&answer);
         match (seen.len(), newest) {

@@ -1,10 +1,11 @@
-//! The folder of the programs: beside this one, because one build makes them all.
+//! Finds the programs of this build. They are in the folder of the running program, because one build creates
+//! all of them.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-/// The path of a program of this build. `CAIRN_PROGRAMS` names another folder.
+/// The path of a program of this build. `CAIRN_PROGRAMS` sets another folder.
 pub fn program(name: &str) -> Result<PathBuf> {
     let folder = match std::env::var_os("CAIRN_PROGRAMS") {
         Some(folder) => PathBuf::from(folder),
@@ -15,7 +16,7 @@ pub fn program(name: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Tests are in a folder below that of the programs.
+/// The folder of the programs. Test programs are in a subfolder of this folder.
 fn beside_this() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?;

@@ -1,4 +1,4 @@
-//! The content of the stores, counted without the adapters and their filters.
+//! Counts the content of the stores without the adapters and their filters.
 
 use anyhow::{Context, Result, ensure};
 use cairn_domain::StageName;
@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::{Servers, Space};
 
-/// Part of the names of queues that decide the owner of a key.
+/// The part of a queue's name that marks the queues for the ownership of keys.
 const OWNERS: &str = ".owner.";
 
 /// Clients of a cluster's servers.
@@ -36,7 +36,7 @@ impl Raw {
         })
     }
 
-    /// Records with a label, and the number of different keys.
+    /// The number of node records, and the number of their different keys.
     pub async fn nodes(&self) -> Result<(u64, u64)> {
         self.counts("MATCH (n:NodeVersion~) RETURN count(n) AS count, count(DISTINCT [n.key, n.gen_from]) AS keys")
             .await
@@ -47,7 +47,7 @@ impl Raw {
             .await
     }
 
-    /// Keys of the nodes with the most edges from other repositories.
+    /// The keys of the nodes with edges from the most repositories.
     pub async fn nodes_of_most_repositories(&self, most: usize) -> Result<Vec<String>> {
         let statement = "MATCH (n:Node~)<-[e:EDGE~]-() WITH n.key AS key, count(DISTINCT e.owner) AS owners
             RETURN key ORDER BY owners DESC, key LIMIT $most";
@@ -61,7 +61,7 @@ impl Raw {
         Ok(keys)
     }
 
-    /// Locks nodes one after the other, and changes nothing. Returns false after a deadlock.
+    /// Locks nodes one after the other without changing them. Returns false after a deadlock.
     pub async fn locks(&self, keys: &[String]) -> Result<bool> {
         let mut txn = self.neo4j.start_txn().await?;
         for key in keys {
@@ -90,26 +90,26 @@ impl Raw {
         Ok(counts)
     }
 
-    /// Points of the collection of chunks.
+    /// The number of points in a collection.
     pub async fn points(&self, collection: &str) -> Result<u64> {
         let counted = self.qdrant.count(CountPointsBuilder::new(collection).exact(true)).await?;
         Ok(counted.result.map_or(0, |result| result.count))
     }
 
-    /// Jobs in all queues without and with those of dead letters. Tokens for the ownership of keys are not
-    /// jobs.
+    /// The number of jobs in all work queues, and the number of dead letters. The tokens in the queues for
+    /// the ownership of keys are not jobs.
     pub async fn messages(&self) -> Result<(u64, u64)> {
         let queues = self.queues().await?;
         let count = |is_wanted: fn(&&Queue) -> bool| queues.iter().filter(is_wanted).map(|queue| queue.messages).sum();
         Ok((count(|queue| !queue.is_owners() && !queue.is_dead()), count(|queue| queue.is_dead())))
     }
 
-    /// The queues of the cluster. Their counts are up to five seconds old.
+    /// The queues of the cluster. Their message counts are up to five seconds old.
     pub async fn queues(&self) -> Result<Vec<Queue>> {
         Ok(serde_json::from_str(&self.of_vhost("queues").await?)?)
     }
 
-    /// The queues of a stage, of any kind.
+    /// The queues of a stage, of all kinds.
     pub async fn queues_of(&self, stage: StageName) -> Result<Vec<Queue>> {
         let start = format!("cairn.{}.", stage.as_str());
         let queues = self.queues().await?.into_iter().filter(|queue| queue.name.starts_with(&start));
@@ -118,7 +118,7 @@ impl Raw {
         Ok(queues)
     }
 
-    /// The consumers of the cluster, with their prefetch.
+    /// The consumers of the cluster, with their prefetch limits.
     pub async fn consumers(&self) -> Result<Vec<Consumer>> {
         Ok(serde_json::from_str(&self.of_vhost("consumers").await?)?)
     }
@@ -132,7 +132,7 @@ impl Raw {
         self.space.vhost.as_ref().context("the cluster has no vhost of its own")
     }
 
-    /// Connections to the cluster's vhost.
+    /// The number of connections to the cluster's vhost.
     pub async fn num_connections(&self) -> Result<usize> {
         let vhost = self.vhost()?;
         let reported = vhost.request("GET", &format!("/api/vhosts/{}/connections", vhost.name()), "").await?;
@@ -145,14 +145,14 @@ impl Raw {
 #[derive(Clone, Debug, Deserialize)]
 pub struct Queue {
     pub name: String,
-    /// Waiting and unsettled messages. None for a new queue.
+    /// The number of waiting and unacknowledged messages. A new queue has no count yet.
     #[serde(default)]
     pub messages: u64,
     #[serde(default, rename = "messages_unacknowledged")]
     pub unanswered: u64,
     #[serde(default, rename = "consumers")]
     pub num_consumers: usize,
-    /// The node that leads it.
+    /// The broker node that leads this queue.
     pub leader: Option<String>,
 }
 
@@ -161,17 +161,17 @@ impl Queue {
         self.name.contains("dead")
     }
 
-    /// Whether it decides the owner of a key, and contains no jobs.
+    /// Whether the queue decides the owner of a key. Such a queue contains no jobs.
     pub fn is_owners(&self) -> bool {
         self.name.contains(OWNERS)
     }
 
-    /// Whether workers take jobs from it.
+    /// Whether workers receive jobs from this queue.
     pub fn is_of_work(&self) -> bool {
         [".interactive.", ".bulk.", ".suspect."].iter().any(|kind| self.name.contains(kind))
     }
 
-    /// Whether its jobs are suspects.
+    /// Whether the queue is for suspect jobs.
     pub fn is_of_suspects(&self) -> bool {
         self.name.contains(".suspect.")
     }

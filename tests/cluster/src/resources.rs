@@ -1,4 +1,4 @@
-//! The resources of processes after a fault: no more than before it.
+//! Checks the resources that processes use after a fault: they must not exceed those used before.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,18 @@ use anyhow::{Result, ensure};
 
 use crate::LocalCluster;
 
-/// The limit for a service of a small cluster, and for each of its children: several times the observed need.
+/// The memory limit for each service of a small cluster and for each of its children, several times what they
+/// usually need.
 pub(crate) const MEMORY_LIMIT_BYTES: u64 = 256 << 20;
-/// Each worker has one connection for consuming and one for publishing.
+/// Each worker has one connection for consuming and one connection for publishing.
 const CONNECTIONS_OF_A_WORKER: usize = 2;
 
-/// The number of connections of an idle cluster to the broker.
+/// The number of connections to the broker that an idle cluster has.
 pub(crate) fn num_connections(cluster: &LocalCluster) -> usize {
     cluster.workers().count() * CONNECTIONS_OF_A_WORKER
 }
 
-/// The peak memory of the running services and their children.
+/// The peak memory of any running service or child, in bytes. Fails if it exceeds the limit.
 pub(crate) fn peak_memory_bytes(cluster: &LocalCluster) -> Result<u64> {
     let mut most = 0;
     for (replica, peak) in cluster.peak_memory() {
@@ -27,8 +28,8 @@ pub(crate) fn peak_memory_bytes(cluster: &LocalCluster) -> Result<u64> {
     Ok(most)
 }
 
-/// The temporary files that replicas did not remove: all files in their temporary folders, and all entries of
-/// the folders of clones that are not clones.
+/// The temporary files that replicas did not remove. These are all files in their temporary folders, and all
+/// entries that are not clones in the folders of clones.
 pub(crate) fn left_behind(cluster: &LocalCluster) -> Vec<PathBuf> {
     let mut left = Vec::new();
     for replica in cluster.replicas() {
@@ -44,7 +45,7 @@ fn is_clone(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "git") && path.join("HEAD").exists()
 }
 
-/// None if the folder does not exist.
+/// The entries of a folder; empty if the folder does not exist.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }

@@ -8,19 +8,19 @@ use anyhow::{Context, Result};
 use cairn_servers::{Vhost, given};
 use toml::{Table, Value, toml};
 
-/// File with the id of the folder.
+/// The length of the random id of a folder.
 const SPACE_BYTES: usize = 6;
 
-/// Whether the long forms of tests run: `CAIRN_FAULTS=all`.
+/// Whether tests run in their long form: `CAIRN_FAULTS=all`.
 pub fn is_long() -> bool {
     std::env::var("CAIRN_FAULTS").is_ok_and(|cases| cases == "all")
 }
 
-/// Addresses of the servers, with their credentials.
+/// The addresses of the servers, with credentials.
 #[derive(Clone, Debug)]
 pub struct Servers {
     pub rabbitmq: String,
-    /// Other nodes of the broker's cluster.
+    /// The other nodes of the broker cluster.
     pub rabbitmq_peers: Vec<String>,
     pub management: String,
     pub s3: String,
@@ -29,7 +29,7 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// For users, without credentials.
+    /// The addresses without credentials, to show them to users.
     pub fn addresses(&self) -> Result<Vec<(&'static str, String)>> {
         let Self { rabbitmq, management, s3, qdrant, neo4j, .. } = self;
         let named =
@@ -37,7 +37,8 @@ impl Servers {
         named.into_iter().map(|(name, url)| Ok((name, split(url)?.0))).collect()
     }
 
-    /// The servers of the environment. None: the test is skipped.
+    /// The servers from the environment variables. None if the test must be skipped because a variable is
+    /// missing.
     #[track_caller]
     pub fn given() -> Option<Self> {
         Some(Self {
@@ -50,7 +51,7 @@ impl Servers {
         })
     }
 
-    /// The servers in lines `export NAME='URL'`.
+    /// Reads the servers from lines of the form `export NAME='URL'`.
     pub fn read(lines: &str) -> Result<Self> {
         let url = |name: &str| {
             let assignment = format!("export {name}='");
@@ -68,22 +69,22 @@ impl Servers {
     }
 }
 
-/// The names that separate clusters on the same servers.
+/// The names that keep clusters apart on the same servers.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// The addresses of the broker's nodes with the vhost.
+    /// The addresses of the broker nodes, including the vhost.
     pub rabbitmq: Vec<String>,
     pub bucket: String,
     pub namespace: String,
     pub collection_prefix: String,
-    /// None if no other cluster uses the broker.
+    /// None if this cluster is the only one that uses the broker.
     pub vhost: Option<Vhost>,
 }
 
 impl Space {
-    /// The space of a folder's cluster, which has the broker for itself. Its name in every store belongs to
-    /// the folder: a new cluster counts generations from the start, so it must not find points or artifacts
-    /// of an earlier one.
+    /// The space of the cluster in a folder; no other cluster uses its broker. The names in all stores
+    /// contain an id of the folder, because a cluster in a new folder counts generations from the start. It
+    /// must not find points or artifacts of an earlier cluster.
     pub fn of_folder(servers: &Servers, directory: &Path) -> Result<Self> {
         let name = format!("cairn-{}", kept_id(&directory.join("space"))?);
         Ok(Self {
@@ -95,7 +96,7 @@ impl Space {
         })
     }
 
-    /// A space that no other cluster has.
+    /// Creates a space that no other cluster uses.
     pub async fn create(servers: &Servers) -> Result<Self> {
         let vhost = Vhost::create(&servers.rabbitmq, &servers.management).await?;
         let name = vhost.name().to_owned();
@@ -110,7 +111,7 @@ impl Space {
     }
 }
 
-/// The id in a file, which is created if it does not exist.
+/// Reads the id from a file. If the file does not exist, creates it with a random id.
 fn kept_id(path: &Path) -> Result<String> {
     if path.exists() {
         return Ok(fs::read_to_string(path)?.trim().to_owned());
@@ -120,7 +121,7 @@ fn kept_id(path: &Path) -> Result<String> {
     Ok(id)
 }
 
-/// `num_bytes` random bytes in hexadecimal.
+/// `num_bytes` random bytes as hexadecimal digits.
 pub(crate) fn random_digits(num_bytes: usize) -> Result<String> {
     let mut bytes = vec![0_u8; num_bytes];
     let mut source = fs::File::open("/dev/urandom").context("no source of random bytes")?;
@@ -128,7 +129,7 @@ pub(crate) fn random_digits(num_bytes: usize) -> Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The settings in TOML. `overrides` has sections whose keys replace the defaults here.
+/// The settings as TOML. The keys in the sections of `overrides` replace the default values.
 pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides: &Table) -> Result<String> {
     let operator = directory.join("operator.toml").display().to_string();
     let cursor_key = directory.join("cursor-key").display().to_string();
@@ -173,7 +174,7 @@ pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides
     Ok(settings.to_string())
 }
 
-/// Keys of `overrides` replace the defaults, also in nested sections.
+/// Replaces the defaults by the keys of `overrides`, also in nested sections.
 fn replace(table: &mut Table, overrides: &Table) {
     for (key, value) in overrides {
         match (table.get_mut(key), value) {
@@ -195,7 +196,7 @@ fn put(table: &mut Table, path: &[&str], value: Value) {
     }
 }
 
-/// Splits `SCHEME://[USER:PASSWORD@]HOST` into the address without credentials, and the credentials.
+/// Splits `SCHEME://[USER:PASSWORD@]HOST` into the address without credentials, the user and the password.
 fn split(url: &str) -> Result<(String, String, String)> {
     let (scheme, rest) = url.split_once("://").with_context(|| format!("an address without a scheme: {url}"))?;
     let Some((credentials, host)) = rest.rsplit_once('@') else {

@@ -1,4 +1,4 @@
-//! Repositories that change repeatedly, in the same way for the same seed.
+//! Test repositories that change repeatedly; the same seed gives the same changes.
 
 use std::path::Path;
 
@@ -10,12 +10,13 @@ use tempfile::TempDir;
 
 use crate::{Inside, LocalMode};
 
-/// The repository that readers observe meanwhile.
+/// The name of the repository that readers observe during the test.
 pub const MARKED: &str = "marked";
-/// Files of the marked repository; each contains the marker of its state.
+/// The number of files in the marked repository. Each file contains the marker of the present state.
 pub const NUM_MARKED_FILES: usize = 6;
 
-/// Changing repositories, and one whose files all contain the marker of its state.
+/// Several changing repositories, and one marked repository, whose files all contain the marker of its
+/// present state.
 pub struct Workload {
     seed: u64,
     repositories: Vec<Mutation>,
@@ -25,7 +26,7 @@ pub struct Workload {
 
 impl Workload {
     pub fn new(seed: u64, num_repositories: usize, num_files: usize) -> Self {
-        // Repositories of different seeds are different.
+        // Different workload seeds give different repositories.
         let seeds = (seed * 1000..).take(num_repositories);
         let repositories = seeds.map(|seed| Mutation::new(seed, num_files)).collect();
         let mut workload = Self { seed, repositories, marked: repository(), marker: 0 };
@@ -33,7 +34,7 @@ impl Workload {
         workload
     }
 
-    /// Changes every repository by a few random operations.
+    /// Makes a few random changes in every repository, and marks the new state.
     pub fn advance(&mut self) {
         for mutation in &mut self.repositories {
             (0..2).for_each(|_| mutation.step());
@@ -41,12 +42,11 @@ impl Workload {
         self.mark();
     }
 
-    /// The seed of the changes.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Adds one file to every changing repository, and changes no existing file.
+    /// Adds one file to every changing repository, without changes to existing files.
     pub fn grow(&mut self) {
         for (number, mutation) in self.repositories.iter().enumerate() {
             let text = format!("def grown_{number}(x):\n    return x + {number}\n");
@@ -68,14 +68,14 @@ impl Workload {
         commit(self.marked.path(), "mark");
     }
 
-    /// Names and folders of all repositories.
+    /// The names and folders of all repositories.
     pub fn repositories(&self) -> impl Iterator<Item = (String, &Path)> {
         let changing = self.repositories.iter().enumerate();
         let changing = changing.map(|(number, mutation)| (format!("changing-{number:02}"), mutation.root()));
         changing.chain([(MARKED.to_owned(), self.marked.path())])
     }
 
-    /// Requests a sync of every repository. Returns ids and numbers of the requests.
+    /// Requests a sync of every repository. Returns the repository ids and the numbers of the requests.
     pub async fn ask(&self, inside: &Inside) -> Result<Vec<(RepositoryId, u64)>> {
         let mut asked = Vec::new();
         for (name, path) in self.repositories() {
@@ -85,7 +85,7 @@ impl Workload {
         Ok(asked)
     }
 
-    /// The same states, indexed by local mode.
+    /// Indexes the present state of all repositories in local mode.
     pub fn index_locally(&self, local: &LocalMode) -> Result<()> {
         self.repositories().try_for_each(|(name, path)| local.index(&name, &url(path)))
     }

@@ -1,4 +1,4 @@
-//! A cluster under load, with a reader that never stops.
+//! A test bench: a cluster under load, and a reader that asks continuously.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use cairn_ports::LedgerRead;
 use tokio::time::{Instant, sleep};
 use toml::{Table, toml};
 
-/// How long a service may take to reach the point where it dies.
+/// The time limit for a condition, such as a service that must reach the point where it is killed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) const POLL: Duration = Duration::from_millis(20);
 
@@ -20,12 +20,12 @@ pub(crate) struct Bench {
     pub(crate) servers: Servers,
     pub(crate) workload: Workload,
     pub(crate) asked: Vec<(RepositoryId, u64)>,
-    /// Log settings of every service.
+    /// Environment variables for every service.
     pub(crate) variables: Vec<(&'static str, String)>,
     probe: Option<Probe>,
 }
 
-/// The seed of repositories and their changes: `CAIRN_SEED`, or a fixed one.
+/// The seed for the repositories and their changes: `CAIRN_SEED`, or a fixed seed.
 pub(crate) fn seed() -> Result<u64> {
     match std::env::var("CAIRN_SEED") {
         Ok(seed) => seed.parse().with_context(|| format!("CAIRN_SEED=`{seed}` is no number")),
@@ -33,13 +33,13 @@ pub(crate) fn seed() -> Result<u64> {
     }
 }
 
-/// The seeds of a case that uses several in its long form.
+/// The seeds of a test case; the long form uses several.
 pub(crate) fn seeds() -> Result<Vec<u64>> {
     let first = seed()?;
     Ok((first..).take(if is_long() { 3 } else { 1 }).collect())
 }
 
-/// Settings with shorter waits than in production.
+/// Settings with shorter delays than in production.
 pub(crate) fn hasty() -> Table {
     toml! {
         [rabbitmq]
@@ -60,8 +60,8 @@ pub(crate) fn hasty() -> Table {
     }
 }
 
-/// The same settings without the precaution of repeated dispatch, so that a job that arrives twice has
-/// another cause.
+/// Like `hasty`, but the reconciler does not dispatch jobs again. So if a job arrives twice, another
+/// component is the cause.
 pub(crate) fn without_reconciler() -> Table {
     let mut settings = hasty();
     if let Some(pipeline) = settings.get_mut("pipeline").and_then(toml::Value::as_table_mut) {
@@ -71,27 +71,27 @@ pub(crate) fn without_reconciler() -> Table {
 }
 
 impl Bench {
-    /// Prepares a cluster without services, and repositories.
+    /// Creates the repositories and prepares a cluster, without starting services.
     pub(crate) async fn prepare(servers: Servers, settings: &Table, num_repositories: usize) -> Result<Self> {
         Self::prepare_with(servers, settings, Workload::new(seed()?, num_repositories, 12)).await
     }
 
-    /// The same with other repositories.
+    /// Like `prepare`, with the repositories of the given workload.
     pub(crate) async fn prepare_with(servers: Servers, settings: &Table, workload: Workload) -> Result<Self> {
         let mut ground = Ground::prepare(&servers, settings).await?;
-        // A case that fails by an error keeps its logs as well.
+        // The logs are also kept if the case fails with an error.
         ground.keep();
         Ok(Self { ground, servers, workload, asked: Vec::new(), variables: Vec::new(), probe: None })
     }
 
-    /// Starts one replica of each service, and indexes everything once.
+    /// Starts one replica of each service, indexes all repositories once, and starts the reader.
     pub(crate) async fn begin(&mut self) -> Result<()> {
         self.begin_unread().await?;
         self.probe = Some(Probe::start(self.ground.inside.searcher.clone()));
         Ok(())
     }
 
-    /// The same without a reader, whose questions would be embedded as well.
+    /// Like `begin`, but without a reader. The questions of a reader would also be embedded.
     pub(crate) async fn begin_unread(&mut self) -> Result<()> {
         let wanted = STANDARD.map(|service| (service.to_owned(), self.observed(service, &[])));
         let started = self.ground.cluster.start_together(wanted.into()).await?;
@@ -100,19 +100,19 @@ impl Bench {
         self.settle().await
     }
 
-    /// Starts a service that records the fail points that it passes.
+    /// Starts a service and records the fail points that it passes.
     pub(crate) async fn start(&mut self, replica: &str, faults: &[(&'static str, String)]) -> Result<()> {
         let variables = self.observed(replica, faults);
         self.ground.cluster.start(replica, &variables).await
     }
 
-    /// The same for a service that cannot become ready: waits until it is alive.
+    /// Like `start`, for a service that cannot become ready: waits until the service is alive.
     pub(crate) async fn start_alive(&mut self, replica: &str) -> Result<()> {
         let variables = self.observed(replica, &[]);
         self.ground.cluster.start_alive(replica, &variables).await
     }
 
-    /// Variables of a service in this bench, and of its faults.
+    /// The environment variables of a service: those of the bench, and those that inject the faults.
     fn observed(&self, replica: &str, faults: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
         let log = self.points(replica).display().to_string();
         let mut variables = vec![("CAIRN_POINTS_LOG", log), ("CAIRN_SWEEP_GRACE_MS", "2000".to_owned())];
@@ -120,7 +120,7 @@ impl Bench {
         variables
     }
 
-    /// The file with the points that a service has passed.
+    /// The file in which a service records the points that it has passed.
     pub(crate) fn points(&self, replica: &str) -> PathBuf {
         self.ground.directory.path().join(format!("{replica}.points"))
     }
@@ -140,7 +140,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Changes every repository and requests the syncs.
+    /// Changes all repositories and requests their syncs.
     pub(crate) async fn change(&mut self) -> Result<()> {
         self.workload.advance();
         self.ask().await
@@ -150,8 +150,8 @@ impl Bench {
         self.ground.inside.settled(&self.asked, PATIENCE).await
     }
 
-    /// Waits until a run has begun and at most this many of its parts are open. None may be found: then all
-    /// work is done.
+    /// Waits until a run has begun and at most `most_open` of its parts are open. Returns also if all work is
+    /// done without such a moment.
     pub(crate) async fn under_way(&self, most_open: usize) -> Result<()> {
         let runs = &self.ground.inside.cluster.runs;
         let deadline = Instant::now() + PATIENCE;
@@ -167,8 +167,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Starts services that die at their points. Returns those that will die; the others died before they
-    /// were ready, and run without a fault now.
+    /// Starts services that will die at their points. A service that dies before it is ready is started again
+    /// without a fault. Returns the other services, which are still to die.
     pub(crate) async fn doom(&mut self, fates: impl IntoIterator<Item = (String, String)>) -> Result<Vec<String>> {
         let variables = |replica: &str, point: &str| self.observed(replica, &[("CAIRN_KILL_AT", format!("{point}:0"))]);
         let wanted: Vec<Wanted> = fates
@@ -188,14 +188,14 @@ impl Bench {
         Ok(doomed)
     }
 
-    /// Restarts services without their faults as soon as they have died; returns when all of them have. If
-    /// the work did not lead them to their points, more work follows.
+    /// Waits until all these services have died, and restarts each of them without its fault. If the work
+    /// ends before all have reached their points, requests more work.
     pub(crate) async fn revive(&mut self, doomed: &[String]) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         let mut dying = doomed.to_vec();
         while !dying.is_empty() {
-            // This is read before the state of the processes: if the work has ended by now, no service will
-            // reach its point.
+            // This must be read before the state of the processes. If the work has ended by now, no further
+            // service will reach its point.
             let is_settled = self.ground.inside.is_settled(&self.asked).await?;
             let mut dead = Vec::new();
             for replica in std::mem::take(&mut dying) {
@@ -216,7 +216,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Restarts a service whenever it has ended, as an orchestrator does, until all work is done. Returns the
+    /// Until all work is done, restarts a service whenever it ends, as an orchestrator does. Returns the
     /// number of restarts.
     pub(crate) async fn keep_running(&mut self, replica: &str, variables: &[(&'static str, String)]) -> Result<usize> {
         let deadline = Instant::now() + PATIENCE;
@@ -241,7 +241,7 @@ impl Bench {
         Raw::open(&self.servers, &self.ground.space)
     }
 
-    /// Sum of a metric over services.
+    /// The sum of a metric over several services.
     pub(crate) async fn metric(&self, replicas: impl IntoIterator<Item = &str>, start: &str) -> Result<u64> {
         let mut sum = 0;
         for replica in replicas {
@@ -250,13 +250,14 @@ impl Bench {
         Ok(sum)
     }
 
-    /// The fault has ended, and left only poisoned parts and their dead letters: all invariants must hold.
+    /// Call this after the fault has ended. Checks all invariants; the only permitted traces are poisoned
+    /// parts and their dead letters.
     pub(crate) async fn check(&mut self, case: &str, num_poisoned: usize) -> Result<Verdict> {
         let (num_failed_parts, num_dead_letters) = (num_poisoned, num_poisoned);
         self.check_traces(case, Traces { num_failed_parts, num_dead_letters, ..Traces::default() }).await
     }
 
-    /// The fault has ended: all invariants must hold.
+    /// Call this after the fault has ended. Checks all invariants; only the given traces are permitted.
     pub(crate) async fn check_traces(&mut self, case: &str, traces: Traces) -> Result<Verdict> {
         let checker = Checker::new(&self.ground, &self.servers, traces)?;
         let verdict = checker.check(&self.asked, &self.workload).await?;

@@ -1,4 +1,5 @@
-//! A broker that is reachable and misbehaves. Long forms only.
+//! Tests of a broker that is reachable but misbehaves, or is unreachable for long. They run only in the long
+//! form.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -26,19 +27,20 @@ const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
 const RETURNED: &str = "cairn_broker_total{what=\"returned\"";
 const STALLED: &str = "cairn_coordinated_total{what=\"stalled runs\"";
 const ALARM: Duration = Duration::from_secs(60);
-/// Consumers answer in each window of this length during the alarm.
+/// In each window of this length during the alarm, at least one job must be answered.
 const WINDOW: Duration = Duration::from_secs(5);
-/// Measured from the return of a queue.
+/// The time limit for consumers to attach after their queues are created again.
 const CONSUMED_WITHIN: Duration = Duration::from_secs(10);
 const UNBOUND: Duration = Duration::from_secs(30);
 const AWAY: Duration = Duration::from_secs(600);
-/// A worker without its broker stays ready for this time (`not_ready_after_ms`), and until the next check.
+/// A worker without its broker stays ready for `not_ready_after_ms` and until the next check. Together they
+/// take at most this time.
 const STILL_READY: Duration = Duration::from_secs(15);
-/// Measured from the return of the broker.
+/// The time limit for all consumers to attach after the broker is restarted.
 const ATTACHED_WITHIN: Duration = Duration::from_secs(30);
 
 /// Case 7: the broker's memory alarm blocks publishers for a minute under load. Consumers continue to answer,
-/// workers report that they are blocked, and nothing counts as lost.
+/// workers report that they are blocked, and no delivery counts as lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_recovers_from_a_memory_alarm() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -49,7 +51,7 @@ async fn cluster_recovers_from_a_memory_alarm() -> Result<()> {
     bench.begin().await?;
     bench.ground.cluster.stop("cloner").await?;
     bench.change().await?;
-    // More than one job at a time is answered in a minute.
+    // So many jobs that they last for the whole alarm, when one job is processed at a time.
     let num_waiting = Flood::publish(&bench, 40).await?;
     bench.start("cloner", &[("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned())]).await?;
     bench.under_way(usize::MAX).await?;
@@ -71,7 +73,8 @@ async fn sum(bench: &Bench, metric: &str) -> Result<u64> {
     bench.metric(bench.ground.cluster.workers(), metric).await
 }
 
-/// Checks each window of the alarm. Returns the fewest answers in a window.
+/// Checks that jobs are answered in each window of the alarm. Returns the smallest number of answers in a
+/// window.
 async fn answers_go_on(bench: &Bench) -> Result<u64> {
     let (since, mut answered, mut fewest) = (Instant::now(), sum(bench, ACKS).await?, u64::MAX);
     while since.elapsed() < ALARM {
@@ -84,7 +87,7 @@ async fn answers_go_on(bench: &Bench) -> Result<u64> {
     Ok(fewest)
 }
 
-/// Waits until a worker notices the alarm.
+/// Waits until a worker reports that the alarm blocks it.
 async fn is_blocked(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     while BrokerState::of(bench).await?.num_blocked == 0 {
@@ -94,8 +97,8 @@ async fn is_blocked(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// Case 9: queues are deleted under their consumers, with their jobs, and created again by `cairn topology
-/// apply`. The reconciler dispatches the deleted jobs again.
+/// Case 9: queues are deleted while they contain jobs and have consumers. `cairn topology apply` creates them
+/// again, and the reconciler dispatches the deleted jobs again.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_recovers_after_queues_are_deleted() -> Result<()> {
     const PARSER: &str = "parser-1";
@@ -103,7 +106,7 @@ async fn cluster_recovers_after_queues_are_deleted() -> Result<()> {
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
     bench.ground.cluster.stop("parser").await?;
-    // Time to delete the queues while they contain jobs.
+    // The worker sleeps, so that the test can delete the queues while they contain jobs.
     let sleeps = ("CAIRN_FAIL_AT", "pipeline::before_work:0:sleep=5000".to_owned());
     bench.start(PARSER, &[sleeps, ("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned())]).await?;
     let stalled = bench.metric(["scheduler"], STALLED).await?;
@@ -125,8 +128,8 @@ async fn cluster_recovers_after_queues_are_deleted() -> Result<()> {
     Ok(())
 }
 
-/// Case 10: work queues are unbound for half a minute: published messages return, are counted as returned (an
-/// alert should watch this), and are published again.
+/// Case 10: work queues are unbound for half a minute. Published messages are returned, counted in a metric
+/// for an alert, and published again.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_recovers_after_queues_are_unbound() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -165,8 +168,8 @@ async fn unbind(vhost: &Vhost, queue: &Queue) -> Result<usize> {
     Ok(num_unbound)
 }
 
-/// Case 12: the exchange of dead letters is missing when services start: they wait, are not ready, and name
-/// it. They take no job, so none can be lost.
+/// Case 12: the exchange for dead letters is missing when a service starts. The service waits, is not ready,
+/// and reports the missing exchange. It takes no job, so no job can be lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -184,7 +187,7 @@ async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     wait_to_be_parsed(&bench, num_jobs).await?;
     bench.start_alive("parser").await?;
     names_what_is_missing(&bench, dead).await?;
-    // Long enough for the broker to report any consumer.
+    // In this time the broker would report a consumer, if one existed.
     let since = Instant::now();
     while since.elapsed() < UNBOUND {
         let reasons = bench.ground.cluster.not_ready("parser").await?;
@@ -203,7 +206,7 @@ async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     Ok(())
 }
 
-/// Waits until this many jobs are in the queues of the parser.
+/// Waits until exactly this number of jobs is in the work queues of the parser.
 async fn wait_to_be_parsed(bench: &Bench, num_jobs: u64) -> Result<()> {
     let (raw, deadline) = (bench.raw()?, Instant::now() + PATIENCE);
     loop {
@@ -230,8 +233,8 @@ async fn names_what_is_missing(bench: &Bench, exchange: &str) -> Result<()> {
     }
 }
 
-/// Case 13: every job arrives two to four times, in any order. The outbox sends jobs again, and the test
-/// publishes copies. Each repeated job is answered, but its work is done once.
+/// Case 13: every job arrives two to four times, in any order, because the outbox sends jobs again and the
+/// test publishes copies. Each repeated job is answered, but its work is done only once.
 #[tokio::test(flavor = "multi_thread")]
 async fn duplicate_jobs_change_nothing() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -264,7 +267,7 @@ async fn duplicate_jobs_change_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Every dispatched job that was not copied before, one to three times more, in any order.
+/// One to three copies of each dispatched job that has no copy yet, in random order.
 async fn copies(bench: &Bench, doubled: &mut BTreeSet<String>, rng: &mut StdRng) -> Result<Vec<Job>> {
     let (runs, mut copies) = (&bench.ground.inside.cluster.runs, Vec::new());
     for run in runs.unfinished().await? {
@@ -279,7 +282,8 @@ async fn copies(bench: &Bench, doubled: &mut BTreeSet<String>, rng: &mut StdRng)
     Ok(copies)
 }
 
-/// Case 4: the broker is away for ten minutes. Workers live on and take no jobs; no restart is needed.
+/// Case 4: the broker is down for ten minutes. Workers stay alive and take no jobs, and no service needs a
+/// restart.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_recovers_from_a_long_broker_outage() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -287,7 +291,7 @@ async fn cluster_recovers_from_a_long_broker_outage() -> Result<()> {
     let mut broker = RabbitMq::start(directory.path()).await?;
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
     let mut settings = hasty();
-    // A restart by hand must not be necessary.
+    // So long that no worker requests a restart during the outage.
     if let Some(rabbitmq) = settings.get_mut("rabbitmq").and_then(toml::Value::as_table_mut) {
         rabbitmq.insert("dead_after_ms".to_owned(), 3_600_000.into());
     }

@@ -1,4 +1,5 @@
-//! The connections of workers to the broker: by their own gauges, and by the broker's reports.
+//! The connections of workers to the broker, read from the gauges of the workers and from the reports of the
+//! broker.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,17 +13,17 @@ use tokio::time::{Instant, interval, sleep, timeout};
 
 use crate::bench::{Bench, PATIENCE, POLL};
 
-/// Queues with jobs of a stage, each with its own consumer.
+/// The number of queues from which a worker of one stage consumes jobs, each with its own consumer.
 pub(crate) const NUM_SOURCES: u64 = 3;
 
-/// Sums of the gauges of all workers.
+/// The sums of the gauges of all workers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BrokerState {
-    /// Workers with both their connections.
+    /// The number of workers with both their connections.
     pub(crate) num_connected: u64,
-    /// Workers that an alarm keeps from publishing.
+    /// The number of workers that cannot publish because of an alarm.
     pub(crate) num_blocked: u64,
-    /// Consumers.
+    /// The number of attached consumers.
     pub(crate) num_attached: u64,
 }
 
@@ -36,7 +37,8 @@ impl BrokerState {
         })
     }
 
-    /// Waits until the gauges have these values again, at most until `limit` after `since`. Returns the time.
+    /// Waits until the gauges have the values of `self` again. Fails later than `limit` after `since`.
+    /// Returns the time since `since`.
     pub(crate) async fn is_back(self, bench: &Bench, since: Instant, limit: Duration) -> Result<Duration> {
         loop {
             let (now, after) = (Self::of(bench).await?, since.elapsed());
@@ -49,19 +51,19 @@ impl BrokerState {
     }
 }
 
-/// The number of consumers that a worker has attached since it started.
+/// The number of times that a worker has attached a consumer since it started.
 pub(crate) async fn num_attached(bench: &Bench, worker: &str) -> Result<u64> {
     bench.ground.cluster.metric(worker, "cairn_broker_total{what=\"attached\"").await
 }
 
-/// Whether a worker has all consumers that it wants.
+/// Whether all consumers that a worker needs are attached.
 pub(crate) async fn has_all_consumers(bench: &Bench, worker: &str) -> Result<bool> {
     let attached = bench.ground.cluster.metric(worker, "cairn_broker_consumers_attached").await?;
     Ok(attached == bench.ground.cluster.metric(worker, "cairn_broker_consumers_wanted").await?)
 }
 
-/// Waits until a worker has attached `num_wanted` consumers since it started and lacks none, at most until
-/// `limit` after `since`. Returns the time.
+/// Waits until a worker has attached consumers `num_wanted` times since it started, and all that it needs are
+/// attached. Fails later than `limit` after `since`. Returns the time since `since`.
 pub(crate) async fn has_attached(
     bench: &Bench,
     worker: &str,
@@ -80,7 +82,7 @@ pub(crate) async fn has_attached(
     }
 }
 
-/// All workers are alive and not ready: none needs a restart, and none takes jobs.
+/// Checks that all workers are alive but not ready: none needs a restart, and none takes jobs.
 pub(crate) async fn all_are_alive_and_not_ready(bench: &Bench) -> Result<()> {
     for worker in bench.ground.cluster.workers() {
         ensure!(bench.ground.cluster.is_alive(worker).await?, "{worker} wants to be started again");
@@ -90,21 +92,21 @@ pub(crate) async fn all_are_alive_and_not_ready(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// Reads every second the number of jobs that consumers hold: never more than their prefetch, after any
-/// number of new attachments.
+/// Reads every second how many unacknowledged jobs consumers have. The number must never exceed their
+/// prefetch limit, also after consumers have attached again.
 pub(crate) struct PrefetchWatch {
     is_over: Arc<AtomicBool>,
     seen: watch::Receiver<Held>,
     looking: JoinHandle<Result<()>>,
 }
 
-/// The observations of such a watch.
+/// The observations of a `PrefetchWatch`.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Held {
     pub(crate) num_looks: usize,
-    /// Most jobs of one queue at one time.
+    /// The largest number of unacknowledged jobs of one queue, over all readings.
     pub(crate) most: u64,
-    /// Jobs of one queue at the last reading.
+    /// The largest number of unacknowledged jobs of one queue in the last reading.
     most_now: u64,
 }
 
@@ -121,11 +123,11 @@ impl PrefetchWatch {
         Self { is_over, seen, looking }
     }
 
-    /// Waits for a reading in which consumers held jobs: the broker counts only every few seconds, and most
-    /// jobs end sooner.
+    /// Waits for a reading in which consumers have jobs. This takes time, because the broker counts only
+    /// every few seconds and most jobs end sooner.
     pub(crate) async fn sees_work(&mut self) -> Result<()> {
         let num_before = self.seen.borrow().num_looks;
-        // A watch that found too many has ended, and reports it when it is stopped.
+        // A watch that found too many jobs has ended; `stop` returns its error.
         let seen = self.seen.wait_for(|held| held.num_looks > num_before && held.most_now > 0);
         timeout(PATIENCE, seen).await.context("no consumer held a job")?.ok();
         Ok(())
@@ -142,7 +144,7 @@ async fn look(raw: Raw, prefetch: u64, is_over: Arc<AtomicBool>, seen: watch::Se
     let mut turns = interval(Duration::from_secs(1));
     while !is_over.load(Ordering::SeqCst) {
         turns.tick().await;
-        // A broker that is away reports nothing, and delivers nothing.
+        // An unreachable broker reports nothing, and delivers no jobs.
         let (Ok(queues), Ok(consumers)) = (raw.queues().await, raw.consumers().await) else { continue };
         for consumer in consumers.iter().filter(|consumer| !consumer.queue.is_owners()) {
             let (name, found) = (&consumer.queue.name, consumer.prefetch);
@@ -151,7 +153,7 @@ async fn look(raw: Raw, prefetch: u64, is_over: Arc<AtomicBool>, seen: watch::Se
         let mut most = 0;
         for queue in queues.iter().filter(|queue| queue.is_of_work()) {
             let Queue { name, unanswered, num_consumers, .. } = queue;
-            // A consumer that is being attached may have messages before it is counted.
+            // While a consumer is being attached, it may receive messages before the broker counts it.
             let limit = prefetch * (*num_consumers).max(1) as u64;
             ensure!(*unanswered <= limit, "{num_consumers} consumers of {name} hold {unanswered}: prefetch {prefetch}");
             most = most.max(*unanswered);

@@ -1,5 +1,5 @@
-//! More jobs than a small workload has: syncs without a request. Each costs its worker one read of the
-//! ledger.
+//! Publishes more jobs than a small workload creates: sync jobs without a request. Each job costs its worker
+//! only one read of the ledger.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,21 +14,22 @@ use tokio::time::{Duration, Instant, sleep};
 
 use crate::bench::{Bench, PATIENCE};
 
-/// Jobs that are published at a time.
+/// The number of jobs in one batch.
 const AT_ONCE: u64 = 500;
-/// No request has such a number: real numbers count milliseconds.
+/// The first request number in the jobs. No real request has such a number, because request numbers are times
+/// in milliseconds.
 const NOBODY_ASKED: u64 = 1 << 53;
 const OFTEN: Duration = Duration::from_millis(1);
 
-/// Jobs, some of which are always in transit.
+/// A task that publishes jobs without a pause, so that some jobs are always in transit.
 pub(crate) struct Flood {
     is_over: Arc<AtomicBool>,
-    /// Returns the number of confirmed jobs. At the end all jobs are confirmed.
+    /// Returns the number of confirmed jobs. When the task ends, all its jobs are confirmed.
     publishing: JoinHandle<Result<u64>>,
 }
 
 impl Flood {
-    /// Publishes `num_times` batches of five hundred jobs. Returns the number of jobs.
+    /// Publishes `num_times` batches. Returns the number of jobs.
     pub(crate) async fn publish(bench: &Bench, num_times: u64) -> Result<u64> {
         let (broker, repository) = (bench.ground.inside.cluster.broker()?, bench.asked[0].0);
         for number in 0..num_times {
@@ -37,8 +38,8 @@ impl Flood {
         Ok(num_times * AT_ONCE)
     }
 
-    /// Publishes until stopped; returns when the first jobs are confirmed and others are in transit. Numbers
-    /// continue from earlier jobs, so that each job is different.
+    /// Starts to publish until `stop` is called; returns when the first jobs are confirmed. `num_before` is
+    /// the number of earlier jobs, so that the numbers of all jobs are different.
     pub(crate) async fn begin(bench: &Bench, num_before: u64) -> Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let (broker, repository) = (bench.ground.inside.cluster.broker()?, bench.asked[0].0);
@@ -55,7 +56,7 @@ impl Flood {
         self.is_over.store(true, Ordering::SeqCst);
     }
 
-    /// Waits until every publication is confirmed.
+    /// Waits until all published jobs are confirmed. Returns their number.
     pub(crate) async fn num_confirmed(self) -> Result<u64> {
         self.publishing.await?
     }

@@ -1,4 +1,4 @@
-//! Two of everything at once: requests, fetchers, coordinators, and generations of one repository.
+//! Tests concurrency: two requests, cloners, coordinators, or generations of one repository at the same time.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use tokio::time::{Instant, sleep};
 
 use crate::bench::{Bench, PATIENCE, POLL, hasty};
 
-/// The points where both coordinators die, one pair in each round: before the switch, and right after it.
+/// The points where the two coordinators die, one pair for each round: before the switch of the generation,
+/// and right after it.
 const SHORT: [[&str; 2]; 2] =
     [["pipeline::before_work", "publish::before_switch"], ["publish::switched", "pipeline::handled"]];
 const LONG: [[&str; 2]; 8] = [
@@ -25,12 +26,12 @@ const LONG: [[&str; 2]; 8] = [
     ["pipeline::worked", "pipeline::handled"],
     ["pipeline::handled", "pipeline::acked"],
 ];
-/// Longer than the lease.
+/// A delay that is longer than the lease.
 const LATE_MS: u32 = 4_000;
 
-/// Case 19: each sync is dispatched several times, to two cloners. One of them keeps its lease until it
-/// expires. One generation is cancelled before or at its switch, and the next begins at once. The
-/// coordinators die at the switch.
+/// Case 19: each sync is dispatched several times, to two cloners. One cloner keeps its lease until it
+/// expires. One generation is cancelled before or during its switch, and the next generation begins at once.
+/// The coordinators die at the switch.
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_generations_keep_the_index_correct() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
@@ -62,8 +63,8 @@ async fn concurrent_generations_keep_the_index_correct() -> Result<()> {
     Ok(())
 }
 
-/// Requests a sync of everything, and dispatches each one twice more than the coordinators do. No run is
-/// unfinished now.
+/// Requests a sync of all repositories, and publishes each sync job two more times than the coordinators do.
+/// Call this only while no run is unfinished.
 async fn ask_several_times(bench: &mut Bench, broker: &Arc<RabbitMqBroker>) -> Result<()> {
     let num_before = bench.asked.len();
     bench.ask().await?;
@@ -84,18 +85,20 @@ fn is_at_the_switch(parts: &[PartRecord]) -> bool {
     parts.iter().filter(|part| part.end.is_none()).all(|part| part.id.stage == StageName::Publish)
 }
 
-/// Cancels the run of the repository that readers observe, at the right time. Returns the number of cancelled
-/// runs: none if it was published first.
+/// Cancels the run of the repository that readers observe, as soon as `is_time` is true for its parts.
+/// Returns the number of cancelled runs: 0 if the run was published first.
 async fn cancel(bench: &Bench, is_time: fn(&[PartRecord]) -> bool) -> Result<usize> {
     let (marked, request) = *bench.asked.last().context("a repository")?;
     let (runs, clock) = (&bench.ground.inside.cluster.runs, &bench.ground.inside.cluster.clock);
     let deadline = Instant::now() + PATIENCE;
     loop {
-        // Requested first: a request is answered after its run has begun.
+        // The request must be read before the runs, because a request is answered only after its run has
+        // begun.
         let is_answered = runs.asked(marked, request).await?.is_none();
         let run = runs.unfinished().await?.into_iter().find(|run| run.id.repository == marked);
         let Some(run) = run else {
-            // Others may be open while both coordinators are dead.
+            // The runs of other repositories may be open, because both coordinators may be dead. So the test
+            // waits only for this one.
             if is_answered {
                 return Ok(0);
             }

@@ -1,5 +1,5 @@
-//! Connections to the broker that lose its messages, hang, or are closed because a handler takes too long.
-//! Long forms only.
+//! Tests of broker connections that lose messages, hang, or are closed because a handler takes too long. They
+//! run only in the long form.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,14 +20,14 @@ const ACKS: &str = "cairn_jobs_total{answer=\"ack\"";
 const PARSED: &str = "cairn_jobs_total{answer=\"ack\",stage=\"parse\"";
 const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
 const UNCONFIRMED: &str = "cairn_broker_total{what=\"unconfirmed\"";
-/// Twice the heartbeat of the settings, and the time of a check.
+/// Twice the heartbeat interval of the settings, plus the time of one check.
 const DETECTED_WITHIN: Duration = Duration::from_millis(2 * 5_000 + 500);
-/// Measured from the loss of a consumer.
+/// The time limit for a lost consumer to be attached again.
 const CONSUMED_WITHIN: Duration = Duration::from_secs(10);
-/// Longer than the broker waits for an answer.
+/// A time longer than the broker waits for an acknowledgement.
 const HANDLER_SLEEPS: Duration = Duration::from_secs(120);
 
-/// Case 5: the broker accepts messages, and its confirms are lost; then connections are reset.
+/// Case 5: the broker accepts messages, but its confirms are lost. Then the connections are reset.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_recovers_from_lost_confirms() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -63,7 +63,7 @@ async fn under_way(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// The surplus of answers over jobs: each part and each request is one job.
+/// The number of answers that exceed the number of jobs. Each part and each request is one job.
 async fn num_answers_too_many(bench: &Bench) -> Result<u64> {
     let requests: BTreeSet<(RepositoryId, u64)> = bench.asked.iter().copied().collect();
     let mut num_jobs = requests.len() as u64;
@@ -73,9 +73,9 @@ async fn num_answers_too_many(bench: &Bench) -> Result<u64> {
     Ok(bench.metric(bench.ground.cluster.workers(), ACKS).await?.saturating_sub(num_jobs))
 }
 
-/// Case 6: a cloner's connections to broker and database hang in the middle of a sync, without an error. Both
-/// sides close the connection; another cloner gets the job, and then the lease with the next epoch. The first
-/// cloner continues later and changes nothing.
+/// Case 6: in the middle of a sync, the connections of a cloner to the broker and the database hang without
+/// an error. Both sides close the connections. Another cloner receives the job, and takes the lease with the
+/// next epoch. The first cloner continues later and changes nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_recovers_from_hanging_connections() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -88,7 +88,7 @@ async fn cluster_recovers_from_hanging_connections() -> Result<()> {
         ("CAIRN__RABBITMQ__URLS", format!("[\"{}\"]", broker.url(&bench.ground.space.rabbitmq[0])?)),
         ("CAIRN__NEO4J__URL", format!("bolt://{}", database.address())),
         ("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned()),
-        // Time to make its connections hang.
+        // The cloner sleeps, so that the test can make its connections hang.
         ("CAIRN_FAIL_AT", "sync::leased:0:sleep=5000".to_owned()),
     ];
     bench.start("cloner-1", &variables).await?;
@@ -114,7 +114,7 @@ async fn cluster_recovers_from_hanging_connections() -> Result<()> {
     Ok(())
 }
 
-/// The sum of the lease epochs of all repositories.
+/// The epoch of the sync lease of each repository.
 async fn epochs(bench: &Bench) -> Result<Vec<u64>> {
     let mut epochs = Vec::new();
     for repository in bench.asked.iter().map(|(repository, _)| *repository).collect::<BTreeSet<_>>() {
@@ -123,7 +123,7 @@ async fn epochs(bench: &Bench) -> Result<Vec<u64>> {
     Ok(epochs)
 }
 
-/// Waits until the service reports the loss of both its connections. Returns the time.
+/// Waits until the service reports that it has lost both connections. Returns the time since `since`.
 async fn loses_both_connections(bench: &Bench, replica: &str, since: Instant) -> Result<Duration> {
     let deadline = since + PATIENCE;
     let log = bench.ground.cluster.log(replica);
@@ -134,7 +134,7 @@ async fn loses_both_connections(bench: &Bench, replica: &str, since: Instant) ->
     Ok(since.elapsed())
 }
 
-/// Waits until the service is ready, and none of its handlers is stuck.
+/// Waits until the service is ready and works on no job.
 async fn has_nothing_in_hand(bench: &Bench, replica: &str) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let address = format!("http://{}", bench.ground.cluster.address(replica)?);
@@ -149,8 +149,9 @@ async fn has_nothing_in_hand(bench: &Bench, replica: &str) -> Result<()> {
     }
 }
 
-/// Case 8: a handler takes longer than the broker waits for an answer. Its channel is closed and opened
-/// again; another worker gets its job, and later writes of the slow handler change nothing.
+/// Case 8: a handler takes longer than the broker waits for an acknowledgement. The broker closes the channel
+/// of the worker, and the worker opens a new one. Another worker receives the job, and later writes of the
+/// slow handler change nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_a_slow_handler() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -174,7 +175,7 @@ async fn cluster_survives_a_slow_handler() -> Result<()> {
     ensure!(bench.ground.cluster.metric("parser", LOST).await? > 0, "the late handler could still answer");
     let (num_parsed, num_parts) = (bench.metric(["parser"], PARSED).await? - parsed, num_parse_parts(&bench).await?);
     ensure!(num_parsed == num_parts, "{num_parts} parts were answered {num_parsed} times");
-    // Long enough to notice a consumer that is attached and gets no job.
+    // In this time, the test would notice a consumer that is attached but receives no job.
     sleep(Duration::from_secs(90)).await;
     bench.change().await?;
     bench.settle().await?;
@@ -186,7 +187,7 @@ async fn cluster_survives_a_slow_handler() -> Result<()> {
     Ok(())
 }
 
-/// Waits until all work is done. Returns the longest time for which the worker lacked a consumer.
+/// Waits until all work is done. Returns the longest time during which the worker lacked a consumer.
 async fn lacks_a_consumer(bench: &Bench, worker: &str, deadline: Instant) -> Result<Duration> {
     let (mut longest, mut since) = (Duration::ZERO, None);
     while !bench.ground.inside.is_settled(&bench.asked).await? {
@@ -199,7 +200,7 @@ async fn lacks_a_consumer(bench: &Bench, worker: &str, deadline: Instant) -> Res
     Ok(longest)
 }
 
-/// The newest run of each repository.
+/// The number of parse parts in the newest runs of all repositories.
 async fn num_parse_parts(bench: &Bench) -> Result<u64> {
     let (runs, mut num_parts) = (&bench.ground.inside.cluster.runs, 0);
     for repository in runs.all_repositories().await? {
@@ -210,7 +211,7 @@ async fn num_parse_parts(bench: &Bench) -> Result<u64> {
     Ok(num_parts)
 }
 
-/// Waits until every queue of the parser has its consumer.
+/// Waits until every work queue of the parser has exactly one consumer.
 async fn all_are_consumed(bench: &Bench) -> Result<()> {
     let (raw, deadline) = (bench.raw()?, Instant::now() + PATIENCE);
     loop {

@@ -1,4 +1,5 @@
-//! Interrupted jobs are not failed jobs: services are killed at random, with the retry delays of production.
+//! Tests that interrupted jobs do not count as failed jobs. Services are killed at random, with the retry
+//! delays of production.
 
 use std::time::Duration;
 
@@ -14,15 +15,15 @@ use toml::{Table, toml};
 
 use crate::bench::{Bench, POLL, seed};
 
-/// All work is published within this time after the last kill.
+/// The time limit from the last kill until all runs are published.
 const SETTLES_WITHIN: Duration = Duration::from_secs(60);
-/// A job that kills its worker is abandoned within this time, even while services are killed.
+/// The time limit for isolating a job that kills its worker, while services are also killed from outside.
 const ISOLATED_WITHIN: Duration = Duration::from_secs(120);
-/// Between two kills, on average.
+/// The average time between two kills.
 const PAUSE_MS: u64 = 2_600;
 const NUM_SEEDS: usize = 5;
 
-/// Default retry delays and leases. Only lost connections are noticed sooner.
+/// The default retry delays and leases. Only the settings for detecting lost connections are shorter.
 fn production() -> Table {
     toml! {
         [rabbitmq]
@@ -33,7 +34,7 @@ fn production() -> Table {
     }
 }
 
-/// Kills a random service.
+/// Waits for a random time, then kills a random service.
 async fn kill_one(bench: &mut Bench, rng: &mut StdRng) -> Result<&'static str> {
     sleep(Duration::from_millis(rng.random_range(PAUSE_MS / 2..PAUSE_MS * 3 / 2))).await;
     let service = STANDARD[rng.random_range(0..STANDARD.len())];
@@ -41,7 +42,7 @@ async fn kill_one(bench: &mut Bench, rng: &mut StdRng) -> Result<&'static str> {
     Ok(service)
 }
 
-/// Case 29: any service is interrupted at any time; nothing waits afterwards.
+/// Case 29: services are interrupted at random. After the last kill, no job stays waiting.
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_services_leave_no_waiting_jobs() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
@@ -60,7 +61,7 @@ async fn killed_services_leave_no_waiting_jobs() -> Result<()> {
             num_kills += 1;
         }
         let calm_since = Instant::now();
-        // A request by a person: it starts at once, even if a retry of its repository waits.
+        // Requests by a user start at once, even if a retry of the same repository is waiting.
         bench.ask().await?;
         bench.ground.inside.settled(&bench.asked, SETTLES_WITHIN).await?;
         println!("seed {seed}: {num_kills} kills, settled after {:?}", calm_since.elapsed());
@@ -69,7 +70,8 @@ async fn killed_services_leave_no_waiting_jobs() -> Result<()> {
     Ok(())
 }
 
-/// Case 30: one job kills its worker while services are killed from outside. It alone is abandoned, and soon.
+/// Case 30: one job kills its worker while services are also killed from outside. Only this job is abandoned,
+/// within the time limit.
 #[tokio::test(flavor = "multi_thread")]
 async fn killer_is_found_among_killed_services() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -85,7 +87,7 @@ async fn killer_is_found_among_killed_services() -> Result<()> {
         while bench.ground.inside.last_state(victim).await? != Some(RunState::Partial) {
             ensure!(start.elapsed() < ISOLATED_WITHIN, "the killer is still at large");
             if !parser_runs || bench.ground.cluster.process("parser")?.has_ended()? {
-                // The poison may kill it before it is ready.
+                // The poisoned job may kill the parser before the parser is ready.
                 parser_runs = bench.start("parser", &poison).await.is_ok();
                 continue;
             }
@@ -106,7 +108,7 @@ async fn killer_is_found_among_killed_services() -> Result<()> {
     Ok(())
 }
 
-/// The unfinished run of a repository, as logs name it.
+/// The id of the unfinished run of a repository, in the form that logs use.
 async fn run_of(bench: &Bench, repository: RepositoryId) -> Result<String> {
     let deadline = Instant::now() + SETTLES_WITHIN;
     loop {

@@ -1,4 +1,4 @@
-//! Processes that die: at every step of their work, and at random.
+//! Tests of services that are killed at every point of their work, and at random times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,8 +14,8 @@ use crate::bench::{Bench, PATIENCE, hasty, seeds};
 
 const RELAYED: &str = "coordinator::relayed";
 
-/// Case 1: every service is killed at every point that it passes, one point after the other, all services in
-/// the same rounds.
+/// Case 1: every service is killed at every point that it passes. Each round kills all services, each at its
+/// next point.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_a_kill_at_every_point() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
@@ -34,7 +34,8 @@ async fn kill_at_every_point(mut bench: Bench) -> Result<()> {
         let fates = points.iter().filter_map(|(service, points)| Some((service.clone(), points.get(round)?.clone())));
         kill(&mut bench, fates.collect()).await?;
     }
-    // A dead service may leave jobs in the outbox; the coordinator publishes them, and dies there as well.
+    // A dead service may leave jobs in the outbox. The coordinator publishes these jobs, and is killed there
+    // as well.
     let fate = |service: &str, point: &str| (service.to_owned(), point.to_owned());
     kill(&mut bench, vec![fate("parser", "pipeline::ended"), fate("scheduler", RELAYED)]).await?;
     let num_kills: usize = points.values().map(Vec::len).sum::<usize>() + 2;
@@ -43,7 +44,7 @@ async fn kill_at_every_point(mut bench: Bench) -> Result<()> {
     Ok(())
 }
 
-/// Case 2: a random service is killed at a random moment, for three minutes.
+/// Case 2: for three minutes, random services are killed at random times.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_random_kills() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -67,8 +68,8 @@ async fn cluster_survives_random_kills() -> Result<()> {
     Ok(())
 }
 
-/// Starts services that die at their points, gives them work until they have died, and waits until all work
-/// is done.
+/// Starts services that will die at their points, gives them work until they have died, and waits until all
+/// work is done.
 async fn kill(bench: &mut Bench, fates: Vec<(String, String)>) -> Result<()> {
     bench.ground.cluster.stop_together(fates.iter().map(|(service, _)| service.as_str())).await?;
     let doomed = bench.doom(fates).await?;
@@ -77,7 +78,7 @@ async fn kill(bench: &mut Bench, fates: Vec<(String, String)>) -> Result<()> {
     bench.settle().await
 }
 
-/// Changes repositories until every point has been passed. Returns the points of each service.
+/// Changes the repositories until the services have passed all points. Returns the points of each service.
 async fn pass_every_point(bench: &mut Bench) -> Result<BTreeMap<String, Vec<String>>> {
     let expected: BTreeSet<&str> = cairn_faults::POINTS.iter().flat_map(|(_, points)| *points).copied().collect();
     let deadline = Instant::now() + PATIENCE;
@@ -101,7 +102,7 @@ fn passed(bench: &Bench) -> Result<BTreeMap<String, Vec<String>>> {
     for service in STANDARD {
         let log = fs::read_to_string(bench.points(service)).unwrap_or_default();
         let mut of_service: Vec<String> = log.lines().map(str::to_owned).collect();
-        // A coordinator reaches this point when another process has died.
+        // A coordinator passes this point only after another process has died.
         of_service.retain(|point| point != RELAYED);
         of_service.sort_unstable();
         of_service.dedup();

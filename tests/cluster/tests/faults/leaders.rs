@@ -1,4 +1,4 @@
-//! A broker of three nodes loses the leading node again and again.
+//! Tests a broker of three nodes that loses its leading node repeatedly.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::bench::{Bench, hasty};
 
 const NUM_ROUNDS: usize = 20;
 
-/// In each round, the node that leads most queues is killed while they contain jobs.
+/// In each round, the node that leads most queues is killed while the queues contain jobs.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_loss_of_the_queue_leader() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -31,7 +31,7 @@ async fn cluster_survives_loss_of_the_queue_leader() -> Result<()> {
         let leader = leader(&raw).await?;
         *lost.entry(leader).or_default() += 1;
         nodes[leader].kill().await?;
-        // Two nodes do all the work that two nodes can do.
+        // The two remaining nodes must complete the work.
         bench.settle().await?;
         bench.change().await?;
         nodes[leader].restart().await?;
@@ -43,7 +43,7 @@ async fn cluster_survives_loss_of_the_queue_leader() -> Result<()> {
     Ok(())
 }
 
-/// The number of the node that leads most of the queues.
+/// The number of the node that leads the most queues.
 async fn leader(raw: &Raw) -> Result<usize> {
     let mut led: BTreeMap<String, usize> = BTreeMap::new();
     for queue in raw.queues().await? {
@@ -51,7 +51,7 @@ async fn leader(raw: &Raw) -> Result<usize> {
         *led.entry(leader).or_default() += 1;
     }
     let (leader, _) = led.into_iter().max_by_key(|(_, num_led)| *num_led).context("no queues")?;
-    // c1@localhost is the first.
+    // The first node is `c1@localhost`.
     let number: usize = leader.trim_start_matches('c').split('@').next().unwrap_or_default().parse()?;
     ensure!(number > 0, "{leader} is none of the nodes");
     Ok(number - 1)

@@ -1,8 +1,8 @@
-//! Faults that a cluster survives: each case injects a fault under load, removes it, and checks all
-//! invariants.
+//! Tests that a cluster survives faults. Each case injects a fault under load, removes the fault, and checks
+//! all invariants.
 //!
-//! A short set runs by default; `CAIRN_FAULTS=all` (`make faults`) runs every case, and the long forms of the
-//! short ones.
+//! By default, a small set of cases runs in a short form. `CAIRN_FAULTS=all` (`make faults`) runs all cases
+//! in their long form.
 
 mod bench;
 mod broker;

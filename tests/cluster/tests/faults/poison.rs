@@ -1,4 +1,4 @@
-//! A job that kills its worker.
+//! Tests a job that kills its worker.
 
 use anyhow::{Context, Result, ensure};
 use cairn_cluster::{Servers, Traces, Workload};
@@ -9,17 +9,17 @@ use tokio::time::{Instant, sleep};
 
 use crate::bench::{Bench, PATIENCE, POLL, seed, without_reconciler};
 
-/// Jobs of one worker: a poisoned job and its neighbours.
+/// The number of jobs of one worker: the poisoned job, and the other jobs that run beside it.
 const NUM_JOBS: usize = 16;
-/// Deaths of the worker itself. After them, the job runs in a child.
+/// The number of times that the job kills the worker process. After that, the job runs in a child process.
 const NUM_DEATHS: usize = 2;
 
-/// Case 11: one of sixteen jobs of a worker overflows its stack each time. Only this job is abandoned; its
-/// files are missing until its dead letter is replayed without the poison.
+/// Case 11: a worker has sixteen jobs, and one of them overflows the stack at each attempt. Only this job is
+/// abandoned. Its files are missing until its dead letter is replayed without the poison.
 #[tokio::test(flavor = "multi_thread")]
 async fn job_that_kills_its_worker_is_dead_lettered() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    // The last one is the repository that readers observe.
+    // The workload also contains the marked repository, so the total is `NUM_JOBS`.
     let workload = Workload::new(seed()?, NUM_JOBS - 1, 3);
     let mut bench = Bench::prepare_with(servers, &without_reconciler(), workload).await?;
     bench.begin().await?;
@@ -47,7 +47,8 @@ async fn job_that_kills_its_worker_is_dead_lettered() -> Result<()> {
     Ok(())
 }
 
-/// Waits until only parsing is left, one part of each repository. Returns the run of one repository.
+/// Waits until the only open jobs are the parse parts, one for each repository. Returns the run of the given
+/// repository.
 async fn all_wait(bench: &Bench, repository: RepositoryId) -> Result<RunRecord> {
     let raw = bench.raw()?;
     let deadline = Instant::now() + PATIENCE;
@@ -62,7 +63,7 @@ async fn all_wait(bench: &Bench, repository: RepositoryId) -> Result<RunRecord> 
     }
 }
 
-/// The run is published as partial, once, with one failed part and one dead letter.
+/// Checks that the run is published once, as partial, with one failed part and one dead letter.
 async fn only_the_poison_failed(bench: &Bench, run: &RunRecord) -> Result<()> {
     let runs = &bench.ground.inside.cluster.runs;
     let newest = runs.runs(Some(run.id.repository), 1).await?.pop().context("a run")?;
@@ -84,7 +85,8 @@ fn letters(bench: &Bench) -> Result<Vec<Value>> {
     Ok(reported["dead_letters"].as_array().cloned().unwrap_or_default())
 }
 
-/// The neighbours equal an undisturbed index, and the victim is unchanged except for the list of its files.
+/// Checks that the other repositories equal an undisturbed index. The repository of the poisoned job must
+/// have its earlier content; only its list of files has changed.
 async fn its_files_alone_are_absent(bench: &Bench, before: &[Value]) -> Result<()> {
     let now = bench.ground.index_locally("undisturbed", &bench.workload)?;
     let found: Vec<Value> = bench
@@ -109,7 +111,7 @@ async fn its_files_alone_are_absent(bench: &Bench, before: &[Value]) -> Result<(
     Ok(())
 }
 
-/// The poison is removed: the replayed dead letter requests the sync that repairs the run.
+/// Removes the poison and replays the dead letter. The replay requests the sync that repairs the repository.
 async fn heal(bench: &mut Bench, victim: RepositoryId) -> Result<()> {
     bench.ground.cluster.stop("parser").await?;
     bench.start("parser", &[]).await?;

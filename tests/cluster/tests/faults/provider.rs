@@ -1,4 +1,4 @@
-//! A provider of embeddings with many kinds of faults. Long forms only.
+//! Tests a provider of embeddings with many kinds of faults. They run only in the long form.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use toml::{Table, Value, toml};
 
 use crate::bench::{Bench, PATIENCE, POLL, hasty};
 
-/// The name of the provider's key.
+/// The name of the provider's API key in the settings.
 const KEY: &str = "provider";
-/// An answer that the embedder cannot use, or not soon.
+/// Faults that give an unusable or late answer.
 const BAD_DAYS: [Fault; 6] = [
     Fault::Status(500),
     Fault::Slow { ms: 20_000 },
@@ -26,16 +26,17 @@ const BAD_DAYS: [Fault; 6] = [
     Fault::HangUp,
 ];
 const RETRY_AFTER: Duration = Duration::from_secs(7);
-/// A call that was in progress when the provider requested the wait could not know of it.
+/// A call within this time after a request to wait is not an error, because it may have been in progress
+/// already.
 const ON_ITS_WAY: Duration = Duration::from_millis(250);
 const OUTAGE: Duration = Duration::from_secs(60);
-/// Measured from the first answer after the outage.
+/// The time limit from the end of the outage until all work is done.
 const FULL_RATE_WITHIN: Duration = Duration::from_secs(30);
-/// Maximum number of texts in a call.
+/// The maximum number of texts in one call.
 const MAX_TEXTS: u32 = 128;
 
-/// Settings of a cluster with a provider, with this many texts at once. `quota` is the cluster's setting of
-/// the key's quota.
+/// The settings of a cluster that uses the provider, with at most `max_texts` texts in one call. `quota` is
+/// the quota section for the provider's key.
 pub(crate) fn embeds_with(provider: &FakeServer, quota: Table, max_texts: u32) -> Table {
     let mut settings = hasty();
     let url = format!("{}/v1/embeddings", provider.url());
@@ -58,7 +59,7 @@ pub(crate) fn embeds_with(provider: &FakeServer, quota: Table, max_texts: u32) -
         topology.insert("owned_keys".to_owned(), Value::Array(vec![KEY.into()]));
     }
     settings.insert("query".to_owned(), Value::Table(toml! { processes = 1 }));
-    // A job that waits for the provider is not lost, and must not be dispatched again as if it were.
+    // A job that waits for the provider is not lost, so the reconciler must not dispatch it again.
     if let Some(pipeline) = settings.get_mut("pipeline").and_then(Value::as_table_mut) {
         pipeline.insert("deadline_seconds".to_owned(), 300.into());
         pipeline.insert("stalled_after_ms".to_owned(), 600_000.into());
@@ -66,7 +67,7 @@ pub(crate) fn embeds_with(provider: &FakeServer, quota: Table, max_texts: u32) -
     settings
 }
 
-/// Case 20: a provider throttles, fails, is slow, answers wrongly, and is away for a minute.
+/// Case 20: a provider throttles, fails, is slow, returns wrong answers, and is unreachable for a minute.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_provider_faults() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -94,19 +95,19 @@ async fn cluster_survives_provider_faults() -> Result<()> {
     let report = provider.provider().report();
     println!("{report:?}; all was embedded {back_after:?} after the outage");
     ensure!(back_after <= FULL_RATE_WITHIN, "all was embedded {back_after:?} after the outage");
-    // An answer that came too late was paid for; nothing else is paid for twice.
+    // Texts are paid for twice only if their answer came too late.
     let num_repeated = report.num_repeated;
     ensure!(num_repeated <= MAX_TEXTS as usize, "{num_repeated} texts were paid for again");
     let num_early = num_early(provider.provider().calls());
     ensure!(num_early == 0, "{num_early} calls came before the time that was given");
-    // Counted before the checker sweeps, because a sweep removes the vectors that no file uses, including
-    // those of patterns.
+    // The vectors must be compared before the checker sweeps. The sweep removes vectors that no file uses,
+    // including those of patterns.
     println!("{} vectors are those of the provider", sound_vectors(&bench).await?);
     bench.check("bad days of a provider", 0).await?;
     Ok(())
 }
 
-/// The retries of a job of the embedder: failed attempts, and lost deliveries.
+/// The number of failed attempts, and the number of lost deliveries, of the jobs of the embedder.
 async fn counted(bench: &Bench) -> Result<[u64; 2]> {
     let count = async |answer: &str| {
         bench.ground.cluster.metric("embedder", &format!("cairn_jobs_total{{answer=\"{answer}\"")).await
@@ -120,7 +121,7 @@ fn num_early(calls: &[Call]) -> usize {
     forbidden.map(|time| calls.iter().filter(|call| time.contains(&call.at)).count()).sum()
 }
 
-/// Creates work until the fault has happened.
+/// Creates work until the provider has injected the fault.
 async fn happens(bench: &mut Bench, provider: &FakeServer, fault: Fault) -> Result<()> {
     provider.provider().script([fault.clone()]);
     let deadline = Instant::now() + PATIENCE;
@@ -132,8 +133,8 @@ async fn happens(bench: &mut Bench, provider: &FakeServer, fault: Fault) -> Resu
     Ok(())
 }
 
-/// The provider does not answer for a minute, under load. Returns the time from its return until all work is
-/// done.
+/// Makes the provider unreachable for a minute under load. Returns the time from the end of the outage until
+/// all work is done.
 async fn outage(bench: &mut Bench, provider: &FakeServer) -> Result<Duration> {
     provider.provider().script([Fault::Outage { ms: OUTAGE.as_millis() as u64 }]);
     let deadline = Instant::now() + PATIENCE;
@@ -150,7 +151,8 @@ async fn outage(bench: &mut Bench, provider: &FakeServer) -> Result<Duration> {
     Ok(is_over.elapsed())
 }
 
-/// Compares the stored vectors with the provider's answers without faults. Returns the number of vectors.
+/// Checks that the stored vectors equal the answers of the provider without faults. Returns the number of
+/// vectors.
 async fn sound_vectors(bench: &Bench) -> Result<usize> {
     let (inside, mut num_vectors) = (&bench.ground.inside, 0);
     let embedder = cairn_wiring::embedder(&inside.cluster.config.embedding, Share::Whole)?;

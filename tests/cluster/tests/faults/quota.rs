@@ -1,5 +1,6 @@
-//! A provider's key under full load: three embedders, both lanes, questions, owners that die, and five
-//! minutes without the provider. Judged by the calls that the provider saw. Long forms only.
+//! Tests the quota of a provider's key under full load: three embedders, both lanes, questions, killed
+//! owners, and a five-minute outage of the provider. The results are judged by the calls that the provider
+//! received. The tests run only in the long form.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -29,15 +30,16 @@ const REQUESTS: u64 = 600;
 const MEASURED: Duration = Duration::from_secs(300);
 const OUTAGE: Duration = Duration::from_secs(300);
 const NUM_FILES: usize = 10;
-/// Texts of a repository, which are most of a job.
+/// The number of texts in one repository, and so the maximum number of texts in one job.
 const TEXTS_OF_A_JOB: usize = 200;
 const NUM_KILLS: u32 = 2;
-/// The time limit for a backlog.
+/// The time limit for completing the whole backlog.
 const BACKLOG: Duration = Duration::from_secs(900);
 
 const BETWEEN_QUESTIONS: Duration = Duration::from_secs(1);
 
-/// Both quotas are used fully and neither is exceeded, although the active embedder is killed twice.
+/// The services use at least 90 % of the token quota and exceed neither quota, although the owner of the key
+/// is killed twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -51,7 +53,7 @@ async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
         takeover_wait_ms = 1000
     };
     let mut bench = Bench::prepare(servers, &embeds_with(&provider, quota, 128), 0).await?;
-    // More than the quota allows in that time.
+    // The corpus is larger than the quota permits in the measured time.
     let corpus = Corpus::new(24);
     start(&mut bench).await?;
     corpus.ask(&mut bench).await?;
@@ -85,7 +87,7 @@ async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
     all_is_well(&bench).await
 }
 
-/// Five minutes without the provider fail no part, and cost few calls.
+/// A five-minute outage of the provider fails no part, and costs few calls.
 #[tokio::test(flavor = "multi_thread")]
 async fn outage_costs_no_part_and_few_calls() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -128,7 +130,7 @@ async fn start(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// Repositories in which all texts differ.
+/// Repositories in which all texts are different.
 struct Corpus(Vec<TempDir>);
 
 impl Corpus {
@@ -136,7 +138,7 @@ impl Corpus {
         Self((0..num_repositories).map(repository_of_functions).collect())
     }
 
-    /// Requests a sync of all repositories, in both lanes.
+    /// Requests a sync of all repositories, half of them in each lane.
     async fn ask(&self, bench: &mut Bench) -> Result<()> {
         for (number, directory) in self.0.iter().enumerate() {
             let lane = if number % 2 == 0 { Lane::Bulk } else { Lane::Interactive };
@@ -168,7 +170,7 @@ fn repository_of_functions(number: usize) -> TempDir {
     directory
 }
 
-/// The time of the first call, by the provider's clock.
+/// The time of the first call, on the provider's clock.
 async fn first_call(provider: &FakeServer) -> Result<Duration> {
     let deadline = Instant::now() + BACKLOG;
     loop {
@@ -180,7 +182,7 @@ async fn first_call(provider: &FakeServer) -> Result<Duration> {
     }
 }
 
-/// By the provider's clock.
+/// Sleeps until a time on the provider's clock.
 async fn sleep_until(provider: &FakeServer, at: Duration) {
     sleep(at.saturating_sub(provider.now())).await;
 }
@@ -190,7 +192,7 @@ async fn owner(bench: &Bench) -> Result<&'static str> {
     let deadline = Instant::now() + BACKLOG;
     loop {
         for embedder in EMBEDDERS {
-            // One of them may be dead.
+            // An embedder may be dead; its metric is not readable then.
             if bench.ground.cluster.metric(embedder, "cairn_owned_keys").await.is_ok_and(|keys| keys > 0) {
                 return Ok(embedder);
             }
@@ -200,8 +202,8 @@ async fn owner(bench: &Bench) -> Result<&'static str> {
     }
 }
 
-/// Through the query service, with the same key: more than its share of the quota allows, so that the whole
-/// share is used.
+/// Asks questions through the query service, with the same provider key. The questions need more than their
+/// share of the quota, so that the whole share is used.
 async fn ask_questions(bench: &Bench) -> Result<JoinHandle<()>> {
     let url = bench.ground.cluster.questions("query")?;
     let (tenant, label) = (Tenant::local(), String::new());
@@ -212,7 +214,7 @@ async fn ask_questions(bench: &Bench) -> Result<JoinHandle<()>> {
         for number in 0.. {
             let question = format!("where is the limit {number} read? ").repeat(10);
             let (url, key) = (url.clone(), key.clone());
-            // A question may be refused; the test does not wait for its answer.
+            // The service may refuse a question; the test does not wait for the answer.
             asked.spawn(async move { ask(&url, &key, &question).await.is_ok() });
             while asked.try_join_next().is_some() {}
             sleep(BETWEEN_QUESTIONS).await;
@@ -234,7 +236,7 @@ async fn ask(url: &str, key: &str, question: &str) -> Result<()> {
     Ok(())
 }
 
-/// Every run is published completely, and no dead letter exists.
+/// Checks that every run is published completely and that no dead letter exists.
 async fn all_is_well(bench: &Bench) -> Result<()> {
     let repositories: BTreeSet<_> = bench.asked.iter().map(|(repository, _)| *repository).collect();
     for repository in repositories {

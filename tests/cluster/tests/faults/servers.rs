@@ -1,4 +1,4 @@
-//! Servers that die under load.
+//! Tests of a broker and a database that are killed under load.
 
 use std::time::Duration;
 
@@ -17,15 +17,15 @@ use crate::broker_state::{BrokerState, PrefetchWatch};
 use crate::flood::Flood;
 
 const SYNCS_ANSWERED: &str = "cairn_jobs_total{answer=\"ack\",stage=\"sync\"";
-/// Measured from the return of the broker.
+/// The time limit for workers to reconnect after the broker is restarted.
 const RECONNECTED_WITHIN: Duration = Duration::from_secs(15);
 
-/// Case 3: the broker is killed while all services publish, and returns 5 seconds later.
+/// Case 3: the broker is killed while all services publish, and is restarted five seconds later.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_a_killed_broker() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let directory = tempdir()?;
-    // The counts of its queues are one second old instead of five.
+    // The broker updates its queue counts every second instead of every five seconds.
     let mut broker = RabbitMq::start_with(directory.path(), "collect_statistics_interval = 1000").await?;
     broker.rabbitmqctl(&["eval", "application:set_env(rabbit, quorum_tick_interval, 1000)."]).await?;
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
@@ -48,7 +48,7 @@ async fn cluster_survives_a_killed_broker() -> Result<()> {
         num_confirmed += flood.num_confirmed().await?;
         bench.settle().await?;
     }
-    // The limit of held jobs is checked while consumers hold some jobs.
+    // The prefetch limit is checked while consumers have some jobs.
     let flood = Flood::begin(&bench, num_confirmed).await?;
     watch.sees_work().await?;
     flood.stop();
@@ -63,8 +63,8 @@ async fn cluster_survives_a_killed_broker() -> Result<()> {
     Ok(())
 }
 
-/// Case 14: the database is killed while the last two parts of a run are written and ended. In each round
-/// every run is published once.
+/// Case 14: the database is killed while the last two parts of a run are written and ended. In each round,
+/// every run must be published exactly once.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_a_killed_database() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
@@ -72,7 +72,8 @@ async fn cluster_survives_a_killed_database() -> Result<()> {
     let mut database = Neo4j::start(directory.path()).await?;
     let servers = Servers { neo4j: database.url().to_owned(), ..servers };
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
-    // The database carries out requests before services get the answers.
+    // The proxy delays answers, so that the database carries out requests before the services get the
+    // answers.
     let line = FaultProxy::start(database.url()).await?;
     bench.variables = vec![("CAIRN__NEO4J__URL", format!("bolt://{}", line.address()))];
     bench.begin().await?;
@@ -83,7 +84,7 @@ async fn cluster_survives_a_killed_database() -> Result<()> {
         line.set(Rules { responses: Direction::delayed_by(Duration::from_millis(50)), ..Rules::PASS });
         sleep(Duration::from_millis(rng.random_range(0..200))).await;
         database.kill().await?;
-        // The old port is closed.
+        // The proxy refuses connections until the database is restarted.
         line.set(Rules::REFUSE);
         database.restart().await?;
         line.set(Rules::PASS);
@@ -96,7 +97,7 @@ async fn cluster_survives_a_killed_database() -> Result<()> {
     Ok(())
 }
 
-/// Changes all repositories until a run has at most two open parts and its publication.
+/// Changes all repositories until, besides its publish part, a run has only one or two open parts.
 async fn last_two_are_open(bench: &mut Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     loop {

@@ -1,4 +1,5 @@
-//! Stores that answer late, refuse, lose answers, or return other bytes than were written. Long forms only.
+//! Tests of stores that answer late, refuse requests, lose answers, or return other bytes than were written.
+//! They run only in the long form.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,10 +15,11 @@ use tokio::time::{Instant, sleep};
 
 use crate::bench::{Bench, PATIENCE, POLL, hasty};
 
-/// Repeated dispatch makes copies of a job meet, besides the usual work of the broker.
+/// The pause between two repeated dispatches. Repeated dispatch gives the same job to several workers at
+/// once.
 const BETWEEN_RACES: Duration = Duration::from_millis(200);
 
-/// Case 16: Qdrant writes points and does not answer for half a minute. The writers try again, and write the
+/// Case 16: for half a minute, Qdrant writes points but does not answer. The writers try again, and write the
 /// same points.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_a_hanging_vector_store() -> Result<()> {
@@ -27,15 +29,15 @@ async fn cluster_survives_a_hanging_vector_store() -> Result<()> {
     let proxy = FaultProxy::start(&given.qdrant).await?;
     let servers = Servers { qdrant: proxy.url(&given.qdrant)?, ..given.clone() };
     let mut settings = hasty();
-    // Shorter than the hang, and long enough to create collections with their indexes.
+    // The timeout is shorter than the hang, but long enough for creating collections with their indexes.
     let qdrant = [("timeout_ms".to_owned(), toml::Value::Integer(10_000))];
     settings.insert("qdrant".to_owned(), toml::Value::Table(qdrant.into_iter().collect()));
     let mut bench = Bench::prepare(servers, &settings, 5).await?;
     bench.begin().await?;
-    // Without the proxy.
+    // These clients do not use the proxy.
     let raw = Raw::open(&given, &bench.ground.space)?;
     let collection = bench.ground.inside.stores.vectors.collection_name().to_owned();
-    // A worker that waits before it writes: its write happens while no answer passes.
+    // The worker sleeps before it writes, so that it writes while the proxy lets no answer through.
     bench.ground.cluster.stop("embedder").await?;
     bench.start(EMBEDDER, &[("CAIRN_FAIL_AT", "qdrant::before_insert:0:sleep=6000".to_owned())]).await?;
     bench.change().await?;
@@ -55,8 +57,8 @@ async fn cluster_survives_a_hanging_vector_store() -> Result<()> {
     Ok(())
 }
 
-/// Case 17: S3 refuses a fifth of all requests, half of these after carrying them out, and every artifact has
-/// several writers at once.
+/// Case 17: S3 refuses a fifth of all requests, half of these after carrying them out. Every artifact has
+/// several concurrent writers.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_refused_and_racing_artifact_writes() -> Result<()> {
     let Some(given) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -72,7 +74,7 @@ async fn cluster_survives_refused_and_racing_artifact_writes() -> Result<()> {
         bench.change().await?;
         let deadline = Instant::now() + PATIENCE;
         while !bench.ground.inside.is_settled(&bench.asked).await? && Instant::now() < deadline {
-            // Several workers get the same job.
+            // This gives the same job to several workers.
             let cluster = &bench.ground.inside.cluster;
             cluster.runs.send_again(&BTreeSet::new(), cluster.clock.now_ms(), 0).await?;
             sleep(BETWEEN_RACES).await;
@@ -83,7 +85,7 @@ async fn cluster_survives_refused_and_racing_artifact_writes() -> Result<()> {
     one_winner_each(&proxy)
 }
 
-/// The behaviour of S3 under load, and simultaneous writes of others.
+/// Treats requests as S3 does under load and with other concurrent writers.
 fn troubled(request: &HttpRequest) -> Treatment {
     let refusal = |status, code: &str| Refusal { status, body: format!("<Error><Code>{code}</Code></Error>") };
     let is_create = request.method == "PUT" && request.header("if-none-match").is_some();
@@ -96,7 +98,7 @@ fn troubled(request: &HttpRequest) -> Treatment {
     }
 }
 
-/// Exactly one writer created each key, unless the key was deleted in between.
+/// Checks that exactly one writer created each key, or one more for each time that the key was deleted.
 fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
     let mut of_key: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
     for exchange in proxy.exchanges() {
@@ -119,9 +121,9 @@ fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
     Ok(())
 }
 
-/// Case 17: a pack is truncated before it is read, and truncated facts exist where facts are to be written.
-/// The former fails its run, and the next sync writes the pack again; the latter are written again at once.
-/// Neither is used.
+/// Case 17: a pack is truncated before it is read, and truncated facts exist under a key to which a parser
+/// will write facts. The truncated pack fails its run, and the next sync writes the pack again. The truncated
+/// facts are written again at once. No truncated artifact is used.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_recovers_from_truncated_artifacts() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -141,7 +143,7 @@ async fn cluster_recovers_from_truncated_artifacts() -> Result<()> {
     ensure!(states == (RunState::Failed, RunState::Published), "it was used");
     ensure!(!codes.is_empty() && codes.iter().all(|code| code == "corrupt"), "{codes:?}");
     bench.ask().await?;
-    // Another part that needed the pack before the run ended left a dead letter as well.
+    // Before the run ended, another part that needed the pack may also have left a dead letter.
     let reported: Value = serde_json::from_str(&bench.ground.cluster.cairn(&["dead-letters", "list", "--json"])?)?;
     let letters = reported["dead_letters"].as_array().context("dead letters")?;
     let is_injected = |letter: &Value| letter["code"] == "corrupt" && letter["generation"] == first.id.generation.0;
@@ -152,8 +154,8 @@ async fn cluster_recovers_from_truncated_artifacts() -> Result<()> {
     Ok(())
 }
 
-/// Two runs whose packs wait for the parser. Not the run of the marked repository: its files must not be
-/// missing.
+/// Finds two runs with packs that the parser has not parsed yet. Skips the run of the marked repository,
+/// because its files must not be missing.
 async fn unparsed(bench: &Bench) -> Result<[RunRecord; 2]> {
     let (marked, _) = *bench.asked.last().context("nothing was asked for")?;
     let runs = &bench.ground.inside.cluster.runs;
@@ -173,7 +175,7 @@ async fn unparsed(bench: &Bench) -> Result<[RunRecord; 2]> {
     }
 }
 
-/// Truncates a run's first pack to half. Returns its key.
+/// Truncates the first pack of a run to half its length. Returns the key of the pack.
 async fn truncate_pack(bench: &Bench, run: &RunRecord) -> Result<String> {
     let cluster = &bench.ground.inside.cluster;
     let key = first_pack(bench, run).await?;
@@ -183,10 +185,10 @@ async fn truncate_pack(bench: &Bench, run: &RunRecord) -> Result<String> {
     Ok(key)
 }
 
-/// The key for the facts of a run's first pack, beside the pack.
+/// Writes truncated facts under the key for the facts of a run's first pack. Returns the key.
 async fn leave_half_of_the_facts(bench: &Bench, run: &RunRecord) -> Result<String> {
     let key = first_pack(bench, run).await?.replacen("packs/", "facts/", 1);
-    // The facts of another pack serve as well: half of them is half of a facts artifact.
+    // Half of the facts of another pack is also a truncated facts artifact.
     let blobs = &bench.ground.inside.cluster.blobs;
     let others = blobs.list("facts/").await?.into_iter().next().context("facts of other packs")?;
     let whole = blobs.get(&others.key).await?;

@@ -1,4 +1,4 @@
-//! Writers that conflict. Long form only.
+//! Tests of writers whose transactions conflict. They run only in the long form.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,9 +25,9 @@ const WRITERS: [&str; 8] = [
 const NUM_KEYS: usize = 20;
 const NUM_ROUNDS: usize = 4;
 
-/// Case 15: eight writers meet on the keys with most references from other repositories, and on transactions
-/// that take these in the opposite order. A transaction that fails ten times would delay its job by a retry.
-/// The case checks that no job is delayed.
+/// Case 15: eight writers write to the keys with the most references from other repositories. Other
+/// transactions lock the same keys in the opposite order. A transaction that fails ten times would delay its
+/// job by a retry; the case checks that no job is delayed.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_deadlocks_of_writers() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -57,7 +57,7 @@ async fn cluster_survives_deadlocks_of_writers() -> Result<()> {
     Ok(())
 }
 
-/// Writes all records of all repositories again, at the same time.
+/// Requests a rebuild of all repositories, which writes all their records again at the same time.
 async fn rebuild(bench: &mut Bench) -> Result<()> {
     let cluster = &bench.ground.inside.cluster;
     let mut repositories: Vec<_> = bench.asked.iter().map(|(repository, _)| *repository).collect();
@@ -70,7 +70,7 @@ async fn rebuild(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// Transactions that take the same keys in order, last key first: among themselves they cannot deadlock.
+/// Transactions that lock the same keys in descending order, so that they cannot deadlock with each other.
 struct Storm {
     is_over: Arc<AtomicBool>,
     blowing: Vec<JoinHandle<Result<u64>>>,
@@ -96,7 +96,7 @@ impl Storm {
         Self { blowing: (0..Self::NUM_TASKS).map(blow).collect(), is_over }
     }
 
-    /// The number of transactions that ended because of a deadlock.
+    /// Stops the transactions. Returns the number of those that ended because of a deadlock.
     async fn stop(self) -> Result<u64> {
         self.is_over.store(true, Ordering::SeqCst);
         let mut num_deadlocks = 0;

@@ -1,4 +1,4 @@
-//! Processes that stop for a while, and continue after others have done their work.
+//! Tests of processes that are frozen, and continue after other processes have done their work.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,8 +15,8 @@ const ZOMBIE: &str = "cloner-1";
 const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
 const IN_HAND: &str = "cairn_jobs_in_hand";
 
-/// Case 18: a cloner is frozen in the middle of a sync for longer than its lease lasts. Another cloner takes
-/// the lease with the next epoch and does the work. Then the first one continues, and its actions have no
+/// Case 18: a cloner is frozen in the middle of a sync, for longer than its lease lasts. Another cloner takes
+/// the lease with the next epoch and does the work. Then the first cloner continues, and its actions have no
 /// effect.
 #[tokio::test(flavor = "multi_thread")]
 async fn late_cloner_changes_nothing() -> Result<()> {
@@ -26,7 +26,7 @@ async fn late_cloner_changes_nothing() -> Result<()> {
     bench.ground.cluster.stop("cloner").await?;
     let variables = [
         ("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned()),
-        // Time to freeze it while it has the lease and has read nothing yet.
+        // The cloner sleeps, so that the test can freeze it while it has the lease and has read nothing yet.
         ("CAIRN_FAIL_AT", "sync::leased:0:sleep=5000".to_owned()),
     ];
     bench.start(ZOMBIE, &variables).await?;
@@ -41,7 +41,7 @@ async fn late_cloner_changes_nothing() -> Result<()> {
     bench.settle().await?;
     let others = bench.ground.inside.epoch(held).await?;
     ensure!(others > leased[&held], "epoch {others} after {}: no other cloner took the lease", leased[&held]);
-    // More happens before the zombie continues: it is one generation behind.
+    // Another generation is published before the zombie continues, so the zombie is one generation behind.
     bench.change().await?;
     bench.settle().await?;
     let (runs, newest) = (num_runs(&bench, held).await?, bench.ground.inside.epoch(held).await?);
@@ -68,8 +68,8 @@ async fn num_runs(bench: &Bench, repository: RepositoryId) -> Result<usize> {
     Ok(bench.ground.inside.cluster.runs.runs(Some(repository), usize::MAX).await?.len())
 }
 
-/// Waits until the ledger has refused the zombie's write with its old epoch, and the broker its answer; then
-/// it has no job.
+/// Waits until the ledger has refused the zombie's write with its old epoch, and the broker has refused its
+/// acknowledgement. After that, the zombie has no job.
 async fn is_refused(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let log = bench.ground.cluster.log(ZOMBIE);

@@ -1,4 +1,4 @@
-//! One repository through all services, and the removal of another.
+//! Indexes one repository through all services, and deletes another repository.
 
 use std::fs;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use cairn_wire::{Job, SyncJob};
 use tokio::time::{Instant, sleep};
 use toml::Table;
 
-/// A deadline for waiting; on a busy machine everything takes longer.
+/// The time limit for conditions, long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -38,8 +38,8 @@ async fn repository_passes_through_every_service() -> Result<()> {
     Ok(())
 }
 
-/// Also on the cloner's disk and among the dead letters. Artifacts are removed by the age of their
-/// references: see `crates/stages/src/sweep/artifacts.rs`.
+/// The test also checks the cloner's disk and the dead letters. It does not check artifacts, which are
+/// removed according to the age of their references: see `crates/stages/src/sweep/artifacts.rs`.
 #[tokio::test(flavor = "multi_thread")]
 async fn deleted_repository_leaves_no_data() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
@@ -54,7 +54,7 @@ async fn deleted_repository_leaves_no_data() -> Result<()> {
     }
     let worker = ground.inside.cluster.broker()?;
     for (repository, _) in &asked {
-        // The first request was abandoned.
+        // Leaves a dead letter of an abandoned sync request for each repository.
         let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository: *repository, request: 0 });
         worker.publish(Lane::Bulk, vec![job]).await?;
         let delivery = worker.receive(StageName::Sync).await?.context("it is open")?;
@@ -83,7 +83,8 @@ async fn deleted_repository_leaves_no_data() -> Result<()> {
         ensure!(Instant::now() < deadline, "left: {known:?}, {} files", num_files());
         sleep(Duration::from_millis(500)).await;
     }
-    // Not earlier: reading dead letters hides them from the sweep meanwhile.
+    // The dead letters must not be read earlier, because reading them hides them from the sweep for some
+    // time.
     let letters = broker.dead_letters(9).await?;
     let letters: Vec<_> = letters.iter().filter_map(|letter| Some(letter.job.as_ref()?.repository())).collect();
     ensure!(letters == [asked[0].0], "dead letters of {letters:?}");

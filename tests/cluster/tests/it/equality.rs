@@ -1,5 +1,6 @@
-//! The cluster's index equals that of local mode, record by record, and so do the answers to questions: at
-//! first, and after changes, deletions and renames.
+//! Checks that the cluster's index equals the index of local mode, record by record, and that both give the
+//! same answers to questions. This is checked after the first indexing, after changes and renames, and after
+//! deletions.
 
 use std::time::Duration;
 
@@ -19,14 +20,16 @@ use crate::questions::{Compared, Round, Service, Sides};
 const LEAST_REPOSITORIES: usize = 30;
 const LEAST_CHUNKS: u64 = 3_000;
 const LEAST_KINDS: usize = 40;
-/// Draws of each kind of question in the first round.
+/// The number of times that each kind of question is drawn in the first round.
 const DRAWS: usize = 3;
-/// The least number of questions for each draw, and of those with results that tie exactly because of forks.
+/// The minimum number of questions for each draw, and of questions whose results tie exactly because of
+/// forks.
 const LEAST_QUESTIONS: usize = 100;
 const LEAST_TIED: usize = 16;
-/// Repositories that are deleted at the end.
+/// The number of repositories that are deleted at the end.
 const NUM_DELETED: usize = 3;
-/// Pages of one search that are compared at first; later only the first page is.
+/// The maximum number of pages that are compared for each search in the first round. Later rounds compare
+/// only the first page.
 const MAX_PAGES: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(50);
@@ -34,7 +37,8 @@ const POLL: Duration = Duration::from_millis(50);
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_equals_local_mode() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    // Questions are compared here without regard to their time, because all services run on one machine.
+    // A long timeout, because all services run on one machine and the time of questions is not part of this
+    // test.
     let settings = toml! { [query.gateway]
     request_timeout_ms = 60000 };
     let mut ground = Ground::prepare(&servers, &settings).await?;
@@ -50,7 +54,8 @@ async fn cluster_equals_local_mode() -> Result<()> {
     println!("{} repositories, {num_chunks} chunks: equal", fixtures.len());
     ask_both(&sides, &round(&fixtures, "nobody", 1, MAX_PAGES, DRAWS)).await?;
 
-    // The kinds of questions are the same in each round; the short form draws one of each after a change.
+    // Each round has the same kinds of questions. After a change, the short form draws one question of each
+    // kind.
     let draws = if is_long() { DRAWS } else { 1 };
     fixtures.iter_mut().try_for_each(Fixture::change)?;
     both(&ground, &local, &fixtures).await?;
@@ -82,8 +87,8 @@ async fn sides(ground: &Ground, local: LocalMode, fixtures: &[Fixture]) -> Resul
     Ok(Sides { local, service, forks: forks.collect() })
 }
 
-/// Questions are about forks, so that results tie, and about repositories written by hand; answers come from
-/// all repositories.
+/// Questions are drawn from forks, so that results tie, and from repositories written by hand. Answers come
+/// from all repositories.
 fn round<'a>(fixtures: &'a [Fixture], gone: &'a str, seed: u64, max_pages: usize, draws: usize) -> Round<'a> {
     let is_asked_about = |fixture: &&Fixture| fixture.fork_of.is_some() || !fixture.is_generated();
     let repositories = fixtures.iter().filter(is_asked_about);
@@ -91,7 +96,7 @@ fn round<'a>(fixtures: &'a [Fixture], gone: &'a str, seed: u64, max_pages: usize
     Round { repositories: repositories.collect(), gone, seed, max_pages, draws }
 }
 
-/// Asks when the query service sees the last publication.
+/// Waits until the query service sees the last publication. Then asks both sides and compares the answers.
 async fn ask_both(sides: &Sides, round: &Round<'_>) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     while !tokio::task::block_in_place(|| sides.agree(&["fingerprint"]))? {
@@ -110,7 +115,7 @@ async fn ask_both(sides: &Sides, round: &Round<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Brings every repository up to date in both.
+/// Indexes the present state of every repository on both sides.
 async fn both(ground: &Ground, local: &LocalMode, fixtures: &[Fixture]) -> Result<()> {
     let mut asked = Vec::new();
     for fixture in fixtures {
@@ -122,7 +127,7 @@ async fn both(ground: &Ground, local: &LocalMode, fixtures: &[Fixture]) -> Resul
     ground.inside.settled(&asked, PATIENCE).await
 }
 
-/// Compares all fingerprints; returns the number of chunks.
+/// Compares all fingerprints. Returns the number of chunks.
 async fn compare(ground: &Ground, local: &LocalMode, expected: usize) -> Result<u64> {
     let cluster: Vec<Value> =
         ground.inside.fingerprints().await?.iter().map(|of| serde_json::json!(FingerprintReport::of(of))).collect();

@@ -1,5 +1,5 @@
-//! Repositories that a cluster and local mode index: generated code that changes at random, small ones
-//! written by hand for everything that generated code lacks, and forks.
+//! Repositories that both a cluster and local mode index. They are generated code that changes at random,
+//! small repositories written by hand with everything that generated code lacks, and forks.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,15 +12,16 @@ use cairn_testkit::{FixtureRepository, Mutation};
 const NUM_GENERATED: usize = 24;
 const NUM_FORKED: usize = 6;
 const NUM_FILES: usize = 40;
-/// Random changes of each repository of generated code.
+/// The number of random changes to each repository of generated code.
 pub(crate) const NUM_STEPS: usize = 6;
-/// At least one source of each language.
+/// Contains at least one source file of each language.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/core/syntax/test_data");
 
 pub(crate) struct Fixture {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
-    /// A bare clone, whose contents and paths equal those of another until the other changes.
+    /// The name of the origin, if this is a bare clone. Contents and paths equal those of the origin until
+    /// the origin changes.
     pub(crate) fork_of: Option<String>,
     content: Content,
 }
@@ -62,8 +63,8 @@ impl Fixture {
         matches!(self.content, Content::Generated(_))
     }
 
-    /// Generated code changes at random; in repositories written by hand a folder is renamed, and files are
-    /// removed, added and edited.
+    /// Changes generated code at random. In a repository written by hand, renames folders, and removes, adds
+    /// and edits files.
     pub(crate) fn change(&mut self) -> Result<()> {
         match &mut self.content {
             Content::Generated(mutation) => (0..NUM_STEPS).for_each(|_| mutation.step()),
@@ -74,7 +75,8 @@ impl Fixture {
     }
 }
 
-/// Forks are last, each after at least one repository that is not its origin.
+/// Creates all repositories. The forks are last, and each comes after at least one repository that is not its
+/// origin.
 pub(crate) fn fixtures(folder: &Path) -> Result<Vec<Fixture>> {
     let mut fixtures: Vec<Fixture> = (0..NUM_GENERATED).map(Fixture::generated).collect();
     let written = [("shop", shop()?), ("warehouse", warehouse()?), ("languages", languages()?)];
@@ -108,8 +110,8 @@ fn change(repository: &mut FixtureRepository) -> Result<()> {
     repository.commit("change").map(drop)
 }
 
-/// Uses the warehouse's packages; has documents, tests, tags, secrets, a wide class, a long function, and a
-/// file for each reason to skip one.
+/// A repository that uses the packages of `warehouse`. It contains documents, tests, tags, secrets, a wide
+/// class, a long function, and one file for each reason to skip a file.
 fn shop() -> Result<FixtureRepository> {
     let mut shop = FixtureRepository::new()?;
     for (path, text) in SHOP {
@@ -120,7 +122,7 @@ fn shop() -> Result<FixtureRepository> {
     shop.write("shop/rules.py", format!("class ShippingRules:\n    \"\"\"All rules of shipping.\"\"\"\n\n{methods}"))?;
     let steps: String = (0..400).map(|number| format!("    total = total + parcels[{number}].weight\n")).collect();
     shop.write("shop/long.py", format!("def weigh_all_parcels(parcels):\n    total = 0\n{steps}    return total\n"))?;
-    // In two pieces, so that scanners of this repository do not report it.
+    // The password is split into two strings, so that secret scanners do not report this source file.
     shop.write("shop/settings.py", format!("password = \"{}{}\"\nTIMEOUT = 5\n", "Xk7vQ2m", "Lp9rTz4w"))?;
     shop.write("deploy/database.yaml", format!("url: postgres://shop:{}{}@db.example.org/shop\n", "Hq4z", "Tn8w2Lk"))?;
     shop.write("assets/logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0")?;
@@ -189,7 +191,7 @@ const SHOP: &[(&str, &str)] = &[
     (".env", "TOKEN=none\n"),
 ];
 
-/// Publishes packages of three kinds, which other repositories use.
+/// A repository that publishes packages of three kinds. Other repositories use these packages.
 fn warehouse() -> Result<FixtureRepository> {
     let mut warehouse = FixtureRepository::new()?;
     for (path, text) in WAREHOUSE {
@@ -221,7 +223,7 @@ const WAREHOUSE: &[(&str, &str)] = &[
     ),
 ];
 
-/// The fixtures of the parsers: at least one source of each language, and documents of each kind.
+/// The fixtures of the parsers: at least one source file of each language, and documents of each kind.
 fn languages() -> Result<FixtureRepository> {
     let mut languages = FixtureRepository::new()?;
     languages.write("README.md", "# Languages\n\nSources of many.\n")?;

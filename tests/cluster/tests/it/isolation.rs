@@ -1,5 +1,5 @@
-//! No action of another tenant changes one byte of a tenant's answers; a forbidden repository is like one
-//! that does not exist.
+//! Checks that no action of one tenant changes a byte of another tenant's answers, and that a forbidden
+//! repository looks like one that does not exist.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,8 @@ const NUM_REPOSITORIES: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(600);
 const MCP: &str = "/mcp";
 
-/// Numbers of repositories of the other tenant, one after the other; the last one only in the long form.
+/// The numbers of repositories of the other tenant, in the order of the rounds. Only the long form uses the
+/// last number.
 const NEIGHBOURS: [usize; 3] = [0, 10, 300];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -46,15 +47,15 @@ async fn other_tenant_changes_no_byte() -> Result<()> {
     forbidden_is_unknown(&ground, &url, &a).await
 }
 
-/// A key that may see one repository gets the same answer for a forbidden repository as for one that does not
-/// exist, equally fast.
+/// Asks with a key that may see only one repository. The answer for a forbidden repository must equal the
+/// answer for a repository that does not exist. Prints the times of both.
 async fn forbidden_is_unknown(ground: &Ground, url: &str, tenant: &Tenant) -> Result<()> {
     let key = key(ground, tenant, Some(vec!["shared-0".to_owned()])).await?;
     let body = |name: &str| json!({ "repository": name, "path": "x.py" });
-    // Names of the same length, so that the names themselves make no difference.
+    // The two names have the same length, so that the length makes no difference.
     let (forbidden, unknown) = (body("shared-1"), body("nobody-1"));
     let (mut times_forbidden, mut times_unknown) = (Vec::new(), Vec::new());
-    // The answers are compared in both forms; the times are read by people, in the long one.
+    // Both forms compare the answers. The long form also gives useful times, which a person must read.
     let num_calls = if is_long() { 1000 } else { 100 };
     for _ in 0..num_calls {
         let start = Instant::now();
@@ -76,7 +77,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// Registers this many repositories of a tenant and waits until they are indexed; they share contents and
+/// Registers `count` repositories of a tenant and waits until they are indexed. They have common contents and
 /// names.
 async fn index(ground: &Ground, tenant: &Tenant, repositories: &[Mutation], count: usize) -> Result<()> {
     let mut asked = Vec::new();
@@ -126,7 +127,7 @@ fn questions(repositories: &[Mutation]) -> Vec<(&'static str, Value)> {
     questions
 }
 
-/// The tools, called as agents call them.
+/// Calls of the MCP tools, in the form that agents use.
 fn tool_calls(words: &[&str]) -> Vec<(&'static str, Value)> {
     let call = |tool: &str, arguments: Value| {
         let params = json!({ "name": tool, "arguments": arguments });
@@ -143,7 +144,7 @@ fn tool_calls(words: &[&str]) -> Vec<(&'static str, Value)> {
     calls
 }
 
-/// The first two pages of an answer, in the form in which they are compared.
+/// The first two pages of an answer, in a form that can be compared.
 async fn pages(url: &str, key: &str, path: &str, body: &Value) -> Result<Vec<String>> {
     let first = ask(url, key, path, body).await?;
     let mut pages = vec![same(&first)];
@@ -156,7 +157,7 @@ async fn pages(url: &str, key: &str, path: &str, body: &Value) -> Result<Vec<Str
     Ok(pages)
 }
 
-/// The whole answer, head and body.
+/// The whole HTTP response, with head and body.
 pub(crate) async fn ask(url: &str, key: &str, path: &str, body: &Value) -> Result<String> {
     let host = url.strip_prefix("http://").context("a plain address")?;
     let body = body.to_string();
@@ -180,7 +181,8 @@ fn cursor_of(answer: &str) -> Option<&str> {
     Some(answer.split_once(CURSOR)?.1.split_once('"')?.0)
 }
 
-/// All bytes except cursors and the time in the head; the length of a cursor counts.
+/// The response without cursors and without the time in the head. The length of each cursor is still
+/// compared.
 fn same(answer: &str) -> String {
     let answer = without_times(answer);
     match cursor_of(&answer) {

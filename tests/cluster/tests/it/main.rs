@@ -1,4 +1,4 @@
-//! The services as an operator runs them, over real servers.
+//! Tests the services with real servers, in the way that an operator runs them.
 
 mod end_to_end;
 mod equality;

@@ -1,4 +1,4 @@
-//! Processes as an operator sees them: the active coordinator, unreachable stores, draining.
+//! Tests what an operator observes: the change of the active coordinator, unreachable stores, and draining.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ async fn owned(ground: &Ground, scheduler: &str) -> Result<u64> {
     ground.cluster.metric(scheduler, "cairn_owned_keys").await
 }
 
-/// The active scheduler, if one is active.
+/// Waits until a scheduler is active, and returns its name.
 async fn active<'a>(ground: &Ground, schedulers: &[&'a str]) -> Result<&'a str> {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -36,7 +36,7 @@ async fn active<'a>(ground: &Ground, schedulers: &[&'a str]) -> Result<&'a str> 
 #[tokio::test(flavor = "multi_thread")]
 async fn standby_coordinator_takes_over() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    // The owner of a key is chosen again within parts of a heartbeat.
+    // A short heartbeat, because a new owner of a key is chosen within a fraction of a heartbeat.
     let settings = toml! { [rabbitmq]
     heartbeat_seconds = 4 };
     let mut ground = Ground::prepare(&servers, &settings).await?;
@@ -50,7 +50,7 @@ async fn standby_coordinator_takes_over() -> Result<()> {
     ensure!(log.contains("on standby") && !log.contains("owns the key"), "{log}");
     ground.cluster.process(first)?.kill().await?;
     ensure!(active(&ground, &[other]).await? == other);
-    // A coordinator that is stopped hands over as well.
+    // A coordinator that is stopped must also hand over.
     ground.cluster.start("scheduler-3", &[]).await?;
     ensure!(owned(&ground, "scheduler-3").await? == 0, "a newcomer takes the key away");
     ground.cluster.stop(other).await?;
@@ -58,7 +58,7 @@ async fn standby_coordinator_takes_over() -> Result<()> {
     Ok(())
 }
 
-/// The answer of `/readyz` with this text, once it comes.
+/// Waits until `/readyz` gives an answer that satisfies `is_it`. Returns the answer.
 async fn readiness(address: &str, is_it: impl Fn(&str) -> bool) -> Result<String> {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -110,7 +110,7 @@ async fn draining_process_reports_it_until_its_end() -> Result<()> {
     let settings = toml! { [pipeline]
     drain_seconds = 600 };
     let mut ground = Ground::prepare(&servers, &settings).await?;
-    // The work in progress takes longer than this test.
+    // The job takes longer than this test.
     let sleeps = "pipeline::before_sync:0:sleep=600000".to_owned();
     ground.cluster.start("cloner", &[("CAIRN_FAIL_AT", sleeps)]).await?;
     let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("nowhere"));
@@ -136,7 +136,7 @@ async fn draining_process_reports_it_until_its_end() -> Result<()> {
     cloner.kill().await
 }
 
-/// The operator's remedy for a missing artifact.
+/// Tests the procedure by which an operator repairs a missing artifact.
 #[tokio::test(flavor = "multi_thread")]
 async fn damage_is_reported_and_a_rebuild_repairs_it() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };

@@ -1,4 +1,5 @@
-//! An unregistered repository, indexed through the query service: the same lines as on this machine.
+//! Indexes an unregistered repository through the query service, and checks that the output equals that of
+//! local mode.
 
 use std::path::Path;
 use std::process::Output;
@@ -14,7 +15,7 @@ use toml::Table;
 
 use crate::questions::Service;
 
-/// A repository that does not exist.
+/// The name of a repository that does not exist.
 const NOWHERE: &str = "nowhere";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -32,7 +33,7 @@ async fn registered_address_is_indexed_as_locally() -> Result<()> {
     let local = LocalMode::new(&root.join("local"), &root.join("operator.toml"));
     let service = service(&ground, &name, true).await?;
 
-    // First it is new, then nothing has changed, then something has.
+    // The repository is new at first, then unchanged, then changed.
     for changed in [None, None, Some("def g(x):\n    return x\n")] {
         if let Some(text) = changed {
             write(source.path(), "src/g.py", text);
@@ -57,7 +58,8 @@ async fn registered_address_is_indexed_as_locally() -> Result<()> {
     forbidden(&ground, &name, &url).await
 }
 
-/// A fetch that fails is reported as a failure, and a forbidden address is never contacted.
+/// Checks that a failed fetch is reported as a failure, and that a URL with a password is refused and its
+/// password is not shown.
 fn failures(service: &Service, root: &Path) -> Result<()> {
     let nowhere = format!("file://{}", root.join(format!("{NOWHERE}.git")).display());
     let output = service.ask(&words(&["index", &nowhere]))?;
@@ -69,7 +71,8 @@ fn failures(service: &Service, root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// For a repository that the key may not see, it gets the same answer as for one that does not exist.
+/// Checks that a key gets the same answer for a repository that it may not see and for one that does not
+/// exist.
 async fn forbidden(ground: &Ground, name: &str, url: &str) -> Result<()> {
     let others = service(ground, "others-only", true).await?;
     let of_known = others.ask(&words(&["index", url, "--json"]))?;
@@ -103,7 +106,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
 
-/// The output without ids and times of each side.
+/// The output without the ids and times, which differ on each side.
 fn reported(output: &Output) -> Result<Value> {
     let text = String::from_utf8_lossy(&output.stdout);
     let mut reported: Value = serde_json::from_str(text.lines().last().unwrap_or_default())

@@ -1,4 +1,5 @@
-//! Questions over many small repositories: the time of a question must not grow with their number.
+//! Asks questions over many small repositories. The time of a question must not grow with the number of
+//! repositories.
 
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,10 @@ use toml::Table;
 
 use crate::questions::Service;
 
-/// Repositories with content.
+/// The number of repositories with content.
 const INDEXED: usize = 12;
-/// All published repositories. Those beyond `INDEXED` exist only in the ledger and have no records in the
-/// stores.
+/// The number of all published repositories. Those after the first `INDEXED` exist only in the ledger and
+/// have no records in the stores.
 const ALL: usize = 300;
 /// The number of times that each question is asked.
 const ROUNDS: usize = 21;
@@ -73,7 +74,7 @@ fn name(number: usize) -> String {
     format!("small-{number:03}")
 }
 
-/// Registers a repository and publishes a run of it, as if its content were that of another.
+/// Registers a repository and publishes a run for it that refers to the content of another repository.
 async fn publish(ground: &Ground, name: &str, published: PublishedGeneration) -> Result<()> {
     let (runs, now_ms) = (&ground.inside.cluster.runs, ground.inside.cluster.clock.now_ms());
     let source = Source::Url { url: format!("file:///nowhere/{name}") };

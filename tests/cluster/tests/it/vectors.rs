@@ -1,4 +1,4 @@
-//! Paid vectors are restored when their cache is lost.
+//! Tests that paid vectors are restored after the loss of the vector cache.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ async fn lost_vector_cache_costs_no_embedding() -> Result<()> {
     Ok(())
 }
 
-/// The number of chunks that the newest run embedded, and of vectors that it found in the cache.
+/// The number of chunks that the newest run embedded, and the number of vectors that it found in the cache.
 async fn vectors(ground: &Ground, repository: RepositoryId) -> Result<(u64, u64)> {
     let runs = ground.inside.cluster.runs.runs(Some(repository), 1).await?;
     let run = runs.first().context("no run")?;

@@ -1,4 +1,4 @@
-//! The subjects of questions: definitions that the repositories contain now.
+//! Draws the subjects of questions from the definitions that the repositories contain at present.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use rand::prelude::*;
 use rand::rngs::StdRng;
 
-/// Languages whose definitions are found, by extension.
+/// The languages in which definitions are searched, by file extension.
 const LANGUAGES: [(&str, &str); 8] = [
     ("py", "python"),
     ("rs", "rust"),
@@ -21,7 +21,7 @@ const LANGUAGES: [(&str, &str); 8] = [
 const DEFINITION: &str = "^(#+|(.*[^a-z])?(def|fn|func|fun|function|class)) +[A-Za-z_]{4}";
 const WORDS: [&str; 7] = ["def ", "fn ", "func ", "fun ", "function ", "class ", "# "];
 
-/// Definitions written by hand that are called; generated code has few calls.
+/// Definitions in the repositories written by hand that have callers. Generated code has few calls.
 const CALLED: [&str; 3] = ["to_cents", "charge_card", "place_order"];
 
 struct Definition {
@@ -31,8 +31,8 @@ struct Definition {
     name: String,
 }
 
-/// Definitions of some repositories, some of which are drawn at random: the same ones for the same seed and
-/// state.
+/// The definitions of some repositories, and a random generator that draws from them. The same seed and state
+/// give the same draws.
 pub(super) struct Drawn {
     rng: StdRng,
     definitions: Vec<Definition>,
@@ -47,8 +47,8 @@ impl Drawn {
         Ok(Self { rng: StdRng::seed_from_u64(seed), definitions })
     }
 
-    /// The values of placeholders. All but the last ones belong to one definition, so that filters match the
-    /// searched definition.
+    /// The values of the placeholders. All except the last few belong to one definition, so that filters
+    /// match the definition that is searched.
     pub(super) fn values(&mut self) -> Result<Vec<(&'static str, String)>> {
         let Definition { repository, path, line, name } =
             self.definitions.choose(&mut self.rng).context("nothing is defined")?;
@@ -77,7 +77,7 @@ impl Drawn {
     }
 }
 
-/// `load_user_7` as `loadUser7`.
+/// Turns `load_user_7` into `loadUser7`.
 fn camel(name: &str) -> String {
     let mut parts = name.split('_');
     let mut camel = parts.next().unwrap_or_default().to_owned();
@@ -99,7 +99,7 @@ fn definitions_of(repository: &str, root: &Path) -> Result<Vec<Definition>> {
     Ok(lines.lines().filter_map(|line| definition(repository, line)).collect())
 }
 
-/// Reads `HEAD:PATH:LINE:TEXT`.
+/// Parses a line of the form `HEAD:PATH:LINE:TEXT`.
 fn definition(repository: &str, found: &str) -> Option<Definition> {
     let mut parts = found.splitn(4, ':').skip(1);
     let (path, line, text) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);

@@ -1,7 +1,7 @@
-//! Questions as command lines: a table of kinds, each drawn several times with other names.
+//! Questions as command lines: a table of kinds. Each kind is drawn several times with different names.
 //!
-//! A word in braces is a placeholder for a property of a drawn definition (`drawn`); quotes keep words
-//! together.
+//! A word in braces is a placeholder for a property of a drawn definition (see `drawn`). Words between quotes
+//! are one argument.
 
 use std::collections::BTreeSet;
 
@@ -10,27 +10,27 @@ use anyhow::Result;
 use super::Round;
 use super::drawn::Drawn;
 
-/// The expected answers of a kind.
+/// The result that is expected of the questions of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Expect {
-    /// At least one question of the kind has results.
+    /// At least one question of the kind must have results.
     Found,
-    /// Results are possible.
+    /// The questions may have results or not.
     Either,
-    /// No question of the kind has results.
+    /// No question of the kind may have results.
     Nothing,
-    /// Each question is refused.
+    /// Each question must be refused.
     Refused,
 }
 
-/// A question as the words of a command line.
+/// A question as the arguments of a command line.
 pub(super) struct CommandLine {
     pub(super) kind: &'static str,
     pub(super) expect: Expect,
     pub(super) arguments: Vec<String>,
 }
 
-/// The questions of all kinds of a round.
+/// All questions of a round, of all kinds.
 pub(super) fn questions(round: &Round) -> Result<Vec<CommandLine>> {
     let mut drawn = Drawn::of(&round.repositories, round.seed)?;
     let (mut questions, mut asked) = (Vec::new(), BTreeSet::new());
@@ -51,7 +51,7 @@ pub(super) fn questions(round: &Round) -> Result<Vec<CommandLine>> {
     Ok(questions)
 }
 
-/// The words of a kind, with values in place of placeholders.
+/// The arguments of a kind, with values in place of the placeholders.
 fn words(kind: &str, values: &[(&str, String)]) -> Vec<String> {
     let parts = kind.split('\'').enumerate();
     let words = parts.flat_map(|(number, part)| match number % 2 {
@@ -63,7 +63,7 @@ fn words(kind: &str, values: &[(&str, String)]) -> Vec<String> {
 }
 
 const FOUND: &[&str] = &[
-    // Words, names, paths, and whole questions.
+    // Searches by words, names, paths, and whole questions.
     "search '{words}'",
     "search {symbol}",
     "search {symbol}()",
@@ -84,7 +84,7 @@ const FOUND: &[&str] = &[
     "search 'functions in {file}'",
     "search 'größe {words} 検索'",
     "search 'the of and'",
-    // One filter.
+    // Searches with one filter.
     "search '{words}' --language {language}",
     "search '{words}' --language PYTHON --language go",
     "search '{words}' --path {path}",
@@ -127,21 +127,21 @@ const FOUND: &[&str] = &[
     "search '{words}' --explain",
     "search {symbol} --explain -n 20",
     "search {path} --explain -n 2",
-    // Several.
+    // Searches with several filters.
     "search {symbol} --repo {repo} --path {folder}/** --explain",
     "search {symbol} --repo f* -n 4 --explain --max-tokens 900",
     "search {symbol} --language {language} --tests exclude --since 30d",
     "search '{words}' --language {language} --module {module} --tests include -n 5",
     "search 'orders that are placed' --repo *shop --language python --tests only --since 2023-11-14",
     "search 'what costs {words}' --repo *shop --tag money --kind function --kind group --explain",
-    // Languages and documents that only the fixtures of the parsers have.
+    // Searches for languages and documents that only the fixtures of the parsers contain.
     "search 'order service {words}' --language java --language kotlin --language csharp --language php",
     "search 'ring of {words}' --language c --language cpp --language zig",
     "search 'accounts {words}' --language elixir --language lua --language ruby",
     "search 'catalogue {words}' --language swift --language scala --language haskell",
     "search 'deploy {words}' --language bash --language dockerfile --language yaml",
     "search 'table of {words}' --language sql --language toml --language json",
-    // Edges.
+    // Questions about edges.
     "graph callers {called}",
     "graph callers {called} --repo shop",
     "graph callers {called} --repo *shop -n 1",
@@ -166,14 +166,14 @@ const FOUND: &[&str] = &[
     "graph sample --class exact --kind calls --kind extends --seed {number}",
     "graph sample --class exact --kind Describes --kind mentions --kind ENTRY_POINT --seed {number}",
     "graph sample --class import --kind imports --kind references --repo shop --repo warehouse --seed {number}",
-    // Files.
+    // Questions about files.
     "show {repo} {path}",
     "show {repo} {path}:{line}",
     "show {repo} {path}:{line}-{last}",
     "show {repo} {path}:{line}-99999",
     "show shop shop/settings.py",
     "show languages documents/analysis.ipynb",
-    // Patterns, inventory, and things that do not exist.
+    // Questions about patterns, the inventory, and things that do not exist.
     "patterns",
     "patterns importer",
     "patterns Importer --repo fork-[3-5]",
@@ -205,7 +205,7 @@ const FOUND: &[&str] = &[
     "fingerprint --repo fork-*",
 ];
 
-/// Names of generated code, few of which are called.
+/// Questions with names of generated code, few of which have callers.
 const EITHER: &[&str] = &[
     "graph callers {symbol}",
     "graph callers {symbol} --repo {repo}",

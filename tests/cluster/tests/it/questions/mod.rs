@@ -1,4 +1,5 @@
-//! Questions to local mode and to a query service: the same results in the same order.
+//! Asks local mode and a query service the same questions, and checks that both give the same results in the
+//! same order.
 
 mod drawn;
 mod kinds;
@@ -19,12 +20,12 @@ use cairn_cluster::{LocalMode, program};
 use kinds::{CommandLine, Expect};
 use reply::Reply;
 
-/// Questions in progress at a time.
+/// The number of questions in progress at the same time.
 const NUM_THREADS: usize = 2;
-/// Differences that are shown.
+/// The maximum number of differences that are shown.
 const NUM_SHOWN: usize = 5;
 
-/// A query service and a key for it.
+/// A query service, and an API key for it.
 pub(crate) struct Service {
     pub(crate) url: String,
     pub(crate) key: String,
@@ -42,15 +43,15 @@ impl Service {
     }
 }
 
-/// Both sides.
+/// The two sides of the comparison.
 pub(crate) struct Sides {
     pub(crate) local: LocalMode,
     pub(crate) service: Service,
-    /// Names of forks and of their origins.
+    /// The name of each fork and of its origin.
     pub(crate) forks: Vec<(String, String)>,
 }
 
-/// The figures of all questions.
+/// The figures of the compared questions.
 #[derive(Default, Debug)]
 pub(crate) struct Compared {
     pub(crate) num_questions: usize,
@@ -58,25 +59,25 @@ pub(crate) struct Compared {
     pub(crate) num_pages: usize,
     pub(crate) num_found: usize,
     pub(crate) num_refused: usize,
-    /// Questions with results that rank the same because a repository is a fork of another.
+    /// The number of questions with results that tie because a repository is a fork of another.
     pub(crate) num_tied: usize,
 }
 
-/// One round of questions.
+/// The parameters of one round of questions.
 pub(crate) struct Round<'a> {
-    /// The subjects of the questions.
+    /// The names and folders of the repositories from which the subjects of the questions are drawn.
     pub(crate) repositories: Vec<(String, &'a Path)>,
     /// A name that no repository has.
     pub(crate) gone: &'a str,
     pub(crate) seed: u64,
-    /// Maximum number of compared pages of one search.
+    /// The maximum number of pages that are compared for each search.
     pub(crate) max_pages: usize,
-    /// Questions of each kind; kinds with the same values, or without placeholders, are asked once.
+    /// The number of questions of each kind. Equal questions are asked only once.
     pub(crate) draws: usize,
 }
 
 impl Sides {
-    /// Asks both sides all kinds of questions.
+    /// Asks both sides questions of all kinds, and compares the answers.
     pub(crate) fn compare(&self, round: &Round) -> Result<Compared> {
         let questions = kinds::questions(round)?;
         let (next, answered) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -93,7 +94,7 @@ impl Sides {
         summed_up(answered.into_inner().expect("no thread panicked"), round.draws)
     }
 
-    /// Whether both sides answer a question in the same way.
+    /// Whether both sides give the same answer to a question.
     pub(crate) fn agree(&self, arguments: &[&str]) -> Result<bool> {
         let (mine, theirs) = self.both(arguments, [None, None])?;
         Ok(mine.comparable() == theirs.comparable())
@@ -124,7 +125,7 @@ impl Sides {
         Ok(answer)
     }
 
-    /// The answers of both sides, asked at the same time.
+    /// Asks both sides at the same time. Returns both answers.
     fn both(&self, arguments: &[&str], cursors: [Option<&str>; 2]) -> Result<(Reply, Reply)> {
         let [mine, theirs] = cursors.map(|cursor| {
             let cursor = cursor.into_iter().flat_map(|cursor| ["--cursor", cursor]);
@@ -143,7 +144,7 @@ impl Sides {
     }
 }
 
-/// The answers of both sides to one question.
+/// The figures of one question, whose answers are the same on both sides.
 #[derive(Default, Debug)]
 struct BothAnswers {
     num_pages: usize,
@@ -152,8 +153,8 @@ struct BothAnswers {
     is_tied: bool,
 }
 
-/// The figures of all questions. Fails if the sides differ, or if a kind proves nothing although several of
-/// its questions were drawn.
+/// Sums up the figures of all questions. Fails if the sides differ, or if several questions of a kind were
+/// drawn and none of them found anything.
 fn summed_up(answered: Vec<(&CommandLine, Result<BothAnswers>)>, draws: usize) -> Result<Compared> {
     let (mut compared, mut found_by_kind, mut differences) = (Compared::default(), BTreeMap::new(), Vec::new());
     for (question, outcome) in answered {
@@ -179,7 +180,7 @@ fn summed_up(answered: Vec<(&CommandLine, Result<BothAnswers>)>, draws: usize) -
     Ok(compared)
 }
 
-/// Fails if answers differ, and shows the first differences.
+/// Fails if there are differences, and shows the first of them.
 fn none_of(differences: &[String]) -> Result<()> {
     let shown = &differences[..differences.len().min(NUM_SHOWN)];
     ensure!(shown.is_empty(), "{} answers differ, among them\n{}", differences.len(), shown.join("\n"));

@@ -1,12 +1,12 @@
-//! Answers in the form in which they are compared, and their properties.
+//! Turns answers into a form that can be compared, and reads their properties.
 
 use std::collections::BTreeSet;
 use std::process::Output;
 
 use serde_json::{Value, json};
 
-/// The permitted differences: index times, ids and digests derived from them, the folder of the index, and
-/// counts of caches that other runs fill at the same time.
+/// The fields that may differ: index times, ids and digests derived from them, the folder of the index, and
+/// counts of caches that concurrent runs fill.
 const OWN: [&str; 14] = [
     "indexed_at",
     "indexed_at_ms",
@@ -24,14 +24,14 @@ const OWN: [&str; 14] = [
     "cache_hits",
 ];
 
-/// Lists; an answer has one of them, unless it is about a single thing.
+/// The names of list fields. An answer has one of these fields, unless it is about a single thing.
 const LISTS: [&str; 8] =
     ["results", "edges", "patterns", "entries", "findings", "repositories", "runs", "fingerprints"];
 
-/// The end of a call.
+/// The exit code and the output of a call.
 pub(super) struct Reply {
     pub(super) exit_code: Option<i32>,
-    /// One value for each line.
+    /// One JSON value for each line of the output.
     pub(super) lines: Vec<Value>,
 }
 
@@ -51,12 +51,12 @@ impl Reply {
 
     pub(super) fn is_error(&self) -> bool {
         let is_structured = self.lines.iter().any(|line| line["error"]["code"].is_string());
-        // A question that cannot be parsed is refused by the program itself.
+        // If the arguments of a question cannot be parsed, the program itself refuses the question.
         let is_usage = self.exit_code == Some(2) && self.lines.iter().any(Value::is_string);
         self.exit_code != Some(0) && (is_structured || is_usage)
     }
 
-    /// The number of results; 1 for an answer about a single thing.
+    /// The number of results; 1 if the answer is about a single thing.
     pub(super) fn num_found(&self) -> usize {
         if self.is_error() {
             return 0;
@@ -69,7 +69,8 @@ impl Reply {
         self.lines.first()?["next_cursor"].as_str()
     }
 
-    /// Whether results that rank the same have the same path and line in a fork and its origin.
+    /// Whether two results with the same score have the same path and line, one in a fork and one in its
+    /// origin.
     pub(super) fn has_ties(&self, forks: &[(String, String)]) -> bool {
         let results = self.lines.iter().filter_map(|line| line["results"].as_array()).flatten();
         let places: Vec<(String, Location)> = results.flat_map(places).collect();
@@ -82,10 +83,10 @@ impl Reply {
     }
 }
 
-/// Repository, path and line.
+/// The repository, path and line of a result.
 type Location = (String, String, u64);
 
-/// The locations of a result, each with its score.
+/// The locations of a result, each with the score of the result.
 fn places(result: &Value) -> Vec<(String, Location)> {
     let also_at = result["also_at"].as_array().map(Vec::as_slice).unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -101,7 +102,7 @@ pub(super) fn comparable(mut answer: Value) -> Value {
             for (name, field) in fields.iter_mut() {
                 *field = match name.as_str() {
                     own if OWN.contains(&own) => Value::Null,
-                    // Only the repository differs.
+                    // Cursors contain ids that differ, so only their lengths are compared.
                     "next_cursor" | "cursor" => field.as_str().map_or(Value::Null, |cursor| cursor.len().into()),
                     "runs" => of_each_repository(comparable(field.take())),
                     _ => comparable(field.take()),
@@ -114,7 +115,8 @@ pub(super) fn comparable(mut answer: Value) -> Value {
     answer
 }
 
-/// A cluster works on several repositories in parallel; the runs of one repository are in order.
+/// Sorts runs by repository, without changing the order within a repository. A cluster works on several
+/// repositories in parallel.
 fn of_each_repository(mut runs: Value) -> Value {
     if let Some(runs) = runs.as_array_mut() {
         runs.sort_by_key(|run| run["repository"].as_str().map(str::to_owned));

@@ -1,4 +1,4 @@
-//! The MCP tools, called as agents call them: local mode on standard input, the query service over HTTP.
+//! Calls the MCP tools as agents call them: local mode on standard input, the query service over HTTP.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -11,12 +11,12 @@ use super::reply::comparable;
 use super::{Round, Sides, none_of};
 use crate::isolation;
 
-/// Calls of each kind.
+/// The number of calls of each kind.
 const DRAWS: usize = 2;
-/// Longer words are cursors.
+/// A word that is longer than this is a cursor.
 const LONGEST_WORD: usize = 60;
 
-/// The answers of both sides to all calls.
+/// The figures of the compared calls.
 #[derive(Default, Debug)]
 pub(crate) struct Called {
     pub(crate) num_calls: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Called {
 }
 
 impl Sides {
-    /// Calls each tool that reads, on both sides.
+    /// Calls each read-only tool on both sides, and compares the answers.
     pub(crate) async fn compare_tools(&self, round: &Round<'_>) -> Result<Called> {
         let mut drawn = Drawn::of(&round.repositories, round.seed)?;
         let mut agent = LocalAgent::start(self)?;
@@ -56,7 +56,7 @@ impl Sides {
     }
 }
 
-/// A call with values in place of placeholders.
+/// A call of a tool, with values in place of the placeholders.
 fn call_of(tool: &str, arguments: &str, values: &[(&str, String)]) -> Result<Value> {
     let arguments = values.iter().fold(arguments.to_owned(), |text, (name, value)| text.replace(name, value));
     let arguments: Value = serde_json::from_str(&arguments).context(arguments)?;
@@ -64,7 +64,7 @@ fn call_of(tool: &str, arguments: &str, values: &[(&str, String)]) -> Result<Val
     Ok(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }))
 }
 
-/// `cairn mcp`, over standard input and output.
+/// A `cairn mcp` process, used over standard input and output.
 struct LocalAgent {
     process: Child,
     input: ChildStdin,
@@ -95,13 +95,13 @@ impl LocalAgent {
 
 impl Drop for LocalAgent {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// The result of a call in the form in which it is compared: JSON like that of the command line, text without
+/// The result of a call in a form that can be compared: JSON as for the command line, and texts without the
 /// permitted differences.
 fn result(mut reported: Value) -> Value {
     let mut result = reported["result"].take();
@@ -112,7 +112,7 @@ fn result(mut reported: Value) -> Value {
     result
 }
 
-/// A text with marks in place of times, ids of runs and cursors.
+/// Replaces times, run ids and cursors in a text by fixed words.
 fn masked(text: &str) -> String {
     let is_of_word = |c: char| c.is_ascii_alphanumeric() || "-_:.".contains(c);
     let mut masked = String::new();
