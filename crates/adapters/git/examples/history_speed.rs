@@ -1,8 +1,9 @@
 //! Measures the time to read the history of a bare repository: `cargo run --release -p cairn-git --example
 //! history_speed -- REPO`.
 //!
-//! Prints the time of a first read, of a read with the head in the cache, and of a read with the head's
-//! parent in the cache. For comparison it prints the time in which `git log` lists the paths of every commit.
+//! Prints the time of three reads: without a cache, with the history of the head in the cache, and with the
+//! history of the head's parent in the cache. For comparison, it also prints the time that `git log` takes to
+//! list the paths of every commit.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;

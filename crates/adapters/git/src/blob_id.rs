@@ -1,4 +1,4 @@
-//! Git's object id of a content.
+//! Computes the object id that git gives to a content.
 
 use cairn_domain::BlobId;
 use sha1::{Digest, Sha1};
@@ -11,7 +11,7 @@ pub fn blob_id(bytes: &[u8]) -> BlobId {
     BlobId(hasher.finalize().into())
 }
 
-/// The id of a content that is not read.
+/// The id of an entry whose content is not read.
 pub(crate) const NO_BLOB: BlobId = BlobId([0; 20]);
 
 #[cfg(test)]

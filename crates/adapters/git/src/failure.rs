@@ -1,11 +1,11 @@
-//! Errors of this adapter: constructors, and the meaning of errors of libgit2 and of the file system.
+//! Creates the errors of this adapter, and maps errors of libgit2 and of the file system to them.
 
 use std::io;
 
 use cairn_ports::{ErrorKind, SourceError};
 use cairn_redaction::{Untrusted, quoted};
 
-/// An error whose cause is a sentence for people.
+/// An error whose cause is a readable message.
 pub(crate) fn failure(kind: ErrorKind, operation: &'static str, key: &str, message: impl Into<String>) -> SourceError {
     SourceError::new(kind, operation, key).because(message.into())
 }
@@ -19,7 +19,8 @@ pub(crate) fn from_io(operation: &'static str, key: &str, error: io::Error) -> S
     SourceError::new(kind, operation, key).because(error)
 }
 
-/// The text of libgit2 may contain names and settings of the repository, so it is quoted.
+/// The message of libgit2 may contain names and settings of the repository, so it is quoted as untrusted
+/// text.
 pub(crate) fn from_git(operation: &'static str, key: &str, error: &git2::Error) -> SourceError {
     let kind = match (error.code(), error.class()) {
         (git2::ErrorCode::NotFound | git2::ErrorCode::UnbornBranch, _) => ErrorKind::NotFound,
@@ -32,7 +33,8 @@ pub(crate) fn from_git(operation: &'static str, key: &str, error: &git2::Error) 
     failure(kind, operation, key, format!("libgit2 reports {}", quoted(error.message())))
 }
 
-/// A foreign name as a value: redacted, escaped and bounded, without the marks of a quotation.
+/// Makes a name from a repository printable: redacted, escaped and limited in length, without quotation marks
+/// around it.
 pub(crate) fn printable(text: &str) -> String {
     Untrusted::new(text).as_str().trim().to_owned()
 }

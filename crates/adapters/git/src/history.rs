@@ -1,13 +1,15 @@
-//! The time at which each path of a commit was last changed, equal to `git log -1 -- path`.
+//! Computes the time at which each path of a commit was last changed. The result equals that of `git log -1
+//! -- path`.
 //!
-//! For each path there is one line of commits to follow. If no parent of a commit has the path with the same
-//! content, the commit has changed the path. Otherwise the line continues at the first parent with the same
-//! content. So the result depends on the commit alone, not on the order of the walk or on earlier results.
+//! For each path, one line of commits is followed. If no parent of a commit has the path with the same
+//! content, this commit is the last change of the path. Otherwise the line continues at the first parent that
+//! has the path with the same content. So the result depends on the commit alone, not on the order of the
+//! walk or on earlier results.
 //!
-//! All paths are followed together, newest commit first. Saved results of an earlier head are followed along
-//! their own lines. Where a wanted path meets the same path of the saved results on one commit, both lines
-//! are the same from there on, so the saved result is the answer. After a commit, a merge or a change of
-//! branch, only the commits on both sides of the fork are walked.
+//! All paths are followed together, newest commit first. The paths of a saved history are followed in the
+//! same way from the earlier head. If both lines of a path reach the same commit, they are identical from
+//! this commit on, so the saved result is the result of the path. After a commit, a merge or a change of
+//! branch, only the commits that one of the two heads can reach and the other cannot are walked.
 
 mod paths;
 mod saved;
@@ -102,7 +104,8 @@ fn shallow_ends(repository: &Repository) -> (HashSet<Oid>, [u8; 32]) {
     (ends, *blake3::hash(text.as_bytes()).as_bytes())
 }
 
-/// The numbers of the paths whose history is followed through one commit.
+/// The paths whose lines pass through one commit, by number. `known` contains the paths of the saved history
+/// with their results.
 #[derive(Default)]
 struct Load {
     wanted: HashSet<u32>,
@@ -133,8 +136,8 @@ struct Descent<'r> {
     paths: &'r mut [PathHistory],
     numbers: HashMap<Vec<u8>, u32>,
     loads: HashMap<Oid, Load>,
-    /// Commits with a load, newest first. A commit with a wrong time may be passed twice; its lines stay the
-    /// same.
+    /// Commits with a load, newest first. A commit with a wrong time may be processed twice, which does not
+    /// change the lines of its paths.
     queue: BinaryHeap<(i64, Oid)>,
     num_wanted: usize,
 }
@@ -187,7 +190,7 @@ impl<'r> Descent<'r> {
         if !load.known.is_empty() {
             self.meet(&mut load);
         }
-        // The commits beyond are not in the clone: the result stays `None`.
+        // The clone does not contain the parents of this commit, so the result stays `None`.
         if self.ends.contains(&commit.id()) {
             self.num_wanted -= load.wanted.len();
             return Ok(());
@@ -212,8 +215,8 @@ impl<'r> Descent<'r> {
         self.send(first.id(), load)
     }
 
-    /// Sets the result of paths that are both wanted and known, and drops known paths that are not wanted any
-    /// more.
+    /// Sets the result of each path that is both wanted and known. Drops known paths that are no longer
+    /// wanted.
     fn meet(&mut self, load: &mut Load) {
         let met: Vec<u32> = if load.wanted.len() < load.known.len() {
             load.wanted.iter().filter(|number| load.known.contains_key(number)).copied().collect()
@@ -236,7 +239,7 @@ impl<'r> Descent<'r> {
         self.num_wanted -= 1;
     }
 
-    /// Paths of the load that differ between the two trees.
+    /// The paths of the load that differ between the two trees.
     fn changed(&mut self, new: Oid, old: Oid, load: &Load) -> Result<Vec<u32>, git2::Error> {
         if new == old {
             return Ok(Vec::new());
@@ -258,7 +261,7 @@ impl<'r> Descent<'r> {
         Ok(changed)
     }
 
-    /// The first parent, without parent 0, that has the path with the same content as the commit.
+    /// The first parent after parent 0 that has the path with the same content as the commit.
     fn unchanged_parent(&mut self, commit: &Commit<'_>, number: u32) -> Result<Option<Oid>, git2::Error> {
         if commit.parent_count() < 2 {
             return Ok(None);

@@ -1,12 +1,13 @@
-//! The parts that all listings share: limits, order, and the digest that distinguishes two states of files on
-//! disk.
+//! The parts that all listings share: the limits, the order, and the digest that identifies a state of the
+//! files on disk.
 
 use cairn_domain::{Digest, Digester};
 use cairn_ports::{ErrorKind, ListedSoFar, ListingLimit, SourceError, TreeEntry};
 
 use crate::failure::failure;
 
-/// Counts the entries of a listing and ends it at the limit of the adapter or of the caller.
+/// Counts the entries of a listing. Returns an error if the limit of the adapter or of the caller is
+/// exceeded.
 pub(crate) struct Counter<'l> {
     key: &'l str,
     max_entries: usize,
@@ -25,7 +26,7 @@ impl<'l> Counter<'l> {
         self.limit.check(ListedSoFar { num_paths, size_bytes: 0 })
     }
 
-    /// Counts an entry and checks the limits. Call it before the entry is kept.
+    /// Counts an entry and checks the limits. Call it before the entry is stored.
     pub(crate) fn add(&mut self, size_bytes: u64) -> Result<(), SourceError> {
         self.listed.num_paths += 1;
         self.listed.size_bytes = self.listed.size_bytes.saturating_add(size_bytes);
@@ -42,7 +43,7 @@ impl<'l> Counter<'l> {
         Err(failure(ErrorKind::TooLarge, "open", self.key, message))
     }
 
-    /// Checks a number of directories against the same limit: each one costs a step of the walk.
+    /// Checks a number of directories against the same limit, because the walk visits each directory.
     pub(crate) fn check_directories(&self, num_directories: u64) -> Result<(), SourceError> {
         if num_directories <= self.max_entries as u64 {
             return Ok(());
@@ -54,14 +55,14 @@ impl<'l> Counter<'l> {
 
 /// Sorts by path and removes repeated paths.
 ///
-/// Names are unique within a directory and within a well-formed tree. So equal neighbours are one file that
-/// was found twice (on disk and in the index), or a forged tree.
+/// Names are unique within a directory and within a well-formed tree. So two equal neighbours mean that one
+/// file was found twice (on disk and in the index), or that the tree is forged.
 pub(crate) fn sort(entries: &mut Vec<TreeEntry>) {
     entries.sort_unstable_by(|left, right| left.path.cmp(&right.path));
     entries.dedup_by(|left, right| left.path == right.path);
 }
 
-/// Covers the paths, kinds and contents of a sorted tree.
+/// Hashes the paths, kinds, ids and sizes of a sorted tree.
 pub(crate) fn digest(entries: &[TreeEntry]) -> Digest {
     let add = |digester: Digester, entry: &TreeEntry| {
         digester.text(entry.path.as_str()).number(entry.kind as u64).bytes(&entry.blob.0).number(entry.size_bytes)

@@ -1,4 +1,4 @@
-//! Finds the source that a user's text means, and the default name of a repository.
+//! Finds the source to which a user's text refers, and computes the default name of a repository.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::settings::{RemotePolicy, SshSettings};
 /// The error is `Invalid` for a URL that the policy refuses, and `NotFound` or `Forbidden` for a path.
 pub fn locate(text: &str, policy: &RemotePolicy) -> Result<Source, SourceError> {
     if RemoteUrl::looks_like_one(text) && !Path::new(text).exists() {
-        // The error does not contain the text: it may contain a credential.
+        // The error does not contain the text, because the text may contain a credential.
         let url = RemoteUrl::parse(text, policy)
             .map_err(|error| SourceError::new(ErrorKind::Invalid, "locate", "URL").because(error))?;
         return Ok(Source::Url { url: url.as_str().to_owned() });
@@ -32,7 +32,7 @@ pub fn locate(text: &str, policy: &RemotePolicy) -> Result<Source, SourceError> 
     };
     match open_repository(&path) {
         Ok(repository) if repository.is_bare() && !path.join(".git").exists() => Ok(Source::Bare { path: path_text }),
-        // A `.git` directory itself is its repository without the files.
+        // A path to a `.git` directory means its repository without the files of the working tree.
         Ok(_) if !path.join(".git").exists() => Ok(Source::Bare { path: path_text }),
         Ok(_) => Ok(Source::WorkTree { path: path_text }),
         Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(Source::Directory { path: path_text }),
@@ -40,8 +40,8 @@ pub fn locate(text: &str, policy: &RemotePolicy) -> Result<Source, SourceError> 
     }
 }
 
-/// The name of a repository without a configured name: host and path of the remote `origin` if that exists,
-/// and the name of the folder otherwise.
+/// The default name of a repository: the host and path of the remote `origin` if it exists, and otherwise the
+/// name of the folder.
 pub fn repository_name(source: &Source) -> RepositoryName {
     let name = match source {
         Source::Url { url } => name_of_url(url),
@@ -59,8 +59,8 @@ fn origin_of(path: &Path) -> Option<String> {
     remote.url().ok().map(str::to_owned)
 }
 
-/// `None` for a text that is no URL (a path on this machine). Only host and path are used, so credentials are
-/// dropped.
+/// Returns `None` for a text that is not a URL (a path on this machine). Only the host and the path are used,
+/// so credentials are dropped.
 fn name_of_url(text: &str) -> Option<String> {
     let everything = RemotePolicy {
         allow_http: true,
@@ -76,8 +76,8 @@ fn name_of_url(text: &str) -> Option<String> {
     Some(clean(&url.name()))
 }
 
-/// Removes the text before the last `@`, even if an unescaped password contains a slash. Only an `@` at the
-/// beginning of a part of a path (`/@scope/name`) is kept, if no password can be before it.
+/// Removes the text up to the last `@`, even if an unescaped password contains a slash. An `@` is kept only
+/// if it begins a part of a path (`/@scope/name`) and no password can precede it.
 fn without_credentials(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
@@ -95,14 +95,14 @@ fn without_credentials(text: &str) -> String {
 fn name_of_folder(path: &str) -> Option<String> {
     let path = Path::new(path);
     let name = match path.file_name()?.to_str()? {
-        // The `.git` directory of a working tree.
+        // The path is the `.git` directory of a working tree.
         ".git" => path.parent()?.file_name()?.to_str()?,
         name => name,
     };
     Some(clean(name.strip_suffix(".git").filter(|stem| !stem.is_empty()).unwrap_or(name)))
 }
 
-/// Keeps the characters that settings accept in a name.
+/// Replaces each character that settings do not accept in a name with `-`.
 fn clean(name: &str) -> String {
     let fits = |character: char| character.is_alphanumeric() || "._-+/@~".contains(character);
     let name: String = name.chars().map(|character| if fits(character) { character } else { '-' }).take(200).collect();

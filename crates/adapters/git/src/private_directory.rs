@@ -1,13 +1,13 @@
-//! Directories that only their owner may enter.
+//! Creates and checks directories that only their owner may enter.
 //!
 //! The clones contain texts that are redacted everywhere else, and Cairn trusts the files of the index. So
 //! the directory has mode 0700. A directory of another user is refused: its owner could replace every file in
 //! it.
 //!
-//! The same holds for its parents: in a parent that every user may write to, any user can rename the
-//! directory and put another one in its place while Cairn runs. With the sticky bit (like `/tmp`), only the
-//! owner can. The owners of the parents and members of their groups are trusted: a shared project with
-//! `umask 002` and a mount of a container are common places for an index.
+//! The parents of the directory are checked too. In a parent that every user may write to, any user can
+//! replace the directory with another one while Cairn runs. If the parent has the sticky bit (like `/tmp`),
+//! only the owner can do this. The owners of the parents and the members of their groups are trusted, because
+//! an index is often in a shared project with `umask 002` or in a mounted directory of a container.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;
@@ -35,8 +35,9 @@ pub enum NotPrivate {
     Io { path: PathBuf, source: io::Error },
 }
 
-/// Creates the directory with mode 0700 if it does not exist. For an existing one it checks the owner and
-/// removes the permissions of all other users. No parent may be writable for every user.
+/// Creates the directory with mode 0700 if it does not exist. If it exists, this function checks its owner
+/// and removes the permissions of all other users. Returns an error if a parent without the sticky bit is
+/// writable for every user.
 pub fn create_private_directory(path: &Path) -> Result<(), NotPrivate> {
     create_for(path, rustix::process::geteuid().as_raw())
 }
@@ -47,13 +48,13 @@ fn create_for(path: &Path, user: u32) -> Result<(), NotPrivate> {
     if !path.exists() {
         DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
     }
-    // The owner of a link decides where it leads, so a link is checked as well.
+    // The owner of a link can change its target, so the owner of the link is checked as well.
     check_owner(path, &fs::symlink_metadata(path).map_err(failed)?, user)?;
     let metadata = fs::metadata(path).map_err(failed)?;
     if !metadata.is_dir() {
         return Err(NotPrivate::NotADirectory(path.to_owned()));
     }
-    // A link may lead to a place with other parents.
+    // The target of a link may have other parents, so these are checked too.
     check_parents(path, &path.canonicalize().map_err(failed)?)?;
     check_owner(path, &metadata, user)?;
     if metadata.mode() & 0o077 != 0 {

@@ -1,4 +1,4 @@
-//! Settings and limits of the adapter. The service that wires it decides them.
+//! The settings and limits of the adapter. The service that creates the adapter sets them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,26 +8,27 @@ use std::time::Duration;
 use cairn_config::Sources;
 use cairn_domain::{EntryKind, RepoPath, Tenant};
 
-/// A `.cairn.yaml` or `.cairnignore` of a tree on disk, for the reading plan.
+/// A `.cairn.yaml` or `.cairnignore` of a tree on disk, from which the reading plan is made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SettingsFile {
     pub path: RepoPath,
     pub bytes: Vec<u8>,
 }
 
-/// Decides which files of a tree on disk may be opened. It is called when the tree's settings are known, and
-/// before any other content is read. The id of a file on disk must be computed from its content. So without a
-/// plan, files with a sensitive name and all of `node_modules` would be read only to get their ids.
+/// Decides which files of a tree on disk may be opened. It is called after the settings files of the tree are
+/// read, and before any other content is read. The id of a file on disk must be computed from its content. So
+/// without a plan, all of `node_modules` and all files with sensitive names would be read only to get their
+/// ids.
 ///
-/// Takes the settings files of the tree, and returns a test of path, kind and size. A file that fails the
-/// test is listed with a zero id and cannot be read.
+/// It takes the settings files of the tree, and returns a function that decides by path, kind and size. A
+/// file that this function refuses is listed with a zero id and cannot be read.
 pub type ReadingPlan =
     dyn Fn(&[SettingsFile]) -> Box<dyn Fn(&RepoPath, EntryKind, u64) -> bool + Send + Sync> + Send + Sync;
 
-/// Settings of the adapter.
+/// The settings of the adapter.
 #[derive(Clone)]
 pub struct GitSettings {
-    /// Directory for the bare clones of remotes. It is created on first use.
+    /// The directory for the bare clones of remotes. It is created on first use.
     pub clones: PathBuf,
     pub remotes: RemotePolicy,
     pub limits: Limits,
@@ -35,28 +36,28 @@ pub struct GitSettings {
     pub reading_plan: Option<Arc<ReadingPlan>>,
 }
 
-/// Which remotes may be reached, and how. The default is https to public addresses.
+/// The policy for remotes: which may be reached, and how. The default allows only https to public addresses.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RemotePolicy {
     pub allow_http: bool,
     pub allow_file: bool,
-    /// Lets URLs lead to loopback, private and link-local addresses.
+    /// Allows URLs that lead to loopback, private and link-local addresses.
     pub allow_private_addresses: bool,
-    /// Without it ssh is not available.
+    /// If `None`, ssh is not available.
     pub ssh: Option<SshSettings>,
-    /// By range (see `crate::remote::credentials`): the name of the environment variable that contains the
-    /// token. The value is read when it is used.
+    /// For each range (see `crate::remote::credentials`), the name of the environment variable that contains
+    /// the token. The variable is read when the token is needed.
     pub token_variables: BTreeMap<String, String>,
 }
 
-/// How ssh authenticates both sides.
+/// The settings with which ssh authenticates both sides.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SshSettings {
-    /// Host keys that are trusted, and no others.
+    /// The file of the trusted host keys. No other host key is trusted.
     pub known_hosts: PathBuf,
-    /// Private key. Without it the agent chooses one.
+    /// The file of the private key. If `None`, the ssh agent chooses a key.
     pub key: Option<PathBuf>,
-    /// Tenants whose repositories may be fetched by ssh. Empty: all tenants.
+    /// Tenants whose repositories may be fetched by ssh. An empty list allows all tenants.
     pub tenants: Vec<String>,
 }
 
@@ -69,21 +70,22 @@ impl SshSettings {
 /// Limits that no source can exceed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Wall time of one reading of a remote: the wait for another fetch of the same remote, the head, and the
-    /// fetch.
+    /// Maximum wall time to read a remote once: to wait for another fetch of the same remote, to read the
+    /// head, and to fetch.
     pub fetch_timeout: Duration,
-    /// Bytes of a clone on disk.
+    /// Maximum size of a clone on disk.
     pub max_fetch_bytes: u64,
-    /// Memory of each git process. Mapped files do not count.
+    /// Maximum private memory of each git process. Mapped files are not included.
     pub max_git_memory_bytes: u64,
-    /// Processor time of each git process.
+    /// Maximum processor time of each git process.
     pub max_git_cpu_seconds: u64,
-    /// Paths in one tree.
+    /// Maximum number of paths in one tree.
     pub max_entries: usize,
-    /// Directories above a path.
+    /// Maximum number of directories above a path.
     pub max_depth: usize,
     pub max_path_bytes: usize,
-    /// Commits of a history. A longer history is not walked; then no path has a time of change.
+    /// Maximum number of commits of a history. A longer history is not walked, and its paths have no time of
+    /// change.
     pub max_commits: u64,
     /// A larger file on disk is listed with a zero id. No stage reads files of that size.
     pub max_hashed_bytes: u64,

@@ -1,4 +1,4 @@
-//! The port: opens every kind of source.
+//! Implements the port: opens every kind of source.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,10 +17,10 @@ use crate::remote::clone::{CloneDirectory, LOCK, UnusedClone};
 use crate::remote::fetch::{Remote, Resolve, resolve_by_system};
 use crate::settings::GitSettings;
 
-/// The time in which a remote must return its head, unless the limit of a fetch is shorter.
+/// The maximum time in which a remote must return its head, unless `fetch_timeout` is shorter.
 const HEAD_PATIENCE: Duration = Duration::from_secs(120);
 
-/// Reads sources with git and from disk.
+/// Reads sources from disk and from remotes.
 pub struct GitSources {
     settings: GitSettings,
     resolve: Box<Resolve>,
@@ -31,15 +31,16 @@ impl GitSources {
         Self { settings, resolve: Box::new(resolve_by_system) }
     }
 
-    /// The directory of a remote's bare clone. Its name is a hash of the URL: a URL is data, not a path.
+    /// The directory of a remote's bare clone. Its name is a hash of the URL, because a URL must not be used
+    /// as a path.
     pub fn clone_directory(&self, url: &str) -> PathBuf {
         let name = &blake3::hash(url.as_bytes()).to_hex()[..32];
         self.settings.clones.join(format!("{name}.git"))
     }
 
     /// Removes the clones of all URLs that are not in `live`. Keeps clones that were opened within
-    /// `unused_for` or are in use. Returns the number of removed clones. A clone that cannot be removed does
-    /// not stop the others; the first error is returned.
+    /// `unused_for` or are in use. Returns the number of removed clones. If a clone cannot be removed, the
+    /// sweep continues with the next clone, and returns the first error at the end.
     pub fn sweep(&self, live: &BTreeSet<String>, unused_for: Duration) -> Result<u64, SourceError> {
         let key = self.settings.clones.display().to_string();
         let live: BTreeSet<PathBuf> = live.iter().map(|url| self.clone_directory(url).with_extension(LOCK)).collect();
@@ -59,7 +60,8 @@ impl GitSources {
         first_error.map_or(Ok(num_removed), Err)
     }
 
-    /// Locks the clone of a URL, so that no process opens it. `None` if it does not exist or is in use.
+    /// Locks the clone of a URL, so that no other process opens it. Returns `None` if the clone does not
+    /// exist or is in use.
     pub fn unused(&self, url: &str) -> Result<Option<UnusedClone>, SourceError> {
         let lock = self.clone_directory(url).with_extension(LOCK);
         UnusedClone::lock(&lock, Duration::ZERO).map_err(|error| from_io("sweep", &lock.display().to_string(), error))
@@ -74,7 +76,7 @@ impl GitSources {
         Remote::new(url, options.tenant.as_ref(), &self.settings, self.resolve.as_ref(), patience)
     }
 
-    /// Fetches, unless the clone already contains the remote's head.
+    /// Opens the tree of a remote. Fetches first, unless the clone already contains the remote's head.
     fn open_remote(&self, url: &str, options: &ReadOptions) -> Result<ObjectTree, SourceError> {
         let remote = self.remote(url, options, self.settings.limits.fetch_timeout)?;
         let branch = options.branch.as_deref();
@@ -88,7 +90,7 @@ impl GitSources {
             _ => remote.fetch(&clone, branch, &options.meter)?,
         };
         let tree = ObjectTree::open(clone.path(), commit, head.branch, options, &self.settings.limits);
-        // The clone counts as used from now on, while the caller reads it.
+        // Sets the time of the last use to now, because the caller now begins to read the clone.
         lock.set_modified(SystemTime::now()).map_err(|error| from_io("fetch", url, error))?;
         tree
     }

@@ -1,9 +1,10 @@
-//! Plain directories: all files below the root. Links are followed if they stay inside.
+//! Lists plain directories: all files below the root. Links whose targets are inside the root are followed.
 //!
-//! A link is followed if its target is inside the root and is not a directory that the path already passed
-//! through. Every other link (target outside, missing, or a cycle) is recorded as a link. Links between
-//! directories can multiply without a cycle, so the entries found through links to directories have a limit
-//! of their own. Beyond this limit links are recorded.
+//! The listing follows a link if its target is inside the root and is not a directory that the path already
+//! passed through. Every other link (target outside, missing, or a cycle) is recorded as a link. Links
+//! between directories can multiply without a cycle, so a separate limit applies to the entries that are
+//! found through such links. After this limit is reached, links to directories are recorded and no longer
+//! followed.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -21,7 +22,7 @@ use crate::failure::{failure, from_io};
 use crate::listing::{self, Counter};
 use crate::settings::{GitSettings, Limits};
 
-/// Maximum of entries that are found through links to directories.
+/// Maximum number of entries that are found through links to directories.
 const MAX_LINKED_ENTRIES: usize = 20_000;
 
 /// Lists a plain directory.
@@ -46,9 +47,9 @@ type DirectoryId = (u64, u64);
 
 struct Pending {
     path: Vec<u8>,
-    /// The same directory without links.
+    /// The path of the same directory, with all links resolved.
     real: Vec<u8>,
-    /// The directories that lead to it, itself included.
+    /// The directories along the path, from the root to this directory, which is included.
     passed: Vec<DirectoryId>,
     through_link: bool,
 }
@@ -73,7 +74,8 @@ impl<'r> Walk<'r> {
 
     fn run(mut self) -> Result<Vec<FoundFile>, SourceError> {
         while let Some(directory) = self.pending.pop() {
-            // Names are sorted, so that the limit of linked entries ends at the same entry in each run.
+            // The names are sorted, so that the limit of linked entries is reached at the same entry in each
+            // run.
             match self.root.names(&directory.real) {
                 Ok(names) => {
                     for name in names {
@@ -111,7 +113,7 @@ impl<'r> Walk<'r> {
                 return Ok(());
             }
         }
-        // A followed link to a file is that file. Every other link is recorded as a link.
+        // A followed link to a file gets the metadata of that file. Every other link is recorded as a link.
         let shown = target.map(|(_, metadata)| metadata).filter(Metadata::is_file).map_or(metadata, Ok);
         self.num_linked += usize::from(directory.through_link);
         if let Some(file) = FoundFile::new(self.root, path, &real, &shown) {

@@ -1,4 +1,4 @@
-//! Whether a working tree differs from `HEAD`.
+//! Decides whether a working tree differs from `HEAD`.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,7 +14,7 @@ use crate::objects::repository::{blob_of, kind_of_mode};
 use crate::objects::tree::{Below, count_below};
 use crate::settings::Limits;
 
-/// The files that were found on disk, for the comparison with the index.
+/// The files that were found on disk. They are compared with the index.
 pub(super) struct DiskState<'a> {
     pub(super) root: &'a Root,
     /// Sorted by path.
@@ -28,7 +28,7 @@ impl DiskState<'_> {
     }
 }
 
-/// Whether staged, changed, missing or untracked files exist.
+/// Whether the tree has staged, changed, missing or untracked files.
 pub(super) fn is_dirty(
     repository: &Repository,
     index: &Index,
@@ -44,14 +44,15 @@ pub(super) fn is_dirty(
             return true;
         }
     }
-    // Each path is tracked once (except for merge conflicts), so additional entries are untracked files.
+    // The index contains each path once (except for merge conflicts), so a different number of entries means
+    // that files are untracked or missing.
     if tracked.len() != disk.entries.len() {
         return true;
     }
     let head = repository.head().ok().and_then(|head| small(|| head.peel_to_tree()).ok());
     let Some(head) = head else { return !tracked.is_empty() };
-    // A comparison visits every directory of the tree. So the tree is counted first: a few objects can name a
-    // billion directories.
+    // A comparison visits every directory of the tree, and a few objects can name a billion directories. So
+    // the paths and directories of the tree are counted first.
     let is_same_size =
         |below: Below| below.num_paths == tracked.len() as u64 && below.num_directories <= limits.max_entries as u64;
     if !count_below(repository, head.id(), limits).is_ok_and(is_same_size) {
@@ -61,7 +62,7 @@ pub(super) fn is_dirty(
     diff.map_or(true, |diff| diff.deltas().len() > 0)
 }
 
-/// Compares the content of a file that was read, and the size of one that was not read.
+/// Compares the content if the file was read, and only the size if it was not read.
 fn is_unchanged(tracked: &IndexEntry, found: &TreeEntry, modes_count: bool) -> bool {
     let kind = kind_of_mode(tracked.mode);
     let is_file = |kind: EntryKind| matches!(kind, EntryKind::File | EntryKind::Executable);
@@ -71,9 +72,9 @@ fn is_unchanged(tracked: &IndexEntry, found: &TreeEntry, modes_count: bool) -> b
     same_kind && (blob_of(tracked.id) == found.blob || (not_read && same_size))
 }
 
-/// Filters (line ends, large files) make the bytes of a clean file differ from its object. Then the file is
-/// compared with the data that git stored when the file was last clean. This data is not used if the file
-/// changed in the second in which the index was written.
+/// Filters (line endings, large files) can make the bytes of a clean file differ from its git object. For
+/// this case, the file is compared with the stat data that git stored when the file was last clean. Stat data
+/// is not used if the file changed in the second in which the index was written.
 fn is_clean_by_stat(root: &Root, tracked: &IndexEntry, index_written: i64) -> bool {
     let Ok(metadata) = root.metadata(&tracked.path) else { return false };
     let same_kind = kind_of_mode(tracked.mode) == kind_of_mode(metadata.mode());

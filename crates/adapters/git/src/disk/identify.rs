@@ -15,14 +15,14 @@ use crate::settings::{GitSettings, SettingsFile};
 /// A larger settings file is not read.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
-/// Entries with their ids, in the order of the files, and the bytes of the next stat cache.
+/// The entries with their ids, in the order of the files, and the encoded stat cache for the next listing.
 pub(super) struct Identified {
     pub(super) entries: Vec<TreeEntry>,
     pub(super) stat_cache: Vec<u8>,
 }
 
 /// Takes the id from the cache if the file is unchanged, and reads the file otherwise. A file that cannot be
-/// read becomes an entry with the reason.
+/// read becomes an entry that contains the reason.
 pub(super) fn identify(
     root: &Root,
     files: &[FoundFile],
@@ -31,7 +31,8 @@ pub(super) fn identify(
     started_at: SystemTime,
 ) -> Identified {
     let plan = settings.reading_plan.as_ref().map(|plan| plan(&settings_files(root, files)));
-    // A sync reads rule files under every plan: the same files decide in all kinds of sources.
+    // A sync reads rule files whatever the plan is, because the same rule files must apply in all kinds of
+    // sources.
     let by_plan = |path: &RepoPath, kind, size| plan.as_ref().is_none_or(|plan| plan(path, kind, size));
     let max_bytes = settings.limits.max_hashed_bytes;
     let may_open = |file: &FoundFile, kind: EntryKind, size: u64| {
@@ -73,17 +74,17 @@ fn read_entry(root: &Root, file: &FoundFile, kind: EntryKind, max_bytes: u64) ->
     }
 }
 
-/// Files that a sync reads before it decides about any other.
+/// Whether a sync reads this file before it decides about all other files.
 fn is_rule_file(path: &RepoPath) -> bool {
     is_settings(path) || path.file_name() == ".gitattributes"
 }
 
-/// Files that the reading plan is made from.
+/// Whether the reading plan is made from this file.
 fn is_settings(path: &RepoPath) -> bool {
     path.as_str() == ".cairn.yaml" || path.file_name() == ".cairnignore"
 }
 
-/// `.cairn.yaml` of the root and each `.cairnignore`, unless it is unreadable or too large.
+/// Reads `.cairn.yaml` of the root and each `.cairnignore`. Skips files that are unreadable or too large.
 fn settings_files(root: &Root, files: &[FoundFile]) -> Vec<SettingsFile> {
     let mut found = Vec::new();
     for file in files.iter().filter(|file| is_settings(&file.path)) {

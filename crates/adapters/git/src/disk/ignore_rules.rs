@@ -1,8 +1,8 @@
-//! Git's ignore rules of a working tree.
+//! Applies git's ignore rules to a working tree.
 //!
-//! Each ignore file is read beneath the root and within limits: a pipe, a link or an unreadable file has no
-//! patterns, as in git. A file whose patterns cannot be used (too many, or too large when compiled) hides
-//! everything below its directory, because files that its author wanted to hide must not become visible.
+//! Each ignore file is read beneath the root and within limits. As in git, a pipe, a link or an unreadable
+//! file has no patterns. A file whose patterns cannot be used (too many, or too large when compiled) hides
+//! everything below its directory. Otherwise, files that its author wanted to hide could become visible.
 //! Tracked files are listed in any case.
 
 use std::ffi::OsStr;
@@ -19,12 +19,12 @@ use super::root::{Root, read_regular};
 
 pub(super) const IGNORE_FILE: &str = ".gitignore";
 
-/// Bytes of one ignore file.
+/// Maximum size of one ignore file.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-/// Bytes of the ignore files that are compiled at one time: those of a directory and of all directories above
-/// it.
+/// Maximum total size of the ignore files that are compiled at one time: those of a directory and of all
+/// directories above it.
 const MAX_CHAIN_BYTES: u64 = 2 << 20;
-/// Bytes of all ignore files of a tree.
+/// Maximum total size of all ignore files of a tree.
 const MAX_TREE_BYTES: u64 = 16 << 20;
 
 /// The rules of a directory and of the directories above it.
@@ -36,12 +36,13 @@ pub(super) struct IgnoreRules {
 
 enum Own {
     Patterns(Gitignore),
-    /// The patterns cannot be used.
+    /// The patterns cannot be used, so everything below the directory is hidden.
     HidesAll,
 }
 
 impl IgnoreRules {
-    /// The rules that apply before those of the root: `info/exclude` of the repository, then the user's own.
+    /// The rules that apply if no ignore file of the tree matches: `info/exclude` of the repository, then the
+    /// user's global excludes.
     pub(super) fn of_repository(root: &Root, git_directory: &Path) -> Rc<Self> {
         let (of_user, _) = GitignoreBuilder::new(root.path()).build_global();
         let base = Rc::new(Self { own: Own::Patterns(of_user), above: None, chain_bytes: 0 });
@@ -62,7 +63,7 @@ impl IgnoreRules {
         Rc::new(Self { own, above: Some(Rc::clone(above)), chain_bytes })
     }
 
-    /// Whether the rules hide a path. The nearest rule that matches decides.
+    /// Whether the rules hide a path. The matching rule of the nearest directory decides.
     pub(super) fn hide(&self, path: &Path, is_directory: bool) -> bool {
         let mut rules = Some(self);
         while let Some(current) = rules {
@@ -80,7 +81,7 @@ impl IgnoreRules {
     }
 }
 
-/// Reads the ignore files of a tree.
+/// Reads the ignore files of a tree and counts their bytes.
 pub(super) struct IgnoreFiles<'r> {
     root: &'r Root,
     read_bytes: u64,
@@ -91,7 +92,8 @@ impl<'r> IgnoreFiles<'r> {
         Self { root, read_bytes: 0 }
     }
 
-    /// The rules below a directory with an ignore file. The error states why its patterns cannot be used.
+    /// Returns the rules for the entries of a directory, with its ignore file if it has one. The text states
+    /// why the patterns of the ignore file cannot be used.
     pub(super) fn enter(&mut self, directory: &[u8], above: &Rc<IgnoreRules>) -> (Rc<IgnoreRules>, Option<String>) {
         let path = if directory.is_empty() { Vec::new() } else { [directory, b"/"].concat() };
         let path = [&path, IGNORE_FILE.as_bytes()].concat();
@@ -101,8 +103,8 @@ impl<'r> IgnoreFiles<'r> {
             Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
                 return hides_all(above, format!("the ignore file {error}"));
             }
-            // A file that is not regular or not readable has no patterns, as in git. The listing records
-            // its state.
+            // A file that is not regular or not readable has no patterns, as in git. The listing records the
+            // file as unreadable.
             Err(_) => return (Rc::clone(above), None),
         };
         self.read_bytes += text.len() as u64;
@@ -129,7 +131,7 @@ fn compile(directory: &Path, text: &[u8]) -> Option<Gitignore> {
     builder.build().ok()
 }
 
-/// A path in the form that the matcher needs.
+/// Converts a path to the form that the matcher needs.
 pub(super) fn as_path(root: &Root, path: &[u8]) -> PathBuf {
     root.path().join(OsStr::from_bytes(path))
 }

@@ -1,4 +1,4 @@
-//! Sources on disk whose files are read from the file system: working trees and plain directories.
+//! Lists and reads sources whose files come from the file system: working trees and plain directories.
 
 mod directory;
 mod dirty;

@@ -1,13 +1,14 @@
-//! Spreads work on a list over the cores.
+//! Distributes the work on a list over the processor cores.
 
-/// Results in the order of the items. Hashing costs most of the time of a first read.
+/// Returns the results in the order of the items. It runs in parallel because hashing takes most of the time
+/// of a first read.
 pub(super) fn map<T: Sync, R: Send>(items: &[T], work: &(impl Fn(&T) -> R + Sync)) -> Vec<R> {
     let num_threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     if items.len() < 256 || num_threads == 1 {
         return items.iter().map(work).collect();
     }
-    // Each thread gets several pieces in turn, so that one directory of large files does not keep one thread
-    // busy.
+    // The pieces are assigned to the threads in turn, so that the work on a directory of large files is
+    // shared by several threads.
     let pieces: Vec<&[T]> = items.chunks(items.len().div_ceil(num_threads * 8)).collect();
     let mut done: Vec<(usize, Vec<R>)> = Vec::with_capacity(pieces.len());
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Reads contents of files on disk, and compares them with the ids of the listing.
+//! Reads the contents of files on disk, and checks that they match the ids of the listing.
 
 use std::io;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl ContentReader for DiskReader {
     }
 }
 
-/// Whether an error means that something else is at the path now: nothing, a link, a pipe, or a larger file.
+/// Whether an error means that the path has changed: it is now missing, a link, a pipe, or a larger file.
 fn is_change(error: &io::Error) -> bool {
     leads_through_link(error)
         || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge)

@@ -1,8 +1,9 @@
 //! Opens files beneath a directory, and nothing outside it.
 //!
-//! Programs may change the tree while it is read. A check of a path before the open would not hold at the
-//! open: a directory can be replaced with a link in between. So the kernel checks while it opens (`openat2`).
-//! A kernel without that call opens one directory after the other, none of them through a link.
+//! Programs may change the tree while it is read. A check of a path before the open would not be reliable,
+//! because a directory can be replaced with a link between the check and the open. So the kernel checks while
+//! it opens (`openat2`). If the kernel does not have this call, this module opens one directory after the
+//! other and follows no link.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -14,17 +15,17 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Dir, Mode, OFlags, openat, readlinkat};
 use rustix::io::Errno;
 
-/// Flags to inspect a path: no permission to read is needed, and a link is not followed.
+/// Flags to inspect a path. They need no permission to read, and do not follow a link.
 #[cfg(target_os = "linux")]
 const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW);
 #[cfg(not(target_os = "linux"))]
 const LOOK: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
 
-/// A directory that is held open. Paths are relative to it, as the file system stores them.
+/// An open directory. All paths are relative to it, in the bytes that the file system stores.
 pub(super) struct Root {
     path: PathBuf,
     directory: OwnedFd,
-    /// Whether a link is followed as long as its target is inside.
+    /// Whether `read` follows a link whose target is inside the root.
     follows_links: bool,
 }
 
@@ -44,12 +45,12 @@ impl Root {
         self.path.join(OsStr::from_bytes(path))
     }
 
-    /// The metadata of a path. For a link: the metadata of the link itself.
+    /// The metadata of a path. For a link, this is the metadata of the link itself.
     pub(super) fn metadata(&self, path: &[u8]) -> io::Result<Metadata> {
         File::from(self.open_beneath(path, LOOK)?).metadata()
     }
 
-    /// The text of a link.
+    /// The target path that a link contains.
     pub(super) fn link_text(&self, path: &[u8]) -> io::Result<Vec<u8>> {
         let (parent, name) = split(path);
         let parent = self.open_beneath(parent, LOOK | OFlags::DIRECTORY)?;
@@ -70,15 +71,15 @@ impl Root {
         Ok(names)
     }
 
-    /// Where a path with links leads, if that is inside the root. The result contains no link, unless one was
-    /// just made.
+    /// Resolves all links of a path. Returns `None` if the target is outside the root. The result contains no
+    /// link, unless another program has just created one.
     pub(super) fn resolve(&self, path: &[u8]) -> Option<Vec<u8>> {
         let target = fs::canonicalize(self.join(path)).ok()?;
         Some(target.strip_prefix(&self.path).ok()?.as_os_str().as_bytes().to_vec())
     }
 
-    /// The bytes of a regular file and its metadata at the open. Returns an error for a file of more than
-    /// `max_bytes`, and never waits on a pipe.
+    /// The bytes of a regular file, and its metadata at the time of the open. Returns an error for a file of
+    /// more than `max_bytes`, and never waits on a pipe.
     pub(super) fn read(&self, path: &[u8], max_bytes: u64) -> io::Result<(Vec<u8>, Metadata)> {
         let file = match self.open_file(path) {
             Err(error) if self.follows_links && leads_through_link(&error) => {
@@ -97,14 +98,14 @@ impl Root {
     fn open_beneath(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::CLOEXEC;
         match open_at_once(&self.directory, path, flags) {
-            // The call does not exist, or a filter of system calls of an old container runtime rejects it.
+            // The call does not exist, or the system call filter of an old container runtime rejects it.
             Err(Errno::NOSYS | Errno::PERM) => Ok(open_step_by_step(&self.directory, path, flags)?),
             opened => Ok(opened?),
         }
     }
 }
 
-/// Whether an open failed because a part of the path is a link.
+/// Whether an open failed because a part of the path is a link (or a file, if the path continues).
 pub(super) fn leads_through_link(error: &io::Error) -> bool {
     [Errno::LOOP, Errno::XDEV, Errno::NOTDIR].iter().any(|kind| error.raw_os_error() == Some(kind.raw_os_error()))
 }
@@ -124,7 +125,7 @@ pub(super) fn read_regular(file: File, max_bytes: u64) -> io::Result<(Vec<u8>, M
     Ok((bytes, metadata))
 }
 
-/// Directory and name of a path.
+/// Splits a path into its directory and its name.
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|byte| *byte == b'/') {
         Some(slash) => (&path[..slash], &path[slash + 1..]),
@@ -143,7 +144,7 @@ fn open_at_once(directory: &OwnedFd, path: &[u8], flags: OFlags) -> Result<Owned
     let mut opened = open();
     for _ in 1..ATTEMPTS {
         match opened {
-            // A directory was renamed at the same time.
+            // Another program renamed a directory during the call.
             Err(Errno::AGAIN) => opened = open(),
             _ => break,
         }
@@ -156,7 +157,7 @@ fn open_at_once(_: &OwnedFd, _: &[u8], _: OFlags) -> Result<OwnedFd, Errno> {
     Err(Errno::NOSYS)
 }
 
-/// Opens each directory of the path from the one before, and follows no link.
+/// Opens each directory of the path relative to its parent directory, and follows no link.
 fn open_step_by_step(directory: &OwnedFd, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
     let (parents, name) = split(path);
     let mut current: Option<OwnedFd> = None;

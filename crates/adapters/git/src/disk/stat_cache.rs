@@ -1,10 +1,10 @@
-//! Remembers the ids of files on disk, so that an unchanged tree is not read again.
+//! Stores the ids of files on disk, so that unchanged files are not read again.
 //!
-//! A file counts as unchanged if its size, inode and both times are equal to the nanosecond. This is wrong
-//! for a file that changes twice within one tick of the file system's clock. So a file is not stored in the
-//! cache if one of its times is later than two seconds before the read began. This is git's racy-clean rule,
-//! applied when the cache is written. The cache is an opaque sequence of bytes with a checksum. A damaged or
-//! foreign cache counts as empty.
+//! A file is treated as unchanged if its size and inode are equal, and both its times are equal to the
+//! nanosecond. This is wrong for a file that changes twice within one tick of the file system's clock. So a
+//! file is not stored in the cache if one of its times is later than two seconds before the read began. This
+//! is git's racy-clean rule, applied when the cache is written. The cache is an opaque sequence of bytes with
+//! a checksum. A damaged or foreign cache is treated as empty.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -41,7 +41,8 @@ impl Stat {
     }
 }
 
-/// The hash of a path. It is smaller than the path, and the cache contains no name that may contain a secret.
+/// The hash of a path. A hash is smaller than the path, and a path could contain a secret, which must not be
+/// stored.
 type PathKey = [u8; KEY_BYTES];
 
 fn key_of(path: &[u8]) -> PathKey {
@@ -50,7 +51,7 @@ fn key_of(path: &[u8]) -> PathKey {
     key
 }
 
-/// By path, as the file system stores it.
+/// The stat data and ids of files, by the hash of their paths (in the bytes that the file system stores).
 #[derive(Default)]
 pub(super) struct StatCache(HashMap<PathKey, (Stat, BlobId)>);
 

@@ -1,4 +1,4 @@
-//! A listed tree of files on disk, and its paths.
+//! The listing of a tree of files on disk, and the found files from which it is made.
 
 use std::fs::Metadata;
 use std::io;
@@ -13,7 +13,7 @@ use super::root::Root;
 use super::stat_cache::Stat;
 use crate::blob_id::{NO_BLOB, blob_id};
 
-/// The state of the files at the time of the listing.
+/// A tree of files on disk, in its state at the time of the listing.
 pub(crate) struct DiskTree {
     pub(super) root: Arc<Root>,
     pub(super) revision: Revision,
@@ -46,21 +46,22 @@ impl SnapshotTree for DiskTree {
 
 /// A path that was found, before its content is read.
 pub(super) struct FoundFile {
-    /// Relative to the root, as the file system stores it.
+    /// The path relative to the root, in the bytes that the file system stores.
     pub(super) bytes: Vec<u8>,
     pub(super) path: RepoPath,
     pub(super) state: FoundState,
 }
 
 pub(super) enum FoundState {
-    /// Is hashed if the reading plan allows it.
+    /// The file is read and hashed if the reading plan allows it.
     Readable { kind: EntryKind, stat: Stat },
-    /// Is recorded as it is: links, submodules, and paths that cannot be read.
+    /// The entry is recorded without a read of a file: a link, a submodule, or a path that cannot be read.
     Settled { kind: EntryKind, blob: BlobId, size_bytes: u64, unreadable: Option<String> },
 }
 
 impl FoundFile {
-    /// `real` is the path without links to directories. `None` for a name that cannot be a path.
+    /// `real` is the path with all links to directories resolved. Returns `None` for a name that cannot be a
+    /// path.
     pub(super) fn new(root: &Root, bytes: Vec<u8>, real: &[u8], metadata: &io::Result<Metadata>) -> Option<Self> {
         let path = RepoPath::from_bytes(&bytes).ok()?;
         let state = match metadata {

@@ -1,8 +1,8 @@
-//! Working trees as they are on disk: tracked files, and untracked files that are not ignored.
+//! Lists working trees as they are on disk: tracked files, and untracked files that are not ignored.
 //!
 //! The walk applies `.gitignore`, `.git/info/exclude` and the user's global excludes. Tracked files that an
 //! ignore rule hides are added from the index. Contents are the raw bytes on disk: no filter runs. Links are
-//! recorded and never followed. Submodules and other repositories inside are recorded and never entered.
+//! recorded and never followed. Submodules and other nested repositories are recorded and never entered.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -28,7 +28,7 @@ use crate::objects::repository::{blob_of, kind_of_mode, open_repository, resolve
 use crate::objects::tree::date;
 use crate::settings::{GitSettings, Limits};
 
-/// Is listed only if it cannot be read.
+/// This path is listed only if the index cannot be read.
 const INDEX_FILE: &[u8] = b".git/index";
 const UNREADABLE_INDEX: &str = "the index of the working tree is damaged or cannot be read, so tracked files that \
     `.gitignore` hides are missing; remove `.git/index` and run `git reset`";
@@ -66,7 +66,7 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     Ok(DiskTree { root: Arc::new(root), revision, branch, entries: identified.entries, cache })
 }
 
-/// A directory that is still to be listed, with the ignore rules that apply in it.
+/// A directory that is not listed yet, with the ignore rules that apply in it.
 struct Pending {
     path: Vec<u8>,
     depth: usize,
@@ -135,7 +135,7 @@ impl<'r> Walk<'r> {
             return self.enter(directory, path);
         }
         match &metadata {
-            // Pipes, sockets and devices do not exist for git, unless it tracks a file of that name.
+            // Git ignores pipes, sockets and devices, unless it tracks a file of the same name.
             Ok(found) if !found.is_file() && !found.is_symlink() => Ok(()),
             // A link has replaced a directory of the path: the path is no longer part of the tree.
             Err(error) if leads_through_link(error) => Ok(()),
@@ -143,7 +143,7 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Records submodules and repositories inside, and enters all other directories.
+    /// Records submodules and nested repositories, and enters all other directories.
     fn enter(&mut self, above: &Pending, path: Vec<u8>) -> Result<(), SourceError> {
         if let Some(commit) = self.submodules.get(path.as_slice()) {
             let commit = *commit;
@@ -177,8 +177,8 @@ impl<'r> Walk<'r> {
         Ok(())
     }
 
-    /// Adds tracked files that an ignore rule hides from the walk. For git a tracked path does not exist if a
-    /// part of it has become a link.
+    /// Adds tracked files that an ignore rule hides from the walk. A tracked path is skipped if one of its
+    /// directories was replaced with a link, because git then treats the path as missing.
     fn add_hidden_tracked(&mut self, tracked: &[IndexEntry]) -> Result<(), SourceError> {
         let seen: HashSet<Vec<u8>> = self.files.iter().map(|file| file.bytes.clone()).collect();
         for entry in tracked.iter().filter(|entry| !seen.contains(&entry.path)) {

@@ -8,9 +8,10 @@ use crate::objects::repository::blob_of;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct History {
     pub(super) commit: BlobId,
-    /// Digest of the commits at which a shallow clone ends: a deeper clone knows more about the same commit.
+    /// Digest of the commits at which a shallow clone ends. With this digest, a shallow clone and a deeper
+    /// clone of the same commit are distinguished.
     pub(super) boundary: [u8; 32],
-    /// Number of the commit and its ancestors.
+    /// Number of commits: the commit itself and all its ancestors.
     pub(super) num_commits: u64,
     /// Sorted by path.
     pub(super) paths: Vec<PathHistory>,
@@ -18,7 +19,7 @@ pub(crate) struct History {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct PathHistory {
-    /// As git stores it.
+    /// The path in the bytes that git stores.
     pub(super) path: Vec<u8>,
     pub(super) blob: BlobId,
     /// Time of the commit, in seconds since 1970. `None` if a shallow clone ends before that commit.
@@ -26,7 +27,7 @@ pub(super) struct PathHistory {
 }
 
 impl PathHistory {
-    /// A path of the listing, before its last change is known.
+    /// A path of the listing whose last change is not known yet.
     pub(super) fn undated(path: Vec<u8>, id: Oid) -> Self {
         Self { path, blob: blob_of(id), changed_at: None }
     }
@@ -34,7 +35,7 @@ impl PathHistory {
 
 impl History {
     /// The time at which the path got this content. `None` if the commit does not contain the path with this
-    /// content (for example because the file on disk was edited since).
+    /// content, for example because the file on disk was edited after the commit.
     pub(crate) fn changed_at(&self, path: &[u8], blob: BlobId) -> Option<i64> {
         let found = self.paths.binary_search_by(|known| known.path.as_slice().cmp(path)).ok()?;
         Some(&self.paths[found]).filter(|known| known.blob == blob)?.changed_at

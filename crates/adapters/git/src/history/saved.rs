@@ -1,6 +1,6 @@
-//! The saved form of a history: an opaque sequence of bytes with a checksum. Each path is stored as its
-//! difference from the path before. A damaged or foreign history counts as missing, and all commits are
-//! walked again.
+//! Encodes and decodes a saved history: an opaque sequence of bytes with a checksum. Each path is stored as
+//! its difference from the previous path. A damaged or foreign history is treated as missing, so all commits
+//! are walked again.
 
 use cairn_domain::BlobId;
 use cairn_redaction::{Redactor, SecretsIgnore};
@@ -18,7 +18,8 @@ impl History {
         body.extend_from_slice(&self.num_commits.to_le_bytes());
         let mut before: &[u8] = &[];
         let redactor = Redactor::new(&SecretsIgnore::default()).ok();
-        // A name that contains a secret is not stored. Its history is walked again.
+        // A path that contains a secret is not stored. The history of this path is walked again by the next
+        // read.
         let is_shown = |known: &&PathHistory| {
             let path = String::from_utf8_lossy(&known.path);
             redactor.as_ref().is_some_and(|redactor| redactor.redact(&path).findings.is_empty())

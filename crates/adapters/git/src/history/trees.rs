@@ -1,4 +1,5 @@
-//! Trees of commits, compared without being parsed: most commits change few of them.
+//! Compares the trees of commits. Subtrees with the same id are skipped without being read, because most
+//! commits change few trees.
 
 use std::collections::HashSet;
 
@@ -11,7 +12,8 @@ use crate::settings::Limits;
 
 pub(super) struct Trees<'r> {
     store: TreeStore<'r>,
-    /// The directories of the wanted paths. No other directory is entered, even if an old tree contains many.
+    /// The directories of the wanted paths. No other directory is entered, even if an old tree contains many
+    /// other directories.
     watched: HashSet<Vec<u8>>,
 }
 
@@ -50,7 +52,7 @@ impl<'r> Trees<'r> {
                     pending.push((entry.id, [path.as_slice(), b"/"].concat(), depth + 1));
                 }
             }
-            // Trees without files are counted too: a few objects can name a billion of them.
+            // Trees without files are counted too, because a few objects can name a billion such trees.
             num_directories += 1;
             if num_directories > limits.max_entries || paths.len() + pending.len() > limits.max_entries {
                 return Err(git2::Error::from_str("the tree has more paths than the limit"));
@@ -60,7 +62,7 @@ impl<'r> Trees<'r> {
         Ok(paths)
     }
 
-    /// The content of a path in a tree. `None` if the tree has no such path.
+    /// Finds the content of a path in a tree. Returns `None` if the tree does not contain the path.
     pub(super) fn find(&mut self, root: Oid, path: &[u8]) -> Result<Option<Content>, git2::Error> {
         let mut id = root;
         let mut parts = path.split(|byte| *byte == b'/').peekable();

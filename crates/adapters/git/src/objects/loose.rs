@@ -1,4 +1,5 @@
-//! Checks loose objects before libgit2 reads them: it never returns from an object whose file is truncated.
+//! Checks loose objects before libgit2 reads them, because libgit2 never returns from the read of an object
+//! whose file is truncated.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -10,8 +11,8 @@ use git2::Oid;
 /// The longest header of an object: its type and its size.
 const MAX_HEADER_BYTES: u64 = 64;
 
-/// Whether the file of a loose object contains as many bytes as its header states. True for objects that are
-/// not loose files of this directory.
+/// Whether the file of a loose object contains as many bytes as its header states. Also true if this
+/// directory has no such loose file.
 pub(crate) fn is_complete(objects: &Path, id: Oid) -> bool {
     let name = id.to_string();
     let (directory, file) = name.split_at(2);
@@ -22,7 +23,7 @@ pub(crate) fn is_complete(objects: &Path, id: Oid) -> bool {
 }
 
 fn has_stated_size(mut file: impl BufRead) -> io::Result<bool> {
-    // An old format of git is not a zlib stream from its first byte on.
+    // In an old format of git, the file does not start with a zlib stream.
     if !matches!(file.fill_buf()?, [first, second, ..] if is_zlib(*first, *second)) {
         return Ok(true);
     }

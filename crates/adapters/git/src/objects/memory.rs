@@ -1,12 +1,13 @@
-//! Bounds memory and work for reading one object with libgit2.
+//! Limits the memory and the work for reading one object with libgit2.
 //!
-//! An object may be stored as a delta of another one, in a chain. Its own size says nothing about the sizes
-//! of its bases: a pack of a few kilobytes can contain a small file whose base has gigabytes. libgit2 builds
-//! every base in memory and offers no limit. So this module sets libgit2's allocator, which refuses what is
-//! too large while this thread reads an object. Then the object counts as damaged, and the sync goes on.
+//! An object may be stored as a delta against another object, its base, which can be a delta too. The size of
+//! the object does not limit the sizes of its bases: a pack of a few kilobytes can contain a small file whose
+//! base has gigabytes. libgit2 builds every base in memory and has no setting to limit this. So this module
+//! replaces libgit2's allocator. While a thread reads an object, the new allocator refuses allocations that
+//! are too large. Such an object becomes unreadable, and the sync continues.
 //!
-//! Objects that need large allocations are read one after the other in the whole process. The memory of a
-//! sync does not grow with its threads.
+//! Objects that need large allocations are read one after the other in the whole process. So the memory of a
+//! sync does not grow with its number of threads.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
@@ -18,35 +19,35 @@ use git2::{Odb, Oid, Repository};
 
 use super::loose::is_complete;
 
-/// Each thread may allocate this much at once while it reads an object.
+/// The largest single allocation that every thread may make while it reads an object.
 const EACH_THREAD: usize = 16 << 20;
-/// One thread at a time may allocate this much at once.
+/// The largest single allocation for large objects. Only one thread at a time may use this limit.
 const ONE_THREAD: usize = 96 << 20;
-/// Allocations of this size and more count as work.
+/// The sizes of allocations of at least this size are added to the work.
 const LARGE: usize = 1 << 20;
-/// Allocations of more than this size that are left after a failed read are leaks of libgit2: its cache keeps
-/// no object of 1 MiB or more. It leaks the base if a delta cannot be unpacked.
+/// An allocation of more than this size that remains after a failed read is a leak of libgit2, because its
+/// cache stores no object of 1 MiB or more. libgit2 leaks the base if a delta cannot be unpacked.
 const LEAK: usize = 2 << 20;
-/// libgit2 holds at most a base, a delta and a result at once.
+/// Maximum number of listed allocations. libgit2 needs at most three at once: a base, a delta and a result.
 const MAX_LIVE: usize = 8;
 
 /// The work that a snapshot may cause, in bytes of large allocations: a fixed part, and a factor for the
-/// bytes that were read. An honest chain has at most 50 deltas of about the same size.
+/// bytes that were read. A normal chain has at most 50 deltas of about the same size.
 const FREE_WORK: u64 = 8 << 30;
 const WORK_PER_BYTE: u64 = 64;
 
 thread_local! {
-    /// The largest allocation that is granted. Beside the reading of objects, libgit2 has no limit.
+    /// The largest allocation that is granted. While no object is read, libgit2 has no limit.
     static LIMIT: Cell<usize> = const { Cell::new(usize::MAX) };
     static IS_REFUSED: Cell<bool> = const { Cell::new(false) };
     static WORK: Cell<u64> = const { Cell::new(0) };
-    /// Addresses of allocations above `LEAK` that are in use; 0 is a free place.
+    /// Addresses of the allocations above `LEAK` that are in use. 0 marks a free slot.
     static LIVE: Cell<[usize; MAX_LIVE]> = const { Cell::new([0; MAX_LIVE]) };
 }
 
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Why an object is not read.
+/// The reason why an object was not read.
 pub(crate) enum Unread {
     Git(git2::Error),
     /// The object or one of its bases is too large.
@@ -67,7 +68,7 @@ impl Work {
         Self { objects, allocated: AtomicU64::new(0), read: AtomicU64::new(0) }
     }
 
-    /// The bytes of an object.
+    /// Reads the bytes of an object.
     pub(crate) fn read(&self, odb: &Odb<'_>, id: Oid) -> Result<Vec<u8>, Unread> {
         if !is_complete(&self.objects, id) {
             return Err(Unread::Git(git2::Error::from_str("the file of the object is damaged")));
@@ -101,7 +102,7 @@ impl Work {
     }
 }
 
-/// Runs a function of libgit2 that reads small objects, like commits and tags.
+/// Runs a function of libgit2 that reads small objects, for example commits and tags.
 pub(crate) fn small<T>(read: impl FnOnce() -> Result<T, git2::Error>) -> Result<T, git2::Error> {
     bounded(EACH_THREAD, read).map_err(|unread| match unread {
         Unread::Git(error) => error,
@@ -122,14 +123,14 @@ fn bounded<T>(limit: usize, read: impl FnOnce() -> Result<T, git2::Error>) -> Re
     let left = LIVE.replace([0; MAX_LIVE]);
     if read.is_err() {
         for address in left.into_iter().filter(|address| *address != 0) {
-            // SAFETY: the memory is from `malloc`, and libgit2 has dropped its address (see `LEAK`).
+            // SAFETY: the memory is from `malloc`, and libgit2 no longer has its address (see `LEAK`).
             unsafe { libc::free(address as *mut c_void) }
         }
     }
     read.map_err(|error| if IS_REFUSED.get() { Unread::TooLarge } else { Unread::Git(error) })
 }
 
-/// `git_allocator` of `git2/sys/alloc.h`.
+/// The struct `git_allocator` of `git2/sys/alloc.h`.
 #[repr(C)]
 struct Allocator {
     allocate: extern "C" fn(usize, *const c_char, c_int) -> *mut c_void,
@@ -159,7 +160,8 @@ fn is_granted(size: usize) -> bool {
     true
 }
 
-/// Replaces an address in the list; 0 is none. Outside of a read, nothing is listed.
+/// Replaces the address `old` in the list with `new`. 0 means no address. While no object is read, the list
+/// is not changed.
 fn note(old: usize, new: usize) {
     if LIMIT.get() == usize::MAX || old == new {
         return;
@@ -175,7 +177,8 @@ extern "C" fn allocate(size: usize, _: *const c_char, _: c_int) -> *mut c_void {
     if !is_granted(size) {
         return std::ptr::null_mut();
     }
-    // SAFETY: any size is valid. libgit2 checks for null. At least one byte, as its own allocator does.
+    // SAFETY: any size is valid, and libgit2 checks for null. At least one byte is allocated, as in libgit2's
+    // own allocator.
     let new = unsafe { libc::malloc(size.max(1)) };
     if size > LEAK {
         note(0, new as usize);
@@ -187,7 +190,7 @@ extern "C" fn reallocate(old: *mut c_void, size: usize, _: *const c_char, _: c_i
     if !is_granted(size) {
         return std::ptr::null_mut();
     }
-    // SAFETY: `old` is null or from `malloc`; libgit2 does not use it after success.
+    // SAFETY: `old` is null or from `malloc`; libgit2 does not use `old` after a successful call.
     let new = unsafe { libc::realloc(old, size.max(1)) };
     if !new.is_null() {
         let now = if size > LEAK { new as usize } else { 0 };
@@ -201,6 +204,6 @@ extern "C" fn free(old: *mut c_void) {
     if !old.is_null() {
         note(old as usize, 0);
     }
-    // SAFETY: `old` is null or from `malloc`; libgit2 frees it once.
+    // SAFETY: `old` is null or from `malloc`; libgit2 frees each address once.
     unsafe { libc::free(old) }
 }

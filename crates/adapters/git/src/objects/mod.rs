@@ -1,4 +1,4 @@
-//! Git's object store, read with libgit2 and never checked out.
+//! Reads git's object store with libgit2. Files are never checked out.
 
 mod loose;
 pub(crate) mod memory;

@@ -1,4 +1,4 @@
-//! Repositories on disk: how they are opened, and what their branches point to.
+//! Opens repositories on disk, and resolves their branches to commits.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,13 +11,13 @@ use git2::{Oid, Repository, RepositoryOpenFlags};
 use super::memory;
 use crate::failure::{failure, from_git, printable};
 
-/// Opens the repository at exactly this path, without a search in the directories above.
+/// Opens the repository at exactly this path. The directories above are not searched.
 pub(crate) fn open_repository(path: &Path) -> Result<Repository, git2::Error> {
     static CONFIGURED: Once = Once::new();
     CONFIGURED.call_once(|| {
-        // SAFETY: runs once, before this process opens a repository with this adapter. It writes one global
-        // flag. The owner matters to programs that run commands from a repository's configuration. libgit2
-        // only reads here.
+        // SAFETY: runs once, before this process opens a repository with this adapter. The call writes one
+        // global flag. The check of the owner protects programs that run commands from a repository's
+        // configuration. Here, libgit2 only reads.
         let _unused = unsafe { git2::opts::set_verify_owner_validation(false) };
         memory::install();
     });
@@ -31,7 +31,7 @@ pub(crate) fn blob_of(id: Oid) -> BlobId {
     BlobId(bytes)
 }
 
-/// The kind of entry that a file mode of git means. `None` for directories.
+/// The kind of entry for a file mode of git. `None` for directories.
 pub(crate) fn kind_of_mode(mode: u32) -> Option<EntryKind> {
     match mode & 0o170_000 {
         0o040_000 => None,
@@ -42,7 +42,8 @@ pub(crate) fn kind_of_mode(mode: u32) -> Option<EntryKind> {
     }
 }
 
-/// Commit and name of a branch of a repository on disk. Without a branch: those of `HEAD`.
+/// Returns the commit and the name of a branch of a repository on disk. If `branch` is `None`, returns those
+/// of `HEAD`.
 pub(crate) fn resolve(
     repository: &Repository,
     key: &str,

@@ -1,9 +1,9 @@
 //! Lists a commit's tree, and reads the contents of its files.
 //!
 //! A tree is untrusted data: a dozen objects can name a billion paths. So paths are counted before the first
-//! entry is built (each tree object is counted once). Entries are built one after the other within the
-//! caller's limit. Depth and length are bounded. A damaged or missing directory becomes one entry with the
-//! reason.
+//! entry is built, and each tree object is read only once for the count. Entries are then built one after the
+//! other within the caller's limit. The depth of directories and the length of paths are limited. A damaged
+//! or missing directory becomes one entry that contains the reason.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub(crate) struct ObjectTree {
     branch: Option<String>,
     entries: Vec<TreeEntry>,
     cache: SourceCache,
-    /// The sum of the work of all readers.
+    /// The total work of all readers of this tree.
     work: Arc<Work>,
 }
 
@@ -59,7 +59,7 @@ impl ObjectTree {
         let history = History::of(path, commit, History::decode(&options.cache.history), limits);
         date(&mut entries, history.as_ref());
         let history = history.map(|history| history.encode()).unwrap_or_default();
-        // Ids come from the tree, so no stat data are stored.
+        // The ids come from the tree, so no stat data is stored.
         let cache = SourceCache { stats: Vec::new(), history };
         let work = Arc::new(Work::of(&repository));
         let (path, revision) = (path.to_owned(), Revision::Commit(commit));
@@ -104,7 +104,7 @@ struct ObjectReader {
     work: Arc<Work>,
 }
 
-/// Larger contents are never read. A small object can unpack to gigabytes.
+/// Larger contents are never read, because a small object can unpack to gigabytes.
 const MAX_CONTENT_BYTES: u64 = 64 << 20;
 
 impl ContentReader for ObjectReader {
@@ -130,11 +130,11 @@ impl ContentReader for ObjectReader {
     }
 }
 
-/// The content of a tree, all levels.
+/// The number of paths and directories below a tree, at all levels.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Below {
     pub(crate) num_paths: u64,
-    /// Directories with at least one path: only these are entered.
+    /// Directories that contain at least one path. Only these directories are entered.
     num_filled_directories: u64,
     pub(crate) num_directories: u64,
 }
@@ -161,7 +161,7 @@ pub(crate) fn count_below(repository: &Repository, tree: Oid, limits: &Limits) -
     Walk { trees, key: &key, limits, counter, counts: HashMap::new(), headers: HashMap::new() }.count(tree, 0)
 }
 
-/// Headers that are kept: one blob can have many paths.
+/// Maximum number of cached headers. The cache is useful because one blob can have many paths.
 const MAX_KEPT_HEADERS: usize = 1 << 16;
 
 struct Walk<'r> {
@@ -173,7 +173,8 @@ struct Walk<'r> {
     headers: HashMap<Oid, Option<(usize, ObjectType)>>,
 }
 
-/// A directory of the walk: its bytes, how much of them is done, and the length of its path.
+/// A directory of the walk: its tree object, the number of bytes that are processed, and the length of its
+/// path.
 struct Level {
     tree: Rc<Vec<u8>>,
     num_done_bytes: usize,
@@ -182,7 +183,7 @@ struct Level {
 
 impl Walk<'_> {
     fn list(&mut self, root: Oid) -> Result<Vec<TreeEntry>, SourceError> {
-        // Without its root tree a commit has no content at all: that is a damaged repository.
+        // If the root tree of a commit cannot be read, the repository is damaged, and the listing fails.
         self.trees.read(root).map_err(|error| from_git("open", self.key, &error))?;
         let num_paths = self.count(root, 0)?.num_paths;
         self.counter.expect(num_paths)?;
@@ -210,14 +211,14 @@ impl Walk<'_> {
             }
             None => below = Below::ONE_PATH,
         }
-        // A bomb ends here, before its count is complete.
+        // A tree bomb is detected here, before the count of all its paths is complete.
         self.counter.check_entries(below.num_paths)?;
         self.counter.check_directories(below.num_filled_directories)?;
         self.counts.insert(id, below);
         Ok(below)
     }
 
-    /// The bytes of a well-formed tree object. `None` for a missing or damaged one.
+    /// The bytes of a well-formed tree object. `None` if the object is missing or damaged.
     fn directory(&mut self, id: Oid) -> Option<Rc<Vec<u8>>> {
         let tree = self.trees.read(id).ok()?;
         let mut entries = Entries::new(&tree);
@@ -248,7 +249,8 @@ impl Walk<'_> {
                     let entry = self.entry(&prefix, found.id, kind);
                     self.add(entry, entries)?;
                 }
-                // Directories without paths are not entered: a few objects can name a billion of them.
+                // Directories without paths are not entered, because a few objects can name a billion such
+                // directories.
                 None if self.counts.get(&found.id).is_some_and(|below| below.num_paths == 0) => {}
                 None => self.enter(found.id, &mut prefix, &mut levels, entries)?,
             }
@@ -291,8 +293,8 @@ impl Walk<'_> {
     fn entry(&mut self, path: &[u8], id: Oid, kind: EntryKind) -> Option<TreeEntry> {
         let path = match RepoPath::from_bytes(path) {
             Ok(path) => path,
-            // Git itself refuses such names. Only a forged tree has such a name, and no record can contain
-            // it.
+            // Git itself refuses such names, so only a forged tree contains one. Records cannot contain such
+            // a name.
             Err(error) => {
                 tracing::warn!(repository = self.key, %error, "a tree has a name that cannot be a path");
                 return None;

@@ -1,4 +1,4 @@
-//! Tree objects in the form in which git stores them, parsed without a copy.
+//! Parses tree objects in the format in which git stores them, without a copy.
 
 use std::cmp::Ordering;
 
@@ -24,7 +24,8 @@ impl Entry<'_> {
     }
 }
 
-/// The entries of a tree's bytes: mode, name, a zero, twenty bytes of id. Ends early at a malformed entry.
+/// Iterates over the entries in the bytes of a tree object. Each entry consists of a mode, a name, a zero
+/// byte and an id of twenty bytes. The iteration stops at a malformed entry.
 pub(crate) struct Entries<'t>(&'t [u8]);
 
 impl<'t> Entries<'t> {
@@ -32,7 +33,7 @@ impl<'t> Entries<'t> {
         Self(bytes)
     }
 
-    /// The bytes that are not parsed yet; after the last entry of a well-formed tree none.
+    /// The bytes that are not parsed yet. After the last entry of a well-formed tree they are empty.
     pub(crate) fn rest(&self) -> &'t [u8] {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Reads tree objects, and keeps those that were read last.
+//! Reads tree objects, and caches the most recent ones.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,7 +7,8 @@ use git2::{ObjectType, Odb, Oid, Repository};
 
 use super::memory::{Unread, Work, too_large};
 
-/// Bytes of trees that are kept. Consecutive commits share most of them.
+/// Maximum size of the cached trees in bytes. The cache is useful because consecutive commits share most of
+/// their trees.
 const MAX_KEPT_BYTES: usize = 32 << 20;
 
 /// A larger tree object is not read. A tree of a million entries has about this size.
@@ -26,7 +27,7 @@ impl<'r> TreeStore<'r> {
         Ok(Self { odb, work, kept: HashMap::new(), kept_bytes: 0 })
     }
 
-    /// The bytes of a tree object.
+    /// Returns the bytes of a tree object.
     pub(crate) fn read(&mut self, id: Oid) -> Result<Rc<Vec<u8>>, git2::Error> {
         if let Some(tree) = self.kept.get(&id) {
             return Ok(Rc::clone(tree));

@@ -1,9 +1,9 @@
-//! `git` as a restricted child process.
+//! Builds the command that runs `git` as a restricted child process.
 //!
 //! A remote is treated as hostile. So git gets an empty environment and only the configuration below. It does
-//! not read the configuration of the directory in which this process runs. It may use one protocol.
-//! Redirects, hooks, filters, submodules and credential helpers are off. Objects are checked when they
-//! arrive. Memory and processor time are limited.
+//! not read the configuration of the directory in which this process runs. It may use only the protocol of
+//! the URL. Redirects, hooks, filters, submodules and credential helpers are off. Objects are checked when
+//! they arrive. Memory and processor time are limited.
 
 use std::net::IpAddr;
 use std::process::Command;
@@ -22,10 +22,10 @@ use super::url::{RemoteUrl, Scheme};
 use crate::failure::failure;
 use crate::settings::{GitSettings, Limits};
 
-/// The cage needs settings that git 2.37 introduced (`http.curloptResolve`).
+/// The oldest supported version: git 2.37 introduced the setting `http.curloptResolve`.
 const OLDEST_GIT: (u32, u32) = (2, 37);
 
-/// Settings of every child.
+/// Git settings of every child process.
 const SETTINGS: &[&str] = &[
     "protocol.allow=never",
     "http.followRedirects=false",
@@ -40,7 +40,7 @@ const SETTINGS: &[&str] = &[
     "credential.helper=",
     "transfer.fsckObjects=true",
     "fetch.fsckObjects=true",
-    // Old commits of honest projects have these faults, and nothing here depends on them.
+    // Old commits of trustworthy projects have these faults, and the faults do no harm here.
     "fetch.fsck.badTimezone=warn",
     "fetch.fsck.missingSpaceBeforeDate=warn",
     "fetch.fsck.zeroPaddedFilemode=warn",
@@ -51,7 +51,7 @@ const SETTINGS: &[&str] = &[
     "fetch.unpackLimit=1",
     "transfer.unpackLimit=1",
     "transfer.bundleURI=false",
-    // Larger files are streamed, so that they cost no memory. They are not indexed anyway.
+    // Larger files are streamed to save memory. They are not indexed in any case.
     "core.bigFileThreshold=32m",
     "core.packedGitWindowSize=32m",
     "core.packedGitLimit=256m",
@@ -69,12 +69,12 @@ pub(super) struct Access<'s> {
     /// The tenant whose repository is read.
     pub(super) tenant: Option<&'s Tenant>,
     pub(super) settings: &'s GitSettings,
-    /// The addresses that were checked. Empty if nothing was resolved.
+    /// The addresses that were resolved and checked. Empty if no name was resolved.
     pub(super) addresses: &'s [IpAddr],
 }
 
 impl Access<'_> {
-    /// `git` within the cage, without a subcommand.
+    /// The `git` command with all restrictions, without a subcommand.
     pub(super) fn git(&self) -> Result<Command, SourceError> {
         let mut command = Command::new("git");
         command.env_clear();
@@ -86,8 +86,8 @@ impl Access<'_> {
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_TERMINAL_PROMPT", "0");
         command.env("GIT_PROTOCOL_FROM_USER", "0").env("GIT_ALLOW_PROTOCOL", protocol);
         command.env("GIT_NO_REPLACE_OBJECTS", "1").env("GIT_ATTR_NOSYSTEM", "1");
-        // Otherwise git reads the configuration of a repository around the current directory. `--git-dir`
-        // overrides this.
+        // Without this variable, git would read the configuration of a repository that contains the current
+        // directory. `--git-dir` overrides the variable.
         command.env("GIT_DIR", "/nonexistent");
         for setting in SETTINGS {
             command.args(["-c", setting]);
@@ -131,7 +131,7 @@ impl Access<'_> {
         Ok(())
     }
 
-    /// Passes the token in the environment, for this origin only, and only with https.
+    /// Passes the token in the environment, only for this origin and only with https.
     fn authenticate(&self, command: &mut Command) -> Result<(), SourceError> {
         let variables = &self.settings.remotes.token_variables;
         let Some(variable) = credentials::variable(variables, self.url, self.tenant) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Runs a child process within limits: a process group of its own, a deadline, and limits of memory,
+//! Runs a child process in a separate process group and within limits: a deadline, and limits for memory,
 //! processor time, output and written bytes.
 //!
 //! When `run` returns, all processes of the group have ended. The child also ends if this process dies first.
@@ -11,8 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Bytes of each output stream that are kept. The rest is read and dropped, so that the child never blocks on
-/// a full pipe.
+/// Maximum number of bytes that are stored for each output stream. The rest is read and dropped, so that the
+/// child never blocks on a full pipe.
 const MAX_OUTPUT_BYTES: usize = 4 << 20;
 
 pub(super) struct Bounds<'a> {
@@ -24,7 +24,7 @@ pub(super) struct Bounds<'a> {
 /// Limits of each process of the group.
 #[derive(Clone, Copy)]
 pub(super) struct Resources {
-    /// Memory that only this process uses. Mapped files do not count.
+    /// Maximum private memory of the process. Mapped files are not included.
     pub(super) max_memory_bytes: u64,
     pub(super) max_cpu_seconds: u64,
 }
@@ -58,7 +58,7 @@ impl ChildOutput {
     }
 }
 
-/// Why a child has no output.
+/// The reason why a child has no output.
 #[derive(Debug)]
 pub(super) enum ChildError {
     Start(io::Error),
@@ -73,7 +73,8 @@ pub(super) fn run(command: &mut Command, bounds: &Bounds<'_>) -> Result<ChildOut
     let stdout = child.0.stdout.take().map(collect);
     let stderr = child.0.stderr.take().map(collect);
     let status = wait(&mut child, bounds);
-    // Also after success: a helper process that outlives its parent would keep the pipes open.
+    // The group is also killed after success, because a helper process that outlives its parent would keep
+    // the pipes open.
     child.kill();
     let join =
         |reader: Option<thread::JoinHandle<Vec<u8>>>| reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
@@ -87,8 +88,9 @@ struct Group(Child);
 impl Group {
     fn kill(&mut self) {
         if let Ok(group) = i32::try_from(self.0.id()) {
-            // SAFETY: a system call without pointers. The id of the group is that of the child. It is not
-            // reused before `wait` has reaped the child and the last process of the group has ended.
+            // SAFETY: a system call without pointers. The id of the group is the id of the child. The kernel
+            // does not reuse this id before `wait` has reaped the child and the last process of the group has
+            // ended.
             unsafe { libc::kill(-group, libc::SIGKILL) };
         }
     }
@@ -128,7 +130,7 @@ fn wait(child: &mut Group, bounds: &Bounds<'_>) -> Result<ExitStatus, ChildError
     }
 }
 
-/// Bytes of the files below a directory. Files that are removed at the same time do not count.
+/// Total size of the files below a directory. Files that are removed during the call are not included.
 pub(super) fn size_of(directory: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(directory) else { return 0 };
     let size = |entry: fs::DirEntry| match entry.metadata() {
@@ -156,12 +158,12 @@ fn collect(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>
 
 /// Sets limits that the child and its children inherit.
 ///
-/// The limit of memory is `RLIMIT_DATA`. Git maps packs of gigabytes, which cost no memory of their own, so a
-/// limit of the address space would refuse harmless repositories.
+/// The limit of memory is `RLIMIT_DATA`. Git maps packs of gigabytes, and mapped files use no private memory.
+/// So a limit of the address space would reject harmless repositories.
 fn limit_resources(command: &mut Command, resources: Resources, max_file_bytes: Option<u64>) {
     let set = |resource, soft: u64, hard: u64| {
         let limit = libc::rlimit { rlim_cur: soft, rlim_max: hard };
-        // SAFETY: the pointer refers to a local value that lives through the call.
+        // SAFETY: the pointer refers to a local value that is valid during the call.
         match unsafe { libc::setrlimit(resource, &raw const limit) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
@@ -171,13 +173,15 @@ fn limit_resources(command: &mut Command, resources: Resources, max_file_bytes: 
     let prepare = move || {
         set(libc::RLIMIT_CORE, 0, 0)?;
         set(libc::RLIMIT_DATA, max_memory_bytes, max_memory_bytes)?;
-        // The soft limit sends a signal that can be recognised, the hard limit kills.
+        // At the soft limit the process receives a signal that can be recognised. At the hard limit it is
+        // killed.
         set(libc::RLIMIT_CPU, max_cpu_seconds, max_cpu_seconds.saturating_add(5))?;
         if let Some(bytes) = max_file_bytes {
             set(libc::RLIMIT_FSIZE, bytes, bytes)?;
         }
         #[cfg(target_os = "linux")]
-        // SAFETY: a system call without pointers. The child ends with the thread that waits for it.
+        // SAFETY: a system call without pointers. The kernel kills the child when the thread that waits for
+        // it ends.
         unsafe {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL)
         };
@@ -228,7 +232,8 @@ mod tests {
         assert!(matches!(shell(&script, 500, None), Err(ChildError::Timeout)));
         assert!(started_at.elapsed() < Duration::from_secs(10));
         let pid: i32 = fs::read_to_string(&mark).expect("pid").trim().parse().expect("number");
-        // Init reaps the grandchild. Until then it may be a zombie, which `/proc` shows.
+        // The init process reaps the grandchild. Until then, the grandchild may be a zombie, which `/proc`
+        // shows.
         let deadline = Instant::now() + Duration::from_secs(5);
         let alive = || {
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! The bare clone of a remote on disk.
+//! Manages the bare clone of a remote on disk.
 //!
 //! The content of a clone cannot control git or libgit2. Before each use its configuration is written again,
-//! and all files that could name a command, a hook, an attribute or another object store are removed. A clone
-//! with a link or a special file is discarded and fetched again.
+//! and all files that could configure a command, a hook, an attribute or another object store are removed. A
+//! clone with a link or a special file is discarded and fetched again.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -18,9 +18,9 @@ use crate::failure::{failure, from_io};
 use crate::objects::memory::small;
 use crate::objects::repository::{blob_of, open_repository};
 
-/// The extension of the lock file that is held while a clone is opened.
+/// The extension of the lock file that is locked while a clone is opened.
 pub(crate) const LOCK: &str = "lock";
-/// The extension of the lock file that is held while git writes into the clone.
+/// The extension of the lock file that is locked while git writes into the clone.
 const WRITE_LOCK: &str = "alone";
 
 const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
@@ -31,7 +31,7 @@ const DATA: &[&str] = &["objects", "refs", "packed-refs", "shallow"];
 
 pub(crate) struct CloneDirectory<'k> {
     path: PathBuf,
-    /// Names the remote in errors.
+    /// Identifies the remote in errors.
     key: &'k str,
 }
 
@@ -48,7 +48,8 @@ impl<'k> CloneDirectory<'k> {
         child::size_of(&self.path)
     }
 
-    /// Locks the clone. One process opens it at a time. The time of the lock file is that of the last use.
+    /// Locks the clone, so that only one process at a time opens it. The modification time of the lock file
+    /// is the time of the last use.
     pub(crate) fn lock(&self, patience: Duration) -> Result<File, SourceError> {
         let path = self.path.with_extension(LOCK);
         let broken = |error| self.broken(error);
@@ -75,9 +76,9 @@ impl<'k> CloneDirectory<'k> {
         }
     }
 
-    /// Waits until no other process fetches into the clone, and removes the lock files of a killed git. Git
-    /// does not remove them, and refuses to work while they exist. The kernel releases our own lock when the
-    /// process ends.
+    /// Waits until no other process fetches into the clone, and removes the lock files of a killed git
+    /// process. Git does not remove such files, and refuses to work while they exist. The kernel releases the
+    /// lock of this function when the process ends.
     pub(super) fn lock_for_writing(&self) -> Result<File, SourceError> {
         let broken = |error| self.broken(error);
         let lock = File::create(self.path.with_extension(WRITE_LOCK)).map_err(broken)?;
@@ -87,8 +88,8 @@ impl<'k> CloneDirectory<'k> {
         Ok(lock)
     }
 
-    /// Makes an existing clone safe to use: writes its configuration again and removes everything but data.
-    /// Discards it if that is not possible. The caller holds the lock.
+    /// Makes an existing clone safe to use: writes its configuration again and removes everything except
+    /// data. Discards the clone if that is not possible. The caller must hold the lock.
     pub(crate) fn restore(&self) -> Result<(), SourceError> {
         match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -104,7 +105,7 @@ impl<'k> CloneDirectory<'k> {
         }
     }
 
-    /// Creates an empty clone. Removes anything that exists at its path.
+    /// Creates an empty clone. Removes everything that exists at its path.
     pub(super) fn create(&self) -> Result<(), SourceError> {
         self.discard()?;
         for folder in ["objects/pack", "refs/heads"] {
@@ -124,7 +125,7 @@ impl<'k> CloneDirectory<'k> {
         remove(&self.path).map_err(|error| self.broken(error))
     }
 
-    /// The commit of an earlier fetch, if the clone contains it with its tree.
+    /// The commit of an earlier fetch, if the clone contains the commit and its tree.
     pub(crate) fn commit(&self, branch: Option<&str>) -> Option<BlobId> {
         let repository = open_repository(&self.path).ok()?;
         let commit = small(|| repository.find_reference(&local_reference(branch))?.peel_to_commit()).ok()?;
@@ -137,12 +138,12 @@ impl<'k> CloneDirectory<'k> {
     }
 }
 
-/// The name of the fetched branch in the clone.
+/// The name of the reference in the clone that points to the fetched branch.
 pub(super) fn local_reference(branch: Option<&str>) -> String {
     branch.map_or("refs/cairn/head".to_owned(), |branch| format!("refs/cairn/heads/{branch}"))
 }
 
-/// Removes every entry that is not data. Returns false if the data contain something other than files and
+/// Removes every entry that is not data. Returns false if the data contains anything except files and
 /// directories.
 fn is_reduced_to_data(clone: &Path) -> io::Result<bool> {
     if !fs::symlink_metadata(clone)?.is_dir() {
@@ -157,7 +158,8 @@ fn is_reduced_to_data(clone: &Path) -> io::Result<bool> {
             remove(&entry.path())?;
         }
     }
-    // This folder contains alternates, and no file that a fetch needs.
+    // This folder can contain the file `alternates` (other object stores). A fetch needs no file of this
+    // folder.
     remove(&clone.join("objects/info"))?;
     for name in DATA {
         let path = clone.join(name);
@@ -185,7 +187,7 @@ fn has_only_files(folder: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Writes a file whole, unless it already has this content.
+/// Writes a file atomically, unless it already has this content.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     if fs::read_to_string(path).is_ok_and(|found| found == text) {
         return Ok(());
@@ -212,7 +214,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes git's lock files in a folder. Git reports those that cannot be removed.
+/// Removes git's lock files in a folder. If a file cannot be removed, git reports it later.
 fn remove_locks(folder: &Path, with_folders: bool) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
@@ -224,13 +226,13 @@ fn remove_locks(folder: &Path, with_folders: bool) {
     }
 }
 
-/// Whether the file is still the one at that path.
+/// Whether the path still leads to this open file.
 fn is_at(file: &File, path: &Path) -> bool {
     let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     file.metadata().map(identity).ok().is_some_and(|own| fs::metadata(path).map(identity).ok() == Some(own))
 }
 
-/// A clone that is locked, and into which no process fetches.
+/// A clone that is locked and not in use.
 #[derive(Debug)]
 pub struct UnusedClone {
     lock_path: PathBuf,
@@ -238,7 +240,8 @@ pub struct UnusedClone {
 }
 
 impl UnusedClone {
-    /// `None` if the lock file does not exist, is held, or was used within `unused_for`.
+    /// Returns `None` if the lock file does not exist, is locked by another process, or was used within
+    /// `unused_for`.
     pub(crate) fn lock(lock_path: &Path, unused_for: Duration) -> io::Result<Option<Self>> {
         let lock = match File::open(lock_path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -251,8 +254,8 @@ impl UnusedClone {
         Ok((age >= unused_for).then(|| Self { lock_path: lock_path.to_owned(), _lock: lock }))
     }
 
-    /// Removes the lock file last. A process that waits for the lock then finds no file at the path and
-    /// creates a new one.
+    /// Removes the clone, and the lock file last. A process that waits for the lock then finds no file at the
+    /// path and creates a new lock file.
     pub fn remove(self) -> io::Result<()> {
         for extension in ["git", WRITE_LOCK] {
             remove(&self.lock_path.with_extension(extension))?;

@@ -1,4 +1,4 @@
-//! The meaning of git's error output. A part of the text comes from the remote.
+//! Classifies git's error output. A part of this text comes from the remote.
 
 use cairn_ports::ErrorKind;
 use cairn_redaction::quoted;
@@ -28,9 +28,9 @@ const MEANINGS: &[(&str, ErrorKind)] = &[
     ("no space left", ErrorKind::Io),
 ];
 
-/// The kind of a failure, and the most useful line of the output.
+/// Returns the kind of a failure, and the most useful line of the output.
 pub(super) fn explain(stderr: &str, url: &str) -> (ErrorKind, String) {
-    // The name of a repository may contain a phrase.
+    // The URL is replaced first, because the name of a repository may contain one of the phrases.
     let lower = stderr.to_ascii_lowercase().replace(&url.to_ascii_lowercase(), "URL");
     let found = MEANINGS.iter().find(|(phrase, _)| lower.contains(phrase));
     let kind = found.map_or(ErrorKind::ConnectionLost, |(_, kind)| *kind);

@@ -1,7 +1,7 @@
 //! Selects the token for a remote.
 //!
-//! A token has a range `TENANT@HOST/PATH`. Without a tenant the token applies to the repositories of all
-//! tenants. Without a path it applies to the whole host.
+//! A token is configured for a range `TENANT@HOST/PATH`. Without a tenant the token applies to the
+//! repositories of all tenants. Without a path it applies to the whole host.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use cairn_domain::Tenant;
 
 use super::url::RemoteUrl;
 
-/// The environment variable with the token. A range with a tenant has priority over one without; then the
-/// longest path.
+/// Returns the name of the environment variable that contains the token. A range with a tenant has priority
+/// over a range without a tenant. Among the remaining ranges, the one with the longest path has priority.
 pub(super) fn variable<'v>(
     variables: &'v BTreeMap<String, String>,
     url: &RemoteUrl,

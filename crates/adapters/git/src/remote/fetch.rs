@@ -1,8 +1,9 @@
-//! Fetches a remote into a bare clone of our own.
+//! Fetches a remote into a bare clone that Cairn manages.
 //!
-//! The remote is treated as hostile (see `cage`). A fetch brings one commit of one branch, without tags.
-//! Addresses are resolved and checked here and pinned for the child. Wall time and bytes are limited, and the
-//! process group is killed at the limit. A clone whose content fails git's checks is discarded.
+//! The remote is treated as hostile (see `cage`). A fetch transfers one commit of one branch, without tags.
+//! Addresses are resolved and checked here, and the child may only use these addresses. Wall time and bytes
+//! are limited. If a limit is exceeded, the process group is killed. A clone whose content fails git's checks
+//! is discarded.
 
 use std::net::{IpAddr, ToSocketAddrs};
 use std::process::Command;
@@ -22,7 +23,7 @@ use crate::failure::{failure, printable};
 use crate::objects::repository::blob_of;
 use crate::settings::GitSettings;
 
-/// Resolves a host to addresses. A parameter, so that tests can return several addresses.
+/// Resolves a host to addresses. It is a parameter, so that tests can return several addresses.
 pub(crate) type Resolve = dyn Fn(&str, u16) -> std::io::Result<Vec<IpAddr>> + Send + Sync;
 
 pub(crate) fn resolve_by_system(host: &str, port: u16) -> std::io::Result<Vec<IpAddr>> {
@@ -34,17 +35,17 @@ pub(crate) struct Remote<'s> {
     url: RemoteUrl,
     tenant: Option<&'s Tenant>,
     settings: &'s GitSettings,
-    /// Empty where nothing was resolved: files, literal addresses, and if private addresses are allowed.
+    /// Empty if no name was resolved: for files, for literal addresses, and if private addresses are allowed.
     addresses: Vec<IpAddr>,
     since: Instant,
-    /// The time for all requests to the remote together, from `since` on.
+    /// The maximum time for all requests to the remote together, measured from `since`.
     patience: Duration,
 }
 
-/// The commit and the name of the wanted branch at the remote.
+/// The commit and the name of the requested branch at the remote.
 pub(crate) struct RemoteHead {
     pub(crate) commit: BlobId,
-    /// `None` if the remote's `HEAD` is on no branch.
+    /// `None` if the remote's `HEAD` does not refer to a branch.
     pub(crate) branch: Option<String>,
 }
 
@@ -58,7 +59,8 @@ impl<'s> Remote<'s> {
         patience: Duration,
     ) -> Result<Self, SourceError> {
         let since = Instant::now();
-        // The error does not contain the text: the reason for the refusal may be a credential in it.
+        // The error does not contain the text, because the URL may be refused for a credential that it
+        // contains.
         let invalid = |error: InvalidUrl| SourceError::new(ErrorKind::Invalid, "open", "URL").because(error);
         let url = RemoteUrl::parse(text, &settings.remotes).map_err(invalid)?;
         let may_ssh = settings.remotes.ssh.as_ref().is_none_or(|ssh| ssh.is_for(tenant));
@@ -84,7 +86,7 @@ impl<'s> Remote<'s> {
         self.patience.saturating_sub(self.since.elapsed())
     }
 
-    /// Reads the head without a fetch.
+    /// Reads the commit of the requested branch from the remote, without a fetch.
     pub(crate) fn head(&self, branch: Option<&str>) -> Result<RemoteHead, SourceError> {
         let wanted = branch.map_or("HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
         let mut command = self.git()?;
@@ -114,8 +116,8 @@ impl<'s> Remote<'s> {
         Err(self.fault(ErrorKind::NotFound, message))
     }
 
-    /// Fetches the wanted branch into the clone, which is created if it does not exist. Returns the fetched
-    /// commit.
+    /// Fetches the requested branch into the clone, which is created if it does not exist. Returns the
+    /// fetched commit.
     pub(crate) fn fetch(
         &self,
         clone: &CloneDirectory<'_>,
@@ -123,7 +125,7 @@ impl<'s> Remote<'s> {
         meter: &SyncMeter,
     ) -> Result<BlobId, SourceError> {
         let _lock = clone.lock_for_writing()?;
-        // Old snapshots accumulate, because no garbage is collected.
+        // A large clone is created again, because old snapshots accumulate without garbage collection.
         let is_large = clone.size_bytes() > self.settings.limits.max_fetch_bytes / 2;
         if is_large || !clone.path().join("HEAD").exists() {
             clone.create()?;
@@ -156,7 +158,8 @@ impl<'s> Remote<'s> {
         Access { url, tenant: *tenant, settings, addresses }.git()
     }
 
-    /// Reports the size of a clone that grows at intervals.
+    /// Runs a git command. If the command fetches into a clone, the size of the clone is reported at
+    /// intervals.
     fn run(
         &self,
         command: &mut Command,

@@ -1,4 +1,4 @@
-//! Remotes: which URLs are allowed, and how they are fetched into clones.
+//! Decides which URLs of remotes are allowed, and fetches remotes into clones.
 
 mod cage;
 mod child;

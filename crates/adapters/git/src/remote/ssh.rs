@@ -1,16 +1,17 @@
-//! The command line of ssh.
+//! Builds the command line of ssh.
 
 use std::net::IpAddr;
 use std::path::Path;
 
 use crate::settings::SshSettings;
 
-/// Options that never change: only pinned host keys, no configuration files, no questions, no forwarding.
+/// Options that never change: only the configured host keys are trusted, and configuration files, prompts and
+/// forwarding are off.
 const FIXED: &str = "BatchMode=yes StrictHostKeyChecking=yes GlobalKnownHostsFile=/dev/null UpdateHostKeys=no \
                      CheckHostIP=no ProxyCommand=none ForwardAgent=no ClearAllForwardings=yes PermitLocalCommand=no \
                      ConnectTimeout=30";
 
-/// `None` if a path or the alias cannot be quoted.
+/// Returns `None` if a path or the alias cannot be quoted.
 pub(super) fn ssh_command(ssh: &SshSettings, host_key_alias: &str, address: Option<&IpAddr>) -> Option<String> {
     let is_quotable = |text: &&str| !text.contains(['\'', '"', '\n']);
     let quoted = |path: &Path| path.to_str().filter(is_quotable).map(str::to_owned);

@@ -1,17 +1,17 @@
-//! URLs of remotes: which are accepted, and under which setting.
+//! Parses URLs of remotes, and decides which of them the settings allow.
 
 use url::{Host, Url};
 
 use crate::failure::printable;
 use crate::settings::RemotePolicy;
 
-/// A URL that the policy allows, in the one form that git, curl and the name resolution all get.
+/// A URL that the policy allows. Git, curl and the name resolution all get this same normalized form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RemoteUrl {
     url: Url,
 }
 
-/// How a remote is reached.
+/// The protocol by which a remote is reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Scheme {
     Https,
@@ -20,7 +20,7 @@ pub(crate) enum Scheme {
     File,
 }
 
-/// Why a URL is refused. Never contains the URL: it may contain a credential.
+/// The reason why a URL is refused. It never contains the URL, because the URL may contain a credential.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidUrl {
     #[error("not a URL of a repository; expected for example `https://host/owner/name.git`")]
@@ -53,7 +53,7 @@ impl RemoteUrl {
         text.contains("://") || text.contains("::") || scp_form(text).is_some()
     }
 
-    /// Checks everything that needs no name server.
+    /// Parses a URL and makes all checks that need no name resolution.
     pub fn parse(text: &str, policy: &RemotePolicy) -> Result<Self, InvalidUrl> {
         if text.chars().any(|character| character.is_control() || character.is_whitespace() || character == '\\') {
             return Err(InvalidUrl::BadCharacter);
@@ -86,12 +86,12 @@ impl RemoteUrl {
         }
     }
 
-    /// The host to resolve; empty for `file`.
+    /// The host to resolve. Empty for `file` URLs.
     pub(crate) fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// Whether the host is an address, so that nothing must be resolved.
+    /// Whether the host is an IP address, which needs no name resolution.
     pub(crate) fn is_address(&self) -> bool {
         let host = self.host().trim_start_matches('[').trim_end_matches(']');
         host.parse::<std::net::IpAddr>().is_ok()
@@ -102,7 +102,7 @@ impl RemoteUrl {
         self.url.port_or_known_default().unwrap_or(default)
     }
 
-    /// Scheme, host and port: the receiver of a token.
+    /// The scheme, host and port to which a token may be sent.
     pub(crate) fn origin(&self) -> String {
         match self.url.port() {
             Some(port) => format!("{}://{}:{port}/", self.url.scheme(), self.host()),
@@ -174,17 +174,18 @@ impl RemoteUrl {
     }
 
     /// The text before an `@` in the path may be part of a password: by the rules of URLs,
-    /// `https://user:1/2@host/x` has the host `user`, a port and a path. Only `/@scope/name` after a host
-    /// without a port is certainly not part of a password.
+    /// `https://user:1/2@host/x` has the host `user`, a port and a path. The only accepted form is
+    /// `/@scope/name` after a host without a port, which cannot be part of a password.
     fn may_hold_password(&self) -> bool {
         let path = self.url.path().to_ascii_lowercase().replace("%40", "@");
         let is_scope = path.matches('@').count() == 1 && path.contains("/@") && self.url.port().is_none();
         path.contains('@') && !is_scope
     }
 
-    /// Refuses addresses and names that are private by definition.
+    /// Refuses addresses and host names that are always private.
     fn check_host(&self) -> Result<(), InvalidUrl> {
-        // The parser reads all spellings of an address only for http and https. For ssh it is done here.
+        // The URL parser recognises all notations of an IP address only for http and https. For ssh, the host
+        // is parsed again here.
         let host = match self.url.host() {
             Some(Host::Domain(name)) => Host::parse(name).map_err(|_| InvalidUrl::Malformed)?,
             Some(Host::Ipv4(address)) => Host::Ipv4(address),
@@ -195,8 +196,9 @@ impl RemoteUrl {
     }
 }
 
-/// Whether the host is a name or an address without characters that have a meaning for a shell or a command
-/// line. For schemes other than http and https the parser keeps hosts as they are written, with quotes.
+/// Whether the host is a name or an address without characters that have a special meaning in a shell or on a
+/// command line. For schemes other than http and https, the parser does not change the host, so it may
+/// contain quotes.
 fn is_plain_host(host: &str) -> bool {
     let is_plain =
         |text: &str, others: &[u8]| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || others.contains(&byte));
@@ -206,8 +208,8 @@ fn is_plain_host(host: &str) -> bool {
     }
 }
 
-/// Login and path of `user@host:path`, which git reads as ssh. A path on this machine has a slash before any
-/// colon.
+/// Splits `user@host:path`, which git reads as ssh, into the login and the path. A path on this machine has a
+/// slash before the first colon.
 fn scp_form(text: &str) -> Option<(&str, &str)> {
     let (login, path) = text.split_once(':')?;
     let is_login = login.contains('@') && !login.contains('/') && !path.starts_with("//");
@@ -240,7 +242,8 @@ mod tests {
         check("ssh://git@git.example.com:2222/a/b", "git.example.com+2222/a/b");
     }
 
-    /// Hostile URLs under the default policy with ssh, each with a word that its refusal must contain.
+    /// Hostile URLs, which the default policy with ssh must refuse. Each has a word that the error message
+    /// must contain.
     const HOSTILE: &[(&str, &str)] = &[
         ("http://github.com/a/b", "allow_http"),
         ("file:///etc", "allow_file"),
@@ -340,7 +343,7 @@ mod tests {
         for text in ["https://user:pass@localhost/a", "ext::sh", "file://host/a", "http://127.0.0.1/a?x"] {
             RemoteUrl::parse(text, &open).expect_err(text);
         }
-        // The host becomes part of command lines and settings of git.
+        // Git's command lines and settings will contain the host, so it must not contain these signs.
         for sign in "'\"`$;&|(){}<>*?!~,=+%^ \n".chars() {
             for text in [format!("ssh://git@x{sign}y.example/a"), format!("https://x{sign}y.example/a")] {
                 let host = RemoteUrl::parse(&text, &open).map(|url| url.host().to_owned());

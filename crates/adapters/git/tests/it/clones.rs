@@ -1,4 +1,4 @@
-//! Clones on disk: private, swept, and without influence on git.
+//! Tests that clones on disk are private, are swept, and cannot control git.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,7 +37,7 @@ fn clones_of_unlisted_urls_are_removed() {
     assert_eq!(sources.sweep(&live, Duration::ZERO).expect("swept"), 1);
     assert_eq!(files(), num_files, "all its files are removed");
     assert_eq!(open(&removed).expect("fetched again"), 1);
-    // A process that waits for the lock of a removed clone creates the clone again.
+    // If the clone is removed while a process waits for its lock, this process creates the clone again.
     let clone = sources.clone_directory(removed.location());
     let path = clone.with_extension("lock");
     let waited = std::thread::scope(|scope| {
@@ -46,7 +46,7 @@ fn clones_of_unlisted_urls_are_removed() {
         lock.set_modified(SystemTime::UNIX_EPOCH).expect("dated");
         let waits = scope.spawn(|| open(&removed));
         let deadline = Instant::now() + Duration::from_secs(60);
-        // The open of the waiting thread changes the time of the file.
+        // The waiting thread opens the file, which changes its modification time.
         while lock.metadata().and_then(|now| now.modified()).expect("a time") == SystemTime::UNIX_EPOCH {
             assert!(Instant::now() < deadline, "no thread waits");
             std::thread::yield_now();

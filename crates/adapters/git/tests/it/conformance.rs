@@ -1,4 +1,5 @@
-//! Each kind of source meets the contract: working trees, bare repositories, plain directories and remotes.
+//! Checks the contract of the port for each kind of source: working trees, bare repositories, plain
+//! directories and remotes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -70,7 +71,7 @@ impl SourceUnderTest for Subject {
         })
     }
 
-    /// A fetch from a remote contains one commit only.
+    /// A fetch from a remote transfers only one commit, so remotes have no history.
     fn has_history(&self) -> bool {
         matches!(self.kind, Kind::WorkTree | Kind::Bare)
     }

@@ -1,4 +1,5 @@
-//! A small pack whose objects are large: each delta doubles the object before it.
+//! Tests the limits with a small pack of large objects, in which each delta doubles the size of the previous
+//! object.
 
 use std::time::{Duration, Instant};
 
@@ -30,17 +31,18 @@ fn delta_bomb_ends_at_the_memory_limit() {
     assert!(started_at.elapsed() < Duration::from_secs(60));
 }
 
-/// A bare repository is read in this process, without git. Small files have a base that is too large.
+/// A bare repository is read in this process, without git. Here the delta base of the small files is too
+/// large.
 #[test]
 fn delta_bases_of_a_bare_repository_are_limited() {
-    // The objects of the chain up to 64 MiB are read, if the small files do not use up the work.
+    // The objects of the chain up to 64 MiB are read, unless the small files use up the work that is allowed.
     let (num_read, num_small) = read_bomb(20);
     assert_eq!((num_read, num_small), (11, 20));
     let (num_read, num_small) = read_bomb(2_000);
     assert!(num_read >= 5 && num_small == 2_000, "{num_read} {num_small}");
 }
 
-/// The number of files that are read, and of small files that are refused.
+/// Returns the number of files that are read, and the number of small files that are refused.
 fn read_bomb(num_files: u32) -> (u32, u32) {
     let fixture = Fixture::repository();
     commit_bomb(&fixture, &delta_bomb(NUM_DOUBLINGS, num_files, 10));

@@ -1,4 +1,5 @@
-//! Listings of plain directories equal the output of `find`. Links are followed if they stay inside.
+//! Checks that listings of plain directories equal the output of `find`, and that only links to targets
+//! inside the root are followed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -75,7 +76,8 @@ fn links_are_followed_only_inside_the_directory() {
     assert_eq!(reader.read(find(tree.as_ref(), "out-file")).expect_err("a link").kind, ErrorKind::Forbidden);
 }
 
-/// Each directory has links to all others: no path has a cycle, and the number of paths is factorial.
+/// Each directory has links to all other directories. So the number of paths without a cycle grows with the
+/// factorial of the number of directories.
 #[test]
 fn multiplying_links_are_limited() {
     let fixture = plain();
@@ -103,7 +105,7 @@ fn pipes_and_sockets_are_listed_but_not_opened() {
     assert_eq!(why("pipe").as_deref(), Some("not a file but a pipe"));
     assert_eq!(why("socket").as_deref(), Some("not a file but a socket"));
     assert_eq!(why("file"), None);
-    // After the listing a pipe replaces a file.
+    // After the listing, a file is replaced with a pipe.
     fs::remove_file(fixture.repo.join("file")).expect("removed");
     fs::rename(&pipe, fixture.repo.join("file")).expect("moved");
     let error = tree.reader().expect("reader").read(find(tree.as_ref(), "file")).expect_err("changed");

@@ -1,4 +1,4 @@
-//! The last change of each path equals the output of `git log`, with every saved history.
+//! Checks that the last change of each path equals the output of `git log`, with and without a saved history.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ fn by_git(fixture: &Fixture, path: &str) -> Option<i64> {
     Some(String::from_utf8(output).expect("text").trim().parse().expect("seconds"))
 }
 
-/// Commits everything at a given minute, so that no two commits share a time.
+/// Commits all changes with the time of a given minute, so that no two commits have the same time.
 fn commit(fixture: &Fixture, minute: i64) {
     fixture.git(&["add", "--all"]);
     fixture.commit_at(1_700_000_000 + minute * 60, "author");
@@ -28,7 +28,7 @@ fn dates(tree: &dyn SnapshotTree) -> BTreeMap<String, Option<i64>> {
     tree.entries().iter().map(|entry| (entry.path.to_string(), entry.changed_at)).collect()
 }
 
-/// Reads with the cache and without, compares both with `git log`, and returns the new cache.
+/// Reads with and without the cache, compares both results with `git log`, and returns the new cache.
 fn check(fixture: &Fixture, source: &Source, cache: &SourceCache) -> SourceCache {
     let tree = open(fixture, source, cache);
     let found = dates(tree.as_ref());
@@ -64,8 +64,8 @@ fn last_change_equals_git_log() {
     check(&fixture, &fixture.work_tree(), &SourceCache::default());
 }
 
-/// Goes through unusual histories. After each step the cache of the step before is used, and must not change
-/// the result.
+/// Builds an unusual history step by step. Each step uses the cache of the previous step, which must not
+/// change the result.
 #[test]
 fn cache_never_changes_the_result() {
     let fixture = Fixture::repository();
@@ -104,7 +104,7 @@ fn cache_never_changes_the_result() {
         fixture.commit_at(1_700_000_000 + 6 * 60, "author");
         fixture.git(&["checkout", "--quiet", "--", "."]);
     });
-    // A branch that starts before the cached head, merged with and without a conflict.
+    // A branch that starts before the cached head is merged, with and without a conflict.
     step(7, &|fixture| {
         fixture.git(&["checkout", "--quiet", "-b", "side", "HEAD~3"]);
         fixture.write("side", "1");
@@ -119,7 +119,7 @@ fn cache_never_changes_the_result() {
         fixture.git(&["merge", "--quiet", "-X", "ours", "-m", "merge", "side"]);
     });
     step(12, &|fixture| fixture.write("after", "1"));
-    // The other side of the merge, and back. Then the history is rewritten.
+    // Checks out the other side of the merge and then `main` again. Then the history is rewritten.
     step(13, &|fixture| {
         fixture.git(&["checkout", "--quiet", "side"]);
     });
@@ -131,7 +131,7 @@ fn cache_never_changes_the_result() {
         fixture.git(&["checkout", "--quiet", "--orphan", "anew"]);
         fixture.write("many/d3/f3", "anew");
     });
-    // A wrong clock: a commit is older than its parents.
+    // A wrong clock makes a commit older than its parents.
     step(-500, &|fixture| fixture.write("many/d3/f7", "early"));
     step(16, &|fixture| fixture.write("many/d2/f6", "late"));
 }
@@ -149,7 +149,7 @@ fn uncommitted_files_have_no_time() {
     let tree = open(&fixture, &fixture.work_tree(), &SourceCache::default());
     let expect = [("edited", None), ("same", by_git(&fixture, "same")), ("untracked", None)];
     assert_eq!(dates(tree.as_ref()), expect.map(|(path, at)| (path.to_owned(), at)).into());
-    // Files that were deleted or edited on disk get their time back.
+    // After the deleted and edited files are restored, they have their times again.
     fixture.git(&["checkout", "--quiet", "--", "."]);
     let tree = open(&fixture, &fixture.work_tree(), tree.cache());
     assert_eq!(dates(tree.as_ref())["deleted"], by_git(&fixture, "deleted"));
@@ -172,7 +172,7 @@ fn without_history_there_are_no_times() {
     let shallow = Source::Bare { path: fixture.path().replace("/repo", "/shallow.git") };
     let tree = open(&fixture, &shallow, &SourceCache::default());
     assert!(none(tree.as_ref()));
-    // A deeper clone knows more about the same commit.
+    // A deeper clone contains more history of the same commit.
     fixture.git(&["-C", "../shallow.git", "fetch", "--quiet", "--unshallow"]);
     let deeper = open(&fixture, &shallow, tree.cache());
     let expect = ["a", "b"].map(|path| (path.to_owned(), by_git(&fixture, path)));
@@ -196,7 +196,7 @@ fn too_long_history_is_not_walked() {
     assert!(dates(five.as_ref())["a"].is_some());
     fixture.write("a", "six");
     commit(&fixture, 6);
-    // The result is the same with the cache and without.
+    // The result is the same with and without the cache.
     assert_eq!(dates(read(&settings, five.cache()).as_ref())["a"], None);
     assert_eq!(dates(read(&settings, &SourceCache::default()).as_ref())["a"], None);
 }

@@ -1,4 +1,4 @@
-//! Sources against real repositories, directories and servers that each test creates.
+//! Tests sources with real repositories, directories and servers that each test creates.
 
 mod clones;
 mod conformance;

@@ -1,4 +1,4 @@
-//! Listings of git trees equal the output of `git ls-tree -r`.
+//! Checks that listings of git trees equal the output of `git ls-tree -r`.
 
 use std::time::{Duration, Instant};
 
@@ -98,7 +98,7 @@ fn repository_without_commits_is_not_found() {
     assert!(std::error::Error::source(&error).expect("cause").to_string().contains("no commit yet"));
 }
 
-/// Twelve objects with ten thousand million paths.
+/// Twelve objects name ten thousand million paths.
 #[test]
 fn tree_bomb_ends_soon_with_too_large() {
     let fixture = Fixture::repository();

@@ -1,4 +1,4 @@
-//! Files that are replaced with links while a tree is listed and read.
+//! Tests that replace files with links while a tree is listed and read.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,8 @@ use crate::support::Fixture;
 
 const OUTSIDE: &str = "outside the root";
 
-/// Replaces `path` with a link to `outside` and back until `done`. One exchange is atomic, so that the path
-/// always exists.
+/// Exchanges `path` and `other` again and again until `done` is set. Each exchange is atomic, so that the
+/// path always exists.
 fn exchange(path: &Path, other: &Path, done: &AtomicBool) -> u64 {
     let mut num_exchanges = 0;
     while !done.load(Ordering::Relaxed) {
@@ -23,9 +23,9 @@ fn exchange(path: &Path, other: &Path, done: &AtomicBool) -> u64 {
     num_exchanges
 }
 
-/// Opens the source and reads every file, many times, while `path` changes between the original and a link.
+/// Opens the source and reads every file many times, while `path` alternates between the original and a link.
 fn check(fixture: &Fixture, source: &Source, path: &str, target: &Path) {
-    // The link has the same parent on another level, so that it is not listed itself.
+    // The link is in the parent directory of the repository, so that it is not listed.
     let other = fixture.directory.path().join("other");
     std::os::unix::fs::symlink(target, &other).expect("linked");
     let done = AtomicBool::new(false);
@@ -42,7 +42,7 @@ fn check(fixture: &Fixture, source: &Source, path: &str, target: &Path) {
     assert!(num_exchanges > 100 && num_contents > 100, "{num_exchanges} exchanges, {num_contents} contents");
 }
 
-/// No entry and no content may come from outside. Returns the number of contents.
+/// Checks that no entry and no content comes from outside the root. Returns the number of contents.
 fn read_all(tree: &dyn SnapshotTree) -> usize {
     let outside = cairn_git::blob_id(OUTSIDE.as_bytes());
     let mut reader = tree.reader().expect("reader");
@@ -50,7 +50,8 @@ fn read_all(tree: &dyn SnapshotTree) -> usize {
     for entry in tree.entries() {
         assert_ne!(entry.blob, outside, "{} was hashed through a link", entry.path);
         assert!(!entry.path.as_str().ends_with("secret"), "a directory outside was listed");
-        // Several reads per listing: the change must happen between the listing and the read.
+        // There are several reads for each listing, because the change must happen between a listing and a
+        // read.
         for _ in 0..5 {
             if let Ok(bytes) = reader.read(entry) {
                 assert_ne!(bytes, OUTSIDE.as_bytes(), "{} was read through a link", entry.path);

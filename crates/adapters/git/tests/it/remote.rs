@@ -1,4 +1,4 @@
-//! Remotes: fetched by a restricted child process, kept up to date, and never trusted.
+//! Tests that remotes are fetched by a restricted child process, are kept up to date, and are never trusted.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -19,7 +19,7 @@ fn fetched_tree_equals_the_remote_tree() {
     fixture.git(&["tag", "v1"]);
     let sources = GitSources::new(remote_settings(&fixture));
     let tree = sources.open(&url(&fixture), &ReadOptions::default()).expect("fetched");
-    // A clone with one commit contains everything except the history.
+    // A clone with one commit has the same entries as a full clone, but no times of change.
     let undated = |entry: &TreeEntry| TreeEntry { changed_at: None, ..entry.clone() };
     let expect: Vec<TreeEntry> = fixture.open(&fixture.bare()).expect("open").entries().iter().map(undated).collect();
     assert_eq!(tree.entries(), expect);

@@ -1,4 +1,4 @@
-//! Repositories made with the `git` program in a temporary directory.
+//! Creates repositories with the `git` program in a temporary directory.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -95,7 +95,7 @@ impl Fixture {
         self.repo.to_str().expect("UTF-8").to_owned()
     }
 
-    /// The objects of the repository, read like those of a bare repository.
+    /// The repository as a bare repository: only its objects are read.
     pub(crate) fn bare(&self) -> Source {
         Source::Bare { path: format!("{}/.git", self.path()) }
     }
@@ -113,7 +113,7 @@ impl Fixture {
     }
 }
 
-/// Settings that allow URLs of this machine.
+/// Settings that allow URLs to this machine.
 pub(crate) fn remote_settings(fixture: &Fixture) -> GitSettings {
     let mut settings = GitSettings::new(fixture.clones());
     settings.remotes.allow_file = true;
@@ -147,7 +147,8 @@ pub(crate) fn kinds(tree: &dyn SnapshotTree) -> Vec<(&str, EntryKind)> {
     tree.entries().iter().map(|entry| (entry.path.as_str(), entry.kind)).collect()
 }
 
-/// A tree with unusual contents: deep, wide, links, names that are not UTF-8, an empty file.
+/// Writes a tree with unusual contents: deep and wide directories, links, names that are not UTF-8, and an
+/// empty file.
 pub(crate) fn odd_tree(fixture: &Fixture) {
     for number in 0..1_200 {
         fixture.write(format!("wide/d{}/f{number}.txt", number % 40), format!("content {number}\n"));

@@ -1,4 +1,5 @@
-//! Listings of working trees equal the tracked and untracked files of `git ls-files`, as they are on disk.
+//! Checks that listings of working trees equal the tracked and untracked files that `git ls-files` prints and
+//! that exist on disk.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -131,7 +132,8 @@ fn filtered_files_are_clean_if_git_reports_so() {
     fixture.write(".gitattributes", "*.txt text eol=crlf\n");
     fixture.write("a.txt", "one\r\ntwo\r\n");
     fixture.commit_all();
-    // Git trusts its stored data about a file only if the file is older than the index. So both are made old.
+    // Git trusts its stored data about a file only if the file is older than the index. So the file gets an
+    // old time before the index is refreshed.
     let old = fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000));
     fs::File::options().append(true).open(fixture.repo.join("a.txt")).expect("file").set_times(old).expect("times");
     fixture.git(&["update-index", "--refresh"]);
@@ -194,7 +196,7 @@ fn change_after_the_listing_is_a_conflict() {
     assert_eq!(read("same"), Ok(b"3".to_vec()));
 }
 
-/// A change of the same size within one tick of the clock is hard to see for caches of stat data.
+/// A cache of stat data can miss a change that keeps the size and happens within one tick of the clock.
 #[test]
 fn stat_cache_never_hides_a_change() {
     let fixture = Fixture::repository();
@@ -268,7 +270,7 @@ fn kind_and_name_of_a_source_are_recognised() {
     assert_eq!(opened.expect("a linked work tree").entries().len(), 1);
 }
 
-/// Each kind of file in place of an ignore file or an attribute file costs at most that file.
+/// An unusable ignore file or attribute file, of whatever kind, must not affect other files of the listing.
 #[test]
 fn unusable_ignore_files_do_not_stop_a_listing() {
     let fixture = Fixture::repository();
