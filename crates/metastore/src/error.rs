@@ -8,11 +8,11 @@ pub(crate) fn port_result<T, E: PortError>(
     operation: &'static str,
     key: &dyn ToString,
 ) -> Result<T, E> {
-    // The store's own message repeats this one; its causes do not.
+    // Only the causes are kept, because the message of the store's error repeats the new message.
     outcome.map_err(|error| E::of(error.kind, operation, key.to_string(), error.source))
 }
 
-/// A store returned a reply that does not belong to the command.
+/// The error for a reply that does not belong to the command.
 pub(crate) fn unexpected<E: PortError>(operation: &'static str, key: &dyn ToString) -> E {
     E::of(ErrorKind::Corrupt, operation, key.to_string(), None)
 }

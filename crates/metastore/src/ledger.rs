@@ -44,7 +44,7 @@ impl Ledger for Metastore {
             now_ms: run.started_at_ms,
         };
         let details = RunDetails {
-            // The store knows the tenant of the repository.
+            // `Command::Begin` sets the tenant of the repository.
             tenant: Tenant::new(""),
             result: write_result(&run.result, &repository)?,
             manifest: run.manifest,
@@ -95,7 +95,7 @@ impl Metastore {
         found.into_iter().next().ok_or_else(|| LedgerError::new(ErrorKind::NotFound, operation, run.to_string()))
     }
 
-    /// The document of a repository; `None` if it does not exist.
+    /// The aborted generations of a repository. Empty if the repository does not exist.
     async fn aborted(&self, repository: RepositoryId) -> Result<BTreeSet<GenerationId>, LedgerError> {
         let query = RepositoryQuery::One(repository);
         let found = port_result(self.documents.repositories(query).await, "run", &repository)?;

@@ -1,6 +1,6 @@
-//! Catalogue, ledger, outbox and requests over any store of run documents.
+//! Implements the ports for catalogue, ledger, outbox and requests on any store of run documents.
 //!
-//! `cairn_runs` makes the decisions, and the store keeps the documents. This crate turns the ports' values
+//! `cairn_runs` makes the decisions, and the store contains the documents. This crate turns the ports' values
 //! into commands, and documents into the ports' values.
 
 mod catalogue;

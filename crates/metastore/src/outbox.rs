@@ -1,4 +1,4 @@
-//! The outbox.
+//! The outbox over the store's documents.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::Metastore;
 use crate::error::port_result;
 use crate::records::run_record;
 
-/// After this multiple of the usual wait, the jobs of a run are sent again even if the broker seems to hold
+/// After this multiple of the usual wait, the jobs of a run are sent again even if the broker seems to have
 /// them.
 const HELD_AT_MOST: i64 = 12;
 
@@ -58,7 +58,8 @@ impl Outbox for Metastore {
             if !run.ledger.is_stalled(now_ms, after_ms) {
                 continue;
             }
-            // Depths and parts are counted at different times, and depths include copies.
+            // `held` may be wrong: queue depths and parts are counted at different times, and the depths
+            // include copies of jobs.
             let is_overdue = run.ledger.is_stalled(now_ms, after_ms.saturating_mul(HELD_AT_MOST));
             let held = if is_overdue { BTreeSet::new() } else { held.clone() };
             if run.ledger.in_flight().iter().all(|part| held.contains(&part.stage)) {

@@ -1,4 +1,4 @@
-//! Turns documents into the ports' records.
+//! Conversions between documents and the records of the ports.
 
 use cairn_domain::{PartEnd, PartId, StageName};
 use cairn_ports::{ErrorKind, PartRecord, PortError, PublishedGeneration, RepositoryRecord, RunRecord};
@@ -72,14 +72,14 @@ pub(crate) fn published<E: PortError>(document: RunDocument) -> Result<Option<Pu
     }))
 }
 
-/// The parts of the plan, with the ends of those that have ended.
+/// The parts of the plan. An ended part has its end and its report.
 pub(crate) fn part_records(run: &RunDocument, ended: Vec<EndedPart>) -> Vec<PartRecord> {
     let mut ended: std::collections::BTreeMap<PartId, EndedPart> =
         ended.into_iter().map(|ended| (ended.part, ended)).collect();
     let planned = run.ledger.stages.iter().flat_map(|(stage, parts)| {
         parts.planned.iter().map(|number| PartId { stage: *stage, number }).collect::<Vec<_>>()
     });
-    // Publishing ends its part in the same change, so that part has no row of its own.
+    // The change that publishes the run also ends the publish part, so this part has no row.
     let is_published = run.ledger.published.is_some();
     let record = |id: PartId| match ended.remove(&id) {
         Some(ended) => PartRecord { id, end: Some(ended.end), report: ended.report },

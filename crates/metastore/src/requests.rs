@@ -11,17 +11,17 @@ use cairn_wire::SyncJob;
 use crate::Metastore;
 use crate::error::{port_result, unexpected};
 
-/// Requests in one call; later ones wait for the next call.
+/// Maximum number of requests that one call reads. Later requests wait for the next call.
 const REQUESTS_AT_ONCE: usize = 4096;
-/// The interactive lane may exceed the limit by one part in this many.
+/// Interactive requests may exceed the limit by the limit divided by this number.
 const INTERACTIVE_SHARE: usize = 8;
 
 #[async_trait]
 impl Requests for Metastore {
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError> {
         let number = self.request_with(Command::Ask { repository, lane, rebuild, now_ms }, repository).await?;
-        // The request starts after the unfinished run. The parts of that run do not wait for their retries
-        // either.
+        // The requested sync starts only after the unfinished run. So the postponed parts of that run are
+        // started at once.
         let found =
             port_result(self.documents.repositories(RepositoryQuery::One(repository)).await, "ask", &repository)?;
         if let Some(generation) = found.first().and_then(|document| document.state.unfinished) {
@@ -45,8 +45,9 @@ impl Requests for Metastore {
         let query = RepositoryQuery::Asked { limit: REQUESTS_AT_ONCE };
         let asked = port_result(self.documents.repositories(query).await, "dispatch", &"")?;
         let may_start = |document: &&RepositoryDocument| document.state.dispatchable(now_ms, again_after_ms).is_some();
-        // A lost request takes no capacity, or lost requests would stop all syncs for good. A request between
-        // two attempts takes none either, or unavailable hosts would stop all other syncs for hours.
+        // A lost request uses no capacity. Otherwise, lost requests would stop all syncs for ever. A request
+        // between two attempts uses none either. Otherwise, unavailable hosts would stop all other syncs for
+        // hours.
         let is_in_progress = |document: &&RepositoryDocument| {
             let dispatched = document.state.requests.dispatched;
             dispatched.is_some_and(|dispatched| !dispatched.is_postponed(now_ms)) && !may_start(document)
@@ -54,7 +55,8 @@ impl Requests for Metastore {
         let num_syncs = asked.iter().filter(is_in_progress).count();
         let mut requests: Vec<SyncRequest> = Vec::new();
         for document in asked.iter().filter(may_start) {
-            // Interactive requests come first, so no later request has capacity either.
+            // Interactive requests come first and have the higher limit, so no later request can start
+            // either.
             if num_runs + num_syncs + requests.len() >= limit(lane(document), in_flight) {
                 break;
             }
@@ -137,7 +139,8 @@ impl Metastore {
         }
     }
 
-    /// A repository that was deleted meanwhile is not an error: no caller waits for the result.
+    /// Applies the command. It is not an error if the repository was deleted meanwhile, because no caller
+    /// needs the result.
     async fn change_if_there(&self, repository: RepositoryId, command: Command) -> Result<(), LedgerError> {
         let operation = command.name();
         match port_result(self.documents.change(command).await, operation, &repository) {
@@ -146,8 +149,8 @@ impl Metastore {
         }
     }
 
-    /// The repositories of this list that have a request. The others are not written, which saves work if the
-    /// list is long.
+    /// Selects the repositories of the list that have a request, so that a long list does not cause a write
+    /// for each repository. A list with one repository is returned unchanged.
     async fn asked_of(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, LedgerError> {
         if repositories.len() <= 1 {
             return Ok(repositories.to_vec());
@@ -158,7 +161,7 @@ impl Metastore {
         Ok(asked.iter().map(|document| document.id).filter(|id| selected.contains(id)).collect())
     }
 
-    /// The repositories of all tenants that are not deleted, for the schedule.
+    /// The repositories of all tenants, without deleted ones, for the schedule.
     pub async fn all_repositories(&self) -> Result<Vec<RepositoryId>, LedgerError> {
         Ok(self.registered("all_repositories").await?.map(|document| document.id).collect())
     }
@@ -191,8 +194,8 @@ fn lane(document: &RepositoryDocument) -> Lane {
     document.state.requests.wanted.map_or(Lane::Bulk, |wanted| wanted.lane)
 }
 
-/// The number of syncs and runs that may be in progress for a request of that lane to be dispatched: full
-/// bulk work leaves capacity for interactive requests.
+/// A request of this lane is dispatched only if fewer syncs and runs than this are in progress. The limit of
+/// the interactive lane is higher, so bulk work cannot use all capacity.
 fn limit(lane: Lane, in_flight: usize) -> usize {
     match lane {
         Lane::Bulk => in_flight,

@@ -1,4 +1,4 @@
-//! The catalogue's part of sweeping.
+//! The sweep operations of the catalogue.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,7 +73,7 @@ impl Metastore {
     async fn forget(&self, command: Command) -> Result<(), CatalogueError> {
         let key = format!("{:?}", command.reach());
         match port_result::<_, CatalogueError>(self.documents.change(command).await, "swept", &key) {
-            // Another sweep was faster.
+            // Another sweep has already removed it.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
             answer => answer.map(drop),
         }

@@ -1,8 +1,9 @@
-//! Content: blobs of git, hashes of embedded text, and references to artifacts.
+//! Content: ids of git blobs, hashes of embedded text, and references to artifacts.
 
 use std::fmt;
 
-/// Git's object id of a blob. Plain directories use the same hash: sha1 of `blob <size>\0<bytes>`.
+/// Git's object id of a blob. The same hash, sha1 of `blob <size>\0<bytes>`, identifies files in plain
+/// directories.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobId(pub [u8; 20]);
 
@@ -21,7 +22,7 @@ impl fmt::Debug for BlobId {
     }
 }
 
-/// blake3 of the embedded text: signature, doc comment and body after redaction.
+/// The blake3 hash of the embedded text: signature, doc comment and body after redaction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash(pub [u8; 32]);
 

@@ -1,8 +1,9 @@
-//! Chunks as records of a repository: facts of a blob at a path.
+//! Chunks as records of a repository. A record contains the facts of a chunk, and the data that depends on
+//! its path.
 
 use crate::{ChunkKey, ChunkKind, ContentHash, Digest, Digester, LineSpan, RepoPath, RepositoryId, SymbolKind};
 
-/// A chunk as stores keep it and readers see it.
+/// A chunk as a store contains it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChunkRecord {
     pub key: ChunkKey,
@@ -11,12 +12,12 @@ pub struct ChunkRecord {
     pub language: String,
     pub kind: ChunkKind,
     pub span: LineSpan,
-    /// Qualified name of the symbol that the chunk shows.
+    /// Qualified name of the symbol whose code the chunk contains.
     pub symbol: Option<String>,
     pub symbol_kind: Option<SymbolKind>,
     /// Heading path of a document section.
     pub heading: Option<String>,
-    /// Context header: file, class, signature, imports used.
+    /// Context header: file, class, signature and the imports in use.
     pub header: String,
     /// Redacted text: the lines of the span, or the synthetic text of a summary or pattern.
     pub text: String,
@@ -27,7 +28,8 @@ pub struct ChunkRecord {
     pub exported: bool,
     pub documented: bool,
     pub has_secrets: bool,
-    /// Weight in ranking, in percent: 100 is normal, 150 is navigation, generated files have less.
+    /// Weight in ranking, in percent. The normal weight is 100. Navigation has 150, and generated files have
+    /// less than 100.
     pub weight_percent: u16,
     pub tags: Vec<String>,
     /// Time of the file's last change in the history, in seconds since 1970.
@@ -35,8 +37,8 @@ pub struct ChunkRecord {
 }
 
 impl ChunkRecord {
-    /// Digest of all fields that a reader can see. `content_hash` represents the text and its redactions, so
-    /// a comparison needs no text.
+    /// Digest of all fields that a reader can see. It includes `content_hash` instead of the text and its
+    /// redactions, so a comparison does not need the text.
     pub fn digest(&self) -> Digest {
         Digester::new("chunk-record")
             .key_of(self.key.0)
@@ -61,12 +63,12 @@ impl ChunkRecord {
     }
 }
 
-/// A dense vector of integers: `clamp(round(scale · v), ±127)`. Sums of products are below 2^24 and therefore
-/// exact.
+/// A dense vector of integers: `clamp(round(scale · v), ±127)`. Sums of products of two vectors are below
+/// 2^24, so they are exact.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DenseVector(pub Vec<i8>);
 
-/// Weighted terms, sorted by term, without duplicates. Terms are hashes of 32 bits; weights are integers from
+/// Weighted terms, sorted by term, without duplicates. Terms are 32-bit hashes, and weights are integers from
 /// 1 to 255.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SparseVector(pub Vec<(u32, u8)>);
@@ -80,8 +82,8 @@ pub struct Point {
 }
 
 impl Point {
-    /// Digest of the dense vector and the weighted terms. Stores report it, since readers do not see whole
-    /// vectors.
+    /// Digest of the dense vector and the weighted terms. Stores return this digest, because readers do not
+    /// get whole vectors.
     pub fn vector_digest(&self) -> Digest {
         let dense: Vec<u8> = self.dense.0.iter().map(|value| *value as u8).collect();
         let mut sparse = Vec::with_capacity(5 * self.sparse.0.len());
@@ -96,8 +98,8 @@ impl Point {
 /// The embedding model of an index.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ModelId {
-    /// Name and version, e.g. `cairn-static-1`. It contains a digest of the weights, so a model with other
-    /// weights has another id.
+    /// Name and version, e.g. `cairn-static-1`. The name contains a digest of the weights, so a model with
+    /// different weights has a different id.
     pub name: String,
     pub dimensions: u16,
 }

@@ -1,5 +1,5 @@
-//! Hashes. The input is unambiguous: every field is length-prefixed, and each purpose has a domain of its
-//! own.
+//! Hashes of fields. The input is unambiguous: texts and lists are prefixed with their length, and each
+//! purpose has its own domain.
 
 use std::fmt;
 
@@ -64,13 +64,13 @@ impl Digester {
         self.number(u64::from(flag))
     }
 
-    /// Adds a list: its length, then each element with `each`.
+    /// Adds the length of a list, then adds each element with `each`.
     #[must_use]
     pub fn list<T>(self, items: &[T], each: impl Fn(Self, &T) -> Self) -> Self {
         items.iter().fold(self.number(items.len() as u64), each)
     }
 
-    /// Adds an optional field: whether it is present, then its value.
+    /// Adds a flag for the presence of an optional field, and then its value if it is present.
     #[must_use]
     pub fn option<T>(self, value: Option<T>, add: impl FnOnce(Self, T) -> Self) -> Self {
         match value {
@@ -92,7 +92,7 @@ impl Digester {
 
 /// A digest of a set of records that does not depend on their order: the sum of their digests modulo 2^256.
 ///
-/// Duplicates count. With XOR a pair of duplicates would vanish.
+/// Duplicates change the digest. With XOR, a pair of duplicates would have no effect.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SetDigest {
     pub count: u64,

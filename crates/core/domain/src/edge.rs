@@ -1,4 +1,4 @@
-//! The graph: nodes that have an identity and versions, and edges between identities.
+//! The graph. A node has an identity and versions. An edge connects the identities of two nodes.
 
 use std::collections::HashMap;
 
@@ -39,14 +39,15 @@ words! {
 words! {
     /// How certain an edge is.
     Resolution {
-        /// Bound by scope, or by a structure that permits only one target.
+        /// The scope, or the structure of the code, permits only one target.
         Exact = "exact",
-        /// Through an import that names the target.
+        /// An import names the target.
         Import = "import",
-        /// By evidence that can mislead: a name that is unique in the repository, or the evident type of the
-        /// receiver.
+        /// The evidence can be wrong: the name is unique in the repository, or the type of the receiver is
+        /// evident.
         Heuristic = "heuristic",
-        /// Several candidates. Each gets one edge, and the candidates share the confidence.
+        /// There are several candidates. Each candidate gets one edge, and the confidence is divided among
+        /// them.
         Ambiguous = "ambiguous",
     }
 }
@@ -56,7 +57,7 @@ words! {
     Unresolved {
         /// The name comes from an import of a package outside the repository.
         External = "external",
-        /// A name of the language or its standard library.
+        /// The name belongs to the language or its standard library.
         Builtin = "builtin",
         /// The repository contains no definition with the name.
         NoDefinition = "no_definition",
@@ -113,8 +114,8 @@ impl NodeRecord {
     }
 }
 
-/// A version of an edge. It belongs to the repository that contains the reference. It is visible if both ends
-/// have a visible version.
+/// A version of an edge. It belongs to the repository that contains the reference. It is visible only if the
+/// nodes at both ends have a visible version.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EdgeRecord {
     pub key: EdgeKey,
@@ -122,7 +123,8 @@ pub struct EdgeRecord {
     pub kind: EdgeKind,
     pub source: NodeKey,
     pub target: NodeKey,
-    /// Line of the reference in the source's file, from 1; 0 if the edge has no site.
+    /// Line of the reference in the file of the source node, from 1. It is 0 if the edge has no reference in
+    /// a file.
     pub line: u32,
     pub resolution: Resolution,
     /// In percent, 1 to 100.
@@ -156,8 +158,8 @@ impl NodeKey {
         Self(Digester::new("node-module").key_of(repository.0).text(module_path).key())
     }
 
-    /// `ordinal` counts symbols of equal qualified name and kind within the path, from 0, in order of
-    /// position.
+    /// `ordinal` is the number of the symbol among the symbols of the file with the same qualified name and
+    /// kind, from 0, in order of position.
     pub fn symbol(
         repository: RepositoryId,
         path: &RepoPath,
@@ -169,7 +171,8 @@ impl NodeKey {
         Self(digester.text(qualified_name).text(kind.as_str()).number(u64::from(ordinal)).key())
     }
 
-    /// Keys of all symbols of a file, in source order. Equal symbols are numbered in order of position.
+    /// Returns the keys of all symbols of a file, in source order. Symbols with the same qualified name and
+    /// kind are numbered in this order.
     pub fn symbols_of(repository: RepositoryId, path: &RepoPath, symbols: &[Symbol]) -> Vec<Self> {
         let mut ordinals: HashMap<(&str, SymbolKind), u32> = HashMap::with_capacity(symbols.len());
         let mut keys = Vec::with_capacity(symbols.len());
@@ -181,14 +184,14 @@ impl NodeKey {
         keys
     }
 
-    /// `ordinal` counts sections of equal heading path within the file.
+    /// `ordinal` is the number of the section among the sections of the file with the same heading path.
     pub fn section(repository: RepositoryId, path: &RepoPath, heading_path: &str, ordinal: u32) -> Self {
         let digester = Digester::new("node-section").key_of(repository.0).text(path.as_str());
         Self(digester.text(heading_path).number(u64::from(ordinal)).key())
     }
 
-    /// A package by ecosystem (`pypi`, `npm`, `go`, `cargo`, `maven`) and by the name with which the
-    /// repository refers to it.
+    /// The key of a package is derived from its ecosystem (`pypi`, `npm`, `go`, `cargo`, `maven` …) and the
+    /// name that the repository uses for it.
     pub fn package(repository: RepositoryId, ecosystem: &str, name: &str) -> Self {
         Self(Digester::new("node-package").key_of(repository.0).text(ecosystem).text(name).key())
     }
@@ -199,7 +202,8 @@ impl NodeKey {
 }
 
 impl EdgeKey {
-    /// `ordinal` counts edges of equal source, kind and target, from 0, in order of the site.
+    /// `ordinal` is the number of the edge among the edges with the same source, kind and target, from 0, in
+    /// order of the references in the file.
     pub fn derive(owner: RepositoryId, source: NodeKey, kind: EdgeKind, target: NodeKey, ordinal: u32) -> Self {
         let digester = Digester::new("edge").key_of(owner.0).key_of(source.0).text(kind.as_str());
         Self(digester.key_of(target.0).number(u64::from(ordinal)).key())

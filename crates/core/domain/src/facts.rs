@@ -1,8 +1,8 @@
-//! The result of parsing one file. No fact comes from the path, so equal blobs share their facts.
+//! The result of parsing one file. The facts do not depend on the path, so equal blobs share their facts.
 
 use crate::{ContentHash, FactsKey};
 
-/// Lines from `start` to `end`, both included, counted from 1.
+/// The lines from `start` to `end`, both included. Line numbers start at 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LineSpan {
     pub start: u32,
@@ -64,7 +64,7 @@ words! {
 }
 
 impl SymbolKind {
-    /// Kinds that contain members. The parent of a method has one of these kinds.
+    /// Whether symbols of this kind contain members. The parent of a method has one of these kinds.
     pub fn is_container(self) -> bool {
         use SymbolKind::{Class, Enum, Interface, Module, Struct, Trait};
         matches!(self, Class | Interface | Trait | Struct | Enum | Module)
@@ -74,7 +74,7 @@ impl SymbolKind {
         matches!(self, SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro)
     }
 
-    /// Kinds that can be a base, an annotation or the result of a constructor.
+    /// Whether symbols of this kind can be a base, a type annotation or the result of a constructor.
     pub fn is_type(self) -> bool {
         use SymbolKind::{Class, Enum, Interface, Struct, Trait, Type};
         matches!(self, Class | Interface | Trait | Struct | Enum | Type)
@@ -95,26 +95,29 @@ words! {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Symbol {
     pub name: String,
-    /// Within the file: the names of the containers and the own name, joined with `.` in every language.
+    /// The name within the file: the names of the enclosing symbols and the symbol's own name, joined with
+    /// `.` in every language.
     pub qualified_name: String,
     pub kind: SymbolKind,
     /// The whole definition, with its doc comment and decorators.
     pub span: LineSpan,
     /// Line of the name itself.
     pub name_line: u32,
-    /// The declaration on one line, without body, white space folded; at most 300 characters.
+    /// The declaration without its body, on one line of at most 300 characters. Runs of white space are
+    /// replaced by one space.
     pub signature: String,
     /// Text of the doc comment without its markers.
     pub doc: Option<String>,
-    /// Decorators, annotations, attributes: as written, without the marker, e.g. `app.route("/x")`.
+    /// Decorators, annotations and attributes as written, without the marker, e.g. `app.route("/x")`.
     pub decorators: Vec<String>,
-    /// Index of the enclosing symbol in `FileFacts::symbols`; always smaller than the symbol's own.
+    /// Index of the enclosing symbol in `FileFacts::symbols`. It is always smaller than the index of this
+    /// symbol.
     pub parent: Option<u32>,
     pub visibility: Visibility,
-    /// Other files can name the symbol.
+    /// Whether other files can refer to the symbol by name.
     pub exported: bool,
-    /// Test code by content (`#[cfg(test)]`, `@Test`, `def test_…` in a test class). Test paths are found
-    /// later.
+    /// Whether the content marks the symbol as test code (`#[cfg(test)]`, `@Test`, `def test_…` in a test
+    /// class). A later step recognises test code by its path.
     pub is_test: bool,
 }
 
@@ -136,17 +139,18 @@ words! {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
     pub kind: ReferenceKind,
-    /// Last part of the name: `baz` in `foo.bar.baz()`.
+    /// The last part of the name: `baz` in `foo.bar.baz()`.
     pub name: String,
-    /// The qualifier before it as written, parts joined with `.`: `foo.bar`. In every language `self` is the
-    /// object itself and `super` its base. `<root>` is the global namespace if the language writes it
-    /// (`::open`). `<expr>` means that the qualifier is not a chain of names.
+    /// The qualifier before the name as written, with its parts joined with `.`: `foo.bar`. In every
+    /// language, `self` is the object itself, and `super` is its base. `<root>` is an explicit global
+    /// namespace (`::open`). `<expr>` means that the qualifier is not a chain of names.
     pub receiver: Option<String>,
     /// Index of the innermost enclosing symbol.
     pub enclosing: Option<u32>,
     /// Line, from 1.
     pub line: u32,
-    /// Number of arguments, for calls where it is evident (no spread).
+    /// The number of arguments of a call. `None` if it is not evident, for example because of a spread
+    /// argument.
     pub num_arguments: Option<u8>,
 }
 
@@ -160,23 +164,23 @@ pub struct ImportedName {
 /// An import declaration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Import {
-    /// Module, package, crate path or file as written: `fisio.imports.aws`, `./util`, `crate.net`,
-    /// `<stdio.h>`. Parts are joined with `.` in languages with paths of names. File paths and URLs are
-    /// unchanged.
+    /// The module, package, crate path or file as written: `fisio.imports.aws`, `./util`, `crate.net`,
+    /// `<stdio.h>`. The parts of a path of names are joined with `.`. File paths and URLs are unchanged.
     pub module: String,
-    /// Number of leading dots of a relative import in Python (`from ..x` is 2), of `super` in Rust; 0
-    /// otherwise.
+    /// In Python, the number of leading dots of a relative import (2 for `from ..x`). In Rust, the number of
+    /// leading `super`. Otherwise 0.
     pub level: u8,
     /// Names that are imported from the module. Empty if the module itself is bound.
     pub names: Vec<ImportedName>,
     /// The name to which the module itself is bound, if it is renamed.
     pub alias: Option<String>,
-    /// Everything in the module becomes visible (`from x import *`, `use x::*`, `import x.*`, `#include`).
+    /// Whether all names of the module become visible (`from x import *`, `use x::*`, `import x.*`,
+    /// `#include`).
     pub wildcard: bool,
-    /// Files that import this file also see the names (`export … from`, `pub use`).
+    /// Whether the names are also visible in files that import this file (`export … from`, `pub use`).
     pub reexport: bool,
     pub line: u32,
-    /// The symbol that contains the import; none at the top level.
+    /// Index of the symbol that contains the import; `None` at the top level.
     pub enclosing: Option<u32>,
 }
 
@@ -187,8 +191,8 @@ words! {
         /// `x: Foo`, `Foo x`, a typed parameter, field or receiver.
         Annotation = "annotation",
         /// A parameter or local variable without an evident type (`for x in …`, `x = f()`, `def f(x)`). It
-        /// hides outer names. `type_name` is empty. Recorded only if the file uses the name alone, or first
-        /// in a receiver.
+        /// hides the same name of an outer scope. `type_name` is empty. The binding is recorded only if the
+        /// file uses the name alone or as the first part of a receiver.
         Opaque = "opaque",
     }
 }
@@ -196,12 +200,13 @@ words! {
 /// A variable, parameter or field, with its type if the binding makes it evident.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Binding {
-    /// Name, or `self.name` for a field set on the object itself.
+    /// The name. It is `self.name` for a field that is set on the object itself.
     pub name: String,
-    /// Name of the type without type arguments, parts joined with `.`; empty for `Opaque`.
+    /// The name of the type without type arguments, with its parts joined with `.`. It is empty for `Opaque`.
     pub type_name: String,
     pub evidence: BindingEvidence,
-    /// The function that contains the binding, or the class for a field; none for the whole file.
+    /// Index of the function that contains the binding; for a field, index of the class. `None` if the
+    /// binding belongs to the whole file.
     pub scope: Option<u32>,
     pub line: u32,
 }
@@ -212,15 +217,15 @@ words! {
         Method = "method",
         /// A class (or struct, trait …) without its long methods.
         Class = "class",
-        /// Small neighbours that belong together, or a whole small file.
+        /// Small adjacent definitions that belong together, or a whole small file.
         Group = "group",
-        /// Lists the members of a large class.
+        /// A list of the members of a large class.
         Summary = "summary",
         /// A section of a document.
         Section = "section",
         /// A block of configuration or data.
         Config = "config",
-        /// A window of text. Used if no structure is known.
+        /// A window of text, if the structure of the file is not known.
         Text = "text",
         /// A section of a navigation document (AGENTS.md, README, docs).
         Navigation = "navigation",
@@ -234,18 +239,18 @@ words! {
 pub struct ChunkFacts {
     pub kind: ChunkKind,
     pub span: LineSpan,
-    /// The symbol that the chunk shows, if any.
+    /// Index of the symbol whose code the chunk contains, if it has one.
     pub symbol: Option<u32>,
     /// Heading path of a document section, `Key Patterns > Import Pattern`.
     pub heading: Option<String>,
-    /// Context: enclosing class, signature, imports used. Part of payload and terms, but not embedded.
-    /// Without the path.
+    /// Context of the chunk: the enclosing class, the signature and the imports in use, but not the path. It
+    /// is stored and contributes terms, but it is not embedded.
     pub header: String,
-    /// Text that differs from the lines of the span (summaries). None: the lines of the span.
+    /// The text, if it is not the text of the lines in the span (summaries). `None` if it is.
     pub synthetic_text: Option<String>,
     /// Hash of the embedded text.
     pub content_hash: ContentHash,
-    /// Number of this part of a split unit, and the number of all its parts, from 1.
+    /// If the chunk is a part of a larger unit: the number of this part, from 1, and the number of all parts.
     pub part: Option<(u16, u16)>,
     pub is_test: bool,
 }
@@ -257,7 +262,7 @@ pub struct DocumentFacts {
     /// First paragraph.
     pub description: Option<String>,
     pub sections: Vec<DocumentSection>,
-    /// File paths in code spans under or beside the words "entry point".
+    /// File paths in code spans, in a section or next to a text with the words "entry point".
     pub entry_points: Vec<Mention>,
     /// Files and symbols in code spans.
     pub mentions: Vec<Mention>,
@@ -280,17 +285,17 @@ pub struct Mention {
 words! {
     ParseStatus {
         Parsed = "parsed",
-        /// Parsed with errors in the tree. The facts come from the part without errors.
+        /// The syntax tree contains errors. The facts come from the part without errors.
         Partial = "partial",
-        /// Text windows, since no grammar exists.
+        /// The facts are windows of text, because no grammar for the language exists.
         NoParser = "no_parser",
-        /// Text windows, since most of the bytes are in error nodes.
+        /// The facts are windows of text, because most of the bytes are in error nodes.
         Unparsable = "unparsable",
-        /// Text windows, since the file exceeds the limits for line length or nesting.
+        /// The facts are windows of text, because the file exceeds the limits for line length or nesting.
         Guarded = "guarded",
-        /// Text windows, since parsing exceeded its deadline.
+        /// The facts are windows of text, because parsing exceeded its deadline.
         Timeout = "parse_timeout",
-        /// Text windows, since the parser process died.
+        /// The facts are windows of text, because the parser process died.
         Crash = "parse_crash",
     }
 }
@@ -311,9 +316,9 @@ pub struct FileFacts {
     /// In order of position.
     pub chunks: Vec<ChunkFacts>,
     pub document: Option<DocumentFacts>,
-    /// The package or namespace that the file declares (Java, Go, C#, PHP, Scala, Kotlin …), parts joined
-    /// with `.`.
+    /// The package or namespace that the file declares (Java, Go, C#, PHP, Scala, Kotlin …), with its parts
+    /// joined with `.`.
     pub package: Option<String>,
-    /// The names that the file lists as its public ones (`__all__`, `export { a }`), if it has such a list.
+    /// The names in the file's list of public names (`__all__`, `export { a }`), if it has such a list.
     pub export_list: Option<Vec<String>>,
 }

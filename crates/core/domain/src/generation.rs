@@ -1,19 +1,20 @@
-//! Generations and views: which records one query sees.
+//! Generations and views. They define which records a query can see.
 
 use std::collections::BTreeSet;
 
 use crate::{GenerationId, RepositoryId};
 
-/// Number of publications so far. A view belongs to one of them.
+/// The sequence number of a publication: the number of publications up to this one. Each view belongs to one
+/// publication.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct PublishedSeq(pub u64);
 
-/// The records that one query sees. A query takes one view and passes it to every store.
+/// Defines which records a query can see. A query takes one view and passes it to every store.
 ///
-/// A record is visible if two conditions hold: it began before `next_gen` in a generation that is not hidden,
-/// and no such generation has retired it. `hidden` lists the generations before `next_gen` that are not
-/// published at this sequence number (staged or aborted). So the rule holds for any interleaving of the
-/// generations of repositories.
+/// A generation is published in the view if it is before `next_gen` and not in `hidden`. `hidden` lists the
+/// generations before `next_gen` that are staged or aborted at this sequence number. A record is visible if
+/// it began in a published generation and no published generation has retired it. This rule is correct in
+/// whatever order the repositories begin and publish their generations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct View {
     pub seq: PublishedSeq,
@@ -36,7 +37,7 @@ impl Interval {
 }
 
 impl View {
-    /// Whether `generation` is published at this view.
+    /// Whether `generation` is published in this view.
     pub fn published(&self, generation: GenerationId) -> bool {
         generation.0 < self.next_gen && !self.hidden.contains(&generation)
     }

@@ -1,10 +1,11 @@
-//! Identity. Each id is a newtype. Each derived id is a hash of the values that identify it.
+//! Ids. Each id is a newtype. A derived id is a hash of the values that identify the thing.
 
 use std::fmt;
 
 use crate::{ContentHash, Digester, RepoPath, RepositoryName, Tenant};
 
-/// A 128-bit key: the hash of the fields that identify a thing. It has an order but no meaning.
+/// A 128-bit key: the hash of the fields that identify a thing. Keys are ordered, but the order has no
+/// meaning.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key128(pub [u8; 16]);
 
@@ -56,20 +57,22 @@ key!(
     RepositoryId
 );
 key!(
-    /// Identity of a chunk: repository, path, content hash, ordinal among equals.
+    /// Identity of a chunk: repository, path, content hash, and ordinal among the chunks with the same path
+    /// and content.
     ChunkKey
 );
 key!(
-    /// Identity of a node of the graph. For symbols: repository, path, qualified name, kind, ordinal among
-    /// equals.
+    /// Identity of a node of the graph. For a symbol: repository, path, qualified name, kind, and ordinal
+    /// among the symbols with the same values.
     NodeKey
 );
 key!(
-    /// Identity of an edge: owner repository, source key, kind, target key, ordinal of the site.
+    /// Identity of an edge: owner repository, source key, kind, target key, and ordinal among the edges with
+    /// the same values.
     EdgeKey
 );
 key!(
-    /// Identity of a pattern: repository and its signature.
+    /// Identity of a pattern: its repository and its signature.
     PatternKey
 );
 key!(
@@ -77,12 +80,12 @@ key!(
     RecordId
 );
 key!(
-    /// Identity of the facts of one file: blob id, language, versions of redaction rules, grammar, query and
-    /// chunker, and the repository's `secrets.ignore`. Nothing comes from the path.
+    /// Identity of the facts of one file: blob id, language, the repository's `secrets.ignore`, and the
+    /// versions of redaction rules, grammar, query and chunker. It does not depend on the path.
     FactsKey
 );
 key!(
-    /// Identity of a message: run, stage, part number.
+    /// Identity of a message. For a part of a run: run, stage and part number.
     MessageId
 );
 
@@ -93,7 +96,8 @@ impl RepositoryId {
 }
 
 impl ChunkKey {
-    /// `ordinal` counts chunks of equal content within the path, from 0, in order of position.
+    /// `ordinal` is the number of the chunk among the chunks of the file with the same content, from 0, in
+    /// order of position.
     pub fn derive(repository: RepositoryId, path: &RepoPath, content: ContentHash, ordinal: u32) -> Self {
         let digester = Digester::new("chunk").key_of(repository.0).text(path.as_str());
         Self(digester.bytes(&content.0).number(u64::from(ordinal)).key())
@@ -101,7 +105,7 @@ impl ChunkKey {
 }
 
 impl RecordId {
-    /// UUIDv5 of the key in a namespace fixed for Cairn, for stores with UUID ids.
+    /// Derives the id as a UUIDv5 in a fixed namespace of Cairn, because some stores need UUIDs as ids.
     pub fn derive(key: Key128, gen_from: GenerationId) -> Self {
         const NAMESPACE: uuid::Uuid = uuid::Uuid::from_u128(0x6361_6972_6e00_5000_8000_7265_636f_7264);
         let mut name = [0; 24];

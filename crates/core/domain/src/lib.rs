@@ -1,8 +1,8 @@
-//! The domain of Cairn as types: values only.
+//! The types of Cairn's domain. They are plain values.
 //!
-//! The crate does no I/O, reads no clock and does not know how a value is stored or sent. `wire` and the
-//! adapters do the serialisation. Every identity is derived from content and names only: no clock, random
-//! number, host or worker id. So a stage can run twice, anywhere, and writes the same records.
+//! The crate does no I/O, reads no clock and contains no serialisation; `wire` and the adapters serialise
+//! values. Every identity is derived only from content and names, and never from a clock, a random number, a
+//! host or a worker id. So a stage that runs twice, on any host, writes the same records.
 
 mod blob;
 mod chunk;

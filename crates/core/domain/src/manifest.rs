@@ -1,8 +1,8 @@
-//! The inventory of a snapshot: every path has a record, skipped paths included.
+//! The inventory of a snapshot. Every path has an entry, including skipped paths.
 
 use crate::{ArtifactRef, BlobId, Digest, Digester, FactsKey, RepoPath};
 
-/// The kind of a path in the tree.
+/// The kind of an entry in the tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum EntryKind {
     File,
@@ -11,7 +11,8 @@ pub enum EntryKind {
     Submodule,
 }
 
-/// Why a path is not in the index, or only as text (`NoParser` and `ParseTimeout`).
+/// Why a path is not in the index, or is in the index only as text (`NoParser`, `ParseTimeout` and
+/// `ParseCrash`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Reason {
     Excluded,
@@ -24,7 +25,7 @@ pub enum Reason {
     Symlink,
     Unreadable,
     NotUtf8,
-    /// No grammar for this kind of file. The file is indexed as windows of text.
+    /// No grammar exists for this kind of file. The file is indexed as windows of text.
     NoParser,
     /// Parsing exceeded its limits. The file is indexed as windows of text.
     ParseTimeout,
@@ -49,7 +50,7 @@ impl Reason {
         Reason::ParseCrash,
     ];
 
-    /// The word that users see, in results and in `coverage`.
+    /// The word for the reason that users see in results and in `coverage`.
     pub fn as_str(self) -> &'static str {
         match self {
             Reason::Excluded => "excluded",
@@ -75,7 +76,8 @@ pub enum Outcome {
     /// Indexed. The reason is present if the file is indexed only as text.
     Indexed(Option<Reason>),
     Skipped(Reason),
-    /// Not indexed because of a failure. The next run tries again, also at the same commit.
+    /// The file is not indexed because of a failure. The next run tries again, even if the commit is the
+    /// same.
     Failed {
         reason: Reason,
         message: String,
@@ -87,7 +89,7 @@ impl Outcome {
         matches!(self, Outcome::Indexed(_))
     }
 
-    /// `indexed`, `indexed(no_parser)`, `skipped(binary)`, `failed(unreadable)`.
+    /// Returns a text like `indexed`, `indexed(no_parser)`, `skipped(binary)` or `failed(unreadable)`.
     pub fn label(&self) -> String {
         match self {
             Outcome::Indexed(None) => "indexed".to_owned(),
@@ -98,7 +100,7 @@ impl Outcome {
     }
 }
 
-/// The location of the text or the facts of one file: an artifact and the slot inside it.
+/// The location of the text or the facts of one file: an artifact, and the index of the slot in the artifact.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slot {
     pub artifact: ArtifactRef,
@@ -113,7 +115,7 @@ pub struct ManifestEntry {
     pub blob: BlobId,
     pub size_bytes: u64,
     pub outcome: Outcome,
-    /// Name of the language, from path and content; none for a file that is not indexed.
+    /// Name of the language, determined from path and content; `None` for a file that is not indexed.
     pub language: Option<String>,
     pub facts_key: Option<FactsKey>,
     /// Location of the redacted text in a source pack.
@@ -121,23 +123,23 @@ pub struct ManifestEntry {
     /// Number of redacted secrets.
     pub num_secrets: u32,
     pub num_lines: u32,
-    /// A generated file that a setting includes, with low weight.
+    /// Whether this is a generated file that a setting includes. It has a low weight in ranking.
     pub low_weight: bool,
-    /// A navigation document: README, AGENTS.md, docs, or a path that the settings name.
+    /// Whether this is a navigation document: README, AGENTS.md, docs, or a path that the settings name.
     pub navigation: bool,
     /// Tags from the rules of `.cairn.yaml`.
     pub tags: Vec<String>,
-    /// Time at which this content came to this path in the history, in seconds since 1970. None without a
+    /// The time at which this content was committed at this path, in seconds since 1970. `None` without a
     /// history, and for content that differs from the commit.
     pub changed_at: Option<i64>,
-    /// Directory of the module that owns the path, from manifests (`go.mod`, `package.json` …) or settings.
-    /// Empty for the root.
+    /// Directory of the module to which the path belongs, from manifests (`go.mod`, `package.json` …) or
+    /// settings. It is empty for the root directory.
     pub module: Option<String>,
 }
 
 impl ManifestEntry {
-    /// Digest of all fields that a reader can see. The content of a path that is not indexed is excluded: it
-    /// may not have been read from disk.
+    /// Digest of all fields that a reader can see. It does not include the content of a path that is not
+    /// indexed, because that content may not have been read from disk.
     pub fn digest(&self) -> Digest {
         let digester = Digester::new("manifest-entry")
             .text(self.path.as_str())
@@ -158,7 +160,7 @@ impl ManifestEntry {
     }
 }
 
-/// A redacted secret: its line and rule, never its value.
+/// The line and the rule of a redacted secret, but not its value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SecretFinding {
     /// Line, from 1.
@@ -166,7 +168,7 @@ pub struct SecretFinding {
     pub rule: String,
 }
 
-/// The redacted text of one blob, as a source pack contains it.
+/// The redacted text of one blob. Source packs contain such texts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceText {
     pub facts_key: FactsKey,

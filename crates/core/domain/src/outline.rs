@@ -1,9 +1,9 @@
-//! The facts of a file that other files depend on. As in all facts, nothing comes from the path.
+//! The facts of a file that other files depend on. Like all facts, they do not depend on the path.
 
 use crate::{Import, LineSpan, SymbolKind};
 
-/// The part of a file's facts that other files and patterns depend on. It is small, because a run reads
-/// the outline of every file of a snapshot. It reads the full facts of few files.
+/// The facts of a file that other files and patterns depend on. An outline is small, because a run reads the
+/// outlines of all files of a snapshot. It reads the full facts of only a few files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outline {
     pub language: String,
@@ -11,11 +11,11 @@ pub struct Outline {
     pub num_chunks: u32,
     /// The package or namespace that the file declares.
     pub package: Option<String>,
-    /// One for each symbol of the facts, in the same order.
+    /// One entry for each symbol of the facts, in the same order.
     pub symbols: Vec<OutlineSymbol>,
-    /// In the order of their classes; within a class, in source order.
+    /// The bases of all classes, in the order of the classes. The bases of one class are in source order.
     pub bases: Vec<OutlineBase>,
-    /// References outside of functions and classes.
+    /// The imports that are not inside a function or class.
     pub imports: Vec<Import>,
     /// Fields and variables whose type is evident, in order of position.
     pub fields: Vec<OutlineField>,
@@ -27,23 +27,24 @@ pub struct OutlineSymbol {
     pub name: String,
     pub qualified_name: String,
     pub kind: SymbolKind,
-    /// Ordinal among the symbols of equal qualified name and kind, from 0.
+    /// Ordinal among the symbols with the same qualified name and kind, from 0.
     pub ordinal: u32,
     pub parent: Option<u32>,
     pub span: LineSpan,
     pub arity: Arity,
-    /// Other files can name the symbol.
+    /// Whether other files can refer to the symbol by name.
     pub exported: bool,
     pub private: bool,
-    /// Declares another symbol again: the signature of an overload, the setter of a property, a prototype.
+    /// Whether it declares a symbol that another definition also declares: the signature of an overload, the
+    /// setter of a property, or a prototype.
     pub secondary: bool,
-    /// The default export of the file.
+    /// Whether it is the default export of the file.
     pub is_default: bool,
-    /// An object that accompanies the class of the same name.
+    /// Whether it is an object that accompanies the class with the same name.
     pub is_companion: bool,
-    /// Nothing can name the symbol, for example a test that a macro declares.
+    /// Whether no code can refer to the symbol by name, for example a test that a macro declares.
     pub nameless: bool,
-    /// An alias of its parent symbol.
+    /// Whether the symbol is an alias of its parent symbol.
     pub names_holder: bool,
     /// For types: the names of their decorators, without arguments.
     pub decorators: Vec<String>,
@@ -63,15 +64,15 @@ pub struct OutlineBase {
 /// A field or variable whose type is evident.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutlineField {
-    /// Index of the symbol that binds it; none for the top level of the file.
+    /// Index of the symbol that contains the binding; `None` at the top level of the file.
     pub scope: Option<u32>,
-    /// `self.name` if it is set on the object itself.
+    /// The name. It is `self.name` if the field is set on the object itself.
     pub name: String,
     pub type_name: String,
 }
 
-/// Number of arguments that a definition takes, both bounds inclusive. `max` is 255 if no bound exists or is
-/// known.
+/// The range of the number of arguments that a definition accepts. Both bounds are inclusive. `max` is 255 if
+/// there is no upper bound or it is unknown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Arity {
     pub min: u8,

@@ -2,7 +2,7 @@
 
 use crate::RepoPath;
 
-/// The registry of a kind of packages.
+/// The kind of a package, named after its registry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Ecosystem {
     Pypi,
@@ -15,7 +15,7 @@ pub enum Ecosystem {
 }
 
 impl Ecosystem {
-    /// The word in the keys of package nodes.
+    /// The word for the ecosystem in the keys of package nodes.
     pub fn as_str(self) -> &'static str {
         match self {
             Ecosystem::Pypi => "pypi",
@@ -35,13 +35,13 @@ pub struct PackageManifest {
     pub ecosystem: Ecosystem,
     /// The manifest file.
     pub path: RepoPath,
-    /// Name of the package that the manifest publishes; none if it only lists dependencies. `group:artifact`
-    /// for Maven.
+    /// Name of the package that the manifest publishes; `None` if the manifest only lists dependencies. For
+    /// Maven, the name is `group:artifact`.
     pub name: Option<String>,
     /// Folder of the package; empty for the repository's root.
     pub root: String,
-    /// Names of its dependencies, sorted, without duplicates and without versions.
+    /// Names of the package's dependencies, without versions, sorted and without duplicates.
     pub dependencies: Vec<String>,
-    /// Files that an import of the package itself opens, relative to the repository, best first.
+    /// Files to which an import of the package itself can refer, as paths in the repository, best first.
     pub entries: Vec<String>,
 }

@@ -5,8 +5,8 @@ use std::fmt;
 /// A path relative to the root of a repository, with `/` between its parts.
 ///
 /// Git stores names as bytes. The text form escapes bytes that are not UTF-8, control characters and the
-/// backslash (`\xFF`, `\x0A`, `\\`). So every name has exactly one text form, two names never share a form,
-/// and a path fits on one line.
+/// backslash (`\xFF`, `\x0A`, `\\`). So every name has exactly one text form, different names have different
+/// text forms, and a path fits on one line.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepoPath(String);
 
@@ -24,7 +24,7 @@ pub enum InvalidPath {
 }
 
 impl RepoPath {
-    /// From the bytes of git or of the file system.
+    /// Creates a path from the bytes of a name in git or in the file system.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidPath> {
         if let Some(text) = plain(bytes) {
             return Self::checked(text.to_owned());
@@ -50,14 +50,14 @@ impl RepoPath {
         Self::checked(text)
     }
 
-    /// From the text form that `as_str` returns. Users type it, and stores contain it.
+    /// Parses the text form that `as_str` returns. Users type this form, and stores contain it.
     pub fn parse(text: &str) -> Result<Self, InvalidPath> {
         let path = Self::checked(text.to_owned())?;
         if plain(text.as_bytes()).is_some() {
             return Ok(path);
         }
         let bytes = path.to_bytes().ok_or_else(|| InvalidPath::BadEscape(text.to_owned()))?;
-        // One name has one text form, so unnecessary escapes are normalised.
+        // Unnecessary escapes are removed, because each name has only one text form.
         Self::from_bytes(&bytes)
     }
 
@@ -78,7 +78,7 @@ impl RepoPath {
         &self.0
     }
 
-    /// The bytes of the name. `None` only for a malformed escape, which no constructor accepts.
+    /// The bytes of the name. `None` if an escape is malformed, which the constructors prevent.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::with_capacity(self.0.len());
         let mut rest = self.0.as_bytes();
@@ -112,8 +112,8 @@ impl RepoPath {
         self.0.rsplit_once('/').map_or("", |(directory, _)| directory)
     }
 
-    /// The extension in lower case: the last part of the name after a dot. Empty if none exists, as for
-    /// `.gitignore`.
+    /// The extension in lower case: the part of the file name after its last dot. It is empty if the name has
+    /// no extension, for example `.gitignore`.
     pub fn extension(&self) -> String {
         match self.file_name().rsplit_once('.') {
             Some((stem, extension)) if !stem.is_empty() => extension.to_lowercase(),
@@ -130,8 +130,8 @@ impl RepoPath {
     }
 }
 
-/// The text if it is printable ASCII without a backslash, as nearly all names are. Nothing in it needs an
-/// escape.
+/// Returns the text if it is printable ASCII without a backslash, so that nothing needs an escape. Nearly all
+/// names are of this kind.
 fn plain(bytes: &[u8]) -> Option<&str> {
     let is_plain = bytes.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'\\');
     is_plain.then(|| std::str::from_utf8(bytes).ok()).flatten()

@@ -7,7 +7,7 @@ use crate::{Digest, Digester, LineSpan, NodeKey, PatternKey, RepoPath, Repositor
 pub struct PatternMember {
     pub node: NodeKey,
     pub path: RepoPath,
-    /// Name of the class, or the file name without extension for a file.
+    /// The name of the class. For a file, the file name without extension.
     pub name: String,
     pub span: LineSpan,
     /// Methods of the member that fewer than 80 % of the members have.

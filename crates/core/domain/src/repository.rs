@@ -33,7 +33,8 @@ text_id!(
     Tenant
 );
 text_id!(
-    /// Name of a repository: explicit, or derived from the remote (`host/owner/name`) or the folder.
+    /// Name of a repository. It is set explicitly, or derived from the remote (`host/owner/name`) or from the
+    /// folder.
     RepositoryName
 );
 
@@ -43,22 +44,23 @@ impl Tenant {
     }
 }
 
-/// The state of a repository that was read.
+/// The state of the repository that a sync read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Revision {
     /// A commit of git.
     Commit(BlobId),
-    /// A working tree on disk. `commit` is its HEAD (none before the first commit). `dirty` means that the
-    /// tree differs from HEAD. `tree` is a digest of paths, modes and contents, so two dirty states have
-    /// different ids.
+    /// A working tree on disk. `commit` is its HEAD (`None` before the first commit). `dirty` means that the
+    /// tree differs from HEAD. `tree` is a digest of paths, modes and contents, so different dirty states
+    /// have different digests.
     WorkTree { commit: Option<BlobId>, dirty: bool, tree: Digest },
-    /// A plain directory, by the digest of its paths and contents.
+    /// A plain directory. `tree` is the digest of its paths and contents.
     Directory { tree: Digest },
 }
 
 impl Revision {
-    /// The form for users and answers: the commit id, with `-dirty` if needed, or `content-<digest>` for
-    /// plain directories.
+    /// The text for users and answers. With a commit, it is the commit id, with `-dirty` added for a dirty
+    /// tree. Without a commit, it is `uncommitted-<digest>` for a working tree and `content-<digest>` for a
+    /// plain directory.
     pub fn label(&self) -> String {
         match self {
             Revision::Commit(commit) => commit.to_string(),
@@ -79,30 +81,32 @@ pub struct Snapshot {
     pub branch: Option<String>,
 }
 
-/// The source of a repository. Stored with the repository, so that later syncs can read it again.
+/// The source of a repository. It is stored with the repository, so that later syncs can read the source
+/// again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// Working tree of git, by absolute path.
+    /// A git working tree with its absolute path.
     WorkTree { path: String },
-    /// Bare repository on disk, by absolute path.
+    /// A bare repository on disk with its absolute path.
     Bare { path: String },
-    /// Plain directory, by absolute path.
+    /// A plain directory with its absolute path.
     Directory { path: String },
-    /// Remote, by URL without credentials.
+    /// A remote repository with its URL, without credentials.
     Url { url: String },
 }
 
-/// The organisation listing that contained a repository, and the hosting service's data about it.
+/// A hosting service's data about a repository, and the organisation whose listing contained it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hosted {
-    /// Issuer of the id: the host of the service's API, with the port if it is not the default.
+    /// The host of the service's API, with the port if it is not the default one. `id` is unique within this
+    /// host.
     pub host: String,
     /// The service's own id. Renames and transfers do not change it, so it identifies the repository.
     pub id: String,
     /// The organisation, group or user whose listing contains the repository, as named in the settings.
     pub organisation: String,
     pub default_branch: Option<String>,
-    /// Redacted, on one line.
+    /// The description after redaction, on one line.
     pub description: Option<String>,
     pub topics: Vec<String>,
 }

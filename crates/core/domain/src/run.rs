@@ -1,4 +1,5 @@
-//! Runs. A run is one attempt to bring a repository to a snapshot. A plan lists its parts at the start.
+//! Runs. A run is one attempt to index a snapshot of a repository. Its plan lists all its parts from the
+//! start.
 
 use std::fmt;
 
@@ -40,7 +41,7 @@ impl StageName {
     }
 }
 
-/// Id of a run: the repository and the generation that it builds.
+/// Id of a run: the repository, and the generation that the run builds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RunId {
     pub repository: RepositoryId,
@@ -53,7 +54,7 @@ impl fmt::Display for RunId {
     }
 }
 
-/// One unit of the fan-out of a run.
+/// Id of a part: a unit of work of a run that one job does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PartId {
     pub stage: StageName,
@@ -73,14 +74,15 @@ impl MessageId {
         Self(digester.text(part.stage.as_str()).number(u64::from(part.number)).key())
     }
 
-    /// Id of a request to sync a repository: its number among the requests of the repository.
+    /// Derives the id of the message for a sync request. `request` is the number of the request among the
+    /// requests of the repository.
     pub fn derive_sync(repository: RepositoryId, request: u64) -> Self {
         Self(Digester::new("sync message").key_of(repository.0).number(request).key())
     }
 }
 
 words! {
-    /// Interactive requests come before bulk work.
+    /// The lane of a request or run. Interactive requests come before bulk work.
     Lane {
         Interactive = "interactive",
         Bulk = "bulk",
@@ -91,11 +93,12 @@ words! {
     RunState {
         /// Some parts are open.
         Running = "running",
-        /// Published; every part is done.
+        /// The run is published, and every part succeeded.
         Published = "published",
-        /// Published; some parts failed. The index lacks their files and lists them.
+        /// The run is published, but some parts failed. The files of these parts are missing in the index,
+        /// and the result lists them.
         Partial = "partial",
-        /// Ended before publishing. The old generation stays.
+        /// The run ended before it was published. The old generation stays published.
         Failed = "failed",
         Cancelled = "cancelled",
     }

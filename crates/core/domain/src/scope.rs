@@ -1,11 +1,11 @@
-//! Scope: the repositories that the caller may see and has requested. Every read of a store takes one; no
-//! default exists.
+//! The scope: the repositories that the caller may see and has requested. Every read of a store takes a
+//! scope, and there is no default scope.
 
 use std::collections::BTreeSet;
 
 use crate::{RepositoryId, Tenant};
 
-/// The repositories that a query may read. Stores apply it before any limit.
+/// The repositories that a query may read. A store applies the scope before any limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Scope {
     pub tenant: Tenant,

@@ -1,8 +1,8 @@
-//! Symbols as the name index holds them.
+//! Symbols as the name index contains them.
 
 use crate::{ChunkKey, Digest, Digester, LineSpan, NodeKey, RepoPath, SymbolKind};
 
-/// A symbol by its name.
+/// An entry for a symbol in the name index.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SymbolEntry {
     pub name: String,

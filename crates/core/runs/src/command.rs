@@ -1,5 +1,5 @@
-//! Changes as data: the commands that a store runs in one transaction each, and the one function that defines
-//! their meaning.
+//! Changes of the documents as data. A store runs each command in one transaction. `Command::apply` defines
+//! the effect of every command.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,8 @@ pub enum Command {
         repository: RepositoryId,
         details: Box<RepositoryDetails>,
     },
-    /// Stores other settings if the stored ones are still `expected`. Address, name and branch stay.
+    /// Replaces the settings if the stored ones are equal to `expected`. The address, the name and the branch
+    /// are not changed.
     ChangeSettings {
         repository: RepositoryId,
         expected: String,
@@ -50,14 +51,14 @@ pub enum Command {
         report: String,
         now_ms: i64,
     },
-    /// The broker has the jobs of these parts.
+    /// The broker has confirmed the jobs of these parts.
     Sent {
         run: RunId,
         parts: Vec<PartId>,
     },
     SendAgain {
         run: RunId,
-        /// Stages for which the broker holds all jobs.
+        /// Stages for which the broker still has all jobs.
         held: BTreeSet<StageName>,
         now_ms: i64,
     },
@@ -66,7 +67,7 @@ pub enum Command {
         run: RunId,
         postponed: PostponedPart,
     },
-    /// Parts that wait for their next attempt start at once.
+    /// Makes parts that wait for their next attempt start at once.
     Resume {
         run: RunId,
     },
@@ -100,12 +101,12 @@ pub enum Command {
         now_ms: i64,
         again_after_ms: i64,
     },
-    /// The broker has the job of the request.
+    /// The broker has confirmed the job of the request.
     Dispatched {
         repository: RepositoryId,
         request: u64,
     },
-    /// An attempt at the request ended with this outcome, and the next one is made at that time.
+    /// An attempt at the requested sync ended with this outcome. The next attempt is made at `until_ms`.
     Postpone {
         repository: RepositoryId,
         request: u64,
@@ -117,13 +118,13 @@ pub enum Command {
         request: u64,
         outcome: SyncOutcome,
     },
-    /// Cancels the pending sync requests: they are answered with this outcome, and a sync in progress begins
-    /// no run.
+    /// Cancels the pending sync requests of the repository and stores this outcome as that of the last sync.
+    /// A sync in progress cannot begin a run.
     Cancel {
         repository: RepositoryId,
         outcome: SyncOutcome,
     },
-    /// All records that a published run retired are removed from every store.
+    /// The records that the published run retired were removed from every store.
     MarkSwept {
         run: RunId,
     },
@@ -138,7 +139,7 @@ pub enum Command {
     },
 }
 
-/// The data with which a run is published.
+/// The data that the publication of a run stores.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Publishing {
     /// `Published` or `Partial`.
@@ -162,13 +163,13 @@ pub enum CommandReply {
     Deleted(GenerationId),
     Asked(u64),
     Dispatched(Option<Wanted>),
-    /// Whether a request existed.
+    /// True if a request existed.
     Cancelled(bool),
     Forgotten(bool),
 }
 
 impl Command {
-    /// For logs, errors and fail points.
+    /// The name of the command in logs, errors and fail points.
     pub fn name(&self) -> &'static str {
         match self {
             Command::Register { .. } => "register",
@@ -228,7 +229,8 @@ impl Command {
         }
     }
 
-    /// Changes the documents, or refuses. A refused change is not written.
+    /// Applies the command to the documents, or returns a refusal. If the command is refused, the store does
+    /// not write the documents.
     pub fn apply(&self, documents: &mut Documents) -> Result<CommandReply, Refusal> {
         match self {
             Command::Register { repository, details } => Ok(register(documents, *repository, details)),

@@ -6,7 +6,7 @@ use crate::{Deletion, Refusal, Registry, RepositoryState, Requests, RunLedger};
 
 impl RepositoryState {
     /// Hides the repository and returns the generation of the deletion. A second deletion changes nothing.
-    /// `unfinished` is the ledger of its unfinished run, if it has one; that run is cancelled.
+    /// `unfinished` is the ledger of the repository's unfinished run, if one exists. That run is cancelled.
     pub fn delete(
         &mut self,
         registry: &mut Registry,
@@ -26,7 +26,8 @@ impl RepositoryState {
         self.is_deleted = true;
         self.deletion = Some(generation);
         // A job may be delivered twice, and the slower handler may still write after the publication. So the
-        // published generation ends now, and its removal waits for late handlers, as for an aborted one.
+        // published generation is now treated as aborted: it is removed only when no late handler can exist
+        // any more.
         if let Some(published) = self.published.take() {
             self.aborted.insert(published, now_ms);
         }

@@ -1,11 +1,11 @@
-//! The dispatch of a repository's requests: the request whose job may be handed over now.
+//! The dispatch of a repository's requests: it selects the request whose job may be published now.
 
 use crate::{Dispatched, RepositoryState, Requests, Wanted};
 
 impl RepositoryState {
-    /// The request whose job may be handed over now, if one exists. A dispatched job counts as lost if it did
-    /// not reach the broker in time, or if no worker has taken it up `again_after_ms` after that. A new
-    /// request does not wait for the next attempt at an earlier one.
+    /// Returns the request whose job may be published now, if one exists. A dispatched job is treated as lost
+    /// if it did not reach the broker in time, or if no worker has started it within `again_after_ms`. A new
+    /// request does not wait for the next attempt at an earlier request.
     pub fn dispatchable(&self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.requests.wanted?;
         let is_in_the_way = |dispatched: Dispatched| {
@@ -19,7 +19,7 @@ impl RepositoryState {
 
     pub fn dispatch(&mut self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.dispatchable(now_ms, again_after_ms)?;
-        // The options of an earlier request without an answer are kept.
+        // If an earlier request has no answer yet, its options are joined to those of this request.
         let request = self.requests.dispatched.map_or(wanted, |before| wanted.joined(before.request));
         self.requests.wanted = Some(request);
         self.requests.dispatched =
@@ -27,8 +27,8 @@ impl RepositoryState {
         Some(request)
     }
 
-    /// Cancels all requests. A sync in progress loses its lease, so that it can begin no run. Returns false,
-    /// and changes nothing, if no request exists.
+    /// Cancels all requests. A sync in progress loses its lease, so it cannot begin a run. Returns false, and
+    /// changes nothing, if no request exists.
     pub fn cancel_requests(&mut self, now_ms: i64) -> bool {
         let Requests { wanted, dispatched, last } = self.requests;
         if wanted.is_none() && dispatched.is_none() {
@@ -81,7 +81,7 @@ mod tests {
             requests.dispatched = Some(Dispatched { request, at_ms: 3, is_sent: true, postponed_until_ms: None });
             request.number
         };
-        assert!(is_scheduled(&[person, under_way, schedule]), "that is the next");
+        assert!(is_scheduled(&[person, under_way, schedule]), "the scheduled request is a new one");
     }
 
     #[test]
@@ -98,14 +98,22 @@ mod tests {
         assert_eq!(asked(&state, second), Some((Lane::Bulk, false, true)));
         let mut answered = state.clone();
         answered.requests.answer(first);
-        assert_eq!(asked(&answered, first), Some((Lane::Bulk, false, true)), "the next one answers for it too");
-        assert_eq!(answered.dispatch(4, 100).map(|wanted| wanted.rebuild), Some(false), "it was made anew");
-        // An attempt failed: the next request starts in its place, and takes over its options.
+        assert_eq!(
+            asked(&answered, first),
+            Some((Lane::Bulk, false, true)),
+            "the next request also includes the answered one"
+        );
+        assert_eq!(
+            answered.dispatch(4, 100).map(|wanted| wanted.rebuild),
+            Some(false),
+            "options of the answered request do not apply"
+        );
+        // The attempt failed. The next request starts instead, with the options of both requests.
         assert!(state.requests.postpone(first, 900));
         let next = state.dispatch(5, 100).expect("a new request does not wait");
         assert_eq!((next.number, next.lane, next.rebuild, next.is_scheduled), (second, Lane::Interactive, true, false));
         assert_eq!(asked(&state, second), Some((Lane::Interactive, true, false)));
-        // The same holds if its job was lost.
+        // The options are also joined if the job of the request was lost.
         assert_eq!(state.dispatch(5 + HANDED_OVER_WITHIN_MS, 100_000).map(|wanted| wanted.rebuild), Some(true));
         state.requests.answer(second);
         assert_eq!((state.requests.wanted, state.requests.dispatched), (None, None));
@@ -157,7 +165,7 @@ mod tests {
             state.lease.check(epoch).is_err() && state.lease.renew(epoch, 9, 100, SyncProgress::default()).is_err()
         );
         assert_eq!((state.requests.wanted, state.requests.dispatched), (None, None));
-        // A new request does not wait.
+        // A new request can start at once.
         assert!(state.requests.ask(Lane::Bulk, false, 10) > number + 1);
         assert!(state.dispatch(11, 100).is_some());
         assert!(state.lease.take(12, 100).expect("free") > epoch + 1);

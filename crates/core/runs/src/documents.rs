@@ -1,5 +1,5 @@
-//! The documents that a store keeps: one for the registry, one for each repository and each run; and a row
-//! for each ended part.
+//! The documents in a store: one for the registry, one for each repository, and one for each run. Each ended
+//! part has a row.
 
 use cairn_domain::{
     ArtifactRef, GenerationId, Hosted, PartEnd, PartId, RepositoryId, RepositoryName, RunId, Source, Tenant, View,
@@ -21,13 +21,13 @@ pub struct RepositoryDetails {
     pub tenant: Tenant,
     pub name: RepositoryName,
     pub source: Source,
-    /// Configured branch, if not the default one.
+    /// The configured branch; `None` for the default branch.
     pub branch: Option<String>,
     /// The caller's settings, as text that this crate does not interpret.
     pub settings: String,
     /// Former names, sorted.
     pub aliases: Vec<RepositoryName>,
-    /// Set if the listing of an organisation registered it, not a person.
+    /// Set if the listing of an organisation registered the repository, not a person.
     pub hosted: Option<Hosted>,
 }
 
@@ -35,7 +35,7 @@ pub struct RepositoryDetails {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyncOutcome {
     pub at_ms: i64,
-    /// Code and chain of causes, if it failed.
+    /// The code and the chain of causes, if the sync failed.
     pub failure: Option<(String, String)>,
 }
 
@@ -48,7 +48,7 @@ pub struct RunDocument {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunDetails {
     pub tenant: Tenant,
-    /// The manifest of the snapshot: first as planned, then as published.
+    /// The manifest of the snapshot. The publication replaces the planned manifest with the published one.
     pub manifest: ArtifactRef,
     pub plan: ArtifactRef,
     pub revision: String,
@@ -58,7 +58,7 @@ pub struct RunDetails {
     /// The run's result, as text that this crate does not interpret.
     pub result: String,
     pub started_at_ms: i64,
-    /// Why it failed or was cancelled.
+    /// Why the run failed or was cancelled.
     pub message: Option<String>,
 }
 
@@ -72,7 +72,7 @@ pub struct EndedPart {
     pub report: String,
 }
 
-/// The documents that a change needs. They are loaded under the write lock.
+/// The documents that a change needs. A store loads them under the write lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reach {
     pub registry: bool,
@@ -86,23 +86,23 @@ pub struct Reach {
 pub struct Documents {
     pub registry: Registry,
     pub repository: Option<RepositoryDocument>,
-    /// The named run; without a name, the repository's unfinished run.
+    /// The run that `Reach` names. If it names none, the unfinished run of the repository.
     pub run: Option<RunDocument>,
     /// The published run of the repository.
     pub previous: Option<RunDocument>,
     /// Generations of the runs of a repository with a pending deletion.
     pub earlier: Vec<GenerationId>,
-    /// A row to add, unless the part has already ended.
+    /// An ended part whose row the store must add.
     pub ended: Option<EndedPart>,
-    /// A view to keep under its seq, for cursors.
+    /// A view that the store must save under its sequence number, for cursors.
     pub publication: Option<Publication>,
-    /// Runs and parts of the repository up to this generation are removed.
+    /// If set, the store must remove the repository's runs and parts up to this generation.
     pub forgotten_until: Option<GenerationId>,
-    /// The repository itself is removed.
+    /// Whether the store must remove the document of the repository.
     pub is_removed: bool,
 }
 
-/// The view that a publication made.
+/// The view that a publication created.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Publication {
     pub view: View,

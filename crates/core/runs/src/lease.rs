@@ -1,4 +1,5 @@
-//! The lease on syncing a repository. It has one holder at a time, which may die without giving it back.
+//! The lease for syncing a repository. Only one holder has it at a time. The lease expires, because a holder
+//! may die before it ends the lease.
 
 use cairn_domain::SyncProgress;
 
@@ -6,12 +7,12 @@ use crate::Refusal;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LeaseState {
-    /// The epoch of the newest holder; it grows with each holder.
+    /// The epoch of the newest holder. Each new holder gets a higher epoch.
     pub epoch: u64,
     pub expires_at_ms: i64,
-    /// False after its holder has ended it.
+    /// False after the holder has ended the lease.
     pub is_held: bool,
-    /// The progress that its holder last reported.
+    /// The progress that the holder last reported.
     pub progress: SyncProgress,
 }
 
@@ -27,15 +28,16 @@ impl LeaseState {
         if self.is_active(now_ms) {
             return Err(Refusal::Conflict("another holder is syncing the repository"));
         }
-        // At least the current time. A repository that was deleted and registered again must not reuse epochs
-        // that an earlier holder may still have.
+        // The epoch is at least the current time. A repository that was deleted and registered again must not
+        // reuse epochs that an earlier holder may still use.
         let epoch = (self.epoch + 1).max(now_ms.max(0) as u64);
         let expires_at_ms = now_ms.saturating_add(ttl_ms);
         *self = Self { epoch, expires_at_ms, is_held: true, progress: SyncProgress::default() };
         Ok(epoch)
     }
 
-    /// Prolongs the lease, or ends it (`ttl_ms` 0). A late holder without a successor keeps it.
+    /// Prolongs the lease, or ends it (`ttl_ms` 0). An expired lease can be renewed if no other holder has
+    /// taken it.
     pub fn renew(&mut self, epoch: u64, now_ms: i64, ttl_ms: i64, progress: SyncProgress) -> Result<(), Refusal> {
         self.check(epoch)?;
         let is_held = ttl_ms > 0;
@@ -51,7 +53,7 @@ impl LeaseState {
         }
     }
 
-    /// Refuses every epoch but the newest holder's.
+    /// Refuses every epoch except that of the newest holder.
     pub fn check(&self, epoch: u64) -> Result<(), Refusal> {
         if self.is_held && self.epoch == epoch { Ok(()) } else { Err(LOST) }
     }

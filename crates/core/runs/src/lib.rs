@@ -1,15 +1,15 @@
 //! The lifecycle of runs: leases, plans and their barriers, publication, views, aborting, sweeping, deletion.
 //!
-//! State machines as values: each function takes the states that it decides about, changes them and returns
-//! the result, or refuses and leaves them unchanged. A store loads the states under its write lock, calls one
-//! function and writes the changed states, all in one transaction. So SQLite, Neo4j and the simulation run
-//! the same decisions.
+//! The state machines are plain values. Each function takes the states that it needs. It either changes them
+//! and returns a result, or refuses and leaves them unchanged. In one transaction, a store loads the states
+//! under its write lock, calls one function and writes the changed states. So SQLite, Neo4j and the
+//! simulation make the same decisions.
 //!
-//! - `Registry`: the head of the catalogue. Allots generations, counts publications, and lists the
-//!   generations that every view must hide.
+//! - `Registry`: the state that all repositories share. It allots generations, counts publications, and lists
+//!   the generations that every view must hide.
 //! - `RepositoryState`: a repository's lease, published generation, unfinished run, and requests.
-//! - `RunLedger`: one run's plan as sets of parts, and the state of each part.
-//! - `Command`: each change as data, with the documents that it reaches.
+//! - `RunLedger`: the plan of one run as sets of parts, and the state of each part.
+//! - `Command`: a change as data, and the documents that the change needs.
 
 mod command;
 mod deletion;

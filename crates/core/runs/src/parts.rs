@@ -1,9 +1,10 @@
-//! Parts of a run as sets of numbers: an end that is reported twice is in the set once.
+//! The parts of a run as sets of numbers. A part whose end is reported twice is in the set only once.
 
 /// A set of part numbers of one stage.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PartSet {
-    /// Bit `n % 64` of word `n / 64`. The last word is not zero, so that equal sets are equal values.
+    /// Number `n` is bit `n % 64` of word `n / 64`. The last word is not zero, so that equal sets are equal
+    /// values.
     words: Vec<u64>,
 }
 
@@ -43,7 +44,7 @@ impl PartSet {
         self.words.is_empty()
     }
 
-    /// The members of this set that the other does not contain.
+    /// Returns the members of this set that `other` does not contain.
     pub fn without(&self, other: &PartSet) -> PartSet {
         let other = |at: usize| other.words.get(at).copied().unwrap_or(0);
         Self::from_words(self.words.iter().enumerate().map(|(at, word)| word & !other(at)).collect())
@@ -70,7 +71,7 @@ impl FromIterator<u32> for PartSet {
 pub struct StageParts {
     /// All parts of the plan.
     pub planned: PartSet,
-    /// Parts that may be worked on: their predecessors have ended, and the run's window had capacity.
+    /// Parts that may start: their predecessors have ended, and the run's window had capacity.
     pub released: PartSet,
     /// Parts whose jobs the broker has confirmed.
     pub sent: PartSet,
@@ -80,7 +81,7 @@ pub struct StageParts {
 }
 
 impl StageParts {
-    /// The parts left to do: plan minus ended parts.
+    /// The planned parts that have not ended.
     pub fn open(&self) -> PartSet {
         self.planned.without(&self.ended)
     }
@@ -89,12 +90,12 @@ impl StageParts {
         !self.open().is_empty()
     }
 
-    /// Released and not ended.
+    /// The released parts that have not ended.
     pub fn in_flight(&self) -> PartSet {
         self.released.without(&self.ended)
     }
 
-    /// Parts whose jobs the broker has not confirmed yet.
+    /// Parts in flight whose jobs the broker has not confirmed yet.
     pub fn unsent(&self) -> PartSet {
         self.in_flight().without(&self.sent)
     }

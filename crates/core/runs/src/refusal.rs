@@ -6,9 +6,9 @@ use std::fmt;
 pub enum Refusal {
     /// The subject of the change does not exist.
     NotFound,
-    /// Another change was first, or the state has changed.
+    /// Another change was made first, or the state does not allow the change now.
     Conflict(&'static str),
-    /// No state allows the change.
+    /// The change is not allowed in any state.
     Invalid(&'static str),
 }
 

@@ -1,4 +1,5 @@
-//! The head of the catalogue: generations, publications, and the generations that every view must hide.
+//! The state that all repositories share: generations, publications, and the generations that every view must
+//! hide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,19 +10,19 @@ use cairn_domain::{GenerationId, PublishedSeq, RepositoryId, View};
 pub struct Deletion {
     /// Records that began before this generation must be removed.
     pub generation: GenerationId,
-    /// Set when the repository was indexed again: its generations before the deletion, which stay hidden.
-    /// Until then the whole repository is hidden.
+    /// The generations before the deletion, which stay hidden. It is set when the repository is indexed
+    /// again. Until then, the whole repository is hidden.
     pub indexed_again: Option<BTreeSet<GenerationId>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Registry {
-    /// The last allotted generation; generations are never reused.
+    /// The last allotted generation. A generation is never allotted twice.
     pub last_generation: u64,
     pub seq: PublishedSeq,
     /// The highest published generation.
     pub newest_published: u64,
-    /// Generations that are allotted, and neither published nor forgotten.
+    /// Allotted generations that are neither published nor forgotten.
     pub unpublished: BTreeSet<GenerationId>,
     pub deletions: BTreeMap<RepositoryId, Deletion>,
 }
@@ -32,8 +33,7 @@ impl Registry {
         GenerationId(self.last_generation)
     }
 
-    /// The view of a question that is asked now. It is one value, so that its halves cannot come from
-    /// different times.
+    /// The view for a question that starts now. All its parts are read from the same state of the registry.
     pub fn view(&self) -> View {
         let next_gen = self.newest_published + 1;
         let below = self.unpublished.range(..GenerationId(next_gen)).copied();

@@ -10,20 +10,21 @@ use crate::{LeaseState, Registry, Requests};
 pub struct RepositoryState {
     pub lease: LeaseState,
     pub requests: Requests,
-    /// A deleted repository is hidden at once. Registering it again makes it a normal repository.
+    /// Whether the repository is deleted. A deleted repository is hidden at once. A later registration clears
+    /// this flag.
     pub is_deleted: bool,
     /// The newest deletion whose records are not removed yet.
     pub deletion: Option<GenerationId>,
-    /// The published generation; none before the first and after a deletion.
+    /// The published generation. `None` before the first publication and after a deletion.
     pub published: Option<GenerationId>,
     pub unfinished: Option<GenerationId>,
-    /// Aborted generations that are not forgotten yet, with the time of the abort; also those whose
-    /// repository was deleted.
+    /// Aborted generations that are not forgotten yet, with the time of the abort. A deletion adds the
+    /// published generation here.
     pub aborted: BTreeMap<GenerationId, i64>,
 }
 
 impl RepositoryState {
-    /// Registers the repository, also a deleted one.
+    /// Registers the repository. A deleted repository becomes a normal one again.
     pub fn register(&mut self) {
         self.is_deleted = false;
     }
@@ -32,8 +33,9 @@ impl RepositoryState {
         self.aborted.keys().copied().collect()
     }
 
-    /// Forgets an aborted generation that was swept from every store. False while a late writer may still add
-    /// to it: no handler of a run that ended before `until_ms` is left.
+    /// Forgets an aborted generation that was swept from every store. Handlers of runs that ended after
+    /// `until_ms` may still write records. So this returns false, and changes nothing, if the generation was
+    /// aborted after that time.
     pub fn forget_aborted(&mut self, registry: &mut Registry, generation: GenerationId, until_ms: i64) -> bool {
         if self.aborted.get(&generation).is_none_or(|ended_at_ms| *ended_at_ms > until_ms) {
             return false;
@@ -43,8 +45,8 @@ impl RepositoryState {
         true
     }
 
-    /// Forgets a deletion whose records were removed from every store, with all earlier generations. False
-    /// while a handler of a run before the deletion may still be working.
+    /// Forgets a deletion whose records were removed from every store, and all earlier aborted generations.
+    /// Returns false, and changes nothing, while a handler of a run before the deletion may still write.
     pub fn forget_deletion(
         &mut self,
         registry: &mut Registry,
@@ -68,7 +70,7 @@ impl RepositoryState {
         true
     }
 
-    /// Only its name is left.
+    /// Whether nothing remains of the repository except its document.
     pub fn is_removed(&self) -> bool {
         self.is_deleted && self.deletion.is_none() && self.unfinished.is_none() && self.aborted.is_empty()
     }

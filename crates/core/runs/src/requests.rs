@@ -1,7 +1,8 @@
-//! The sync requests of a repository: one that is wanted, and one in progress.
+//! The sync requests of a repository. At most one request is waiting, and at most one is in progress.
 //!
-//! Two requests before anything has started are one request. A request that arrives during a sync waits for
-//! the next sync, because the sync in progress may have read the source before the caller's change.
+//! Requests that arrive before a sync has started are joined to one request. A request that arrives during a
+//! sync waits for the next sync, because the sync in progress may have read the source before the caller's
+//! change.
 
 use cairn_domain::Lane;
 
@@ -11,14 +12,15 @@ pub struct Wanted {
     pub number: u64,
     pub lane: Lane,
     pub asked_at_ms: i64,
-    /// All records are created again.
+    /// Whether all records must be created again.
     pub rebuild: bool,
-    /// A schedule requested it, not a person. If it fails like the sync before it, that is not a new failure.
+    /// A schedule made this request, not a person. If the sync fails in the same way as the sync before it,
+    /// the failure is not a new one.
     pub is_scheduled: bool,
 }
 
 impl Wanted {
-    /// Joins two requests.
+    /// Joins another request to this one.
     pub(crate) fn joined(self, other: Wanted) -> Self {
         Wanted {
             lane: self.lane.min(other.lane),
@@ -29,29 +31,31 @@ impl Wanted {
     }
 }
 
-/// A request whose job is handed over to the broker.
+/// A request whose job was given to a dispatcher, which publishes the job to the broker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dispatched {
-    /// The request at the time of the dispatch. A later request is the next one, with options of its own.
+    /// The request at the time of the dispatch. A request that arrives later is a separate request with its
+    /// own options.
     pub request: Wanted,
     pub at_ms: i64,
-    /// The broker has confirmed its job.
+    /// Whether the broker has confirmed the job.
     pub is_sent: bool,
     /// The time of the next attempt, if an attempt has failed.
     pub postponed_until_ms: Option<i64>,
 }
 
-/// A dispatched job reaches the broker within this time, or its dispatcher has died.
+/// If a dispatched job does not reach the broker within this time, its dispatcher has died.
 pub const HANDED_OVER_WITHIN_MS: i64 = 10_000;
 
 impl Dispatched {
-    /// Whether no worker will get the job: it never reached the broker, or was lost there.
+    /// Whether the job is treated as lost: it never reached the broker, or the broker lost it.
     pub(crate) fn is_lost(self, now_ms: i64, again_after_ms: i64) -> bool {
         let patience_ms = if self.is_sent { again_after_ms } else { again_after_ms.min(HANDED_OVER_WITHIN_MS) };
         self.at_ms.max(self.postponed_until_ms.unwrap_or(i64::MIN)).saturating_add(patience_ms) <= now_ms
     }
 
-    /// Whether its job waits for its next attempt: no worker has it, and it takes no capacity.
+    /// Whether the job is waiting for its next attempt. During this time, no worker has the job, and it uses
+    /// no capacity.
     pub fn is_postponed(self, now_ms: i64) -> bool {
         self.postponed_until_ms.is_some_and(|until_ms| now_ms < until_ms)
     }
@@ -59,7 +63,7 @@ impl Dispatched {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Requests {
-    /// Number of the last request.
+    /// Number of the newest request.
     pub last: u64,
     pub wanted: Option<Wanted>,
     pub dispatched: Option<Dispatched>,
@@ -71,7 +75,7 @@ impl Requests {
         self.want(Wanted { number: 0, lane, asked_at_ms: now_ms, rebuild, is_scheduled: false })
     }
 
-    /// Requests a sync because it is due.
+    /// Requests a sync because the schedule requires it.
     pub fn schedule(&mut self, now_ms: i64) -> u64 {
         self.want(Wanted { number: 0, lane: Lane::Bulk, asked_at_ms: now_ms, rebuild: false, is_scheduled: true })
     }
@@ -82,8 +86,8 @@ impl Requests {
             Some(wanted) if wanted.number > under_way => wanted.joined(asked),
             _ => {
                 // The first number is at least the current time. A repository that was deleted and registered
-                // again must not reuse numbers: a late job of its earlier life would answer a request that it
-                // does not know.
+                // again must not reuse numbers. Otherwise, a late job from before the deletion would answer a
+                // new request.
                 self.last = if self.last == 0 { asked.asked_at_ms.max(1) as u64 } else { self.last + 1 };
                 Wanted { number: self.last, ..asked }
             }
@@ -99,15 +103,15 @@ impl Requests {
         }
     }
 
-    /// An attempt has failed, and its job is delivered again at that time. Returns false, and changes
-    /// nothing, if another request is in progress.
+    /// Records that an attempt has failed and that the job is delivered again at `until_ms`. Returns false,
+    /// and changes nothing, if the request with this number is not in progress.
     pub fn postpone(&mut self, number: u64, until_ms: i64) -> bool {
         let dispatched = self.dispatched.as_mut().filter(|dispatched| dispatched.request.number == number);
         dispatched.map(|dispatched| dispatched.postponed_until_ms = Some(until_ms)).is_some()
     }
 
-    /// The order of the request among others: its lane, and the time of the request. Between two attempts it
-    /// comes after all requests of its lane that may start before its next attempt.
+    /// The sort key of the waiting request among the requests of all repositories: its lane and its time.
+    /// Between two attempts, the time is that of the next attempt.
     pub fn place(&self) -> Option<(Lane, i64)> {
         let wanted = self.wanted?;
         let own = self.dispatched.filter(|dispatched| dispatched.request.number == wanted.number);
@@ -115,7 +119,7 @@ impl Requests {
         Some((wanted.lane, wanted.asked_at_ms.max(until_ms.unwrap_or(i64::MIN))))
     }
 
-    /// The request with that number, if it is not answered yet.
+    /// Returns the request with this number, if it is not answered yet.
     pub fn asked(&self, number: u64) -> Option<Wanted> {
         let wanted = self.wanted.filter(|wanted| wanted.number >= number)?;
         let under_way = self.dispatched.map(|dispatched| dispatched.request);
@@ -123,7 +127,8 @@ impl Requests {
         Some(own.unwrap_or(Wanted { number, ..wanted }))
     }
 
-    /// A sync has fulfilled the request, or cannot. Later requests stay.
+    /// Removes the request, because a sync has fulfilled it or has finally failed. Later requests are not
+    /// removed.
     pub fn answer(&mut self, number: u64) {
         if self.dispatched.is_some_and(|dispatched| dispatched.request.number == number) {
             self.dispatched = None;

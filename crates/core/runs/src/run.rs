@@ -1,4 +1,4 @@
-//! One run: its plan, its ended parts, the parts that may start, and its end.
+//! The ledger of one run: its plan, the parts that may start, the ended parts, and the end of the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,23 +11,24 @@ pub struct RunLedger {
     pub id: RunId,
     pub state: RunState,
     pub lane: Lane,
-    /// The published generation to which the plan refers.
+    /// The published generation against which the plan was made.
     pub previous: Option<GenerationId>,
-    /// Parts that may be in flight at a time.
+    /// Maximum number of parts in flight.
     pub window: u32,
     pub stages: BTreeMap<StageName, StageParts>,
-    /// The time at which it began, or at which the last of its ended parts ended.
+    /// The time at which a part last ended; before the first end, the time at which the run began.
     pub progressed_at_ms: i64,
-    /// The time when its jobs were last sent again. Sending again does not count as progress.
+    /// The time when the run's jobs were last sent again. Sending jobs again is not progress.
     pub sent_again_at_ms: Option<i64>,
     pub ended_at_ms: Option<i64>,
     pub published: Option<PublishedSeq>,
-    /// The time when its successor was published, or its repository deleted. Its artifacts live as long as
-    /// views of it.
+    /// The time when a newer run was published or the repository was deleted. The run's artifacts are needed
+    /// as long as views of the run exist.
     pub superseded_at_ms: Option<i64>,
-    /// All records that it retired, or that it began before it was aborted, are removed from every store.
+    /// Whether the sweep has removed the run's records from every store: the records that a published run
+    /// retired, or those that an aborted run began.
     pub is_swept: bool,
-    /// Parts whose last attempt failed and whose job waits for the next one. Sorted by part.
+    /// Parts whose last attempt failed and whose jobs wait for the next attempt. Sorted by part.
     pub postponed: Vec<PostponedPart>,
 }
 
@@ -48,7 +49,7 @@ pub struct Beginning {
     pub previous: Option<GenerationId>,
     pub parts: Vec<PartId>,
     pub lane: Lane,
-    /// Parts that may be in flight at a time; at least one.
+    /// Maximum number of parts in flight; at least one.
     pub window: u32,
     pub now_ms: i64,
 }
@@ -56,14 +57,15 @@ pub struct Beginning {
 /// The result of ending a part.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ended {
-    /// False if the part had ended before: the first end counts.
+    /// False if the part had already ended. Only the first end has an effect.
     pub is_first: bool,
-    /// The parts that may start because of it.
+    /// The parts that may start because this part has ended.
     pub released: Vec<PartId>,
 }
 
 impl RunLedger {
-    /// Begins a run, under the lease of `epoch` and with every part of its plan.
+    /// Begins a run with every part of its plan. The caller must hold the lease with the epoch
+    /// `beginning.epoch`.
     pub fn begin(
         registry: &mut Registry,
         repository: &mut RepositoryState,
@@ -105,7 +107,8 @@ impl RunLedger {
         Ok(run)
     }
 
-    /// Ends a part, once. A failed part has ended as well: its files are listed.
+    /// Ends a part. Only the first end of a part has an effect. A failed part has ended too; its files are
+    /// listed in the result.
     pub fn end_part(&mut self, part: PartId, failed: bool, now_ms: i64) -> Result<Ended, Refusal> {
         if self.state.is_finished() {
             return Err(Refusal::Conflict("the run is finished"));
@@ -149,7 +152,7 @@ impl RunLedger {
         self.stages.get(&stage).is_some_and(StageParts::has_open)
     }
 
-    /// Released and not ended.
+    /// The released parts that have not ended.
     pub fn in_flight(&self) -> Vec<PartId> {
         self.list(StageParts::in_flight)
     }
@@ -168,7 +171,7 @@ impl RunLedger {
         self.stages.iter().flat_map(of_stage).collect()
     }
 
-    /// The broker has confirmed the jobs of these parts.
+    /// Records that the broker has confirmed the jobs of these parts.
     pub fn sent(&mut self, parts: &[PartId]) {
         for part in parts {
             if let Some(stage) = self.stages.get_mut(&part.stage).filter(|stage| stage.planned.contains(part.number)) {
@@ -177,18 +180,19 @@ impl RunLedger {
         }
     }
 
-    /// The time since which nothing has caused its jobs to be published.
+    /// The last time at which a part ended or the jobs were sent again. Since then, nothing has caused jobs
+    /// to be published.
     pub fn quiet_since_ms(&self) -> i64 {
         self.sent_again_at_ms.map_or(self.progressed_at_ms, |sent_again| sent_again.max(self.progressed_at_ms))
     }
 
-    /// Whether no part has ended and no job was sent again for so long that the jobs may be lost.
+    /// Whether the jobs may be lost, because for `after_ms` no part has ended and no job was sent again.
     pub fn is_stalled(&self, now_ms: i64, after_ms: i64) -> bool {
         !self.state.is_finished() && self.quiet_since_ms().saturating_add(after_ms) <= now_ms
     }
 
-    /// Puts the jobs of a stalled run back into the outbox, except those of stages whose jobs the broker
-    /// holds. A job that was not lost is delivered twice, which every stage tolerates.
+    /// Puts the jobs of a stalled run back into the outbox, except jobs of stages in `held`, which the broker
+    /// still has. A job that was not lost is delivered twice, which every stage tolerates.
     pub fn send_again(&mut self, held: &BTreeSet<StageName>, now_ms: i64) {
         for (_, stage) in self.stages.iter_mut().filter(|(name, _)| !held.contains(name)) {
             stage.sent = stage.sent.without(&stage.in_flight());
@@ -196,8 +200,8 @@ impl RunLedger {
         self.sent_again_at_ms = Some(now_ms);
     }
 
-    /// An attempt at a part failed, and its job is delivered again at that time. An ended part is left as it
-    /// is.
+    /// Records that an attempt at a part failed and when its job is delivered again. If the part has ended,
+    /// nothing changes.
     pub fn postpone(&mut self, postponed: PostponedPart) {
         if self.in_flight().contains(&postponed.part) {
             self.postponed.retain(|earlier| earlier.part != postponed.part);
@@ -206,8 +210,9 @@ impl RunLedger {
         }
     }
 
-    /// Puts the jobs of postponed parts back into the outbox: they start at once. The jobs that wait find
-    /// their parts ended, or are delivered twice, which every stage tolerates.
+    /// Puts the jobs of postponed parts back into the outbox, so that the parts start at once. The waiting
+    /// copies of the jobs are delivered later. Either the part has ended by then, or it is done twice, which
+    /// every stage tolerates.
     pub fn resume(&mut self) {
         for PostponedPart { part, .. } in std::mem::take(&mut self.postponed) {
             if let Some(stage) = self.stages.get_mut(&part.stage) {
@@ -216,8 +221,9 @@ impl RunLedger {
         }
     }
 
-    /// Publishes the run's generation. A published run keeps its seq. `earlier` are the generations of a
-    /// repository with a pending deletion: those before the deletion stay hidden.
+    /// Publishes the run's generation. If the run is already published, its sequence number is returned. If
+    /// the repository has a pending deletion, `earlier` contains the generations of its runs. The generations
+    /// before the deletion stay hidden.
     pub fn publish(
         &mut self,
         registry: &mut Registry,
@@ -245,7 +251,7 @@ impl RunLedger {
         self.state = state;
         self.published = Some(registry.seq);
         self.ended_at_ms = Some(now_ms);
-        // The publish part ends with its run.
+        // The publish part ends together with the run.
         if let Some(stage) = self.stages.get_mut(&StageName::Publish) {
             stage.ended = stage.planned.clone();
         }
@@ -265,7 +271,7 @@ impl RunLedger {
         Ok(())
     }
 
-    /// Ends the run without publishing; the old generation stays.
+    /// Ends the run without publishing it. The old generation stays published.
     pub fn abort(&mut self, repository: &mut RepositoryState, state: RunState, now_ms: i64) -> Result<(), Refusal> {
         if !matches!(state, RunState::Failed | RunState::Cancelled) {
             return Err(Refusal::Invalid("an aborted run is `failed` or `cancelled`"));

@@ -1,5 +1,5 @@
-//! The lifecycle of runs, from the lease to the removal of their records: barriers, windows, publication,
-//! views, aborting, deletion.
+//! Tests of the lifecycle of runs, from the lease to the removal of their records: barriers between stages,
+//! windows, publication, views, aborting and deletion.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use cairn_domain::{
 };
 use cairn_runs::{Beginning, Refusal, Registry, RepositoryState, RunLedger};
 
-/// One repository with the head of the catalogue.
+/// One repository and the registry.
 struct World {
     id: RepositoryId,
     registry: Registry,
@@ -60,7 +60,7 @@ fn stage_starts_after_its_predecessors_end() {
     assert_eq!(run.in_flight(), [part(StageName::Parse, 0), part(StageName::Parse, 1)]);
     let first = run.end_part(part(StageName::Parse, 1), false, 5).expect("planned");
     assert_eq!((first.is_first, first.released), (true, vec![]));
-    // A second report of the same end changes nothing: the other part is open.
+    // A second report of the same end releases nothing, because the other part is still open.
     let again = run.end_part(part(StageName::Parse, 1), true, 6).expect("planned");
     assert_eq!((again.is_first, again.released), (false, vec![]));
     let last = run.end_part(part(StageName::Parse, 0), true, 7).expect("planned");
@@ -107,7 +107,7 @@ fn outbox_contains_unconfirmed_jobs() {
     run.send_again(&BTreeSet::new(), 30);
     assert_eq!(run.unsent(), [part(StageName::Parse, 0), part(StageName::Parse, 2)]);
     assert!(!run.is_stalled(39, 10));
-    assert_eq!(run.progressed_at_ms, 10, "sending again is no progress");
+    assert_eq!(run.progressed_at_ms, 10, "sending jobs again is not progress");
 }
 
 #[test]
@@ -140,7 +140,8 @@ fn views_see_published_generations_only() {
     world.publish(&mut third).expect("published");
     let (two, three) = (second.id.generation, third.id.generation);
     assert!(world.sees(three) && !world.sees(two));
-    // The aborted generation stays hidden until it is swept from every store and no writer can be left.
+    // The aborted generation stays hidden until it is swept from every store and no late writer can exist any
+    // more.
     assert!(!world.repository.forget_aborted(&mut world.registry, two, 99));
     assert!(world.registry.view().hidden.contains(&two));
     assert!(world.repository.forget_aborted(&mut world.registry, two, 100));
@@ -159,7 +160,10 @@ fn deleted_repository_is_hidden_and_can_be_reindexed() {
     let deletion = world.repository.delete(&mut world.registry, world.id, Some(&mut unfinished), 50).expect("there");
     assert_eq!(unfinished.state, RunState::Cancelled);
     assert!(!world.sees(one));
-    assert!(!world.registry.without_deleted(before).sees_repository(world.id), "also from views taken before");
+    assert!(
+        !world.registry.without_deleted(before).sees_repository(world.id),
+        "the repository is also hidden in earlier views"
+    );
     assert_eq!(world.repository.delete(&mut world.registry, world.id, None, 51), Ok(deletion));
     assert_eq!(world.begin(&[PUBLISH], 1), Err(Refusal::NotFound));
     world.repository.register();
@@ -174,7 +178,8 @@ fn deleted_repository_is_hidden_and_can_be_reindexed() {
     assert_eq!(world.registry.unpublished, BTreeSet::new());
 }
 
-/// It read the source and the settings that may be the reason for the deletion.
+/// A sync that began before the deletion loses its lease, even if the repository is registered again. The
+/// source or the settings that it read may be the reason for the deletion.
 #[test]
 fn sync_of_a_deleted_repository_loses_its_lease() {
     let mut world = World::new();
@@ -186,7 +191,8 @@ fn sync_of_a_deleted_repository_loses_its_lease() {
     assert!(world.repository.lease.take(20, 1_000).is_ok(), "the lease is free");
 }
 
-/// A part of the published run was delivered twice, and the slower handler has writes to make.
+/// If a part of the published run was delivered twice, the slower handler may still write. So the deletion is
+/// forgotten only after the grace period.
 #[test]
 fn deletion_waits_for_late_handlers() {
     let mut world = World::new();

@@ -1,4 +1,4 @@
-//! The contracts of catalogue and ledger, over documents in memory.
+//! Tests that `Metastore` fulfils the contracts of catalogue and ledger, with a store of documents in memory.
 
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ async fn lost_requests_free_their_capacity() -> Result<()> {
         runs.ask(repository(name).id, Lane::Bulk, false, 0).await?;
     }
     assert_eq!(runs.dispatch(2, 0, 100).await?.len(), 2);
-    assert_eq!(runs.dispatch(2, 99, 100).await?.len(), 0, "both are under way");
-    assert_eq!(runs.dispatch(2, 100, 100).await?.len(), 2, "no worker took them up");
+    assert_eq!(runs.dispatch(2, 99, 100).await?.len(), 0, "both are in progress");
+    assert_eq!(runs.dispatch(2, 100, 100).await?.len(), 2, "no worker has started them");
     Ok(())
 }
 
@@ -53,7 +53,7 @@ async fn interactive_requests_start_while_bulk_fills_the_limit() -> Result<()> {
     for number in 0..5 {
         ask(format!("interactive-{number}"), Lane::Interactive).await?;
     }
-    assert_eq!(dispatched().await?, [Lane::Interactive; 2], "an eighth more");
+    assert_eq!(dispatched().await?, [Lane::Interactive; 2], "the limit plus an eighth");
     assert_eq!(dispatched().await?, []);
     Ok(())
 }
