@@ -1,11 +1,11 @@
-//! Divides texts into batches: it estimates their tokens, fills calls up to the limits, and handles texts
-//! that are too long.
+//! Divides texts into batches. The module estimates the tokens of texts, fills calls up to their limits, and
+//! shortens texts that are too long.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Batches that are too large are halved until they are single texts. A single text is shortened at most this
-/// many times.
+/// A batch that is too large is halved until each batch contains one text. A single text that is too long is
+/// shortened at most this many times.
 pub const MAX_CUTS: u32 = 8;
 
 /// Limits of one call.
@@ -15,8 +15,8 @@ pub struct BatchLimits {
     pub tokens: u64,
 }
 
-/// Consecutive batches, each filled up to the limits. A text that exceeds the limits alone is a batch of its
-/// own.
+/// Returns consecutive batches, each filled up to the limits. A text that exceeds the limits alone becomes a
+/// separate batch.
 pub fn batches(tokens: &[u64], limits: BatchLimits) -> Vec<Range<usize>> {
     let mut batches = Vec::new();
     let (mut start, mut sum) = (0, 0);
@@ -34,34 +34,35 @@ pub fn batches(tokens: &[u64], limits: BatchLimits) -> Vec<Range<usize>> {
     batches
 }
 
-/// Both halves of a batch that the provider rejects as too large; `None` for a single text.
+/// Returns both halves of a batch that the provider rejects as too large; `None` for a single text.
 pub fn halves(batch: &Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
     let middle = batch.start + batch.len() / 2;
     (batch.len() > 1).then_some((batch.start..middle, middle..batch.end))
 }
 
-/// At most the first `max_bytes` of a text, cut at a character boundary.
+/// Returns at most the first `max_bytes` of a text, cut at a character boundary.
 pub fn shortened(text: &str, max_bytes: usize) -> &str {
     &text[..text.floor_char_boundary(max_bytes)]
 }
 
-/// Estimates tokens from bytes, and learns from the counts of the provider. An estimate should be too high
-/// rather than too low: unused tokens are returned to the quota when the call ends.
+/// Estimates tokens from bytes, and learns from the token counts that the provider reports. An estimate
+/// should be too high rather than too low, because unused tokens are returned to the quota when the call
+/// ends.
 #[derive(Clone, Debug)]
 pub struct TokenEstimator {
-    /// Tokens per thousand bytes in recent batches that were large enough.
+    /// Tokens per thousand bytes in recent batches of at least `MIN_BYTES`.
     recent: VecDeque<u64>,
     tokens_per_1000_bytes: u64,
 }
 
-/// Two bytes per token: no known language or provider has more tokens in ordinary code.
+/// The first estimate is two bytes per token. No known language or provider has more tokens in ordinary code.
 const FIRST_GUESS: u64 = 500;
-/// Marks that providers add to each text.
+/// Number of special tokens that a provider adds to each text.
 const PER_TEXT: u64 = 3;
-/// A smaller batch is not representative.
+/// A batch with fewer bytes is not representative, so its token count is ignored.
 const MIN_BYTES: u64 = 2048;
 const NUM_RECENT: usize = 64;
-/// The estimate is this percentage of the recent maximum.
+/// The estimate is this percentage of the maximum of the recent batches.
 const MARGIN_PERCENT: u64 = 110;
 
 impl Default for TokenEstimator {
@@ -139,11 +140,11 @@ mod tests {
         estimator.learn(10, 10_000, 2_530);
         assert_eq!(estimator.estimate(&text), 2_753);
         estimator.learn(1, 100, 100);
-        assert_eq!(estimator.estimate(&text), 2_753, "small batches do not count");
+        assert_eq!(estimator.estimate(&text), 2_753, "small batches are ignored");
         estimator.learn(10, 10_000, 4_030);
         for _ in 0..63 {
             estimator.learn(10, 10_000, 2_530);
-            assert_eq!(estimator.estimate(&text), 4_403, "the recent maximum");
+            assert_eq!(estimator.estimate(&text), 4_403, "the estimate follows the recent maximum");
         }
         estimator.learn(10, 10_000, 2_530);
         assert_eq!(estimator.estimate(&text), 2_753);

@@ -1,4 +1,4 @@
-//! The transport to the provider: one POST with limits.
+//! The transport to the provider. It sends one POST request and limits its time and the size of its reply.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl HttpReply {
     }
 }
 
-/// Why no reply arrived. Contains neither address nor key.
+/// The reason why no reply arrived. It contains neither the address nor the key.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
     #[error("no reply in time")]
@@ -35,14 +35,15 @@ pub enum TransportError {
     TooLong { max_bytes: usize },
 }
 
-/// Sends bodies to one address with one key. Tests replace it with a provider in virtual time.
+/// Sends request bodies to one address with one key. Tests replace it with a simulated provider in virtual
+/// time.
 #[async_trait]
 pub trait Transport: Send + Sync {
     /// Reads at most `max_bytes` of the body of the reply.
     async fn post(&self, body: Vec<u8>, max_bytes: usize) -> Result<HttpReply, TransportError>;
 }
 
-/// Uses reqwest: no proxy, no redirect, TLS by rustls with ring.
+/// Sends requests with reqwest: no proxy, no redirects, and TLS by rustls with ring.
 #[derive(Debug)]
 pub struct ReqwestTransport {
     client: Client,
@@ -52,17 +53,18 @@ pub struct ReqwestTransport {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Timeouts {
     pub connect: Duration,
-    /// Between two pieces of a reply.
+    /// Time limit between two pieces of a reply.
     pub read: Duration,
 }
 
 impl ReqwestTransport {
     pub(crate) fn new(url: Url, key: Option<&Secret>, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
-        // The first installation in the process wins; any provider works, but without one the builder panics.
+        // Only the first installation in the process has an effect. Any provider works, but without a
+        // provider the builder panics.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        // Keys were checked to be valid in a header.
+        // The result is always `Ok`, because the validation checked that the key is valid in a header.
         if let Some(mut value) = key.and_then(|key| HeaderValue::try_from(format!("Bearer {}", key.expose())).ok()) {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);

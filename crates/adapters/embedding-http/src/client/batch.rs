@@ -1,4 +1,5 @@
-//! One batch: called, retried, split and shortened until every text has a vector or an error is certain.
+//! Processes one batch: it is sent, retried, split and shortened until every text has a vector or an error is
+//! certain.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,7 +16,7 @@ use crate::control::{Class, Control};
 use crate::provider::{CallError, CallResult, call_result, max_reply_bytes, request_body};
 use crate::transport::TransportError;
 
-/// A call and its retries.
+/// Maximum number of attempts for a call: the first attempt and its retries.
 const MAX_ATTEMPTS: u32 = 3;
 const FIRST_BACKOFF: Duration = Duration::from_millis(100);
 
@@ -25,7 +26,8 @@ enum BatchResult {
 }
 
 impl HttpEmbedder {
-    /// Vectors of the texts in `batch`, with their indexes. A remainder may share its call with others.
+    /// Returns the vectors of the texts in `batch`, each with the index of its text. A remainder may share
+    /// its call with other remainders.
     pub(super) async fn batch(
         &self,
         input_type: InputType,
@@ -36,7 +38,8 @@ impl HttpEmbedder {
         let mut found = Vec::with_capacity(batch.len());
         let whole = batch.clone();
         let mut pending = vec![batch];
-        // Depth first: a failure that neither splitting nor cutting can fix is found after a few calls.
+        // The search is depth-first, so a failure that neither splitting nor cutting can fix is found after a
+        // few calls.
         while let Some(batch) = pending.pop() {
             let may_share = is_remainder && batch == whole;
             match self.call(input_type, &texts[batch.clone()], may_share).await? {
@@ -50,7 +53,7 @@ impl HttpEmbedder {
         Ok(found)
     }
 
-    /// Cuts a third from a single text that is too long, until it fits.
+    /// Cuts a third from a single text that is too long, and repeats this until the provider accepts it.
     async fn shortening(&self, input_type: InputType, text: &str) -> Result<DenseVector, EmbedderError> {
         self.counts.truncated.add(1);
         let mut shorter = text;
@@ -71,7 +74,7 @@ impl HttpEmbedder {
         Err(self.error(ErrorKind::TooLarge, 1))
     }
 
-    /// One call, and its retries within the budget.
+    /// Makes one call, and its retries within the retry budget.
     async fn call(
         &self,
         input_type: InputType,
@@ -96,7 +99,7 @@ impl HttpEmbedder {
             match result {
                 CallResult::Answered { vectors, .. } => return Ok(BatchResult::Vectors(vectors)),
                 CallResult::TooLarge => return Ok(BatchResult::TooLarge),
-                // The gate waits, or returns an error if the wait is too long.
+                // The next attempt waits at the gate, or the gate returns an error if the wait is too long.
                 CallResult::Throttled { .. } => {}
                 CallResult::Rejected { error } | CallResult::Refused { error } => {
                     return Err(self.error(error.kind(), texts.len()).because(error));
@@ -123,9 +126,9 @@ impl HttpEmbedder {
         self.post(pass, input_type, texts).await
     }
 
-    /// One call for this remainder and all waiting ones that fit, or the call of another remainder that
-    /// included this one. `None` if that call failed and the failure may be caused by any of its texts: one
-    /// caller's bad text must not fail others.
+    /// Makes one call for this remainder and all waiting remainders that fit, or waits for the call of
+    /// another remainder that included this one. Returns `None` if that call failed and any of its texts may
+    /// be the cause, because the bad text of one caller must not fail other callers.
     async fn shared_attempt(&self, texts: &[Cow<'_, str>]) -> Result<Option<CallResult>, EmbedderError> {
         let (class, limits) = (Class::Passages, self.limits(Class::Passages));
         let tokens = self.estimated(class, texts);
@@ -160,7 +163,8 @@ impl HttpEmbedder {
         Ok(self.share_result(result, texts.len(), members))
     }
 
-    /// Sends each member its part of the result. Returns the result for the first `num_own` texts.
+    /// Sends each member its part of the result. Returns the part of the caller: the result for the first
+    /// `num_own` texts.
     fn share_result(&self, result: CallResult, num_own: usize, members: Vec<Member>) -> Option<CallResult> {
         if members.is_empty() {
             return Some(result);
@@ -186,14 +190,15 @@ impl HttpEmbedder {
         }
     }
 
-    /// The call itself.
+    /// Sends the request, without retries.
     async fn post(
         &self,
         pass: Pass<'_>,
         input_type: InputType,
         texts: &[Cow<'_, str>],
     ) -> Result<CallResult, EmbedderError> {
-        // Waiting for the pass may have taken long, and a new owner of the key does not know of this call.
+        // The wait for the pass may have taken long. If another process owns the key now, that process does
+        // not know of this call.
         if !self.is_held() {
             return Err(self.error(ErrorKind::Unavailable, texts.len()).because("another process owns the key"));
         }
@@ -238,8 +243,8 @@ impl HttpEmbedder {
         }
     }
 
-    /// Doubled with each failure. Random between half of it and all of it, so that calls that failed together
-    /// do not retry together.
+    /// Returns a random wait between half of a bound and the bound. The bound doubles with each failure. The
+    /// wait is random so that calls that failed at the same time do not retry at the same time.
     fn backoff(&self, num_failures: u32) -> Duration {
         let full = FIRST_BACKOFF * 2u32.pow(num_failures.min(6));
         let spread = self.counts.calls.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
@@ -247,8 +252,8 @@ impl HttpEmbedder {
     }
 }
 
-/// True if the failure may depend on the texts. A provider that is busy, unreachable or refuses the key does
-/// so for all texts.
+/// True if the failure may depend on the texts. If a provider is busy, is unreachable or refuses the key, the
+/// call fails for any texts.
 fn may_depend_on_texts(result: &CallResult) -> bool {
     match result {
         CallResult::TooLarge | CallResult::Rejected { .. } => true,

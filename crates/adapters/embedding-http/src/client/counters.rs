@@ -1,30 +1,32 @@
-//! Counters of calls and their cost.
+//! Counters of the calls and of the texts and tokens that they send.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Counts since the start, except the last four, which are current values. Services export them as metrics.
+/// Counts since the start of the process, except the last four fields, which are current values. Services
+/// export all of them as metrics.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct EmbedderCounters {
     /// HTTP calls, including retries.
     pub num_calls: u64,
     pub num_texts: u64,
-    /// As counted by the provider.
+    /// Number of tokens that the provider reports.
     pub num_tokens: u64,
     /// Replies with status 429.
     pub num_throttled: u64,
     pub num_retries: u64,
     pub num_failed: u64,
-    /// Invalid replies; they are included in the failed calls.
+    /// Invalid replies. Their calls are also counted as failed calls.
     pub num_invalid: u64,
-    /// Replies that refuse the key, the model or the address: the operator has to change the configuration.
+    /// Replies in which the provider refuses the key, the model or the address. The operator has to change
+    /// the configuration.
     pub num_refused: u64,
     /// Batches that the provider rejected as too large.
     pub num_split: u64,
     /// Texts that were cut because they were too long.
     pub num_truncated: u64,
     pub num_breaker_opened: u64,
-    /// Time spent waiting for the pace or for the provider's `Retry-After`, summed over all calls.
+    /// Time that calls waited for the pace or for the provider's `Retry-After`, summed over all calls.
     pub waited: Duration,
     pub num_in_progress: u64,
     pub concurrency_limit: u64,

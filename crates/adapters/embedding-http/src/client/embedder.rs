@@ -19,12 +19,13 @@ use crate::config::{EmbeddingHttpConfig, InvalidConfig, Share};
 use crate::control::{Class, Control};
 use crate::transport::{ReqwestTransport, Timeouts, Transport};
 
-/// Providers refuse texts without visible characters; this text is sent instead.
+/// Text that is sent instead of a text without visible characters, because providers refuse such texts.
 const BLANK: &str = "(empty)";
 
 type IsHeld = Box<dyn Fn() -> bool + Send + Sync>;
 
-/// Embeds with a provider. Share it behind an `Arc`, so that all users of a key share one limiter.
+/// Requests vectors from a provider. Share one embedder in an `Arc`, so that all users of a key share one
+/// limiter.
 pub struct HttpEmbedder {
     pub(super) config: EmbeddingHttpConfig,
     pub(super) transport: Arc<dyn Transport>,
@@ -34,12 +35,12 @@ pub struct HttpEmbedder {
     model: ModelId,
     estimator: Mutex<TokenEstimator>,
     kept: Mutex<Kept>,
-    /// Returns whether the key may be used now. `None` if no other process can own it.
+    /// Returns whether this process may use the key now. `None` if no other process can own the key.
     is_held: Mutex<Option<IsHeld>>,
 }
 
 impl HttpEmbedder {
-    /// Reads the key and checks the settings; makes no connection.
+    /// Reads the key and checks the settings. It does not connect to the provider.
     pub fn new(config: EmbeddingHttpConfig, share: Share) -> Result<Self, InvalidConfig> {
         config.validate(share)?;
         let fault = |fault: String| InvalidConfig { faults: vec![fault] };
@@ -56,7 +57,7 @@ impl HttpEmbedder {
         Self::over(config, share, Arc::new(transport))
     }
 
-    /// Uses another transport to the provider.
+    /// Creates an embedder that uses the given transport to the provider.
     pub fn over(
         config: EmbeddingHttpConfig,
         share: Share,
@@ -66,7 +67,7 @@ impl HttpEmbedder {
         let settings = config.control(share);
         let question_wait = Duration::from_millis(config.max_question_wait_ms);
         let passage_wait = Duration::from_millis(config.max_wait_ms);
-        // The pace of this client never delays a batch for longer than one window.
+        // The pace of this client delays a batch by at most one window.
         let window = settings.quota.window + settings.quota.guard;
         let gate = Gate::new(
             Control::new(&settings, Duration::ZERO),
@@ -88,16 +89,17 @@ impl HttpEmbedder {
         })
     }
 
-    /// This process has become the owner of the key; another process may have used it until now. From now on
-    /// no call is made while `is_held` returns false, also in a process that was suspended and does not know
-    /// of its loss yet.
+    /// Records that this process has become the owner of the key; another process may have used the key until
+    /// now. From now on, no call is made while `is_held` returns false. This also protects a process that was
+    /// suspended and has not noticed the loss of the key yet.
     pub fn take_over(&self, is_held: impl Fn() -> bool + Send + Sync + 'static) {
         *self.is_held.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(is_held));
         let now = self.gate.now();
         self.gate.control().take_over(now, self.config.takeover_wait());
     }
 
-    /// One small call that checks address, key, model and dimensions. For the start of a service.
+    /// Makes one small call that checks address, key, model and dimensions. Services call this at their
+    /// start.
     pub async fn check(&self) -> Result<(), EmbedderError> {
         self.embed(InputType::Query, &["check"]).await.map(drop)
     }
@@ -123,8 +125,8 @@ impl HttpEmbedder {
         self.estimator.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An estimate never exceeds the largest possible call. This holds for one text, and for a batch of one
-    /// text.
+    /// Estimates the tokens of texts. The estimate never exceeds the largest possible call. This holds for
+    /// one text, and for a batch of one text.
     pub(super) fn estimated(&self, class: Class, texts: &[Cow<'_, str>]) -> u64 {
         let at_most = self.gate.control().at_most(class);
         let estimator = self.estimator();
@@ -135,7 +137,7 @@ impl HttpEmbedder {
         EmbedderError::new(kind, "embed", format!("{} ({num_texts} texts)", self.model.name))
     }
 
-    /// The text as it is sent: with its prefix, never empty, never too long.
+    /// Returns the text that is sent: with its prefix, never empty, and never too long.
     fn prepared<'a>(&self, input_type: InputType, text: &'a str) -> Cow<'a, str> {
         let prefix = self.config.prefix(input_type);
         let text = if text.trim().is_empty() { BLANK } else { text };
@@ -153,7 +155,7 @@ impl HttpEmbedder {
         BatchLimits { tokens: limits.tokens.min(self.gate.control().at_most(class)), ..limits }
     }
 
-    /// Batches that may wait at the gate at once.
+    /// Maximum number of batches that may wait at the gate at the same time.
     fn num_at_once(&self) -> usize {
         let settings = self.config.control(Share::Whole);
         settings.concurrency.unwrap_or(settings.max_concurrency)
@@ -185,8 +187,8 @@ impl Embedder for HttpEmbedder {
 }
 
 impl HttpEmbedder {
-    /// Vectors of the texts, all from the provider. Vectors of passages are kept as they arrive, because one
-    /// failed batch fails the whole request.
+    /// Returns vectors of the texts, all from the provider. One failed batch fails the whole request, so
+    /// vectors of passages are stored in `kept` as soon as they arrive.
     async fn called(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<Vec<DenseVector>, EmbedderError> {
         let class = class_of(input_type);
         let tokens: Vec<u64> = texts.iter().map(|text| self.estimated(class, std::slice::from_ref(text))).collect();

@@ -1,7 +1,7 @@
-//! The gate to the provider: calls wait here, in order of arrival, until `Control` allows them.
+//! The gate to the provider. Calls wait here, in order of arrival, until `Control` allows them.
 //!
-//! Questions and passages wait in separate queues, and only the first of each queue asks for permission. A
-//! large batch is therefore not overtaken for ever by small ones, and a question never waits behind passages.
+//! Questions and passages wait in separate queues, and only the first call of each queue requests permission.
+//! Small calls therefore cannot overtake a large batch for ever, and a question never waits behind passages.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -30,7 +30,7 @@ struct Queue {
     max_wait: MaxWait,
 }
 
-/// The longest waits of a call.
+/// The longest times that a call may wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct MaxWait {
     /// For all reasons together, including earlier calls in the queue and the pace of this client.
@@ -47,8 +47,8 @@ pub(super) enum Closed {
     TooMuch,
 }
 
-/// Permission for one call. If it is dropped before the end of the call is reported, the call counts as
-/// cancelled.
+/// Permission for one call. If the pass is dropped before the end of its call is reported, the call is
+/// recorded as cancelled.
 #[derive(Debug)]
 pub(super) struct Pass<'a> {
     gate: &'a Gate,
@@ -70,8 +70,8 @@ impl Gate {
         self.control.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for its turn, and then until `ask` allows the call; `ask` runs again whenever its result may
-    /// have changed.
+    /// Waits until the call is the first in its queue and `ask` allows it. `ask` runs again whenever its
+    /// result may have changed.
     pub(super) async fn enter(
         &self,
         class: Class,
@@ -122,8 +122,8 @@ impl Gate {
     }
 }
 
-/// Up to a tenth of the wait, so that calls with the same wait do not all return at once. A question never
-/// waits longer than requested, because a caller waits for it.
+/// Random additional time of up to a tenth of the wait, so that calls with the same wait do not all continue
+/// at the same time. A question never waits longer than the provider requests, because a caller waits for it.
 fn jitter(class: Class, wait: Duration) -> Duration {
     match class {
         Class::Questions => Duration::ZERO,

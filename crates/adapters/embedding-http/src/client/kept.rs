@@ -1,20 +1,20 @@
-//! Vectors of successful batches in failed requests: they are paid for, and the next attempt takes them from
-//! here.
+//! Stores the vectors of successful batches of failed requests. These vectors are already paid for, so the
+//! next attempt takes them from this store.
 
 use std::collections::{HashMap, VecDeque};
 
 use cairn_domain::DenseVector;
 
-/// The maximum number of vectors; they take a few megabytes. The oldest are removed first.
+/// The maximum number of vectors, which use a few megabytes. The oldest vectors are removed first.
 const MAX_VECTORS: usize = 8192;
 
 type Key = [u8; 32];
 
-/// Vectors by text. A vector that was returned is removed; the caller stores it.
+/// Vectors by text. A vector is removed when it is returned, because the caller stores it.
 #[derive(Default, Debug)]
 pub(super) struct Kept {
     vectors: HashMap<Key, DenseVector>,
-    /// Keys in order of insertion; some may be removed already.
+    /// Keys in order of insertion. It may contain keys that are already removed from `vectors`.
     order: VecDeque<Key>,
 }
 

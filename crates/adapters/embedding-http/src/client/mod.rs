@@ -1,4 +1,4 @@
-//! The client: texts in, vectors out, through the gate and the transport.
+//! The client: it takes texts, calls the provider through the gate and the transport, and returns vectors.
 
 mod batch;
 mod counters;

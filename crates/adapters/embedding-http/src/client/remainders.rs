@@ -1,9 +1,9 @@
-//! Remainders: the texts of a caller that remain after its full batches rarely fill a call. Remainders that
-//! wait for the gate at the same time share one call.
+//! A remainder consists of the texts of a caller that remain after its full batches. It rarely fills a call,
+//! so remainders that wait for the gate at the same time share one call.
 //!
-//! The first remainder in the queue takes all waiting ones that fit, and makes the call for all of them. No
-//! remainder waits in order to share: if the gate is open, it makes its call alone; if calls are scarce,
-//! others are already waiting.
+//! The first remainder in the queue takes all waiting remainders that fit, and makes the call for all of
+//! them. No remainder waits only to share a call. If the gate is open, it makes its call alone; if calls are
+//! scarce, other remainders are already waiting.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,9 +18,9 @@ use crate::control::Verdict;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum CallOutcome {
     Vectors(Vec<DenseVector>),
-    /// The failure does not depend on the texts: try again, alone or shared.
+    /// The failure does not depend on the texts. The member should try again, alone or in a shared call.
     Again,
-    /// The failure may depend on the texts of any member: try again alone.
+    /// The failure may depend on the texts of any member. The member should try again alone.
     Alone,
 }
 
@@ -42,7 +42,8 @@ struct Remainder {
     taken: oneshot::Sender<oneshot::Receiver<CallOutcome>>,
 }
 
-/// A remainder in another's call. If it is dropped without an outcome, the remainder tries again.
+/// A remainder that is part of another remainder's call. If the member is dropped without an outcome, its
+/// remainder tries again.
 #[derive(Debug)]
 pub(super) struct Member {
     pub texts: Vec<String>,
@@ -50,14 +51,14 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// Returns the outcome and the texts if the member was cancelled in the meantime.
+    /// Sends the outcome. If the member was cancelled in the meantime, returns the texts and the outcome.
     pub(super) fn send(self, outcome: CallOutcome) -> Result<(), (Vec<String>, CallOutcome)> {
         let Self { texts, reply } = self;
         reply.send(outcome).map_err(|outcome| (texts, outcome))
     }
 }
 
-/// A position in the queue; dropping it leaves the queue.
+/// A position in the queue. Dropping it removes the remainder from the queue.
 #[derive(Debug)]
 pub(super) struct QueueSlot<'a> {
     queue: &'a Remainders,
@@ -66,24 +67,25 @@ pub(super) struct QueueSlot<'a> {
     tokens: u64,
 }
 
-/// Resolves if another call takes this remainder.
+/// Reports when another call takes this remainder.
 #[derive(Debug)]
 pub(super) struct Ticket(oneshot::Receiver<oneshot::Receiver<CallOutcome>>);
 
 impl Ticket {
-    /// Waits until another call takes the remainder; the caller then waits only for the end of that call.
+    /// Waits until another call takes the remainder. After that, the caller only waits for the end of that
+    /// call.
     pub(super) async fn taken(self) -> SharedCall {
         // The sender stays in the queue as long as the slot exists.
         SharedCall(self.0.await.ok())
     }
 }
 
-/// A call of another remainder that includes this one.
+/// A call that another remainder makes and that includes this remainder.
 #[derive(Debug)]
 pub(super) struct SharedCall(Option<oneshot::Receiver<CallOutcome>>);
 
 impl SharedCall {
-    /// The outcome of the call; `None` if it was cancelled.
+    /// Waits for the outcome of the call; `None` if the call was cancelled.
     pub(super) async fn outcome(self) -> Option<CallOutcome> {
         self.0?.await.ok()
     }
@@ -106,9 +108,9 @@ impl Remainders {
 }
 
 impl QueueSlot<'_> {
-    /// Calls `ask` with the tokens of a call: first with all waiting remainders that fit, then with one less
-    /// each time, finally alone. If it is allowed, this remainder and the included ones leave the queue. A
-    /// remainder that was taken by another call gets `Full`.
+    /// Calls `ask` with the tokens of a call. The first call contains all waiting remainders that fit; each
+    /// further try contains one remainder less, and the last contains only this one. When `ask` allows the
+    /// call, all its remainders leave the queue. A remainder that another call has taken gets `Full`.
     pub(super) fn take_others(
         &self,
         limits: BatchLimits,
@@ -134,7 +136,7 @@ impl QueueSlot<'_> {
 }
 
 impl Remainder {
-    /// `None` if it was cancelled.
+    /// Returns `None` if the remainder was cancelled.
     fn into_member(self) -> Option<Member> {
         let (reply, outcome) = oneshot::channel();
         self.taken.send(outcome).ok()?;
@@ -149,8 +151,8 @@ impl Drop for QueueSlot<'_> {
 }
 
 impl Queue {
-    /// Numbers and tokens of the remainders that fit into one call with `first`, which has `texts` and
-    /// `tokens`.
+    /// Returns the numbers and tokens of the remainders that fit into one call with the remainder `first`,
+    /// which has `texts` and `tokens`.
     fn fitting(&self, first: u64, (mut texts, mut tokens): (usize, u64), limits: BatchLimits) -> Vec<(u64, u64)> {
         let mut fitting = Vec::new();
         for remainder in self.waiting.iter().filter(|remainder| remainder.number != first) {
@@ -182,7 +184,8 @@ mod tests {
         vec!["text".to_owned(); number]
     }
 
-    /// Takes members until a call has at most `most` tokens. Returns the requested sizes and the members.
+    /// Takes members for a call that may have at most `most` tokens. Returns the sizes that were requested,
+    /// and the members.
     fn taken(slot: &QueueSlot<'_>, most: u64) -> (Vec<u64>, Vec<Member>) {
         let window = Duration::from_secs(60);
         let quota = Quota {
@@ -215,8 +218,10 @@ mod tests {
         assert_eq!(requested, [9]);
         assert_eq!(members.iter().map(|member| member.texts.len()).collect::<Vec<_>>(), [1, 3]);
         let [(included, one), (waits, _), _, (_, other), _last] = others;
-        assert_eq!(taken(&included, 9).0, [0_u64; 0], "it is not sent a second time");
-        members.into_iter().for_each(|member| member.send(CallOutcome::Alone).expect("it is awaited"));
+        assert_eq!(taken(&included, 9).0, [0_u64; 0], "the remainder is not sent a second time");
+        members
+            .into_iter()
+            .for_each(|member| member.send(CallOutcome::Alone).expect("the member waits for the outcome"));
         let (one, other) = (one.taken().await.outcome().await, other.taken().await.outcome().await);
         assert_eq!((one, other), (Some(CallOutcome::Alone), Some(CallOutcome::Alone)));
         let (requested, members) = taken(&waits, 6);

@@ -1,4 +1,4 @@
-//! Faults of the settings.
+//! Checks the settings and reports their faults.
 
 use url::Url;
 
@@ -12,7 +12,7 @@ pub struct InvalidConfig {
 }
 
 impl EmbeddingHttpConfig {
-    /// Reports all faults at once.
+    /// Checks all settings and reports all faults at once.
     pub fn validate(&self, share: Share) -> Result<(), InvalidConfig> {
         let mut faults = Vec::new();
         let mut check = |is_right: bool, fault: &str| {
@@ -38,7 +38,8 @@ impl EmbeddingHttpConfig {
         if faults.is_empty() { Ok(()) } else { Err(InvalidConfig { faults }) }
     }
 
-    /// The messages do not show the address: it may contain a credential by mistake.
+    /// Returns the faults of `url`. The messages do not show the address, because it may contain a credential
+    /// by mistake.
     fn url_faults(&self) -> Vec<String> {
         let Some(text) = self.url_text() else {
             return vec!["`url` is missing: TEI has no default address".to_owned()];

@@ -30,7 +30,7 @@ pub enum Encoding {
     Base64,
 }
 
-/// One provider, one model, one key.
+/// Settings for one model of one provider, with one key.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmbeddingHttpConfig {
@@ -39,24 +39,25 @@ pub struct EmbeddingHttpConfig {
     pub url: Option<String>,
     pub model: String,
     pub dimensions: u16,
-    /// Part of the model's id, e.g. for new weights under the same name.
+    /// A part of the model's id. Change it, for example, when new weights are published under the same name.
     #[serde(default)]
     pub revision: String,
     pub api_key: Option<SecretReference>,
-    /// Allows texts and key on a connection without TLS.
+    /// Allows sending texts and the key over a connection without TLS.
     #[serde(default)]
     pub allow_http: bool,
-    /// Vectors of length 1 are multiplied by this before rounding. Default: 25 times the square root of the
-    /// dimensions.
+    /// A vector of length 1 is multiplied by this number before rounding. Default: 25 times the square root
+    /// of the dimensions.
     pub scale: Option<u32>,
-    /// Prefixes for texts, for models that were trained with them. Voyage gets the input type instead.
+    /// Prefixes for texts, for models that were trained with prefixes. Voyage receives the input type
+    /// instead.
     #[serde(default)]
     pub passage_prefix: String,
     #[serde(default)]
     pub query_prefix: String,
     pub encoding: Option<Encoding>,
-    /// Sends the dimensions to OpenAI-compatible providers; not all models accept them. Voyage always gets
-    /// them.
+    /// Sends the dimensions to OpenAI-compatible providers; some models do not accept them. They are always
+    /// sent to Voyage.
     #[serde(default)]
     pub send_dimensions: bool,
     /// Limits of one call. Default: the limits of the provider.
@@ -66,7 +67,7 @@ pub struct EmbeddingHttpConfig {
     pub max_text_tokens: Option<u64>,
     #[serde(default)]
     pub quota: QuotaConfig,
-    /// Calls at once. Default: adaptive for TEI, 8 for others.
+    /// Maximum number of calls at the same time. Default: adaptive for TEI, 8 for other providers.
     pub concurrency: Option<usize>,
     #[serde(default = "timeout::call")]
     pub call_timeout_ms: u64,
@@ -74,14 +75,14 @@ pub struct EmbeddingHttpConfig {
     pub connect_timeout_ms: u64,
     #[serde(default = "timeout::read")]
     pub read_timeout_ms: u64,
-    /// The client sleeps at most this long when the provider requests a wait. A longer wait is returned as
+    /// When the provider requests a wait, the client sleeps at most this long. A longer wait is returned as
     /// `Throttled`.
     #[serde(default = "timeout::wait")]
     pub max_wait_ms: u64,
-    /// The same limit for questions, because callers wait for them.
+    /// The same limit for questions. It is separate, because callers wait for the result of a question.
     #[serde(default = "timeout::question_wait")]
     pub max_question_wait_ms: u64,
-    /// A longer `Retry-After` is reduced to this.
+    /// A longer `Retry-After` of the provider is reduced to this time.
     #[serde(default = "timeout::retry_after")]
     pub max_retry_after_ms: u64,
 }
@@ -112,11 +113,12 @@ mod timeout {
     }
 }
 
-/// No text has more than this many bytes per allowed token; the provider refuses denser texts.
+/// A text is cut to this many bytes per allowed token. If a text has fewer bytes per token, the provider may
+/// still refuse it.
 const BYTES_PER_TOKEN: u64 = 3;
 
 impl EmbeddingHttpConfig {
-    /// An id of the model and of all settings that change its vectors.
+    /// Returns an id of the model and of all settings that change its vectors.
     pub fn model_id(&self) -> ModelId {
         let keep = |character: char| {
             if character.is_ascii_alphanumeric() || "._-".contains(character) { character } else { '-' }
@@ -178,7 +180,8 @@ impl EmbeddingHttpConfig {
         self.max_text_tokens.unwrap_or(usual)
     }
 
-    /// Longer texts are cut before they are sent, so that a text is always cut at the same position.
+    /// Longer texts are cut to this length before they are sent, so that a text is always cut at the same
+    /// position.
     pub(crate) fn max_text_bytes(&self) -> usize {
         usize::try_from(self.max_text_tokens() * BYTES_PER_TOKEN).unwrap_or(usize::MAX)
     }
@@ -235,8 +238,8 @@ mod tests {
             assert!(parse(&text).expect("settings").validate(Share::Whole).is_err(), "{text}");
         }
         let tiny = parse(&VOYAGE.replace("2000", "10")).expect("settings");
-        tiny.validate(Share::Passages).expect("nine a minute");
-        tiny.validate(Share::Questions { processes: 2 }).expect_err("half a request a minute");
+        tiny.validate(Share::Passages).expect("nine requests a minute are enough");
+        tiny.validate(Share::Questions { processes: 2 }).expect_err("half a request a minute is too little");
     }
 
     #[test]

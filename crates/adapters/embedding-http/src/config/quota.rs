@@ -1,4 +1,4 @@
-//! The quota of a key, and the part that a process may use.
+//! The quota of a key, and the part of it that a process may use.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use crate::control::{ControlSettings, Quota};
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QuotaConfig {
-    /// Limits as stated by the provider; not set means unlimited.
+    /// Limits that the provider states. A limit that is not set means unlimited.
     pub requests_per_minute: Option<u64>,
     pub tokens_per_minute: Option<u64>,
     /// Length of the window for both limits.
     pub window_ms: u64,
-    /// How much longer than the window the provider may count.
+    /// The window of the provider may be longer than it states, by at most this time.
     pub guard_ms: u64,
-    /// Unused part, for texts with more tokens than estimated.
+    /// Percentage of the quota that stays unused, for texts with more tokens than estimated.
     pub headroom_percent: u8,
-    /// Part reserved for questions.
+    /// Percentage of the quota that is reserved for questions.
     pub questions_percent: u8,
-    /// How long a new owner of the key makes no call. Any value is safe if the previous owner has really
-    /// ended: see `control::Limiter::take_over`. Default: one window.
+    /// Time for which a new owner of the key makes no call. Any value is safe if the previous owner has
+    /// really ended: see `control::Limiter::take_over`. Default: one window.
     pub takeover_wait_ms: Option<u64>,
 }
 
@@ -44,9 +44,9 @@ impl Default for QuotaConfig {
 /// The part of the key's quota that a process may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Share {
-    /// All of it: passages do not use the questions' share, questions may use everything.
+    /// The whole quota: passages do not use the questions' share, and questions may use everything.
     Whole,
-    /// Everything except the questions' share, which other processes use.
+    /// The whole quota except the questions' share, which other processes use.
     Passages,
     /// The questions' share, divided among this number of processes.
     Questions { processes: u32 },

@@ -1,11 +1,11 @@
-//! The breaker: while a provider fails, it gets only one probe per interval.
+//! The circuit breaker. While a provider fails, the breaker allows only one probe call per interval.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The time span for counting failures.
+/// Failures are counted over this time.
 const SPAN: Duration = Duration::from_secs(30);
-/// With fewer calls in the span, the share of failures is not representative.
+/// If fewer calls ended in this time, the share of failures is not representative.
 const MIN_CALLS: usize = 20;
 const MAX_CONSECUTIVE_FAILURES: u32 = 5;
 pub(super) const PROBE_INTERVAL: Duration = Duration::from_secs(10);
@@ -13,7 +13,7 @@ pub(super) const PROBE_INTERVAL: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) struct Breaker {
     state: State,
-    /// Ends of calls in the span, and whether they failed.
+    /// Times at which the calls of the last `SPAN` ended, and whether each call failed.
     ends: VecDeque<(Duration, bool)>,
     consecutive_failures: u32,
     num_opened: u64,
@@ -28,10 +28,10 @@ enum State {
 /// The state of the provider as shown by a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Health {
-    /// It replied correctly, or that it is busy.
+    /// The provider replied correctly, or replied that it is busy.
     Works,
     Fails,
-    /// It refuses the key or the model: waiting does not help.
+    /// The provider refuses the key or the model, so waiting does not help.
     Refuses,
     /// The call was cancelled before it had a result.
     Unknown,
@@ -50,7 +50,7 @@ impl Breaker {
         self.state != State::Closed
     }
 
-    /// When a call may be made: `now`, or the time of the next probe.
+    /// Returns when a call may be made: `now`, or the time of the next probe.
     pub(super) fn ready_at(&self, now: Duration) -> Duration {
         match self.state {
             State::Closed => now,
@@ -58,15 +58,15 @@ impl Breaker {
         }
     }
 
-    /// A call begins. While the breaker is open, the call is the probe; the next one is an interval later,
-    /// after success as well as failure.
+    /// Records that a call begins. While the breaker is open, this call is the probe. The next probe may
+    /// begin one interval later, whether this probe succeeds or fails.
     pub(super) fn begin(&mut self, now: Duration) {
         if self.is_open() {
             self.state = State::Open { probe_at: now + PROBE_INTERVAL };
         }
     }
 
-    /// A call has ended. While the breaker is open, any call that works closes it.
+    /// Records that a call has ended. While the breaker is open, any successful call closes it.
     pub(super) fn end(&mut self, now: Duration, health: Health) {
         match health {
             Health::Unknown => {}
@@ -117,7 +117,8 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// Applies ends of calls, one per second: `+` works, `-` fails, `!` refuses, `?` is cancelled.
+    /// Records the ends of calls, one per second. `+` is a success, `-` a failure, `!` a refusal, and `?` a
+    /// cancelled call.
     fn breaker_after(calls: &str) -> Breaker {
         let mut breaker = Breaker::new();
         for (second, call) in calls.chars().enumerate() {
@@ -160,12 +161,12 @@ mod tests {
         let mut breaker = breaker_after("!");
         assert_eq!(breaker.ready_at(at(3)), at(10));
         breaker.begin(at(12));
-        assert_eq!(breaker.ready_at(at(12)), at(22), "one at a time");
+        assert_eq!(breaker.ready_at(at(12)), at(22), "one probe at a time");
         breaker.end(at(13), Health::Fails);
         assert_eq!(breaker.ready_at(at(13)), at(22));
         breaker.begin(at(22));
         breaker.end(at(22), Health::Unknown);
-        assert_eq!(breaker.ready_at(at(23)), at(32), "a cancelled probe counts");
+        assert_eq!(breaker.ready_at(at(23)), at(32), "a cancelled probe also delays the next probe");
         breaker.begin(at(32));
         breaker.end(at(33), Health::Works);
         assert_eq!((breaker.ready_at(at(33)), breaker.num_opened()), (at(33), 1));

@@ -1,8 +1,10 @@
-//! The retry budget: retries are a small share of calls, so that an outage does not multiply the calls.
+//! The retry budget. It limits retries to a small share of calls, so that an outage does not multiply the
+//! calls.
 
 use std::time::Duration;
 
-/// In hundredths of a retry: income per call, income per interval, largest balance, and price of a retry.
+/// All amounts are in hundredths of a retry: income per call, income per interval, largest balance, and price
+/// of a retry.
 const PER_CALL: u64 = 10;
 const INTERVAL: Duration = Duration::from_secs(10);
 const PER_INTERVAL: u64 = 100;
@@ -11,7 +13,8 @@ const RETRY: u64 = 100;
 /// Balance before the first call.
 const FIRST: u64 = 300;
 
-/// One retry per ten calls, and one per ten seconds for callers with few calls; at most ten are saved.
+/// Allows one retry per ten calls, and one per ten seconds for callers with few calls. At most ten retries
+/// are saved.
 #[derive(Debug)]
 pub(super) struct RetryBudget {
     balance: u64,

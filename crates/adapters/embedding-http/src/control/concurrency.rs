@@ -1,10 +1,15 @@
-//! The number of calls at once: fixed, or adapted to the response times of the provider.
+//! Limits the number of calls at the same time. The limit is fixed, or adapts to the response times of the
+//! provider.
 //!
-//! The adaptive rule and its constants are those of Vector's adaptive request concurrency. If the limit was
-//! reached and responses were no slower than before, the limit grows by one. If responses were slower than
-//! their deviation explains, or the provider reported overload, it shrinks by a tenth. There is one decision
-//! per round trip. (Vector also shrinks the limit if response times are unchanged and the limit was not
-//! reached; this code does not.)
+//! The adaptive rule and its constants come from Vector's adaptive request concurrency. There is one decision
+//! per round trip:
+//!
+//! - If the limit was reached and responses were no slower than before, the limit grows by one.
+//! - If responses were slower than their deviation explains, or the provider reported overload, the limit
+//!   shrinks by a tenth.
+//!
+//! Vector also shrinks the limit if response times are unchanged and the limit was not reached; this code
+//! does not.
 
 use std::time::Duration;
 
@@ -22,14 +27,15 @@ pub(super) struct Concurrency {
 #[derive(Debug)]
 struct Adaptation {
     max: usize,
-    /// Mean and variance of past round trips, in seconds; `None` before the first.
+    /// Mean and variance of past round trips, in seconds; `None` before the first round trip.
     past: Option<(f64, f64)>,
     next_update: Duration,
     /// Sum and number of round trips since the last decision.
     current: (Duration, u32),
     had_back_pressure: bool,
     reached_limit: bool,
-    /// No call was in progress: the next round trips are short and not representative.
+    /// No call was in progress for some time. The next round trips are therefore short and not
+    /// representative.
     was_idle: bool,
 }
 
@@ -38,7 +44,7 @@ impl Concurrency {
         Self { limit: limit.max(1), num_in_progress: 0, adaptation: None }
     }
 
-    /// Starts with one call at a time.
+    /// Creates an adaptive limit. It starts with one call at a time.
     pub(super) fn adaptive(max: usize) -> Self {
         let adaptation = Adaptation {
             max: max.max(1),
@@ -71,7 +77,7 @@ impl Concurrency {
         }
     }
 
-    /// A call has ended. `round_trip` is set if the provider has processed it.
+    /// Records that a call has ended. `round_trip` is set if the provider has processed the call.
     pub(super) fn end(&mut self, now: Duration, round_trip: Option<Duration>, is_back_pressure: bool) {
         self.num_in_progress = self.num_in_progress.saturating_sub(1);
         if let Some(adaptation) = &mut self.adaptation {
@@ -122,7 +128,7 @@ impl Adaptation {
     }
 }
 
-/// Exponentially weighted mean and variance.
+/// Adds a value to an exponentially weighted mean and variance.
 fn blend((mean, variance): (f64, f64), value: f64) -> (f64, f64) {
     let difference = value - mean;
     let increment = EWMA_ALPHA * difference;
@@ -137,8 +143,9 @@ mod tests {
 
     const SERVICE: Duration = Duration::from_millis(50);
 
-    /// A fake provider that processes `capacity` calls at once and queues others. It returns 429 for more
-    /// than `queue` calls. Returns the mean limit over the last half of `num_calls`.
+    /// Simulates a provider that processes `capacity` calls at the same time and queues further calls. A
+    /// call returns 429 if more than `queue` calls are in progress. Returns the mean limit over the last half
+    /// of `num_calls`.
     fn mean_limit(capacity: usize, queue: usize, num_calls: u32) -> f64 {
         let mut concurrency = Concurrency::adaptive(200);
         let mut now = Duration::ZERO;

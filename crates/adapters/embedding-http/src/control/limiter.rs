@@ -1,12 +1,13 @@
-//! Decides when a call may be made: requests and tokens stay below the provider's limits in any window.
+//! Decides when a call may be made, so that requests and tokens stay below the provider's limits in any
+//! window.
 //!
-//! A share of the quota is reserved for questions. Passages are counted twice, against the whole quota and
-//! against the quota without that share, and must fit both. Questions must only fit the whole quota, so they
-//! can also use the quota that passages leave unused.
+//! A share of the quota is reserved for questions. A call with passages must fit both the whole quota and the
+//! quota without this share, and it is counted against both. A call with questions must only fit the whole
+//! quota, so questions can also use the quota that passages leave unused.
 //!
-//! Guarantee, if no call uses more tokens than requested: the limits are not exceeded in any window, as the
-//! provider counts it. This holds for any order of requests, ends, throttles and cancelled calls. If a call
-//! uses more tokens than requested, later calls are delayed; `Quota::headroom_percent` covers this.
+//! Guarantee: if no call uses more tokens than requested, the limits are not exceeded in any window, as the
+//! provider counts it. This holds for any order of requests, ends, throttled calls and cancelled calls. If a
+//! call uses more tokens than requested, later calls are delayed; `Quota::headroom_percent` covers this.
 
 use std::time::Duration;
 
@@ -15,19 +16,19 @@ use super::meter::Meter;
 /// The quota of a key, as stated by the provider.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Quota {
-    /// `None`: unlimited.
+    /// `None` means unlimited.
     pub requests: Option<u64>,
     pub tokens: Option<u64>,
-    /// The window of the provider; usually one minute.
+    /// The window of the provider, which is usually one minute.
     pub window: Duration,
-    /// Added to the window, because the window of the provider may be longer than it states, e.g. if it
-    /// counts whole seconds.
+    /// Added to the window, because the real window of the provider may be longer than it states. This
+    /// happens, for example, if the provider counts whole seconds.
     pub guard: Duration,
-    /// Unused part, for texts with more tokens than estimated.
+    /// Percentage of the quota that stays unused, for texts with more tokens than estimated.
     pub headroom_percent: u8,
     /// Percentage of the quota that is reserved for questions.
     pub questions_percent: u8,
-    /// No text is estimated at more tokens: at least this number is always allowed at once.
+    /// The largest estimate for one text. At least this number of tokens is always allowed in one call.
     pub largest_text: u64,
 }
 
@@ -40,11 +41,11 @@ pub enum Class {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Grant {
-    /// The call may be made now; settle the reservation at its end.
+    /// The call may be made now. Settle the reservation when the call ends.
     Now(Reservation),
-    /// Ask again at this time, or when another call has ended.
+    /// The call must wait. Ask again at this time, or when another call has ended.
     At(Duration),
-    /// Never possible: request at most this number of tokens at once.
+    /// The call is never possible. Request at most this number of tokens per call.
     TooMuch { at_most: u64 },
 }
 
@@ -54,7 +55,7 @@ pub struct Reservation(pub(super) u64);
 
 #[derive(Debug)]
 pub struct Limiter {
-    /// For all calls, and for passages only.
+    /// Meters for all calls, and meters for passages only.
     whole: Meters,
     passages: Meters,
     throttled_until: Duration,
@@ -102,14 +103,14 @@ impl Meters {
 }
 
 impl Limiter {
-    /// A limiter without earlier usage.
+    /// Creates a limiter that starts without earlier usage.
     pub fn new(quota: &Quota) -> Self {
         let window = quota.window + quota.guard;
         let meter = |limit: u64, burst: u64| Some(Meter::new(limit, window, burst));
         let usable = |limit: u64| percent(limit, 100 - quota.headroom_percent);
         let left = |limit: u64| percent(usable(limit), 100 - quota.questions_percent);
-        // A quarter of a second of the requests of a minute, and 1/25 of its tokens: small compared with the
-        // limit, and large enough for full batches.
+        // The burst is a quarter of a second of a minute's requests, and 1/25 of its tokens. This is small
+        // compared with the limit, and large enough for full batches.
         let requests_burst = |limit: u64| left(limit) / 240;
         let tokens_burst = |limit: u64| (left(limit) / 25).max(quota.largest_text);
         let for_questions = |limit: u64| (usable(limit) - left(limit)) / 10;
@@ -127,7 +128,7 @@ impl Limiter {
         }
     }
 
-    /// Maximum number of tokens in a call of the class.
+    /// Returns the maximum number of tokens in a call of the class.
     pub fn at_most(&self, class: Class) -> u64 {
         match class {
             Class::Questions => self.whole.at_most(),
@@ -160,27 +161,28 @@ impl Limiter {
         ready_at
     }
 
-    /// A call has ended in any way; `tokens` is the usage that the provider reported. Without a report the
-    /// estimate stays, because providers also count failed calls.
+    /// Records that a call has ended in any way. `tokens` is the usage that the provider reported. Without a
+    /// report the estimate remains, because providers also count failed calls.
     pub fn settle(&mut self, now: Duration, reservation: Reservation, tokens: Option<u64>) {
         self.whole.settle(now, reservation.0, tokens);
         self.passages.settle(now, reservation.0, tokens);
     }
 
-    /// The provider requested a wait.
+    /// Records that the provider requested a wait.
     pub fn throttled(&mut self, until: Duration) {
         self.throttled_until = self.throttled_until.max(until);
     }
 
-    /// In the past if the provider requested no wait.
+    /// Time until which the provider requested to wait. It is in the past if the provider requested no wait.
     pub fn throttled_until(&self) -> Duration {
         self.throttled_until
     }
 
-    /// Another process owned the key until `now`, with the same quota. No call is allowed for `wait`;
-    /// afterwards the limiter acts as if the previous window was used completely. Because of the even pace
-    /// this is sufficient for any `wait`, if that process really ended at `now`: its usage and the usage from
-    /// now on together stay below the limit.
+    /// Records that another process owned the key until `now` and used the same quota. No call is allowed for
+    /// `wait`. After that, the limiter acts as if the previous window was used completely.
+    ///
+    /// Because of the even pace this is sufficient for any `wait`, if that process really ended at `now`: its
+    /// usage and the usage from now on together stay below the limit.
     pub fn take_over(&mut self, now: Duration, wait: Duration) {
         let bursts = self.whole.all().chain(self.passages.all()).map(|meter| meter.burst_time());
         let start = now + bursts.max().unwrap_or_default().max(wait);

@@ -1,10 +1,12 @@
-//! One quantity, requests or tokens, with a limit in any window.
+//! Limits one quantity (requests or tokens) in any window.
 //!
-//! It combines two mechanisms. A *pace* makes the flow even, because providers check shorter periods than
-//! they state. A *ledger* of the usage keeps the sum of any window below the limit, even after corrections.
-//! Usage counts from the start of its call until one window after the end of the call. The provider counted
-//! it at some time in between, so no network delay can put more usage into one of its windows than into the
-//! ledger.
+//! The meter combines two mechanisms. A *pace* makes the flow even, because some providers check shorter
+//! periods than they state. A *ledger* of the usage keeps the sum of any window below the limit, even after
+//! corrections.
+//!
+//! The ledger counts usage from the start of its call until one window after the end of the call. The
+//! provider counted it at some time in between. A network delay can therefore never put more usage into a
+//! window of the provider than into the ledger.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -16,9 +18,9 @@ pub(super) struct Meter {
     limit: u64,
     window: Duration,
     pace: Pace,
-    /// Amounts of calls in progress, by reservation.
+    /// Amounts of the calls in progress, by reservation.
     in_progress: HashMap<u64, u64>,
-    /// Amounts of ended calls, by the time until which they count.
+    /// Amounts of the calls that have ended, by the time until which they are counted.
     used: BTreeMap<(Duration, u64), u64>,
     sum: u64,
 }
@@ -39,7 +41,8 @@ impl Meter {
         self.pace.burst_time()
     }
 
-    /// When `amount` may be taken if nothing else happens. A call that ends may make it earlier.
+    /// Returns when `amount` may be taken if nothing else happens. A call that ends may make this time
+    /// earlier.
     pub(super) fn ready_at(&mut self, now: Duration, amount: u64) -> Duration {
         self.forget(now);
         self.pace.ready_at(now, amount).max(self.capacity_at(now, amount))
@@ -56,7 +59,7 @@ impl Meter {
                 return *until;
             }
         }
-        // The rest is in progress: a call that ends now counts for one more window.
+        // The remaining excess is in progress. If its call ends now, it is counted for one more window.
         if excess == 0 { now } else { now + self.window }
     }
 
@@ -66,7 +69,7 @@ impl Meter {
         self.sum += amount;
     }
 
-    /// A call has ended; `actual` is the usage that the provider reported, if any.
+    /// Records that a call has ended. `actual` is the usage that the provider reported, if any.
     pub(super) fn settle(&mut self, now: Duration, reservation: u64, actual: Option<u64>) {
         let Some(taken) = self.in_progress.remove(&reservation) else { return };
         let actual = actual.unwrap_or(taken);
@@ -75,7 +78,7 @@ impl Meter {
         self.used.insert((now + self.window, reservation), actual);
     }
 
-    /// Acts as if the window that ends at `at` was used evenly and completely, by unknown calls.
+    /// Acts as if unknown calls had used the window that ends at `at` evenly and completely.
     pub(super) fn exhaust(&mut self, at: Duration, mut reservation: impl FnMut() -> u64) {
         const SLICES: u64 = 60;
         for slice in 1..=SLICES {
@@ -118,7 +121,7 @@ mod tests {
         assert_eq!(meter.ready_at(SECOND, 7), SECOND);
         meter.take(SECOND, 2, 7);
         meter.settle(SECOND, 2, Some(9));
-        assert_eq!(meter.ready_at(2 * SECOND, 1), 11 * SECOND, "twelve of ten are used");
+        assert_eq!(meter.ready_at(2 * SECOND, 1), 11 * SECOND, "twelve are used with a limit of ten");
         meter.settle(2 * SECOND, 2, Some(0));
         assert_eq!(meter.ready_at(2 * SECOND, 1), 11 * SECOND, "settled once");
     }

@@ -1,8 +1,9 @@
-//! Decides when to call: one state machine over limiter, breaker, retry budget and concurrency.
+//! Decides when to make a call. One state machine combines the limiter, the breaker, the retry budget and the
+//! concurrency.
 //!
-//! `Control` does no I/O and reads no clock. Its caller asks, makes the call if it is allowed, and reports
-//! its end, even if the call was cancelled. `Control` never sleeps: it returns how long to wait, and the
-//! caller decides whether to do so.
+//! `Control` does no I/O and reads no clock. The caller asks for permission, makes the call if it is allowed,
+//! and reports the end of the call, even if the call was cancelled. `Control` never sleeps: it returns how
+//! long to wait, and the caller decides whether to wait.
 
 mod breaker;
 mod budget;
@@ -18,16 +19,17 @@ use budget::RetryBudget;
 use concurrency::Concurrency;
 pub use limiter::{Class, Grant, Limiter, Quota, Reservation};
 
-/// The end of a call.
+/// How a call ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// A valid reply, and the tokens that the provider counted, if it reports them.
+    /// A valid reply. It contains the tokens that the provider counted, if the provider reports them.
     Answered { tokens: Option<u64> },
-    /// The provider refuses these texts, not the caller: too large, or not acceptable.
+    /// The provider refuses these texts because they are too large or not acceptable. It does not refuse the
+    /// caller.
     Rejected,
-    /// Too many calls: wait this long, if the provider states it.
+    /// The provider received too many calls. It may state how long to wait.
     Throttled { retry_after: Option<Duration> },
-    /// No reply, an error of the provider, or an invalid reply. Some providers state how long to wait.
+    /// No reply, an error of the provider, or an invalid reply. The provider may state how long to wait.
     Failed { retry_after: Option<Duration> },
     /// The provider refuses the key, the model or the address.
     Refused,
@@ -35,17 +37,17 @@ pub enum End {
     Cancelled,
 }
 
-/// Whether a call may be made.
+/// The decision whether a call may be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     Go(Permit),
-    /// A normal wait for the own pace, or for the end of a probe.
+    /// A normal wait for the pace of this client, or for the end of a probe.
     Wait {
         until: Duration,
     },
-    /// The maximum number of calls is in progress: ask again when one has ended.
+    /// The maximum number of calls is in progress. Ask again when a call has ended.
     Full,
-    /// The provider requested a wait, or the previous owner had the key until now.
+    /// The provider requested a wait, or another process owned the key until recently.
     Throttled {
         until: Duration,
     },
@@ -53,7 +55,7 @@ pub enum Verdict {
     Broken {
         until: Duration,
     },
-    /// More tokens than can ever be allowed at once.
+    /// The call has more tokens than can ever be allowed in one call.
     TooMuch {
         at_most: u64,
     },
@@ -69,10 +71,10 @@ pub struct Permit {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ControlSettings {
     pub quota: Quota,
-    /// `None`: adapted to the provider, at most `max_concurrency`.
+    /// `None`: the concurrency adapts to the provider, up to `max_concurrency`.
     pub concurrency: Option<usize>,
     pub max_concurrency: usize,
-    /// Longer waits requested by the provider are reduced to this.
+    /// A longer wait that the provider requests is reduced to this.
     pub max_retry_after: Duration,
 }
 
@@ -86,7 +88,7 @@ pub struct Control {
     consecutive_throttles: u32,
 }
 
-/// The wait after a 429 without `Retry-After`; it doubles with each consecutive one.
+/// The wait after a 429 without `Retry-After`. It doubles with each consecutive 429.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
@@ -111,7 +113,8 @@ impl Control {
         let probe_at = self.breaker.ready_at(now);
         if probe_at > now {
             // The end of the probe may show that the provider works again. The batches of one part fail
-            // together, so a batch that did not wait would cancel the probe.
+            // together. A batch that returned an error here instead of waiting would therefore cancel the
+            // probe.
             let is_probed = self.concurrency.num_in_progress() > 0;
             return if is_probed { Verdict::Wait { until: probe_at } } else { Verdict::Broken { until: probe_at } };
         }
@@ -133,7 +136,7 @@ impl Control {
         }
     }
 
-    /// The call of `permit` has ended.
+    /// Records that the call of `permit` has ended.
     pub fn end(&mut self, now: Duration, permit: Permit, end: End) {
         let tokens = if let End::Answered { tokens } = end { tokens } else { None };
         self.limiter.settle(now, permit.reservation, tokens);
@@ -149,8 +152,8 @@ impl Control {
         }
     }
 
-    /// Waits as long as the provider requests. If it requests no wait, or throttles again, waits at least a
-    /// time that doubles with each throttled call.
+    /// Forbids calls for as long as the provider requests. If the provider requests no wait, or throttles
+    /// again, the wait is at least a time that doubles with each throttled call.
     fn throttle(&mut self, now: Duration, retry_after: Option<Duration>) {
         let doubled = FIRST_WAIT * 2u32.pow(self.consecutive_throttles.min(6));
         let own = if retry_after.is_some() && self.consecutive_throttles == 0 { Duration::ZERO } else { doubled };
@@ -164,7 +167,7 @@ impl Control {
         self.retries.call();
     }
 
-    /// Asks whether a failed call may be retried; takes the retry from the budget if so.
+    /// Asks whether a failed call may be retried. If so, takes the retry from the budget.
     pub fn take_retry(&mut self, now: Duration) -> bool {
         self.retries.take_retry(now)
     }
@@ -174,12 +177,12 @@ impl Control {
         self.limiter.take_over(now, wait);
     }
 
-    /// Maximum number of tokens in a call of the class.
+    /// Returns the maximum number of tokens in a call of the class.
     pub fn at_most(&self, class: Class) -> u64 {
         self.limiter.at_most(class)
     }
 
-    /// In the past if the provider requests no wait.
+    /// Time until which the provider requested to wait. It is in the past if the provider requests no wait.
     pub fn throttled_until(&self) -> Duration {
         self.limiter.throttled_until()
     }
@@ -242,7 +245,7 @@ mod tests {
         }
     }
 
-    /// Ends a call at `now` with a 429, and returns how long no call may be made.
+    /// Ends a call at `now` with a 429. Returns how many seconds no call may be made.
     fn wait_after(control: &mut Control, now: Duration, retry_after: Option<u64>) -> u64 {
         let permit = go(control, now);
         control.end(now, permit, End::Throttled { retry_after: retry_after.map(seconds) });
@@ -264,7 +267,11 @@ mod tests {
         }
         let permit = go(&mut control, now);
         control.end(now, permit, End::Answered { tokens: Some(1) });
-        assert_eq!(wait_after(&mut control, now, Some(0)), 0, "a reply resets the wait, and none is requested");
+        assert_eq!(
+            wait_after(&mut control, now, Some(0)),
+            0,
+            "a reply resets the doubled wait, and the provider requests no wait"
+        );
     }
 
     #[test]
@@ -284,7 +291,7 @@ mod tests {
         assert!(control.is_broken() && control.num_in_progress() == 0);
     }
 
-    /// The consumer of a standby pauses; it does not hold a delivery for a minute.
+    /// The consumer of a standby must pause; it must not hold a delivery for a minute.
     #[test]
     fn standby_is_throttled_for_its_wait() {
         let mut control = control(1);

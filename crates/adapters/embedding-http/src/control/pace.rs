@@ -1,7 +1,8 @@
-//! Pace: an even flow with a small burst, by `governor`'s generic cell rate algorithm.
+//! The pace: an even flow with a small burst. It uses the generic cell rate algorithm of the crate
+//! `governor`.
 //!
-//! The caller passes the time, and this module keeps the state. A query can therefore leave the state
-//! unchanged, and taken amounts can be corrected afterwards.
+//! The caller passes the time, and this module stores the state. A query can therefore leave the state
+//! unchanged, and amounts that were taken can be corrected later.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -14,14 +15,15 @@ use governor::nanos::Nanos;
 use governor::state::{NotKeyed, StateStore};
 use governor::{Quota, RateLimiter};
 
-/// When the next cell is due by the average rate: the complete state of the algorithm.
+/// The time at which the next cell is due according to the average rate. This is the complete state of the
+/// algorithm.
 #[derive(Clone, Default, Debug)]
 struct DueAt(Arc<AtomicU64>);
 
 impl StateStore for DueAt {
     type Key = NotKeyed;
 
-    /// The pace has one owner (`&mut`), so no comparison is needed.
+    /// The pace has one owner (`&mut`), so no atomic compare-and-swap is needed.
     fn measure_and_replace<T, F, E>(&self, _key: &NotKeyed, measure: F) -> Result<T, E>
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
@@ -32,7 +34,7 @@ impl StateStore for DueAt {
     }
 }
 
-/// The time that the caller passed.
+/// A clock that returns the time that the caller passed.
 #[derive(Clone, Default, Debug)]
 struct GivenTime(Arc<AtomicU64>);
 
@@ -55,7 +57,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// At most `amount` in `period` on average, and `burst` at once. At the start the whole burst is
+    /// Allows at most `amount` in `period` on average, and `burst` at once. At the start the whole burst is
     /// available.
     pub(super) fn new(amount: u64, period: Duration, burst: u64) -> Self {
         let cell = nanoseconds(period).div_ceil(amount.max(1)).max(1);
@@ -70,12 +72,13 @@ impl Pace {
         u64::from(self.burst.get())
     }
 
-    /// How long the burst takes to recover.
+    /// Returns how long the burst takes to recover.
     pub(super) fn burst_time(&self) -> Duration {
         Duration::from_nanos(self.cell.saturating_mul(self.burst()))
     }
 
-    /// When `amount` may be taken, `now` at the earliest. More than the burst counts as the burst.
+    /// Returns when `amount` may be taken, which is `now` at the earliest. An amount above the burst is
+    /// treated as the burst.
     pub(super) fn ready_at(&mut self, now: Duration, amount: u64) -> Duration {
         let before = self.due_at.0.load(Ordering::Relaxed);
         let ready_at = self.check(now, amount);
@@ -94,12 +97,12 @@ impl Pace {
         let Some(cells) = NonZeroU32::new(cells) else { return now };
         match self.limiter.check_n(cells) {
             Ok(Err(not_until)) => Duration::from_nanos(not_until.earliest_possible().as_u64()).max(now),
-            // More than the burst was excluded above.
+            // The error cannot occur, because amounts above the burst were reduced above.
             Ok(Ok(())) | Err(_) => now,
         }
     }
 
-    /// Replaces `taken` by `actual`.
+    /// Corrects the state: `actual` was used instead of `taken`.
     pub(super) fn correct(&mut self, taken: u64, actual: u64) {
         let due_at = self.due_at.0.load(Ordering::Relaxed);
         let corrected = if actual > taken {

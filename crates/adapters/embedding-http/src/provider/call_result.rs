@@ -1,4 +1,4 @@
-//! The result of a call, and its consequence for the waiting callers.
+//! The result of a call, and how each result affects the callers that wait.
 
 use std::time::{Duration, SystemTime};
 
@@ -17,12 +17,12 @@ pub(crate) enum CallResult {
         vectors: Vec<DenseVector>,
         tokens: Option<u64>,
     },
-    /// Too many texts or tokens: smaller batches may succeed.
+    /// The call has too many texts or tokens. Smaller batches may succeed.
     TooLarge,
     Throttled {
         retry_after: Option<Duration>,
     },
-    /// A retry may succeed.
+    /// The call failed, and a retry may succeed.
     Failed {
         error: CallError,
         retry_after: Option<Duration>,
@@ -31,14 +31,15 @@ pub(crate) enum CallResult {
     Rejected {
         error: CallError,
     },
-    /// The provider does not accept the caller: no call can succeed until the operator changes the
-    /// configuration.
+    /// The provider refuses the key, the model or the address. No call can succeed until the operator changes
+    /// the configuration.
     Refused {
         error: CallError,
     },
 }
 
-/// Why a call returned no vectors. Contains no texts, no keys, and no text from the provider about them.
+/// Why a call returned no vectors. The error contains no texts, no keys, and no message of the provider about
+/// them.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     #[error("the provider returned status {0}")]
@@ -80,7 +81,7 @@ impl CallResult {
     }
 }
 
-/// TEI returns 424 if the model failed.
+/// Returns whether a retry may succeed. TEI returns 424 if the model failed.
 fn is_retried(status: u16) -> bool {
     matches!(status, 408 | 409 | 424 | 425 | 500..=599)
 }
@@ -122,7 +123,8 @@ fn read(config: &EmbeddingHttpConfig, num_texts: usize, reply: &HttpReply) -> Ca
     }
 }
 
-/// Providers have no code for batches and texts that are too large, only words.
+/// Returns whether the error message says that a batch or a text is too large. Providers have no error code
+/// for this.
 fn mentions_size(body: &[u8]) -> bool {
     const WORDS: [&str; 9] = [
         "too many tokens",

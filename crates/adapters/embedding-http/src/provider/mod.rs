@@ -1,4 +1,4 @@
-//! Requests to providers and their replies.
+//! Builds requests to providers and parses their replies.
 
 mod call_result;
 mod reply;

@@ -1,4 +1,4 @@
-//! Replies: converts bytes to checked vectors.
+//! Converts the bytes of a reply to checked vectors.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::vector::quantize;
 use crate::config::ProviderKind;
 
-/// An invalid reply. It contains only numbers of the reply, no text.
+/// An invalid reply. The error contains only numbers of the reply, no text.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidReply {
     #[error("the content type is not JSON")]
@@ -17,7 +17,7 @@ pub enum InvalidReply {
     Json { line: usize, column: usize },
     #[error("{found} vectors for {expected} texts")]
     Count { expected: usize, found: usize },
-    #[error("the index {0} belongs to no text, or to two vectors")]
+    #[error("the index {0} belongs to no text, or two vectors have it")]
     Index(usize),
     #[error("{found} dimensions instead of {expected}")]
     Dimensions { expected: usize, found: usize },
@@ -35,7 +35,7 @@ pub(super) struct Vectors {
     pub tokens: Option<u64>,
 }
 
-/// The expected contents of the reply.
+/// The contents that a valid reply must have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
     pub num_texts: usize,
@@ -108,7 +108,7 @@ fn checked(embedding: Embedding, expected: Expected) -> Result<DenseVector, Inva
     quantize(&vector, expected.scale).ok_or(InvalidReply::Zero)
 }
 
-/// Numbers of 32 bits, the low byte first.
+/// Decodes 32-bit numbers, with the low byte first.
 fn from_base64(text: &str) -> Option<Vec<f32>> {
     let bytes = STANDARD.decode(text).ok()?;
     let (numbers, rest) = bytes.as_chunks::<4>();

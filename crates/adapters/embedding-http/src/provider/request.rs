@@ -1,4 +1,4 @@
-//! Bodies of requests.
+//! Builds the bodies of requests.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,8 @@ pub(crate) fn request_body(config: &EmbeddingHttpConfig, input_type: InputType, 
                 InputType::Query => "query",
                 InputType::Passage => "document",
             },
-            // The provider refuses a text that is too long, so that cuts are counted here.
+            // With this setting the provider refuses a text that is too long. The client then cuts the text
+            // and counts the cut.
             truncation: false,
             output_dimension: config.dimensions,
             encoding_format: is_base64.then_some("base64"),
@@ -56,15 +57,15 @@ pub(crate) fn request_body(config: &EmbeddingHttpConfig, input_type: InputType, 
             encoding_format: if is_base64 { "base64" } else { "float" },
             dimensions: config.send_dimensions.then_some(config.dimensions),
         }),
-        // Models of TEI often accept only 512 tokens: refusals would cost more calls than the count of cuts
-        // is worth.
+        // Models of TEI often accept only 512 tokens. Refusals would cost many calls, so TEI cuts the texts,
+        // and the client does not count these cuts.
         ProviderKind::Tei => serde_json::to_vec(&TeiBody { inputs: texts, truncate: true, normalize: true }),
     };
-    // Serialising strings and numbers cannot fail.
+    // The default is never used, because serialising strings and numbers cannot fail.
     body.unwrap_or_default()
 }
 
-/// An upper bound for a valid reply: a decimal number has at most `PER_NUMBER` bytes.
+/// Returns an upper bound for the bytes of a valid reply. A decimal number has at most `PER_NUMBER` bytes.
 pub(crate) fn max_reply_bytes(config: &EmbeddingHttpConfig, num_texts: usize) -> usize {
     const PER_NUMBER: usize = 32;
     const AROUND: usize = 64 * 1024;

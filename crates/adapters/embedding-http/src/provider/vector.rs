@@ -1,9 +1,10 @@
-//! Converts a provider's vector to one of small integers.
+//! Converts a provider's vector to a vector of small integers.
 
 use cairn_domain::DenseVector;
 
-/// `clamp(round(scale · v / |v|), ±127)`; `None` if all elements become zero. Most providers return vectors
-/// of length 1, up to 32-bit precision; normalising again also handles the others.
+/// Computes `clamp(round(scale · v / |v|), ±127)`. Returns `None` if all elements become zero. Most providers
+/// return vectors of length 1, up to 32-bit precision. Normalising again also handles vectors of other
+/// lengths.
 pub(super) fn quantize(vector: &[f32], scale: u32) -> Option<DenseVector> {
     let mut squares = 0.0;
     for value in vector {
@@ -34,6 +35,6 @@ mod tests {
         check(&[f32::MAX, f32::MAX], 100, &[71, 71]);
         check(&[f32::MIN_POSITIVE, 0.0], 100, &[100, 0]);
         assert_eq!(quantize(&[0.0, -0.0], 100), None);
-        assert_eq!(quantize(&[0.1; 400], 9), None, "rounded to zero");
+        assert_eq!(quantize(&[0.1; 400], 9), None, "every element is rounded to zero");
     }
 }

@@ -1,12 +1,12 @@
-//! The wait that a provider requests.
+//! Reads the wait that a provider requests in its reply.
 
 use std::time::{Duration, SystemTime};
 
 use crate::transport::HttpReply;
 
-/// From `Retry-After` (seconds or a date), otherwise the larger of the resets of exhausted limits. A date is
-/// compared with the provider's own `Date`, so that clocks need not agree; `now` is used if the header is
-/// missing.
+/// Reads `retry-after-ms` or `Retry-After` (seconds or a date). Without these headers, returns the longest
+/// time until an exhausted limit is reset. A date is compared with the provider's `Date`, so that the clocks
+/// need not agree; `now` is used if the `Date` header is missing.
 pub(super) fn wait_of(reply: &HttpReply, now: SystemTime) -> Option<Duration> {
     let milliseconds = reply.header("retry-after-ms").and_then(|value| seconds(value).map(|wait| wait / 1000));
     let retry_after = reply.header("retry-after").and_then(|value| seconds(value).or_else(|| until(value, reply, now)));
@@ -33,7 +33,7 @@ fn seconds(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(text.trim().parse().ok()?).ok()
 }
 
-/// `1h2m3.5s`, `20ms`, or plain seconds.
+/// Parses `1h2m3.5s`, `20ms`, or plain seconds.
 fn duration(text: &str) -> Option<Duration> {
     if let Some(plain) = seconds(text) {
         return Some(plain);

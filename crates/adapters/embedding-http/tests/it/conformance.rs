@@ -1,4 +1,4 @@
-//! The conformance suite of the port, in all three shapes, over sockets.
+//! Runs the conformance suite of the port over sockets, with the API of each kind of provider.
 
 use anyhow::Result;
 use cairn_conformance::{embedder, suite};

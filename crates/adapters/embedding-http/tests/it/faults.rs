@@ -1,5 +1,5 @@
-//! Faults of a provider, in virtual time: no wrong vector is returned, waits are kept, and the client
-//! recovers if possible.
+//! Tests faults of a provider in virtual time. No wrong vector is returned, requested waits are respected,
+//! and the client recovers if possible.
 
 use std::time::Duration;
 
@@ -20,7 +20,8 @@ async fn embed(embedder: &HttpEmbedder, num_texts: usize) -> Result<Vec<DenseVec
     embedder.embed(InputType::Passage, &as_strs(&texts(0, num_texts))).await
 }
 
-/// The vectors of a provider without faults, and the result of the same call after the faults.
+/// Returns the vectors of a provider without faults, and the result of the same call to a provider with these
+/// faults.
 async fn after(shape: Shape, faults: &[Fault]) -> (Vec<DenseVector>, Result<Vec<DenseVector>, EmbedderError>) {
     let undisturbed = embed(&provider(shape).embedder(config(shape)), 5).await.expect("no fault");
     let disturbed = provider(shape);
@@ -88,7 +89,7 @@ async fn lasting_faults_are_errors_of_their_kind() {
     ] {
         let disturbed = provider(Shape::Voyage);
         let embedder = disturbed.embedder(config(Shape::Voyage));
-        // Earlier calls earn the retries.
+        // Earlier calls increase the retry budget.
         for _ in 0..20 {
             embed(&embedder, 1).await.expect("no fault");
         }
@@ -117,15 +118,15 @@ async fn errors_without_retry_are_called_once() {
     }
 }
 
-/// A long wait is not slept: it is returned, and no call is made until it ends.
+/// The client does not sleep through a long wait. It returns the wait, and makes no call until the wait ends.
 #[tokio::test(start_paused = true)]
 async fn long_wait_is_returned_as_throttled() {
     let disturbed = provider(Shape::Voyage);
     disturbed.provider().script([Fault::Throttle { retry_after: Some("7".to_owned()) }]);
     let embedder = disturbed.embedder(config(Shape::Voyage));
-    // The wait is at most a tenth longer than requested.
+    // The returned wait is at most a tenth longer than the requested wait.
     let throttled_for = async |requested_ms: u64| {
-        let error = embed(&embedder, 5).await.expect_err("seven seconds are too long");
+        let error = embed(&embedder, 5).await.expect_err("a wait of seven seconds is too long");
         let ErrorKind::Throttled { retry_after: Some(wait) } = error.kind else { panic!("{error}") };
         let requested = Duration::from_millis(requested_ms);
         assert!(wait >= requested && wait <= requested + requested / 10, "{wait:?} for {requested:?}");
@@ -136,11 +137,11 @@ async fn long_wait_is_returned_as_throttled() {
     let wait = throttled_for(5_500).await;
     assert_eq!(embedder.counters().num_calls, 1);
     tokio::time::advance(wait).await;
-    embed(&embedder, 5).await.expect("the wait is over");
+    embed(&embedder, 5).await.expect("the wait has ended");
     assert_eq!(disturbed.provider().report().num_early, 0);
-    // A caller waits for a question: two seconds are too long.
+    // A caller waits for a question, so a wait of three seconds is already too long.
     disturbed.provider().script([Fault::Throttle { retry_after: Some("3".to_owned()) }]);
-    let error = embedder.embed(InputType::Query, &["q"]).await.expect_err("three seconds are too long");
+    let error = embedder.embed(InputType::Query, &["q"]).await.expect_err("a wait of three seconds is too long");
     assert!(matches!(error.kind, ErrorKind::Throttled { retry_after: Some(_) }), "{error}");
 }
 
@@ -161,7 +162,7 @@ async fn refused_key_opens_the_breaker_at_once() {
     assert!((40..=43).contains(&took), "{took}");
 }
 
-/// 429 shows that the provider works: no number of them opens the breaker.
+/// A reply with status 429 shows that the provider works, so any number of them leaves the breaker closed.
 #[tokio::test(start_paused = true)]
 async fn throttling_never_opens_the_breaker() {
     let disturbed = provider(Shape::Voyage);
@@ -175,8 +176,9 @@ async fn throttling_never_opens_the_breaker() {
     assert_eq!((counters.num_throttled, counters.num_breaker_opened, counters.num_retries), (60, 0, 0));
 }
 
-/// All faults of the fault case, one after the other, with a consumer that pauses when requested. Every part
-/// gets the vectors of a provider without faults, no call is early, and only real failures count as attempts.
+/// A part meets all faults of the fault case, one after the other, with a consumer that pauses when
+/// requested. Every part gets the vectors of a provider without faults, no call is too early, and only real
+/// failures are counted as attempts.
 #[tokio::test(start_paused = true)]
 async fn successive_faults_lose_no_part() {
     for shape in SHAPES {
@@ -216,7 +218,7 @@ async fn successive_faults_lose_no_part() {
     }
 }
 
-/// Handles an error like a consumer; returns whether the error requested a pause.
+/// Handles an error as a consumer does. Returns whether the error requested a pause.
 async fn pause(error: EmbedderError) -> bool {
     match error.kind {
         ErrorKind::Throttled { retry_after } => {
@@ -228,6 +230,6 @@ async fn pause(error: EmbedderError) -> bool {
             true
         }
         ErrorKind::ConnectionLost | ErrorKind::Timeout => false,
-        _ => panic!("a part would be lost: {error}"),
+        _ => panic!("a consumer would lose the part: {error}"),
     }
 }

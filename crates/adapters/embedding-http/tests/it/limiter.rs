@@ -1,8 +1,8 @@
-//! The guarantees of the limiter, for any order of requests, ends, throttles, cancelled calls and changes of
-//! owner.
+//! Tests the guarantees of the limiter for any order of requests, ends, throttled calls, cancelled calls and
+//! changes of owner.
 //!
-//! The model of the provider is as strict as possible: it counts each call at the worst time between begin
-//! and end, and checks every window.
+//! The simulated provider is as strict as possible: it counts each call at the worst time between its begin
+//! and its end, and it checks every window.
 
 use std::time::Duration;
 
@@ -23,13 +23,13 @@ fn quota(requests: u64, tokens: u64, questions_percent: u8) -> Quota {
     }
 }
 
-/// The calls that the provider counted: time and tokens.
+/// The calls that the provider counted, each with its time and tokens.
 #[derive(Clone, Default, Debug)]
 struct Seen(Vec<(Duration, u64)>);
 
 impl Seen {
-    /// The maximum numbers of requests and tokens in any window. A window excludes its begin and includes its
-    /// end.
+    /// Returns the maximum numbers of requests and tokens in any window. A window excludes its begin and
+    /// includes its end.
     fn most(&self) -> (u64, u64) {
         let mut calls = self.0.clone();
         calls.sort_unstable();
@@ -68,10 +68,10 @@ enum Step {
         arrives_late: bool,
         reports_tokens: bool,
     },
-    /// This many milliseconds pass.
+    /// Lets this many milliseconds pass.
     Pass(u64),
     Throttle(u64),
-    /// The owner dies with its calls in progress; another takes over after this time.
+    /// The owner ends while its calls are in progress. Another process takes over after this time.
     Die {
         wait_ms: u64,
     },
@@ -98,7 +98,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..400)
 }
 
-/// Runs the steps; a call waits if it has to, unless it can never be allowed.
+/// Runs the steps. A call waits until it is allowed, unless it can never be allowed.
 struct Play {
     limiter: Limiter,
     quota: Quota,
@@ -151,7 +151,7 @@ impl Play {
         for _ in 0..10_000 {
             match self.limiter.ask(self.now, tokens, class) {
                 Grant::Now(reservation) => return Ok(reservation),
-                Grant::TooMuch { at_most } => prop_assert!(false, "{tokens} of {at_most} can never pass"),
+                Grant::TooMuch { at_most } => prop_assert!(false, "{tokens} of {at_most} can never be allowed"),
                 Grant::At(instant) => {
                     prop_assert!(instant > self.now, "the wait is empty");
                     let next_end = self.in_progress.iter().map(|call| call.ends_at).min();
@@ -171,7 +171,8 @@ impl Play {
         let mut ended: Vec<CallInProgress> = ended;
         ended.sort_by_key(|call| call.ends_at);
         for call in ended {
-            // Without a report the requested amount counts, so this may be the usage.
+            // Without a report, the limiter counts the requested amount. The real usage may be as high as
+            // this amount.
             self.limiter.settle(call.ends_at, call.reservation, call.reports_tokens.then_some(call.uses));
             self.seen.0.push((if call.arrives_late { call.ends_at } else { call.began_at }, call.uses));
         }
@@ -198,8 +199,8 @@ proptest! {
     }
 }
 
-/// Calls of one class, back to back for ten windows. Returns the used share of the tighter limit after the
-/// first window.
+/// Makes calls of one class without pauses for ten windows. Returns the used share of the tighter limit after
+/// the first window.
 fn utilisation(quota: &Quota, class: Class, tokens: u64, length_ms: u64) -> f64 {
     let mut play = Play::new(quota.clone());
     while play.now < 11 * WINDOW {
@@ -225,8 +226,8 @@ fn constant_load_uses_nearly_the_whole_quota() {
     }
 }
 
-/// While passages always wait, a question is allowed at once or at the next slot, and passages still get
-/// their share.
+/// While passages are always waiting, a question is allowed at once or at the next slot, and passages still
+/// get their share.
 #[test]
 fn questions_do_not_wait_behind_passages() {
     let mut limiter = Limiter::new(&quota(600, 1_000_000, 10));
@@ -255,8 +256,8 @@ fn questions_do_not_wait_behind_passages() {
     assert!(num_passages >= 5_000, "{num_passages} of 5,400");
 }
 
-/// The hardest cases: an owner that was idle and then uses its burst and its pace to the last moment, and a
-/// greedy standby.
+/// The hardest case: the old owner was idle, and then uses its burst and its pace to the last moment. The new
+/// owner makes calls as fast as possible.
 #[test]
 fn change_of_owner_exceeds_no_window() {
     for (busy_seconds, wait_ms, tokens) in

@@ -1,5 +1,5 @@
-//! Integration tests: the limiter under any order of events, and the client with the strict fake provider,
-//! over sockets and in virtual time.
+//! Integration tests. They test the limiter with any order of events. They test the client with a strict
+//! simulated provider, over sockets and in virtual time.
 
 mod conformance;
 mod faults;

@@ -1,4 +1,5 @@
-//! An outage of five minutes: no part fails, few calls are made, and work continues soon after its end.
+//! Tests an outage of five minutes: no part fails, few calls are made, and work continues soon after the
+//! outage.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -17,11 +18,11 @@ const CALLS_A_MINUTE: u64 = 120;
 struct Work {
     provider: VirtualProvider,
     took: Duration,
-    /// Failures that count as attempts of their part.
+    /// Number of failures that are counted as attempts of their part.
     num_attempts: u32,
 }
 
-/// Runs consumers that embed `num_parts` parts of `part_texts` texts with one provider that has a quota.
+/// Runs consumers that embed `num_parts` parts of `part_texts` texts. All use one provider with a quota.
 async fn work(faults: Vec<Fault>, num_parts: usize, part_texts: usize) -> Work {
     let settings = Settings {
         requests: Some(CALLS_A_MINUTE),
@@ -49,7 +50,7 @@ async fn work(faults: Vec<Fault>, num_parts: usize, part_texts: usize) -> Work {
     Work { took: provider.now(), provider, num_attempts }
 }
 
-/// Embeds a part like a consumer; returns the number of attempts that count.
+/// Embeds a part as a consumer does. Returns the number of failures that are counted as attempts.
 async fn embed_part(embedder: &HttpEmbedder, part: usize, part_texts: usize) -> u32 {
     let texts = texts(part * 10, part_texts);
     let mut num_attempts = 0;
@@ -63,7 +64,7 @@ async fn embed_part(embedder: &HttpEmbedder, part: usize, part_texts: usize) -> 
                     num_attempts += 1;
                     Duration::from_secs(10)
                 }
-                _ => panic!("the part would be lost: {error}"),
+                _ => panic!("a consumer would lose the part: {error}"),
             },
         };
         tokio::time::sleep(pause).await;
@@ -72,7 +73,7 @@ async fn embed_part(embedder: &HttpEmbedder, part: usize, part_texts: usize) -> 
 
 #[tokio::test(start_paused = true)]
 async fn outage_loses_no_part_and_costs_few_calls() {
-    // Full calls, and small parts; three small parts share one call.
+    // Large parts fill their calls. Three small parts share one call.
     for (num_parts, part_texts, num_calls) in [(1_200, 10, 1_200..=1_200), (3_600, 3, 1_200..=1_250)] {
         disturbed(num_parts, part_texts, num_calls).await;
     }
@@ -90,7 +91,7 @@ async fn disturbed(num_parts: usize, part_texts: usize, num_calls: RangeInclusiv
     assert!(extra * 10 <= before.num_calls, "{extra} extra calls: {after:?}");
     assert!(
         disturbed.num_attempts <= 8,
-        "{}: no call counts as an attempt while the breaker is open",
+        "{}: no failure is counted as an attempt while the breaker is open",
         disturbed.num_attempts
     );
     assert!(!after.statuses.contains_key(&429), "{after:?}");
@@ -99,8 +100,8 @@ async fn disturbed(num_parts: usize, part_texts: usize, num_calls: RangeInclusiv
     assert!(lost <= OUTAGE + Duration::from_secs(30), "{lost:?}");
 }
 
-/// The batches of one part run together: a batch that may not call does not cancel the probe of another
-/// batch.
+/// The batches of one part run together. A batch that is not allowed to make a call must not cancel the probe
+/// of another batch.
 #[tokio::test(start_paused = true)]
 async fn large_part_recovers_after_an_outage() {
     let provider =
@@ -118,14 +119,14 @@ async fn large_part_recovers_after_an_outage() {
     tokio::time::timeout(OUTAGE * 2, embed_part(&embedder, 0, 10)).await.expect("the part is embedded");
     let took = provider.now();
     println!("embedded after {took:?}");
-    // Vectors from before the outage are not paid for again.
+    // Vectors from before the outage are not requested and paid for again.
     let statuses = provider.provider().report().statuses;
     assert_eq!(statuses[&200], 10, "{statuses:?}");
     assert!(took < OUTAGE + Duration::from_secs(30), "{took:?}");
 }
 
-/// During the outage: the calls that opened the breaker, their retries, and one probe per ten seconds. After
-/// it: the full rate.
+/// The outage costs only the calls that opened the breaker, their retries, and one probe per ten seconds.
+/// After the outage the full rate returns.
 #[tokio::test(start_paused = true)]
 async fn outage_costs_few_calls_and_full_rate_returns() {
     let mut faults = vec![Fault::None; 300];

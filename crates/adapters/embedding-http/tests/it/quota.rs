@@ -1,5 +1,5 @@
-//! The quota of a key over changes of owner: five minutes, three processes, both classes; the active process
-//! is killed twice.
+//! Tests the quota of a key when its owner changes. For five minutes, three processes send passages and
+//! questions, and the active process is killed twice.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::virtual_time::{VirtualProvider, as_strs, config, quota, texts};
 const TOKENS: u64 = 120_000;
 const REQUESTS: u64 = 300;
 
-/// Embeds passages without end, from several consumers.
+/// Embeds passages without end, with several consumers.
 fn passages(tasks: &mut JoinSet<()>, embedder: &Arc<HttpEmbedder>) {
     for consumer in 0..3 {
         let embedder = Arc::clone(embedder);
@@ -32,13 +32,13 @@ fn passages(tasks: &mut JoinSet<()>, embedder: &Arc<HttpEmbedder>) {
     }
 }
 
-/// Embeds about as many questions as their share allows.
+/// Embeds about as many questions as the questions' share allows.
 fn questions(tasks: &mut JoinSet<()>, embedder: &Arc<HttpEmbedder>) {
     let embedder = Arc::clone(embedder);
     tasks.spawn(async move {
         let question = "how is the sum of left and right computed? ".repeat(18);
         loop {
-            // A question may fail because it waited too long; a real caller would ask again.
+            // A question may fail because it waited too long. A real caller would send it again.
             let _ = embedder.embed(InputType::Query, &[&question]).await;
             sleep(Duration::from_millis(450)).await;
         }
@@ -70,7 +70,7 @@ async fn five_minutes(takeover_wait_ms: u64) -> (f64, VirtualProvider) {
         }
         let tasks = start_work(&embedder);
         sleep(Duration::from_secs(100)).await;
-        // Killed: the provider counts the calls in progress, but no process knows of them.
+        // The owner is killed: the provider counts its calls in progress, but no process knows of them.
         drop(tasks);
     }
     let used: u64 = provider.provider().calls().iter().map(|call| call.tokens).sum();
@@ -99,8 +99,8 @@ async fn quota_is_kept_when_the_standby_waits_a_window() {
     assert!((0.5..0.65).contains(&share), "{share}");
 }
 
-/// Passages from the owner of the key, questions from another process: neither knows of the other, and
-/// together they stay below the limit.
+/// The owner of the key sends passages, and another process sends questions. The two processes do not
+/// communicate, but together they stay below the limit.
 #[tokio::test(start_paused = true)]
 async fn processes_with_separate_shares_stay_below_the_quota() {
     // The questions' share of the requests must be sufficient for their share of the tokens.
@@ -127,8 +127,8 @@ async fn processes_with_separate_shares_stay_below_the_quota() {
     assert!(share >= 0.9, "{share}");
 }
 
-/// The same limiter over real sockets in real time, with a window of three seconds: no window is exceeded,
-/// also on a busy machine.
+/// Runs the limiter over real sockets in real time, with a window of three seconds. No window is exceeded,
+/// even on a busy machine.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_window_is_exceeded_over_sockets() -> anyhow::Result<()> {
     let window = Duration::from_secs(3);

@@ -1,4 +1,4 @@
-//! Callers with few texts share calls, and nothing else: each gets its own vectors and its own errors.
+//! Tests that callers with few texts share calls, and that each of them gets only its own vectors and errors.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +21,12 @@ fn provider(shape: Shape) -> VirtualProvider {
     VirtualProvider::new(Settings { latency: Duration::from_millis(200), ..Settings::new(shape) })
 }
 
-/// One call per second.
+/// Settings that allow one call per second.
 fn scarce(shape: Shape) -> EmbeddingHttpConfig {
     EmbeddingHttpConfig { quota: quota(60, 10_000_000), ..config(shape) }
 }
 
-/// Caller `number` has three texts of its own.
+/// Embeds the three texts of caller `number`. Each caller has different texts.
 async fn embed(embedder: &HttpEmbedder, number: usize) -> Result<Vec<DenseVector>, EmbedderError> {
     embedder.embed(InputType::Passage, &as_strs(&texts(number * 3, 3))).await
 }
@@ -49,15 +49,15 @@ async fn waiting_callers_fill_scarce_calls() {
         let found = join_all((0..100).map(|number| embed(&embedder, number))).await;
         assert_eq!(vectors(found), undisturbed(shape, 100).await, "{shape:?}");
         let sizes: Vec<usize> = provider.provider().calls().iter().map(|call| call.num_texts).collect();
-        // The first remainder does not wait for others; ten of the others fit into one call.
+        // The first remainder does not wait for other remainders. After it, ten remainders fit into one call.
         let expect: Vec<usize> = [3].into_iter().chain([30; 9]).chain([27]).collect();
         assert_eq!(sizes, expect, "{shape:?}");
         assert_eq!(embedder.counters().num_texts, 300);
     }
 }
 
-/// This also holds if a call takes longer than the wait for the next: a remainder in a shared call requests
-/// no other.
+/// This also holds if a call takes longer than the wait for the next call. A remainder in a shared call
+/// requests no other call.
 #[tokio::test(start_paused = true)]
 async fn every_text_is_sent_once() {
     let slow = Settings { latency: Duration::from_secs(3), ..Settings::new(Shape::Voyage) };
@@ -72,7 +72,7 @@ async fn every_text_is_sent_once() {
     }
 }
 
-/// The failure does not depend on texts: the remainders stay together and retry as one call.
+/// The failure does not depend on the texts, so the remainders stay together and retry as one call.
 #[tokio::test(start_paused = true)]
 async fn shared_call_is_retried_together_in_an_outage() {
     let provider = provider(Shape::Voyage);
@@ -84,7 +84,7 @@ async fn shared_call_is_retried_together_in_an_outage() {
     assert_eq!((sizes[0], sizes[1], sizes.len()), (3, 30, 4), "{sizes:?}");
 }
 
-/// The full calls of a large part are not shared, its remainder is.
+/// The full calls of a large part are not shared, but its remainder shares a call.
 #[tokio::test(start_paused = true)]
 async fn remainder_of_a_large_part_shares_a_call() {
     let provider = provider(Shape::Voyage);
@@ -108,11 +108,11 @@ async fn remainder_never_waits_in_order_to_share() {
     assert!(provider.now() < Duration::from_millis(300), "{:?}", provider.now());
 }
 
-/// Replies like the fake provider, except to calls with a text that contains a certain word.
+/// Replies like the simulated provider, except to calls with a text that contains a certain word.
 struct Picky {
     provider: VirtualProvider,
     word: &'static str,
-    /// `None`: closes the connection.
+    /// The status of the reply to such a call. `None` closes the connection instead.
     status: Option<u16>,
 }
 
@@ -168,15 +168,15 @@ async fn requested_wait_applies_to_all_members() {
     }
 }
 
-/// Callers of all sizes start and cancel at any time, and the provider has random faults. Every caller that
-/// stays gets its own vectors, and no call exceeds the limits.
+/// Callers with any number of texts start and cancel at any time, and the provider has random faults. Every
+/// caller that is not cancelled gets its own vectors, and no call exceeds the limits.
 #[tokio::test(start_paused = true)]
 async fn every_waiting_caller_gets_its_own_vectors() {
     for seed in 0..60 {
         let random = &mut StdRng::seed_from_u64(seed);
         let shape = SHAPES[random.random_range(0..3)];
-        // In half of the cases, calls of more than ten texts are too large, and the settings do not contain
-        // this limit.
+        // In half of the cases the provider refuses calls of more than ten texts, and the settings of the
+        // client do not contain this limit.
         let max_tokens = if seed % 2 == 0 { 500 } else { 16_000 };
         let latency = Duration::from_millis(200);
         let provider = VirtualProvider::new(Settings { latency, max_tokens, ..Settings::new(shape) });

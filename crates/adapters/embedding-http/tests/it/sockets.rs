@@ -1,5 +1,5 @@
-//! Behaviour that only a socket shows: lost connections, endless replies, redirects, and the destination of
-//! the key.
+//! Tests behaviour that requires a real socket: lost connections, endless replies, redirects, and to which
+//! address the key is sent.
 
 use std::net::SocketAddr;
 
@@ -17,7 +17,7 @@ use crate::virtual_time::config;
 
 const KEY: &str = "sk-very-secret";
 
-/// An embedder for an address, with a key in a temporary file.
+/// Creates an embedder for an address. Its key is in a temporary file.
 fn embedder(address: SocketAddr, change: impl FnOnce(&mut EmbeddingHttpConfig)) -> Result<HttpEmbedder> {
     let mut file = tempfile::NamedTempFile::new()?;
     file.write_all(KEY.as_bytes())?;
@@ -32,7 +32,8 @@ async fn fake(settings: Settings) -> Result<FakeServer> {
     FakeServer::start("127.0.0.1:0".parse()?, Provider::new(settings)).await
 }
 
-/// Sends the same bytes on every connection, and then nothing until the client closes it.
+/// Starts a server that sends the same bytes on every connection, and then nothing until the client closes
+/// it.
 async fn raw(answer: impl Into<Vec<u8>>) -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
@@ -73,7 +74,7 @@ async fn key_is_sent_only_to_the_provider() -> Result<()> {
     let server = fake(Settings { keys: vec![KEY.to_owned()], ..Settings::new(Shape::Openai) }).await?;
     embedder(server.address, |_| {})?.check().await?;
     assert_eq!(server.provider().calls()[0].key, KEY);
-    // This server's reply repeats the key that it refuses, as some providers do.
+    // The reply of this server contains the key that it refuses, as the replies of some providers do.
     let other = fake(Settings { keys: vec!["other".to_owned()], ..Settings::new(Shape::Openai) }).await?;
     let (kind, message) = error_of(&embedder(other.address, |_| {})?).await;
     assert_eq!(kind, ErrorKind::Unavailable);

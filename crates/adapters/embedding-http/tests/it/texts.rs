@@ -1,4 +1,4 @@
-//! Texts and batches of all sizes, in virtual time.
+//! Tests texts and batches of all sizes in virtual time.
 
 use cairn_domain::{DenseVector, InputType};
 use cairn_fake_provider::{Settings, Shape};
@@ -55,7 +55,7 @@ async fn one_too_long_text_among_many_is_found() {
     let embedder = provider.embedder(settings);
     let found = embedder.embed(InputType::Passage, &as_strs(&many)).await.expect("vectors");
     let counters = embedder.counters();
-    // In one batch: each half that contains the text is halved again.
+    // All texts are in one batch: each half that contains the long text is halved again.
     assert!((9..=10).contains(&counters.num_split) && counters.num_truncated == 1, "{counters:?}");
     let [first, last] = [&many[0], &many[999]].map(|text| vec![text.as_str()]);
     let alone = async |texts: Vec<&str>| vectors(Settings::new(Shape::Openai), &texts).await.0;
@@ -66,12 +66,12 @@ async fn one_too_long_text_among_many_is_found() {
 async fn text_that_never_fits_is_too_large() {
     let provider = VirtualProvider::new(Settings { max_text_tokens: 0, ..Settings::new(Shape::Openai) });
     let embedder = provider.embedder(config(Shape::Openai));
-    let error = embedder.embed(InputType::Passage, &["text of some length"]).await.expect_err("it never fits");
+    let error = embedder.embed(InputType::Passage, &["text of some length"]).await.expect_err("the text never fits");
     assert_eq!(error.kind, ErrorKind::TooLarge);
     assert!(embedder.counters().num_calls <= 9, "{:?}", embedder.counters());
 }
 
-/// The quota is smaller than the provider's batches: batches shrink before they are requested, and no call
+/// The quota is smaller than the provider's batches. Batches shrink before they are requested, and no call
 /// waits for ever.
 #[tokio::test(start_paused = true)]
 async fn batches_fit_the_quota() {

@@ -1,5 +1,5 @@
-//! The fake provider without a socket, in tokio's virtual time: minutes pass in milliseconds, and the load of
-//! the machine has no influence.
+//! Runs the simulated provider without a socket, in tokio's virtual time. Minutes pass in milliseconds, and
+//! the load of the machine has no influence.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,9 +16,9 @@ use tokio::time::{Instant, sleep};
 pub(crate) struct VirtualProvider {
     provider: Arc<Mutex<Provider>>,
     origin: Instant,
-    /// Calls that are processed at once; others wait.
+    /// Slots for calls that are processed at the same time. Further calls wait.
     slots: Arc<Semaphore>,
-    /// Time from the client to the provider, and back.
+    /// Time that a message takes from the client to the provider, and the same time back.
     network_delay: Duration,
 }
 
@@ -68,7 +68,7 @@ impl Transport for VirtualProvider {
     }
 }
 
-/// Settings that fit the fake provider.
+/// Settings of the client that match the simulated provider.
 pub(crate) fn config(shape: Shape) -> EmbeddingHttpConfig {
     let (provider, path) = match shape {
         Shape::Voyage => ("voyage", "v1/embeddings"),
@@ -90,7 +90,7 @@ pub(crate) fn quota(requests: u64, tokens: u64) -> QuotaConfig {
     QuotaConfig { requests_per_minute: Some(requests), tokens_per_minute: Some(tokens), ..QuotaConfig::default() }
 }
 
-/// Different texts of about 40 tokens.
+/// Returns different texts of about 40 tokens each.
 pub(crate) fn texts(first: usize, count: usize) -> Vec<String> {
     let text = |number: usize| {
         format!(

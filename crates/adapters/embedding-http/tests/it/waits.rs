@@ -1,4 +1,4 @@
-//! Waits that the provider requests, and the number of calls at once.
+//! Tests waits that the provider requests, and the number of calls at the same time.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use cairn_ports::{Embedder, ErrorKind};
 
 use crate::virtual_time::{VirtualProvider, config};
 
-/// Pseudo-random numbers, the same in every run.
+/// Pseudo-random numbers that are the same in every run.
 fn scattered(seed: u64) -> impl Iterator<Item = u64> {
     (seed..).map(|number| {
         let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -30,7 +30,7 @@ async fn no_call_is_earlier_than_requested() {
             Ok(_) => num_replies += 1,
             Err(error) => {
                 let ErrorKind::Throttled { retry_after: Some(wait) } = error.kind else { panic!("{error}") };
-                assert!(wait > Duration::from_secs(5), "a short wait is slept: {wait:?}");
+                assert!(wait > Duration::from_secs(5), "the client should sleep through a short wait: {wait:?}");
                 num_returned += 1;
                 tokio::time::advance(wait).await;
             }
@@ -40,7 +40,7 @@ async fn no_call_is_earlier_than_requested() {
     assert_eq!((report.num_early, report.statuses[&429], report.num_calls), (0, 200, 400));
     assert!(num_returned > 150, "{num_returned}");
     let limit = Duration::from_secs(200 * 90 * 11 / 10);
-    assert!(provider.now() < limit, "waits are not much longer than requested");
+    assert!(provider.now() < limit, "the client waits not much longer than requested");
 }
 
 #[tokio::test(start_paused = true)]
@@ -53,8 +53,8 @@ async fn endless_wait_is_clamped() {
     assert!((600..=605).contains(&wait.as_secs()), "{wait:?}");
 }
 
-/// A provider that processes eight calls at once: the limit settles around eight, not at the two hundred
-/// requested calls.
+/// The provider processes eight calls at the same time. The adaptive limit settles around eight, not at the
+/// two hundred calls that the client wants to make.
 #[tokio::test(start_paused = true)]
 async fn adaptive_concurrency_finds_the_capacity() {
     let settings = Settings { latency: Duration::from_millis(50), max_texts: 1, ..Settings::new(Shape::Tei) };
@@ -76,8 +76,8 @@ async fn adaptive_concurrency_finds_the_capacity() {
     assert!((5.0..=12.0).contains(&mean), "{mean}: {limits:?}");
 }
 
-/// A third of all calls fails, too few for the breaker: retries stay at a tenth of the calls, plus the
-/// earnings by time.
+/// A third of all calls fails, which is too few for the breaker. The number of retries stays at a tenth of
+/// the calls, plus the retries that are earned over time.
 #[tokio::test(start_paused = true)]
 async fn retries_stay_few_when_many_calls_fail() {
     let provider =
