@@ -1,6 +1,6 @@
-//! Measures how fast the graph is staged, read and swept: `CAIRN_NEO4J_URL=… cargo run --example graph_load
-//! -p cairn-neo4j`. It writes 60,000 nodes and 240,000 edges of one repository, some of them at hubs, and
-//! removes them at the end.
+//! Measures how fast the graph is staged, read and swept. Run it with `CAIRN_NEO4J_URL=… cargo run --example
+//! graph_load -p cairn-neo4j`. It writes 60,000 nodes and 240,000 edges of one repository and removes them at
+//! the end. Some of the edges lead to hubs.
 
 use std::env;
 use std::time::{Duration, Instant};
@@ -103,7 +103,7 @@ fn nodes(repository: RepositoryId) -> Result<Vec<NodeRecord>> {
     (0..NUM_NODES).map(node).collect()
 }
 
-/// One third of all calls has one of the first hundred nodes as its target.
+/// Returns the edges. One third of all calls has one of the first hundred nodes as its target.
 fn edges(owner: RepositoryId) -> Result<Vec<EdgeRecord>> {
     let edge = |number: usize| {
         let target = if number.is_multiple_of(3) { number % 100 } else { number * 7919 % NUM_NODES };

@@ -1,5 +1,5 @@
-//! The time that all services share: the clock of the server. Leases are compared by it, so that machines
-//! with different clocks agree on the owner of a lease.
+//! Provides the time that all services share: the clock of the server. Leases are compared with this time, so
+//! that machines with different clocks agree on the owner of a lease.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
@@ -11,10 +11,10 @@ use neo4rs::Query;
 use crate::connection::Neo4j;
 use crate::fault::{self, Fault};
 
-/// How long a measured difference is used. A quartz clock drifts by a few milliseconds in this time.
+/// A measured difference is used for this time. A quartz clock drifts by a few milliseconds in this time.
 const MEASURE_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
-/// The clock of the server, computed from the local monotonic clock and the measured difference.
+/// Computes the time of the server from the local monotonic clock and the measured difference.
 pub struct Neo4jClock {
     shared: Arc<Shared>,
 }
@@ -26,7 +26,7 @@ struct Shared {
 }
 
 impl Neo4jClock {
-    /// Reads the time of the server, now and every minute until the clock is dropped.
+    /// Reads the time of the server now, and then every minute until the clock is dropped.
     pub async fn start(neo4j: Neo4j) -> Result<Self, MaintenanceError> {
         let shared = Arc::new(Shared { start: Instant::now(), offset_ms: AtomicI64::new(0) });
         shared.measure(&neo4j).await.map_err(fault::of("start", &"clock"))?;
@@ -39,14 +39,14 @@ async fn follow(neo4j: Neo4j, clock: Weak<Shared>) {
     loop {
         tokio::time::sleep(MEASURE_AGAIN_AFTER).await;
         let Some(shared) = clock.upgrade() else { return };
-        // While the server is unreachable, the last difference stays in use.
+        // While the server is unreachable, the last measured difference remains in use.
         let _ = shared.measure(&neo4j).await;
     }
 }
 
 impl Shared {
-    /// The server read its clock between the request and the response: the middle is wrong by at most half of
-    /// that time.
+    /// The server read its clock at some time between the request and the response. The middle of the two
+    /// differs from that time by at most half of the interval.
     async fn measure(&self, neo4j: &Neo4j) -> Result<(), Fault> {
         let statement = Query::new("RETURN timestamp() AS now_ms".to_owned());
         let before = self.start.elapsed();

@@ -1,4 +1,4 @@
-//! Address of the server and time limits.
+//! The address of the server, time limits, and other settings of the connection.
 
 use std::fmt;
 
@@ -6,29 +6,29 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use url::Url;
 
-/// Longest namespace: names of constraints contain it and must stay readable.
+/// Maximum length of a namespace. Names of constraints contain the namespace and must stay readable.
 const NAMESPACE_BYTES: usize = 40;
 
 /// Settings of the connection to Neo4j.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Neo4jConfig {
-    /// URL of the one primary that accepts writes: `bolt://HOST:PORT`, or `bolt+s://` with TLS.
+    /// URL of the primary that accepts writes: `bolt://HOST:PORT`, or `bolt+s://HOST:PORT` with TLS.
     pub url: String,
     #[serde(default = "default_user")]
     pub user: String,
     #[serde(default)]
     pub password: SecretString,
-    /// Separates several installations in one database: it is the suffix of every label. Letters, digits,
-    /// `_`.
+    /// Separates several installations in one database. It becomes the suffix of every label. Allowed are
+    /// letters, digits and `_`.
     #[serde(default)]
     pub namespace: String,
     #[serde(default = "default_max_connections")]
     pub max_connections: usize,
-    /// Longest time for a statement, and for opening a connection.
+    /// Maximum time for a statement, and for opening a connection.
     #[serde(default = "default_timeout_ms")]
     pub timeout_ms: u64,
-    /// How long a transaction is retried after conflicts and lost connections.
+    /// After conflicts and lost connections, a transaction is retried for at most this time.
     #[serde(default = "default_retry_deadline_ms")]
     pub retry_deadline_ms: u64,
 }
@@ -64,8 +64,8 @@ impl fmt::Display for InvalidNeo4jConfig {
 impl std::error::Error for InvalidNeo4jConfig {}
 
 impl Neo4jConfig {
-    /// A config with the defaults for all other settings. User and password may be part of the URL and are
-    /// removed from it.
+    /// Returns a config with the defaults for all other settings. If the URL contains user and password, they
+    /// are moved to their settings.
     pub fn new(url: &str) -> Self {
         let mut address = Url::parse(url);
         let (mut user, mut password) = (default_user(), SecretString::default());
@@ -88,7 +88,7 @@ impl Neo4jConfig {
         }
     }
 
-    /// Reports every fault at once.
+    /// Checks all settings and reports every fault at once.
     pub fn validate(&self) -> Result<(), InvalidNeo4jConfig> {
         let mut faults = url_faults(&self.url);
         let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
@@ -109,7 +109,7 @@ impl Neo4jConfig {
     }
 }
 
-/// Faults of the URL. The messages do not repeat the URL, because it may contain a password.
+/// Returns the faults of the URL. The messages do not repeat the URL, because it may contain a password.
 fn url_faults(text: &str) -> Vec<String> {
     let url = match Url::parse(text) {
         Ok(url) => url,
@@ -122,7 +122,8 @@ fn url_faults(text: &str) -> Vec<String> {
             "`url` requests routing (neo4j://), which is not supported: set the address of the primary, bolt://HOST:7687"
                 .to_owned(),
         ),
-        // Without `//`, the scheme may be a user or a password.
+        // The message does not contain the scheme. In a URL without `//`, the scheme may be a user or a
+        // password.
         _ => faults.push("`url` has another scheme than bolt: set bolt://HOST:7687".to_owned()),
     }
     if url.host_str().is_none_or(str::is_empty) {

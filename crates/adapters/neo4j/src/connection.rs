@@ -8,10 +8,11 @@ use secrecy::ExposeSecret;
 use crate::config::{InvalidNeo4jConfig, Neo4jConfig};
 use crate::names::Names;
 
-/// Rows that the driver fetches at a time. Its default of 200 needs one round trip for each 200 rows.
+/// Number of rows that the driver fetches in one request. With its default of 200, the driver needs one round
+/// trip for each 200 rows.
 const FETCH_ROWS: usize = 5000;
 
-/// Why the pool cannot be created.
+/// The reason why the pool cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     #[error(transparent)]
@@ -20,19 +21,19 @@ pub enum ConnectError {
     Client(#[source] neo4rs::Error),
 }
 
-/// A pool of connections to the server. Cheap to clone.
+/// A pool of connections to the server. Cloning it is cheap.
 #[derive(Clone)]
 pub struct Neo4j {
     pub(crate) graph: Graph,
     pub(crate) names: Names,
     pub(crate) retry_deadline: Duration,
-    /// Longest time to begin a transaction: to wait for a free connection, to open one, and to receive the
-    /// server's reply.
+    /// Maximum time to begin a transaction. This includes waiting for a free connection, opening a
+    /// connection, and the server's reply.
     pub(crate) begin_deadline: Duration,
 }
 
 impl Neo4j {
-    /// Creates the pool. The first statement connects.
+    /// Creates the pool. The first statement opens the first connection.
     pub fn new(config: &Neo4jConfig) -> Result<Self, ConnectError> {
         config.validate()?;
         let timeout = Duration::from_millis(config.timeout_ms);
@@ -43,14 +44,14 @@ impl Neo4j {
             .fetch_size(FETCH_ROWS)
             .max_connections(config.max_connections)
             .connection_timeout(timeout)
-            // The setting's name is misleading: it limits the wait for a free connection.
+            // The name of this setting is misleading: it limits the wait for a free connection.
             .max_lifetime(timeout);
         let graph = settings.build().and_then(Graph::connect).map_err(ConnectError::Client)?;
         let retry_deadline = Duration::from_millis(config.retry_deadline_ms);
         Ok(Self { graph, names: Names::new(&config.namespace), retry_deadline, begin_deadline: 3 * timeout })
     }
 
-    /// A statement in which `~` is replaced with the suffix of the labels.
+    /// Returns a query in which each `~` is replaced with the suffix of the labels.
     pub(crate) fn query(&self, template: &str) -> Query {
         Query::new(self.names.statement(template))
     }

@@ -1,15 +1,16 @@
-//! Failures at the server, and their conversion to errors of a port.
+//! Failures of requests to the server, and their conversion to errors of a port.
 
 use std::io;
 
 use cairn_ports::{Cause, ErrorKind, PortError};
 use cairn_runs::Refusal;
 
-/// A failure without its port: operation and key are known only at the boundary.
+/// A failure that is not yet an error of a port. Operation and key are known only at the boundary and are
+/// added there.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) kind: ErrorKind,
-    /// Running the whole transaction again soon may succeed.
+    /// True if the whole transaction may succeed when it runs again soon.
     pub(crate) is_retryable: bool,
     pub(crate) cause: Option<Cause>,
 }
@@ -34,12 +35,12 @@ impl Fault {
         )
     }
 
-    /// The task of a transaction ended without a reply: it panicked, or the process ends.
+    /// The task of a transaction ended without a reply, because it panicked or because the process ends.
     pub(crate) fn no_reply() -> Self {
         Self::new(ErrorKind::ConnectionLost, "the transaction ended without a reply")
     }
 
-    /// No server listens at the address.
+    /// No server accepts connections at the address.
     fn unreachable(cause: impl Into<Cause>) -> Self {
         Self { kind: ErrorKind::Unavailable, is_retryable: true, cause: Some(cause.into()) }
     }
@@ -66,7 +67,8 @@ impl From<neo4rs::Error> for Fault {
         let (kind, is_retryable) = match &error {
             neo4rs::Error::Neo4j(answer) => of_code(answer.code()),
             neo4rs::Error::IOError { detail } => of_io(detail.kind()),
-            // The server may still execute the statement: sending it again at once would add to its load.
+            // The server may still execute the statement. Sending the statement again at once would add to
+            // the server's load.
             neo4rs::Error::ConnectionTimedOut => (ErrorKind::Timeout, false),
             neo4rs::Error::ConnectionError
             | neo4rs::Error::IncompleteBoltExchange
@@ -93,20 +95,21 @@ fn of_io(kind: io::ErrorKind) -> (ErrorKind, bool) {
     }
 }
 
-/// The kind of a server error by its code (`Neo.CLASS.CATEGORY.TITLE`), and whether the transaction may be
-/// retried.
+/// Returns the kind of a server error from its code (`Neo.CLASS.CATEGORY.TITLE`), and whether the transaction
+/// may be retried.
 fn of_code(code: &str) -> (ErrorKind, bool) {
     let mut parts = code.split('.').skip(1);
     let (class, category) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     match (class, category, parts.next().unwrap_or_default()) {
-        // Two transactions merged one key, or one deleted a node that the other has just connected.
+        // Two transactions merged the same key, or one transaction deleted a node that the other has just
+        // connected.
         ("ClientError", "Schema", "ConstraintValidationFailed") | ("ClientError", "Statement", "EntityNotFound") => {
             (ErrorKind::TransactionConflict, true)
         }
         (_, "Transaction", "TransactionTimedOut" | "TransactionTimedOutClientConfiguration") => {
             (ErrorKind::Timeout, false)
         }
-        // The transaction was ended from outside: by an operator, or by a server that stops.
+        // An operator ended the transaction, or the server stops.
         (_, "Transaction", "Terminated" | "LockClientStopped") => (ErrorKind::TransactionConflict, true),
         (_, "General", "DatabaseUnavailable") | ("TransientError", "Database", _) => (ErrorKind::Unavailable, true),
         ("TransientError", "General", "OutOfMemoryError" | "MemoryPoolOutOfMemoryError") => {

@@ -1,8 +1,8 @@
-//! API keys: one node each, found by its hash.
+//! Stores API keys. Each key is one node, which is found by the hash of the key.
 //!
-//! A commit may have succeeded although its reply was lost, and creating an existing key is an error. Each
-//! call that creates a key therefore stores its own token on the node: a retry that finds this token knows
-//! that the first attempt succeeded.
+//! A commit may have succeeded although its reply was lost. A retry then finds the key, but creating an
+//! existing key is an error. Therefore each call that creates a key stores its own token on the node. A retry
+//! that finds this token knows that the first attempt succeeded.
 
 use async_trait::async_trait;
 use cairn_domain::{Digest, Tenant};
@@ -28,7 +28,8 @@ RETURN key.id AS id, key.hash AS hash, key.tenant AS tenant, key.repositories AS
     key.may_index AS may_index, key.label AS label, key.created_at_ms AS created_at_ms,
     key.expires_at_ms AS expires_at_ms, key.revoked_at_ms AS revoked_at_ms, key.last_used_at_ms AS last_used_at_ms";
 
-/// The lock comes first: a comparison before the lock could use a value that another call is replacing.
+/// Locks the key before its properties are compared. A comparison before the lock could use a value that
+/// another call is replacing.
 const LOCK: &str = "MATCH (key:ApiKey~ {id: $id}) SET key.is_locked = true WITH key";
 
 /// The API keys of one installation.
@@ -48,7 +49,7 @@ impl Neo4jKeys {
     }
 }
 
-/// Creates a key unless its id or hash exists.
+/// Creates a key unless a key with its id or hash exists.
 struct Creation<'a> {
     neo4j: &'a Neo4j,
     key: &'a ApiKeyRecord,
@@ -70,7 +71,8 @@ impl Work for Creation<'_> {
             let is_ours = row.get::<i64>("made_by")? == self.made_by;
             return if is_ours { Ok(()) } else { Err(Fault::new(ErrorKind::AlreadyExists, "the key exists already")) };
         }
-        // If another call creates the key now, the constraint refuses this one, and the retry finds the key.
+        // If another call creates the same key now, the constraint refuses this statement, and the retry
+        // finds the key.
         let create = query(CREATE)
             .param("made_by", self.made_by)
             .param("tenant", key.tenant.as_str())
@@ -102,7 +104,7 @@ struct KeyRow {
 fn record(row: &Row) -> Result<ApiKeyRecord, Fault> {
     let row = row.to::<KeyRow>()?;
     let hash = blake3::Hash::from_hex(&row.hash);
-    // The text is not repeated in the error, because it may be a key.
+    // The error does not repeat the text, because the text may be a key.
     let hash = hash.map_err(|_| Fault::new(ErrorKind::Corrupt, "the hash of a key is damaged: create another key"))?;
     Ok(ApiKeyRecord {
         id: row.id,

@@ -1,13 +1,15 @@
-//! Neo4j: the graph of nodes, edges and patterns, the documents of catalogue and ledger, and API keys.
+//! Stores the graph (nodes, edges and patterns), the documents of catalogue and ledger, and API keys in
+//! Neo4j.
 //!
-//! Only `connection` and `transaction` talk to the server. Every statement runs in an explicit transaction
-//! that is retried as a whole (`retry`). The driver's auto-commit calls are not used, because they retry
-//! silently for up to a minute. A commit may have succeeded although its reply was lost, so the work of a
-//! transaction may run twice. Therefore everything that is written has a key under a uniqueness constraint
-//! (`schema`).
+//! Only `connection` and `transaction` communicate with the server. Every statement runs in an explicit
+//! transaction that is retried as a whole (`retry`). The driver's auto-commit calls are not used, because
+//! they retry silently for up to a minute.
 //!
-//! One server may contain several installations: each has a namespace, which is the suffix of its labels and
-//! relationship types (`names`).
+//! A commit may have succeeded although its reply was lost, so the work of a transaction may run twice.
+//! Therefore every written record has a key under a uniqueness constraint (`schema`).
+//!
+//! One server may contain several installations. Each installation has a namespace, which is the suffix of
+//! its labels and relationship types (`names`).
 
 mod clock;
 mod config;

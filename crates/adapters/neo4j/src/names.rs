@@ -1,14 +1,14 @@
-//! Names of labels and relationship types with the suffix of the namespace.
+//! Adds the suffix of the namespace to the names of labels and relationship types.
 
-/// The suffix of all names of an installation. In statements `~` is replaced with it: `(node:Node~ {key:
-/// $key})`.
+/// The suffix of all names of an installation. In statements it replaces each `~`, for example in
+/// `(node:Node~ {key: $key})`.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     suffix: String,
 }
 
 impl Names {
-    /// `namespace` was validated: it is safe in the text of a statement.
+    /// `namespace` must be validated, so that it is safe in the text of a statement.
     pub(crate) fn new(namespace: &str) -> Self {
         Self { suffix: if namespace.is_empty() { String::new() } else { format!("_{namespace}") } }
     }

@@ -1,4 +1,4 @@
-//! Limits for retries of a transaction, in number and time.
+//! Limits the retries of a transaction in number and in time.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const MAX_ATTEMPTS: u32 = 10;
 const FIRST_PAUSE_MS: u64 = 10;
 const LONGEST_PAUSE_MS: u64 = 1000;
 
-/// The remaining attempts of one transaction.
+/// Counts the attempts of one transaction and limits their total time.
 pub(crate) struct RetryBudget {
     num_attempts: u32,
     deadline: Instant,
@@ -33,8 +33,8 @@ impl RetryBudget {
     }
 }
 
-/// The bound doubles after each attempt and the pause is random below it, so that writers that conflicted
-/// once do not conflict again.
+/// Returns the upper bound of the next pause, which doubles after each attempt. The pause is random below
+/// this bound, so that writers that conflicted once do not conflict again.
 fn longest_pause_ms(num_attempts: u32) -> u64 {
     (FIRST_PAUSE_MS << num_attempts.min(10)).min(LONGEST_PAUSE_MS)
 }

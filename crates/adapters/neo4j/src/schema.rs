@@ -1,5 +1,5 @@
-//! Constraints and indexes. Each needs its own statement: the server does not allow changes of data and
-//! schema in one transaction.
+//! Creates and checks constraints and indexes. Each of them needs its own statement, because the server does
+//! not allow changes of data and schema in one transaction.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,11 +11,12 @@ use tokio::time::Instant;
 use crate::connection::Neo4j;
 use crate::fault::{self, Fault};
 
-/// How long new indexes may take to cover the existing data, and how often this is checked.
+/// Maximum time for new indexes to cover the existing data, and the interval at which this is checked.
 const ONLINE_WITHIN: Duration = Duration::from_secs(300);
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Name and statement. `MERGE` creates one record per key only under the constraint.
+/// Name and statement of each constraint. Only with the constraint does `MERGE` create at most one record per
+/// key.
 const CONSTRAINTS: [(&str, &str); 12] = [
     ("owner_key~", "FOR (owner:Owner~) REQUIRE owner.key IS UNIQUE"),
     ("node_key~", "FOR (node:Node~) REQUIRE node.key IS UNIQUE"),
@@ -31,7 +32,8 @@ const CONSTRAINTS: [(&str, &str); 12] = [
     ("api_key_hash~", "FOR (key:ApiKey~) REQUIRE key.hash IS UNIQUE"),
 ];
 
-/// Scrolling uses positions, sweeping uses generations, and queries for runs use their state.
+/// Name and statement of each index. Scrolling uses positions, sweeping uses generations, and queries for
+/// runs use their state.
 const INDEXES: [(&str, &str); 15] = [
     ("node_version_position~", "FOR (version:NodeVersion~) ON (version.owner, version.position)"),
     ("node_version_from~", "FOR (version:NodeVersion~) ON (version.owner, version.gen_from)"),
@@ -51,27 +53,28 @@ const INDEXES: [(&str, &str); 15] = [
 ];
 
 impl Neo4j {
-    /// Creates the missing constraints and indexes, and waits until they are online. It may run at any time.
+    /// Creates the missing constraints and indexes, and waits until they are online. It is safe to run at any
+    /// time.
     pub async fn prepare(&self) -> Result<(), MaintenanceError> {
         prepare(self).await.map_err(fault::of("prepare", &"schema"))
     }
 
-    /// Checks that the server replies and has every constraint and index; the error names the missing ones.
+    /// Checks that the server replies and has every constraint and index. The error names the missing ones.
     pub async fn check(&self) -> Result<(), MaintenanceError> {
         check(self).await.map_err(fault::of("check", &"schema"))
     }
 
-    /// The missing constraints and indexes.
+    /// Returns the names of the missing constraints and indexes.
     pub async fn missing(&self) -> Result<Vec<String>, MaintenanceError> {
         missing(self).await.map_err(fault::of("check", &"schema"))
     }
 
-    /// Version and edition of the server, e.g. `5.26.30 community`.
+    /// Returns the version and edition of the server, such as `5.26.30 community`.
     pub async fn version(&self) -> Result<String, MaintenanceError> {
         version(self).await.map_err(fault::of("version", &"server"))
     }
 
-    /// Advice for each timeout that is not set on the server.
+    /// Returns advice for each timeout that is not set on the server.
     pub async fn unset_timeouts(&self) -> Result<Vec<&'static str>, MaintenanceError> {
         unset_timeouts(self).await.map_err(fault::of("unset_timeouts", &"server"))
     }
@@ -83,7 +86,8 @@ async fn prepare(neo4j: &Neo4j) -> Result<(), Fault> {
     for statement in constraints.chain(indexes) {
         neo4j.transact(&neo4j.query(&statement)).await?;
     }
-    // The server's own procedure would wait for the indexes of all installations.
+    // The server has a procedure that waits for indexes, but it would wait for the indexes of all
+    // installations.
     let deadline = Instant::now() + ONLINE_WITHIN;
     loop {
         match check(neo4j).await {
@@ -106,7 +110,7 @@ async fn check(neo4j: &Neo4j) -> Result<(), Fault> {
     )))
 }
 
-/// Names of constraints and indexes that are missing or not online yet.
+/// Returns the names of constraints and indexes that are missing or not online yet.
 async fn missing(neo4j: &Neo4j) -> Result<Vec<String>, Fault> {
     let constraints = names_of(neo4j, "SHOW CONSTRAINTS YIELD name RETURN name").await?;
     let online = names_of(neo4j, "SHOW INDEXES YIELD name, state WHERE state = 'ONLINE' RETURN name").await?;
@@ -124,7 +128,7 @@ async fn version(neo4j: &Neo4j) -> Result<String, Fault> {
     Ok(format!("{} {}", row.get::<String>("version")?, row.get::<String>("edition")?))
 }
 
-/// Timeouts that the server does not set by default, with advice.
+/// Timeouts that the server does not set by default, with advice for each of them.
 const TIMEOUTS: [(&str, &str); 2] = [
     ("db.transaction.timeout", "set `db.transaction.timeout` to 5m; otherwise the locks of a lost client stay"),
     (
@@ -133,12 +137,12 @@ const TIMEOUTS: [(&str, &str); 2] = [
     ),
 ];
 
-/// Advice for each timeout that is zero.
+/// Returns advice for each timeout that is zero.
 async fn unset_timeouts(neo4j: &Neo4j) -> Result<Vec<&'static str>, Fault> {
     let mut unset = Vec::new();
     for (name, advice) in TIMEOUTS {
         let rows = neo4j.transact(&Query::new(format!("SHOW SETTINGS '{name}' YIELD value RETURN value"))).await?;
-        // The server does not show settings to a user without the permission.
+        // If the user lacks the permission, the server does not show the setting, and no advice is given.
         let Some(row) = rows.first() else { continue };
         if is_zero(&row.get::<String>("value")?) {
             unset.push(advice);
@@ -147,7 +151,7 @@ async fn unset_timeouts(neo4j: &Neo4j) -> Result<Vec<&'static str>, Fault> {
     Ok(unset)
 }
 
-/// Format of the server: `0s`, `5m`, `1m30s`.
+/// Returns whether a duration in the format of the server (`0s`, `5m`, `1m30s`) is zero.
 fn is_zero(duration: &str) -> bool {
     !duration.contains(|sign: char| sign.is_ascii_digit() && sign != '0')
 }

@@ -1,8 +1,8 @@
-//! Begins, runs, and commits or rolls back transactions. Retries a whole transaction if a retry can succeed.
+//! Begins, runs, commits and rolls back transactions. Retries a whole transaction if a retry can succeed.
 //!
 //! Only this module calls the driver, and it never calls the driver's auto-commit functions. If the
-//! connection ends during a commit, the result of the commit is unknown. Work is therefore written so that a
-//! second run finds the effects of the first.
+//! connection ends during a commit, the result of the commit is unknown. Work is therefore written so that
+//! its second execution finds the effects of the first.
 
 use async_trait::async_trait;
 use cairn_faults::fail_point;
@@ -14,7 +14,7 @@ use crate::connection::Neo4j;
 use crate::fault::Fault;
 use crate::retry::RetryBudget;
 
-/// The work of one transaction. It may run several times, each time in a new transaction.
+/// The work of one transaction. It may be executed several times, each time in a new transaction.
 #[async_trait]
 pub(crate) trait Work: Sync {
     type Output: Send;
@@ -22,7 +22,7 @@ pub(crate) trait Work: Sync {
     async fn run(&self, transaction: &mut Transaction) -> Result<Self::Output, Fault>;
 }
 
-/// A single statement; its output are its rows.
+/// A single statement is also work. Its output is its rows.
 #[async_trait]
 impl Work for Query {
     type Output = Vec<Row>;
@@ -33,7 +33,7 @@ impl Work for Query {
 }
 
 impl Neo4j {
-    /// Runs the work in a transaction and commits; retries after conflicts and lost connections.
+    /// Runs the work in a transaction and commits it. Retries after conflicts and lost connections.
     pub(crate) async fn transact<W: Work>(&self, work: &W) -> Result<W::Output, Fault> {
         let mut budget = RetryBudget::new(self.retry_deadline);
         loop {
@@ -65,11 +65,11 @@ impl Neo4j {
     }
 }
 
-/// A transaction that has begun and not ended. Dropping it rolls it back.
+/// A transaction that has begun and has not ended. Dropping it rolls it back.
 ///
-/// A separate task talks to the server. If the caller talked to the server itself and was cancelled in the
-/// middle of an exchange, the driver could not use the connection again, not even to roll back. The locks of
-/// the transaction would stay until the pool checks the connection.
+/// A separate task communicates with the server. Suppose the caller communicated with the server directly and
+/// was cancelled in the middle of an exchange. The driver could then not use the connection again, not even
+/// to roll back. The locks of the transaction would remain until the pool checks the connection.
 pub(crate) struct Transaction {
     steps: mpsc::Sender<Step>,
 }
@@ -82,8 +82,8 @@ enum Step {
 }
 
 impl Transaction {
-    /// Waits at most `begin_deadline` for a server that accepts the connection and does not reply. A
-    /// transaction that begins later is rolled back, because its `steps` are dropped.
+    /// Begins a transaction. Waits at most `begin_deadline`, because a server may accept the connection and
+    /// never reply. A transaction that begins later is rolled back, because its `steps` are dropped.
     async fn begin(neo4j: &Neo4j) -> Result<Self, Fault> {
         let (steps, requested) = mpsc::channel(1);
         let (begun, outcome) = oneshot::channel();
@@ -110,7 +110,7 @@ impl Transaction {
         self.ask(Step::Commit).await?
     }
 
-    /// After a failure the server has already rolled back and ignores this.
+    /// Rolls back. After a failure the server has already rolled back, and it ignores this request.
     async fn roll_back(self) {
         let _ = self.ask(Step::RollBack).await;
     }

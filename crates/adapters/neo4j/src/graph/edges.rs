@@ -1,4 +1,4 @@
-//! Edges as rows, and back. All data of an edge are properties of its relationship.
+//! Converts edges to rows and rows to edges. All data of an edge are properties of its relationship.
 
 use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, RecordId, RepositoryId, Resolution, RunId};
 use neo4rs::BoltType;
@@ -7,13 +7,13 @@ use serde::Deserialize;
 use crate::fault::Fault;
 use crate::values::{key_from, key_text, position, row};
 
-/// Creates both end nodes of the edges, in the same transaction as `INSERT`: a sweep could remove a node that
-/// no edge refers to yet.
+/// Creates both end nodes of the edges. It runs in the same transaction as `INSERT`, because a sweep could
+/// otherwise remove a node that no edge refers to yet.
 pub(crate) const INSERT_ENDS: &str = "
 UNWIND $nodes AS key
 MERGE (:Node~ {key: key})";
 
-/// `insert_row` makes `$rows`.
+/// Inserts edges. `insert_row` creates `$rows`.
 pub(crate) const INSERT: &str = "
 UNWIND $rows AS row
 MATCH (source:Node~ {key: row.source})
@@ -23,7 +23,7 @@ ON CREATE SET edge.edge = row.edge, edge.owner = $owner, edge.tenant = $tenant, 
     edge.gen_to = $open, edge.position = row.position, edge.kind = row.kind, edge.line = row.line,
     edge.resolution = row.resolution, edge.confidence_percent = row.confidence_percent";
 
-/// `retire_row` makes `$rows`.
+/// Retires edges. `retire_row` creates `$rows`.
 pub(crate) const RETIRE: &str = "
 UNWIND $rows AS row
 MATCH ()-[edge:EDGE~ {owner: $owner, position: row.position}]->()
@@ -31,7 +31,7 @@ USING INDEX edge:EDGE~(owner, position)
 WHERE edge.edge = row.edge AND edge.gen_from < $generation AND (edge.gen_to = $open OR edge.gen_to IN $aborted)
 SET edge.gen_to = $generation";
 
-/// Columns of `EdgeRow`, for statements that return edges with the keys of their ends.
+/// The columns that an `EdgeRow` needs, for statements that return edges with the keys of their end nodes.
 pub(crate) const COLUMNS: &str = "edge.edge AS edge, edge.owner AS owner, edge.kind AS kind, edge.line AS line, \
      edge.resolution AS resolution, edge.confidence_percent AS confidence_percent";
 
@@ -53,7 +53,7 @@ pub(crate) fn retire_row(key: EdgeKey) -> BoltType {
     row([("edge", key_text(key.0).into()), ("position", position(key.0).into())])
 }
 
-/// An edge as statements return it, without its ends.
+/// An edge without its end nodes, as statements return it.
 #[derive(Deserialize)]
 pub(crate) struct EdgeRow {
     edge: String,

@@ -1,17 +1,22 @@
-//! The graph: identities, versions of nodes, edges between identities, patterns.
+//! The graph store: node identities, versions of nodes, edges between identities, and patterns.
 //!
-//! A `Node` has only a key. A `NodeVersion` has a record and its interval, and is connected to its node by
-//! `VERSION_OF`. An `EDGE` connects two nodes, belongs to the repository that contains the reference, and has
-//! its own interval. A `Pattern` is itself a version. An `Owner` is a repository with its tenant. A writer of
-//! a repository first takes the write lock of its owner, so the records that it reads afterwards do not
-//! change until its commit. Records are bytes of the wire codec; next to them are the properties that
-//! statements test or operators search for.
+//! A `Node` has only a key. A `NodeVersion` has a record and its interval, and `VERSION_OF` connects it to
+//! its node. An `EDGE` connects two nodes, belongs to the repository that contains the reference, and has its
+//! own interval. A `Pattern` is a version with its record. An `Owner` is a repository with its tenant.
 //!
-//! Guarantees: staging only inserts. Retiring changes only versions that began earlier and that are open or
-//! were ended by an aborted generation. A reader sees an edge only if its owner and both ends are visible and
-//! in scope; this is tested before any limit. A part that is too large for one transaction is staged in
-//! several. Its records are invisible until its generation is published, and staging it again adds the
-//! missing ones.
+//! A writer of a repository first takes the write lock of its owner. The records that it reads afterwards
+//! therefore do not change until its commit. A record is stored as bytes of the wire codec. Properties next
+//! to it contain the values that statements test or operators search for.
+//!
+//! Guarantees:
+//!
+//! - Staging only inserts records.
+//! - Retiring changes only versions that began earlier. They must also be open, or an aborted generation must
+//!   have ended them.
+//! - A reader sees an edge only if its owner and both ends are visible and in scope. This is tested before
+//!   any limit.
+//! - A part that is too large for one transaction is staged in several transactions. Its records are
+//!   invisible until its generation is published. Staging the part again adds the records that are missing.
 
 mod edges;
 mod nodes;
@@ -130,7 +135,7 @@ impl Generations for Neo4jGraph {
             .map_err(fault::of("remove_repository", &repository))
     }
 
-    /// The server reuses freed space without a request.
+    /// Does nothing, because the server reuses freed space automatically.
     async fn compact(&self, _repository: RepositoryId) -> Result<(), MaintenanceError> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Versions of nodes as rows, and back.
+//! Converts versions of nodes to rows and rows to versions.
 
 use cairn_domain::{NodeKey, NodeRecord, RecordId, RunId};
 use cairn_wire::{Decode, Encode, Reader};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::fault::Fault;
 use crate::values::{key_text, position, row};
 
-/// `insert_row` makes `$rows`.
+/// Inserts versions of nodes. `insert_row` creates `$rows`.
 pub(crate) const INSERT: &str = "
 UNWIND $rows AS row
 MERGE (node:Node~ {key: row.node})
@@ -18,7 +18,7 @@ ON CREATE SET version.owner = $owner, version.tenant = $tenant, version.gen_from
     version.path = row.path, version.line = row.line, version.record = row.record
 MERGE (version)-[:VERSION_OF~]->(node)";
 
-/// `$rows` are keys of nodes.
+/// Retires versions of nodes. `$rows` are keys of nodes.
 pub(crate) const RETIRE: &str = "
 UNWIND $rows AS row
 MATCH (node:Node~ {key: row})<-[:VERSION_OF~]-(version:NodeVersion~)
@@ -27,7 +27,8 @@ WHERE version.owner = $owner AND version.gen_from < $generation
     AND (version.gen_to = $open OR version.gen_to IN $aborted)
 SET version.gen_to = $generation";
 
-/// The properties by which lists of nodes are sorted are stored next to the record.
+/// Creates a row of `INSERT`. The properties by which lists of nodes are sorted are stored next to the
+/// record.
 pub(crate) fn insert_row(run: RunId, node: &NodeRecord) -> BoltType {
     row([
         ("node", key_text(node.key.0).into()),
@@ -49,7 +50,7 @@ pub(crate) fn line_of(node: &NodeRecord) -> i64 {
     node.span.map_or(0, |span| i64::from(span.start))
 }
 
-/// The record of a version as statements return it.
+/// A version as statements return it, with its encoded record.
 #[derive(Deserialize)]
 pub(crate) struct NodeRow {
     pub(crate) record: Vec<u8>,
@@ -65,7 +66,7 @@ impl NodeRow {
 const RECORD_VERSION: u8 = 1;
 const CHECKSUM_BYTES: usize = 4;
 
-/// A record as bytes: format version, the record in the wire codec, a checksum of both.
+/// Encodes a record as bytes: the format version, the record in the wire codec, and a checksum of both.
 pub(crate) fn encode<R: Encode>(record: &R) -> Vec<u8> {
     let mut bytes = vec![RECORD_VERSION];
     record.encode(&mut bytes);
@@ -88,7 +89,7 @@ pub(crate) fn decode<R: Decode>(bytes: &[u8]) -> Result<R, Fault> {
     if reader.0.is_empty() { Ok(record) } else { Err(Fault::damaged("a record is followed by extra bytes")) }
 }
 
-/// Keys of nodes as text, for lists of parameters.
+/// Converts keys of nodes to text, for lists of parameters.
 pub(crate) fn key_texts(keys: &[NodeKey]) -> Vec<String> {
     keys.iter().map(|key| key_text(key.0)).collect()
 }

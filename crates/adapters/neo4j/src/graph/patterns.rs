@@ -1,4 +1,5 @@
-//! Patterns. They are few and are read whole, so a version is one record.
+//! Stores and reads patterns. They are few, and a reader always reads all of them, so each version is one
+//! record.
 
 use cairn_domain::{PatternRecord, RecordId, RunId};
 use neo4rs::BoltType;
@@ -9,14 +10,14 @@ use crate::graph::nodes::{decode, encode};
 use crate::graph::visibility::Visibility;
 use crate::values::{key_text, row};
 
-/// `insert_row` makes `$rows`.
+/// Inserts patterns. `insert_row` creates `$rows`.
 pub(crate) const INSERT: &str = "
 UNWIND $rows AS row
 MERGE (version:Pattern~ {key: row.key})
 ON CREATE SET version.pattern = row.pattern, version.owner = $owner, version.tenant = $tenant,
     version.gen_from = $generation, version.gen_to = $open, version.name = row.name, version.record = row.record";
 
-/// `$rows` are keys of patterns.
+/// Retires patterns. `$rows` are keys of patterns.
 pub(crate) const RETIRE: &str = "
 UNWIND $rows AS row
 MATCH (version:Pattern~ {owner: $owner})

@@ -1,4 +1,4 @@
-//! Reading by key: nodes, and the neighbours of one node.
+//! Reads nodes by key, and the neighbours of one node.
 
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord};
 use cairn_ports::{Direction, Neighbour};
@@ -67,8 +67,8 @@ pub(crate) async fn neighbours(
     neo4j.transact(&Neighbourhood { neo4j, query, wanted }).await
 }
 
-/// Returns every visible edge of the node, with the sort properties of its other end. The records are read
-/// later, for one page only.
+/// Returns the statement that reads every visible edge of the node, with the sort properties of its other
+/// end. The records are read later, and only for one page.
 fn statement(direction: Direction) -> String {
     let edge = match direction {
         Direction::Out => "(node)-[edge:EDGE~]->(other:Node~)",
@@ -84,14 +84,14 @@ fn statement(direction: Direction) -> String {
     )
 }
 
-/// Both statements of a query, in one transaction.
+/// A transaction that runs both statements of a query.
 struct Neighbourhood<'a> {
     neo4j: &'a Neo4j,
     query: Query,
     wanted: NeighbourQuery<'a>,
 }
 
-/// An edge with the sort properties of its other end.
+/// An edge, with the sort properties of its other end node.
 struct Found {
     edge: EdgeRecord,
     end: End,
@@ -113,7 +113,8 @@ impl Work for Neighbourhood<'_> {
     async fn run(&self, transaction: &mut Transaction) -> Result<Self::Output, Fault> {
         let rows = transaction.rows(self.query.clone()).await?;
         let mut found = rows.iter().map(|row| self.found(row)).collect::<Result<Vec<_>, _>>()?;
-        // Sorted here: the server compares some texts by UTF-16 units, and others by code points.
+        // The edges are sorted here, because the server compares some texts by UTF-16 units and others by
+        // code points.
         found.sort_by(|left, right| {
             let ends = order_key(&left.end).cmp(&order_key(&right.end));
             let edges = (left.edge.line, left.edge.key).cmp(&(right.edge.line, right.edge.key));
@@ -148,7 +149,8 @@ impl Neighbourhood<'_> {
         }
         let mut neighbours = Vec::with_capacity(found.len());
         for Found { edge, end } in found {
-            // A sweep removed the version in between, too early; on the next attempt the node is not visible.
+            // The version is missing if a sweep removed it too early, between the two statements. On the next
+            // attempt the node is not visible.
             let node = records.get(&end.version).cloned().ok_or_else(swept_during_read)?;
             neighbours.push(Neighbour { edge, node });
         }

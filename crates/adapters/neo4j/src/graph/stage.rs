@@ -1,4 +1,4 @@
-//! Staging: writes the records of a part of a run, in as few transactions as their number allows.
+//! Stages a part of a run: writes its records in as few transactions as possible.
 
 use async_trait::async_trait;
 use cairn_domain::{EdgeRecord, PatternKey, RepositoryId, RunId};
@@ -11,9 +11,9 @@ use crate::graph::{edges, nodes, patterns};
 use crate::transaction::{Transaction, Work};
 use crate::values::{BATCH_ROWS, OPEN, generation_number, key_text};
 
-/// Takes the write lock of the owner, then returns its tenant and, if the ledger is in this database, the
-/// state of the run. The lock comes first: the statement then reads the records that other writers of the
-/// repository have committed, and no other writer commits until the end.
+/// Takes the write lock of the owner. Then it returns the owner's tenant and, if the ledger is in this
+/// database, the state of the run. Because the lock comes first, the statement reads the records that other
+/// writers of the repository have committed. No other writer commits until this transaction ends.
 const GUARD: &str = "
 MERGE (owner:Owner~ {key: $owner})
 ON CREATE SET owner.tenant = $tenant
@@ -26,11 +26,11 @@ RETURN owner.tenant AS tenant, run.state AS state";
 struct Step {
     statement: &'static str,
     rows: Vec<BoltType>,
-    /// Nodes that must exist before the rows are connected to them.
+    /// Nodes that must exist before the rows can be connected to them.
     ends: Vec<String>,
 }
 
-/// One transaction: the guard, then steps of at most `BATCH_ROWS` rows together.
+/// One transaction: the guard statement, followed by steps that together have at most `BATCH_ROWS` rows.
 struct Batch<'a> {
     neo4j: &'a Neo4j,
     staging: &'a Staging,
@@ -45,7 +45,8 @@ pub(crate) async fn stage(neo4j: &Neo4j, staging: &Staging, staged: &StagedGraph
     Ok(())
 }
 
-/// A generation writes only records that its repository owns.
+/// Fails if a record belongs to another repository: a generation may write only records that its repository
+/// owns.
 fn check_owner(repository: RepositoryId, staged: &StagedGraph) -> Result<(), Fault> {
     let is_foreign = staged.nodes.iter().any(|node| node.repository != repository)
         || staged.edges.iter().any(|edge| edge.owner != repository)
@@ -53,7 +54,8 @@ fn check_owner(repository: RepositoryId, staged: &StagedGraph) -> Result<(), Fau
     if is_foreign { Err(Fault::invalid("a record belongs to another repository than the run")) } else { Ok(()) }
 }
 
-/// The steps, each list sorted by its keys: writers that take locks in one order cannot deadlock.
+/// Returns the steps. Each list is sorted by its keys, because writers that take locks in the same order
+/// cannot deadlock.
 fn steps(run: RunId, staged: &StagedGraph) -> Vec<Step> {
     let mut retired_nodes = staged.retired_nodes.clone();
     retired_nodes.sort_unstable();
@@ -89,7 +91,7 @@ fn ends(edges: &[&EdgeRecord]) -> Vec<String> {
     nodes::key_texts(&keys)
 }
 
-/// Joins small steps, so that a small part is one transaction.
+/// Joins small steps into batches, so that a small part needs only one transaction.
 fn batches(steps: Vec<Step>) -> Vec<Vec<Step>> {
     let mut batches: Vec<Vec<Step>> = Vec::new();
     let mut num_rows = usize::MAX;
@@ -136,8 +138,8 @@ impl Batch<'_> {
             .param("generation", generation_number(self.staging.run.generation))
     }
 
-    /// Returns whether the records must be written. A writer for a published run is late and has nothing to
-    /// add.
+    /// Returns whether the records must be written. If the run is already published, the writer is late and
+    /// has nothing to add.
     async fn guard(&self, transaction: &mut Transaction) -> Result<bool, Fault> {
         let rows = transaction.rows(self.query(GUARD)).await?;
         let row = rows.first().ok_or_else(|| Fault::damaged("a repository has no owner"))?;

@@ -1,8 +1,8 @@
 //! Sweeping: removes records that no view can see, and reverts generations that were never published.
 //!
-//! Every statement finds its records by owner and generation and changes at most one batch. A second run
-//! therefore continues where the first one stopped. A node without references is removed with its last
-//! version or edge.
+//! Every statement selects its records by owner and generation and changes at most one batch. If a sweep
+//! stops, the next sweep therefore continues at the same point. A node without references is removed together
+//! with its last version or edge.
 
 use async_trait::async_trait;
 use cairn_domain::{GenerationId, RepositoryId, Tenant};
@@ -13,18 +13,21 @@ use crate::fault::Fault;
 use crate::transaction::{Transaction, Work};
 use crate::values::{BATCH_ROWS, OPEN, generation_number, key_text};
 
-/// Takes the write lock of the owner: no other writer stages or retires for the repository until the commit.
+/// Takes the write lock of the owner. No other writer can stage or retire records of the repository until the
+/// commit.
 const LOCK: &str = "MATCH (owner:Owner~ {key: $owner}) SET owner.swept = $generation RETURN owner.tenant AS tenant";
 
-/// The records that are found by generation: the name of a record in a statement, and its pattern.
+/// The kinds of records that are selected by generation: the name of a record in a statement, and its
+/// pattern.
 const RECORDS: [(&str, &str); 3] = [
     ("version", "(version:NodeVersion~ {owner: $owner})"),
     ("edge", "()-[edge:EDGE~ {owner: $owner}]->()"),
     ("version", "(version:Pattern~ {owner: $owner})"),
 ];
 
-/// Statements that remove a batch of records and return their number and the nodes that they were connected
-/// to. Edges are removed first: most nodes then still have a version and need no check for other references.
+/// Statements that remove a batch of records. They return the number of removed records and the nodes to
+/// which these were connected. Edges are removed first, because most nodes then still have a version and need
+/// no check for other references.
 const REMOVE: [&str; 3] = [
     "MATCH (source:Node~)-[edge:EDGE~ {owner: $owner}]->(target:Node~) WHERE edge.CONDITION
      WITH source, edge, target LIMIT $limit
@@ -104,7 +107,7 @@ struct Sweep<'a> {
     generation: GenerationId,
 }
 
-/// One batch of a statement that returns `removed` and `nodes`.
+/// One batch of a statement. The statement returns `removed` and `nodes`.
 struct Batch<'a> {
     sweep: Sweep<'a>,
     statement: &'a str,
@@ -126,7 +129,7 @@ impl Sweep<'_> {
         Ok(num_removed)
     }
 
-    /// Runs batches until one is not full; returns the number of changed records.
+    /// Runs batches until a batch is not full. Returns the number of changed records.
     async fn repeat(&self, statement: &str) -> Result<u64, Fault> {
         let mut total = 0;
         loop {
@@ -138,7 +141,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Number of records that still refer to the generation.
+    /// Returns the number of records that still refer to the generation.
     async fn remaining(&self) -> Result<u64, Fault> {
         let mut total = 0;
         for (name, pattern) in RECORDS {

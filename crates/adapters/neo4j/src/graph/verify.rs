@@ -43,7 +43,7 @@ fn edges_statement() -> String {
     )
 }
 
-/// Verifies every row that the statement returns, by pages.
+/// Reads every row of the statement in pages, and verifies it.
 async fn each(
     neo4j: &Neo4j,
     repository: RepositoryId,
@@ -58,7 +58,8 @@ async fn each(
     loop {
         let rows = neo4j.transact(&page(after)).await?;
         rows.iter().try_for_each(&verify)?;
-        // Versions of one node share a position, so the next page starts at the last position again.
+        // Versions of one node have the same position, so the next page starts at the last position of this
+        // page again.
         match rows.last() {
             Some(row) if rows.len() as i64 == PAGE_RECORDS => after = row.get::<i64>("position")? - 1,
             _ => return Ok(()),
@@ -76,7 +77,8 @@ struct VersionRow {
     nodes: Vec<String>,
 }
 
-/// The properties next to a record must match it, and the version must be connected to the node of its key.
+/// Verifies that the properties next to a record match the record, and that the version is connected to the
+/// node of its key.
 fn verify_version(repository: RepositoryId, row: &VersionRow) -> Result<(), Fault> {
     let record: NodeRecord = decode(&row.record)?;
     let agrees = record.repository == repository

@@ -1,4 +1,4 @@
-//! View and scope of a query, as conditions in a statement and their parameters.
+//! Converts the view and scope of a query to conditions in a statement and their parameters.
 
 use cairn_domain::{RepositoryScope, Scope, View};
 use neo4rs::{BoltType, Query};
@@ -6,16 +6,16 @@ use neo4rs::{BoltType, Query};
 use crate::connection::Neo4j;
 use crate::values::{generation_number, key_text, number};
 
-/// Replaces `SEES(name)` in a statement: the record belongs to a visible repository, and its interval is
-/// visible.
+/// Replaces `SEES(name)` in a statement. The condition is true if the record belongs to a visible repository
+/// and its interval is visible.
 const CONDITION: &str = "NAME.gen_from < $next_gen AND NOT NAME.gen_from IN $hidden \
      AND (NAME.gen_to >= $next_gen OR NAME.gen_to IN $hidden) \
      AND NAME.tenant = $tenant AND ($all OR NAME.owner IN $owners) AND NOT NAME.owner IN $hidden_owners";
 
-/// Names that statements use for the records that they test.
+/// Names that statements use for the records that `SEES` tests.
 const NAMES: [&str; 5] = ["version", "start", "source", "target", "edge"];
 
-/// View and scope of one query.
+/// The view and the scope of one query.
 pub(crate) struct Visibility<'a> {
     view: &'a View,
     scope: &'a Scope,
@@ -26,7 +26,7 @@ impl<'a> Visibility<'a> {
         Self { view, scope }
     }
 
-    /// A statement in which `SEES(name)` is expanded and its parameters are set.
+    /// Returns a query in which each `SEES(name)` is expanded and its parameters are set.
     pub(crate) fn query(&self, neo4j: &Neo4j, template: &str) -> Query {
         let hidden: Vec<i64> = self.view.hidden.iter().copied().map(generation_number).collect();
         let hidden_owners: Vec<String> = self.view.hidden_repositories.iter().map(|id| key_text(id.0)).collect();

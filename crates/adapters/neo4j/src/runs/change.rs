@@ -1,4 +1,4 @@
-//! One command in one transaction: lock, load, apply, save.
+//! Executes one command in one transaction: it locks, loads, changes and saves documents.
 
 use async_trait::async_trait;
 use cairn_domain::{GenerationId, RunId};
@@ -14,7 +14,7 @@ use crate::values::{generation_number, key_text};
 
 const LOCK_REGISTRY: &str = "MERGE (registry:Registry~ {key: 'registry'}) SET registry.is_locked = true";
 
-/// Locks the nodes of repository and run that exist; a parameter that is null matches nothing.
+/// Locks the nodes of the repository and the run, if they exist. A parameter that is null matches nothing.
 const LOCK: &str = "
 OPTIONAL MATCH (repository:Repository~ {key: $repository})
 OPTIONAL MATCH (run:Run~ {generation: $run})
@@ -34,18 +34,20 @@ const LOAD_RUN: &str = "MATCH (run:Run~ {generation: $run}) RETURN run.document 
 const GENERATIONS: &str = "
 MATCH (run:Run~ {repository: $repository}) RETURN run.generation AS generation ORDER BY generation";
 
-/// Changes that a document remembers: many more than can happen to it during the retries of one call.
+/// Number of changes whose tokens a document stores. During the retries of one call, far fewer changes can
+/// happen to a document.
 const REMEMBERED: usize = 64;
 
 pub(super) struct Change<'a> {
     neo4j: &'a Neo4j,
     command: &'a Command,
     reach: Reach,
-    /// A random number that distinguishes this call from all others.
+    /// A random number that distinguishes this call from all other calls.
     token: i64,
 }
 
-/// The documents, with the tokens of the latest changes of the document that the command changes.
+/// The loaded documents, and the tokens of the latest changes. The tokens belong to the document that the
+/// command changes.
 struct Loaded {
     documents: Documents,
     changes: Vec<i64>,
@@ -56,7 +58,7 @@ impl<'a> Change<'a> {
         Self { neo4j, command, reach: command.reach(), token: rand::random() }
     }
 
-    /// A statement with parameters for the documents that the command reads.
+    /// Returns a query with the parameters that select the documents of the command.
     fn query(&self, statement: &str) -> Query {
         self.neo4j
             .query(statement)
@@ -78,7 +80,7 @@ impl<'a> Change<'a> {
             run: optional_document(row, "run")?,
             ..Documents::default()
         };
-        // A run is identified by generation and repository.
+        // A run is identified by its generation and its repository, so the repository is compared too.
         let is_other = |run: &RunDocument| self.reach.run.is_some_and(|wanted| wanted != run.ledger.id);
         if documents.run.as_ref().is_some_and(is_other) {
             documents.run = None;
@@ -91,8 +93,8 @@ impl<'a> Change<'a> {
         Ok(Loaded { documents, changes })
     }
 
-    /// Loads the unfinished run if the command names none, the published run, and the generations of a
-    /// deleted repository.
+    /// Loads further documents: the unfinished run if the command names no run, the published run, and the
+    /// generations of a deleted repository.
     async fn load_related(&self, transaction: &mut Transaction, documents: &mut Documents) -> Result<(), Fault> {
         let Some(state) = documents.repository.as_ref().map(|document| document.state.clone()) else { return Ok(()) };
         if let (None, Some(generation)) = (self.reach.run, state.unfinished) {
@@ -132,7 +134,8 @@ impl Work for Change<'_> {
                 return Ok(answer);
             }
             if matches!(self.command, Command::Begin { .. }) {
-                // The run was cancelled before the reply to its first commit arrived: it is not begun again.
+                // The run was cancelled before the reply to its first commit arrived, so it is not begun
+                // again.
                 return Err(Refusal::Conflict("the run was begun and has ended since").into());
             }
         }
@@ -146,7 +149,8 @@ impl Work for Change<'_> {
     }
 }
 
-/// The reply to a command that was saved already. `None` if applying the command again gives the same reply.
+/// Returns the reply to a command whose change is already saved. `None` if applying the command again gives
+/// the same reply.
 fn answered(command: &Command, documents: &Documents) -> Option<CommandReply> {
     let state = documents.repository.as_ref().map(|document| &document.state);
     match command {
@@ -155,7 +159,7 @@ fn answered(command: &Command, documents: &Documents) -> Option<CommandReply> {
             let begun = |generation| CommandReply::Begun(RunId { repository: *repository, generation });
             state.and_then(|state| state.unfinished).map(begun)
         }
-        // A second reply sends a job twice, which every stage allows.
+        // If this reply is returned twice, a job is sent twice, which every stage allows.
         Command::EndPart { .. } => documents.run.as_ref().map(|run| CommandReply::Released(run.ledger.unsent())),
         Command::Ask { .. } | Command::Schedule { .. } => state.map(|state| CommandReply::Asked(state.requests.last)),
         Command::Dispatch { .. } => state.map(|state| {

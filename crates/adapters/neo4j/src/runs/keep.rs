@@ -1,6 +1,6 @@
-//! Saving documents: only those that a command changed, each with the properties that queries use.
+//! Saves the documents that a command changed, each with the properties that queries use.
 //!
-//! A new document is created, never merged: if another command has created it in the meantime, the constraint
+//! A new document is created, never merged. If another command has created it in the meantime, the constraint
 //! refuses the statement and the change is retried.
 
 use cairn_domain::{PartEnd, RepositoryId, RunState};
@@ -40,11 +40,11 @@ DELETE part";
 
 const FORGET_RUNS: &str = "MATCH (run:Run~ {repository: $repository}) WHERE run.generation <= $until DELETE run";
 
-/// Tokens of the latest changes of the document that a command changes.
+/// Tokens of the latest changes. They belong to the document that the command changes.
 pub(super) type Changes<'a> = &'a [i64];
 
-/// Saves the documents that differ between `before` and `after`. `changes` are stored at the run that the
-/// command names, otherwise at the repository.
+/// Saves the documents that differ between `before` and `after`. `changes` are stored on the node of the run
+/// that the command names, or on the node of the repository if it names no run.
 pub(super) async fn documents(
     neo4j: &Neo4j,
     transaction: &mut Transaction,

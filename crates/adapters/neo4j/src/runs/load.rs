@@ -1,4 +1,4 @@
-//! Reading documents.
+//! Reads the documents of catalogue and ledger.
 
 use cairn_domain::{PartEnd, PartId, PublishedSeq, RepositoryId, RunId, View};
 use cairn_ports::{RepositoryQuery, RunQuery};
@@ -37,7 +37,7 @@ pub(super) async fn repositories(neo4j: &Neo4j, query: RepositoryQuery) -> Resul
         }
     };
     let mut found: Vec<RepositoryDocument> = documents(neo4j, query).await?;
-    // Sorted here: the server does not order all texts by their bytes.
+    // The documents are sorted here, because the server does not order all texts by their bytes.
     found.sort_by(|left, right| {
         let key = |document: &RepositoryDocument| (document.details.tenant.clone(), document.details.name.clone());
         key(left).cmp(&key(right))
@@ -84,7 +84,7 @@ pub(super) async fn runs(neo4j: &Neo4j, query: RunQuery) -> Result<Vec<RunDocume
             select("run.state = 'running' AND run.has_unsent WITH run ORDER BY run.generation LIMIT $limit")
                 .param("limit", number(limit as u64))
         }
-        // In one repository, a later generation is published later.
+        // In one repository, a run with a later generation is also published later.
         RunQuery::PublishedAt { repositories, seq } => {
             newest_of_each("run.repository IN $repositories AND run.published_seq <= $seq", &repositories)
                 .param("seq", number(seq.0))
@@ -135,13 +135,13 @@ impl PartRow {
     }
 }
 
-/// The documents in the column `document` of the rows of a statement.
+/// Decodes the documents in the column `document` of all rows of a statement.
 async fn documents<T: Decode>(neo4j: &Neo4j, query: Query) -> Result<Vec<T>, Fault> {
     let rows = neo4j.transact(&query).await?;
     rows.iter().map(|row| decode(&row.get::<Vec<u8>>("document")?)).collect()
 }
 
-/// A document of a node that may not exist, or may have no document yet.
+/// Decodes a document of a node. Returns `None` if the node does not exist or has no document yet.
 pub(super) fn optional_document<T: Decode>(row: &Row, column: &str) -> Result<Option<T>, Fault> {
     row.get::<Option<Vec<u8>>>(column)?.map(|bytes| decode(&bytes)).transpose()
 }

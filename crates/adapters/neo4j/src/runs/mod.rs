@@ -1,14 +1,15 @@
-//! Documents of catalogue and ledger: one node for the registry, and one for each repository, run, ended part
-//! and publication. `cairn_runs` makes the decisions; this module locks, loads and saves documents.
+//! Stores the documents of catalogue and ledger. There is one node for the registry, and one for each
+//! repository, run, ended part and publication. `cairn_runs` makes the decisions; this module locks, loads
+//! and saves documents.
 //!
-//! A change first takes the write locks of the documents that it reads, in one order (registry, repository,
-//! runs), and then reads them. The server reads the committed state of that moment, so reading before locking
-//! could use a state that another call has changed since. Commands on the same document are therefore
-//! executed one after the other.
+//! A change first takes the write locks of the documents that it reads, always in the same order (registry,
+//! repository, runs), and then reads them. The server reads the state that is committed at that moment.
+//! Reading before locking could therefore use a state that another call has changed since. Commands on the
+//! same document are thus executed one after the other.
 //!
-//! A commit without a reply may have happened. Most commands would fail, or reply differently, if they were
-//! applied twice. Each call therefore stores its own token in the document that it changes. A retry that
-//! finds its token only returns the reply of the first attempt.
+//! If the reply to a commit is lost, the commit may still have succeeded. Most commands would fail, or reply
+//! differently, if they were applied twice. Each call therefore stores its own token in the document that it
+//! changes. If a retry finds its token, it only returns the reply of the first attempt.
 
 mod change;
 mod keep;

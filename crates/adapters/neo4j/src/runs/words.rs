@@ -1,13 +1,13 @@
-//! Domain values as statements use them.
+//! Converts domain values to the values that statements use.
 
 use cairn_domain::{Lane, RunState, StageName};
 
 use crate::fault::Fault;
 
-/// `superseded_at_ms` of a run without a successor.
+/// Value of `superseded_at_ms` for a run without a successor.
 pub(super) const NEVER: i64 = i64::MAX;
 
-/// Interactive jobs come first.
+/// The sort number of a lane. Interactive jobs come first.
 pub(super) fn lane_number(lane: Lane) -> i64 {
     match lane {
         Lane::Interactive => 0,

@@ -1,4 +1,4 @@
-//! A proxy that reads the requests of a client, and cuts a connection at a commit.
+//! A proxy that reads the requests of a client and can cut a connection at a commit.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Requests of Bolt 4.4, by their signature.
+/// Requests of Bolt 4.4, identified by their signature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Request {
     Begin,
@@ -17,18 +17,18 @@ pub enum Request {
     Other(u8),
 }
 
-/// When the connection ends; each entry is used once.
+/// The moment at which the proxy cuts the connection. Each entry is used once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cut {
     /// The server never receives the commit.
     BeforeCommit,
-    /// The server has committed; the client never receives the reply.
+    /// The server has committed, but the client never receives the reply.
     AfterCommit,
 }
 
 struct Shared {
     server: String,
-    /// Requests of each connection, in their order.
+    /// Requests of each connection, in the order of their arrival.
     seen: Mutex<Vec<Vec<Request>>>,
     cuts: Mutex<Vec<Cut>>,
 }
@@ -53,7 +53,7 @@ impl BoltProxy {
         Ok(Self { url, shared })
     }
 
-    /// The next commits are cut in this way, in order from the last entry to the first.
+    /// Cuts the next commits in these ways. The last entry is used first.
     pub fn cut(&self, cuts: &[Cut]) {
         self.shared.cuts.lock().expect("cuts").extend_from_slice(cuts);
     }
@@ -82,7 +82,7 @@ async fn carry(mut client: TcpStream, shared: Arc<Shared>) -> Result<()> {
                 }
                 server.write_all(bytes).await?;
                 if cut == Some(Cut::AfterCommit) {
-                    // The reply shows that the commit has happened; it is not passed on.
+                    // The reply shows that the commit has happened. The proxy does not pass it on.
                     server.read_u8().await?;
                     return Ok(());
                 }
@@ -102,7 +102,7 @@ impl Shared {
         seen.len() - 1
     }
 
-    /// How to cut the connection, if the requests contain a commit.
+    /// Records the requests. Returns how to cut the connection if they contain a commit.
     fn note(&self, number: usize, requests: Vec<Request>) -> Option<Cut> {
         let has_commit = requests.contains(&Request::Commit);
         self.seen.lock().expect("seen")[number].extend(requests);
@@ -110,8 +110,8 @@ impl Shared {
     }
 }
 
-/// Parses the bytes of a client: 20 bytes of handshake, then messages in chunks, each ended by an empty
-/// chunk.
+/// Parses the bytes of a client. They are 20 bytes of handshake and then messages in chunks. An empty chunk
+/// ends each message.
 #[derive(Default)]
 struct Requests {
     has_greeted: bool,

@@ -1,4 +1,4 @@
-//! The conformance suites of the graph store, of catalogue and ledger, and of API keys.
+//! Runs the conformance suites of the graph store, of catalogue and ledger, and of API keys.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use cairn_ports::{GraphStore, KeyStore, RunDocuments};
 
 use crate::server::Namespace;
 
-/// The faults run first: if their leftovers could make a check fail, the suite that follows would show it.
+/// The faults run first. If they leave data that makes a check fail, the suite that runs afterwards shows it.
 #[tokio::test(flavor = "multi_thread")]
 async fn graph_store_passes_the_suite() -> Result<()> {
     let Some(namespace) = Namespace::open("contract").await? else { return Ok(()) };
@@ -32,7 +32,7 @@ async fn run_documents_pass_the_suite() -> Result<()> {
     namespace.close().await
 }
 
-/// Catalogue, ledger, outbox and requests, based on the documents.
+/// Runs the suites of catalogue, ledger, outbox and requests, which are all stored as documents.
 #[tokio::test(flavor = "multi_thread")]
 async fn catalogue_and_ledger_pass_the_suite() -> Result<()> {
     let Some(namespace) = Namespace::open("runs").await? else { return Ok(()) };

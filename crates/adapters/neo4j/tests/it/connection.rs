@@ -1,4 +1,4 @@
-//! Guarantees of every transaction, observed on the wire.
+//! Tests guarantees of every transaction by observing the traffic with the server.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ async fn commit_with_lost_reply_is_applied_once() -> Result<()> {
         staged.retired_nodes = before.nodes.iter().map(|node| node.key).collect();
         staged.retired_edges = before.edges.iter().map(|edge| edge.key).collect();
         stage(&graph, run(r, generation), staged).await?;
-        ensure!(proxy.cuts_left() == 0, "nothing was cut");
+        ensure!(proxy.cuts_left() == 0, "no connection was cut");
         let of_generation = format!("WHERE x.gen_from = {generation} RETURN count(x) AS count");
         ensure!(namespace.count(&format!("MATCH (x:NodeVersion~) {of_generation}")).await? == 50);
         ensure!(namespace.count(&format!("MATCH ()-[x:EDGE~]->() {of_generation}")).await? == 49);
@@ -85,7 +85,8 @@ async fn cancelled_caller_leaves_no_lock() -> Result<()> {
     let graph = Neo4jGraph::new(namespace.neo4j.clone());
     let r = repository("r");
     stage(&graph, run(r, 1), chain(r, 2)).await?;
-    // The calls are cancelled after increasing times; some are cancelled between the lock and the commit.
+    // The calls are cancelled after increasing times, so that some are cancelled between the lock and the
+    // commit.
     for microseconds in (0..40).map(|step| step * 500) {
         let staged = chain(r, 400);
         let _ = timeout(Duration::from_micros(microseconds), stage(&graph, run(r, 2), staged)).await;

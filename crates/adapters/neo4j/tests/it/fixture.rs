@@ -1,4 +1,4 @@
-//! A small graph: numbered nodes, and calls between them.
+//! Creates a small graph of numbered nodes and calls between them.
 
 use anyhow::Result;
 use cairn_domain::{
@@ -52,7 +52,7 @@ pub fn call(owner: RepositoryId, source: &NodeRecord, target: &NodeRecord, ordin
     }
 }
 
-/// Nodes, and a call from each to the next.
+/// Returns nodes, and a call from each node to the next.
 pub fn chain(repository: RepositoryId, num_nodes: u32) -> StagedGraph {
     let nodes: Vec<NodeRecord> = (0..num_nodes).map(|number| node(repository, number)).collect();
     let edges = nodes.windows(2).map(|pair| call(repository, &pair[0], &pair[1], 0)).collect();
@@ -75,7 +75,7 @@ pub fn view(next_gen: u64) -> View {
     View { next_gen, ..View::default() }
 }
 
-/// Names of the nodes that a view shows.
+/// Returns the names of the nodes that are visible in a view.
 pub async fn names(graph: &Neo4jGraph, view: &View, repository: RepositoryId) -> Result<Vec<String>> {
     let page = graph.scroll_nodes(view, &Scope::all(tenant()), repository, 0).await?;
     let mut names: Vec<String> = page.items.into_iter().map(|node| node.name).collect();

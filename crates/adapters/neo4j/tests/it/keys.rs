@@ -1,4 +1,4 @@
-//! API keys when replies of the server are lost, and when several calls change one key.
+//! Tests API keys when replies of the server are lost, and when several calls change one key.
 
 use anyhow::{Result, ensure};
 use cairn_domain::{Digest, Tenant};
@@ -33,10 +33,10 @@ async fn key_with_lost_commit_reply_is_created_once() -> Result<()> {
     for (number, cut) in [(1, Cut::AfterCommit), (2, Cut::BeforeCommit)] {
         proxy.cut(&[cut]);
         keys.create(key(number)).await?;
-        ensure!(proxy.cuts_left() == 0, "nothing was cut");
+        ensure!(proxy.cuts_left() == 0, "no connection was cut");
         ensure!(keys.find(&key(number).hash).await? == Some(key(number)));
-        // This is another call, not a retry of the first one.
-        let again = keys.create(key(number)).await.expect_err("it exists");
+        // This is a new call, not a retry of the first call.
+        let again = keys.create(key(number)).await.expect_err("the key exists");
         ensure!(again.kind == ErrorKind::AlreadyExists, "{again:?}");
     }
     ensure!(keys.list(None).await?.len() == 2);

@@ -1,4 +1,4 @@
-//! Tests against a real server, whose address is `CAIRN_NEO4J_URL`.
+//! Tests against a real server. `CAIRN_NEO4J_URL` is the address of the server.
 
 mod bolt_proxy;
 mod clock;

@@ -1,5 +1,5 @@
-//! The graph compared with a model: both get the same generations, aborts and sweeps, and are read through
-//! the same views. Names and paths are chosen so that databases order them differently.
+//! Compares the graph with a model. Both get the same generations, aborts and sweeps, and both are read
+//! through the same views. The names and paths are chosen so that some databases order them differently.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::server::Namespace;
 
 const SEEDS: [u64; 2] = [1, 20_261_122];
 const NUM_STEPS: u64 = 7;
-/// UTF-16 sorts the crab before the replacement character, code points sort it after. Paths with `/` and `.`,
-/// and digits, are similar cases.
+/// In UTF-16 order, the crab comes before the replacement character; in code-point order, it comes after.
+/// Paths with `/` and `.`, and names with digits, are similar cases.
 const NAMES: [&str; 6] = ["z", "\u{FFFD}", "\u{1F980}", "ä", "Z", "z10"];
 const PATHS: [&str; 4] = ["a/\u{1F980}.py", "a/\u{FFFD}.py", "a.py", "a/z.py"];
 
@@ -97,7 +97,7 @@ impl Model {
     }
 }
 
-/// Random numbers from a seed.
+/// Generates random numbers from a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -180,7 +180,7 @@ async fn graph_equals_its_model() -> Result<()> {
     namespace.close().await
 }
 
-/// Both graphs, and the view for the queries.
+/// The graph and its model, and the view for the queries.
 struct Lives {
     model: Model,
     graph: Neo4jGraph,
@@ -189,7 +189,7 @@ struct Lives {
 }
 
 impl Lives {
-    /// A run that is published, or aborted and possibly swept.
+    /// Adds a run that is published, or aborted and possibly swept.
     async fn step(&mut self, generation: u64, dice: &mut Dice) -> Result<()> {
         let index = (generation % 2) as usize;
         let (owner, other) = (self.repositories[index], self.repositories[1 - index]);

@@ -1,4 +1,4 @@
-//! Commands whose commit has an unknown result, and the effects of the ledger on the graph.
+//! Tests commands when the result of their commit is unknown, and the effects of the ledger on the graph.
 
 use anyhow::{Context, Result, bail, ensure};
 use cairn_domain::{
@@ -50,7 +50,7 @@ fn end(run: RunId, part: PartId) -> Command {
     Command::EndPart { run, part, end: PartEnd::Done, report: String::new(), now_ms: 2 }
 }
 
-/// Begins a run of the repository.
+/// Registers the repository, begins a run of it, and returns its id.
 async fn begun(runs: &Neo4jRuns, repository: RepositoryId) -> Result<RunId> {
     runs.change(register(repository)).await?;
     let lease = Command::Lease { repository, now_ms: 10, ttl_ms: 1000 };
@@ -61,8 +61,8 @@ async fn begun(runs: &Neo4jRuns, repository: RepositoryId) -> Result<RunId> {
     }
 }
 
-/// All commands in the life of a run. If any commit, or the reply to it, is lost, the command replies as if
-/// nothing had happened, and is applied once.
+/// Executes all commands in the life of a run. In each case a commit or its reply is lost. The command must
+/// reply as if nothing had been lost, and it must be applied once.
 #[tokio::test(flavor = "multi_thread")]
 async fn command_with_lost_commit_reply_is_applied_once() -> Result<()> {
     let Some(namespace) = Namespace::open("commands").await? else { return Ok(()) };
@@ -75,7 +75,7 @@ async fn command_with_lost_commit_reply_is_applied_once() -> Result<()> {
             proxy.cut(&[cut]);
             let name = command.name();
             let answer = runs.change(command).await.with_context(|| format!("{name} after {cut:?}"))?;
-            ensure!(proxy.cuts_left() == 0, "nothing was cut");
+            ensure!(proxy.cuts_left() == 0, "no connection was cut");
             Ok(answer)
         };
         ensure!(change(register(repository)).await? == CommandReply::Done);
@@ -114,7 +114,7 @@ async fn graph_refuses_records_of_an_aborted_run() -> Result<()> {
     stage(&graph, run, chain(run.repository, 3)).await?;
     let (state, message) = (RunState::Failed, "no reason".to_owned());
     runs.change(Command::Abort { run, state, message, now_ms: 9 }).await?;
-    let error = stage(&graph, run, chain(run.repository, 3)).await.expect_err("the run is over");
+    let error = stage(&graph, run, chain(run.repository, 3)).await.expect_err("the run has ended");
     ensure!(error.downcast::<GraphStoreError>()?.kind == ErrorKind::Conflict);
     namespace.close().await
 }

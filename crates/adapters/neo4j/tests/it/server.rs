@@ -1,4 +1,4 @@
-//! The configured test server, and a separate namespace for each test.
+//! Connects to the configured test server, and creates a separate namespace for each test.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,11 +8,11 @@ use cairn_servers::given;
 use neo4rs::{ConfigBuilder, Graph, Query, Row, Txn};
 use secrecy::ExposeSecret;
 
-/// A namespace that is emptied at the end of its test.
+/// A namespace whose data is removed at the end of its test.
 pub struct Namespace {
     pub neo4j: Neo4j,
     pub config: Neo4jConfig,
-    /// The driver itself, to bypass the adapter.
+    /// The driver, for statements that bypass the adapter.
     driver: Graph,
 }
 
@@ -30,7 +30,8 @@ impl Namespace {
         Ok(Some(Self { neo4j, config, driver }))
     }
 
-    /// Runs a statement in a transaction of the driver. `~` is replaced as in the adapter.
+    /// Runs a statement in a transaction of the driver. The suffix of the namespace replaces each `~`, as in
+    /// the adapter.
     pub async fn run(&self, statement: &str) -> Result<Vec<Row>> {
         let text = statement.replace('~', &format!("_{}", self.config.namespace));
         let mut txn = self.driver.start_txn().await?;
@@ -43,7 +44,7 @@ impl Namespace {
         Ok(rows)
     }
 
-    /// Runs a statement in a transaction that stays open.
+    /// Runs a statement in a transaction that remains open.
     pub async fn begin(&self, statement: &str) -> Result<Txn> {
         let mut txn = self.driver.start_txn().await?;
         txn.run(statement.replace('~', &format!("_{}", self.config.namespace))).await?;
@@ -64,7 +65,7 @@ impl Namespace {
         Ok(self.run(statement).await?[0].get("count")?)
     }
 
-    /// Removes data, constraints and indexes.
+    /// Removes the data, constraints and indexes of the namespace.
     pub async fn close(self) -> Result<()> {
         let suffix = &self.config.namespace;
         let labels = [
@@ -83,7 +84,7 @@ impl Namespace {
             let wipe = format!("MATCH (n:{label}~) WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS count");
             while self.count(&wipe).await? > 0 {}
         }
-        // An index that belongs to a constraint is removed with it.
+        // Removing a constraint also removes its index.
         for (kind, show) in [("CONSTRAINT", "CONSTRAINTS YIELD name"), ("INDEX", "INDEXES YIELD name")] {
             let show = format!("SHOW {show} WHERE name ENDS WITH '_{suffix}' RETURN name");
             for row in self.run(&show).await? {

@@ -1,4 +1,4 @@
-//! Late writers, and the order of retirement marks.
+//! Tests writers that are late, and retirements that arrive in different orders.
 
 use anyhow::{Result, ensure};
 use cairn_domain::Tenant;
@@ -12,7 +12,7 @@ fn retiring(number: u32) -> StagedGraph {
     StagedGraph { retired_nodes: vec![node(repository("r"), number).key], ..StagedGraph::default() }
 }
 
-/// Sets the state of a run, as the ledger does.
+/// Sets the state of a run in the same way as the ledger.
 async fn end_run(namespace: &Namespace, generation: u64, state: &str) -> Result<()> {
     let owner = repository("r");
     namespace
@@ -34,7 +34,8 @@ async fn late_insert_after_retirement_changes_nothing() -> Result<()> {
     stage(&graph, run(r, 1), chain(r, 3)).await?;
     ensure!(names(&graph, &view(3), r).await? == ["function1", "function2"]);
     ensure!(mark(&namespace, 2).await? == 1);
-    // This also holds after a sweep has removed the record, if the run has ended in the ledger.
+    // A late writer adds nothing even after a sweep has removed the record, if the run has ended in the
+    // ledger.
     end_run(&namespace, 1, "published").await?;
     graph.sweep_retired(r, &[run(r, 2).generation]).await?;
     stage(&graph, run(r, 1), chain(r, 3)).await?;
@@ -52,7 +53,8 @@ async fn published_mark_is_never_overwritten() -> Result<()> {
     end_run(&namespace, 2, "published").await?;
     stage(&graph, run(r, 3), retiring(0)).await?;
     ensure!((mark(&namespace, 2).await?, mark(&namespace, 3).await?) == (2, 0));
-    // A record that an aborted generation ended can be ended again, before and after its sweep.
+    // A record that an aborted generation ended can be ended again, both before and after a sweep of that
+    // generation.
     stage(&graph, run(r, 3), retiring(2)).await?;
     end_run(&namespace, 3, "cancelled").await?;
     let fourth = Staging { aborted: [run(r, 3).generation].into(), ..staging(run(r, 4)) };
@@ -70,7 +72,7 @@ async fn aborted_run_stages_nothing() -> Result<()> {
     let (graph, r) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("r"));
     stage(&graph, run(r, 1), chain(r, 3)).await?;
     end_run(&namespace, 2, "failed").await?;
-    let error = stage(&graph, run(r, 2), retiring(0)).await.expect_err("the run is over");
+    let error = stage(&graph, run(r, 2), retiring(0)).await.expect_err("the run has ended");
     let error = error.downcast::<GraphStoreError>()?;
     ensure!(error.kind == ErrorKind::Conflict, "{error:?}");
     ensure!(mark(&namespace, 2).await? == 0);
@@ -100,7 +102,7 @@ async fn removed_repository_leaves_no_record() -> Result<()> {
     staged.edges.push(crate::fixture::call(other, &staged.nodes[0], &node(r, 0), 0));
     stage(&graph, run(other, 2), staged).await?;
     graph.remove_repository(&tenant(), r, run(r, 3).generation).await?;
-    // A node that another repository refers to stays, without a version.
+    // A node that another repository refers to remains, without a version.
     for (what, expect) in
         [("(x:Node~)", 3), ("(x:NodeVersion~)", 2), ("()-[x:EDGE~]->()", 2), ("(x:Owner~)", 1), ("(x:Pattern~)", 0)]
     {

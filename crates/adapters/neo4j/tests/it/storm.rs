@@ -1,4 +1,4 @@
-//! Concurrent writers of the same keys.
+//! Tests concurrent writers of the same keys.
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ use crate::server::Namespace;
 const NUM_WRITERS: u32 = 8;
 const NUM_KEYS: u32 = 200;
 
-/// Writer `number` refers from each of its nodes to one of the shared keys, in its own order.
+/// Returns the part of writer `number`. Each of its nodes refers to one of the shared keys, in an order that
+/// differs between writers.
 fn staged_by(number: u32, round: u32) -> StagedGraph {
     let (shared, own) = (repository("shared"), repository(&format!("writer{number}")));
     let base = round * NUM_KEYS;
@@ -29,7 +30,8 @@ fn staged_by(number: u32, round: u32) -> StagedGraph {
     StagedGraph { nodes, edges, ..StagedGraph::default() }
 }
 
-/// All writers run at once; each stages its part twice at the same time, as after a redelivery.
+/// Runs all writers at the same time. Each writer stages its part twice at the same time, as after a
+/// redelivery.
 async fn storm(graph: &Neo4jGraph, round: u32) -> Result<()> {
     let writers = (0..2 * NUM_WRITERS).map(|task| {
         let (graph, number) = (graph.clone(), task / 2);
@@ -60,8 +62,8 @@ async fn concurrent_writers_create_one_node_per_key() -> Result<()> {
     namespace.close().await
 }
 
-/// Counts the nodes of a key after this order of events: a foreign transaction creates the node, the graph
-/// refers to it, and then the foreign transaction commits.
+/// Returns the number of nodes of one key after the following events: a foreign transaction creates the node,
+/// the graph refers to the node, and then the foreign transaction commits.
 async fn num_nodes_of_two_writers(namespace: &Namespace) -> Result<u64> {
     let (graph, own, shared) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("own"), repository("shared"));
     let target = node(shared, 0);
@@ -78,7 +80,7 @@ async fn num_nodes_of_two_writers(namespace: &Namespace) -> Result<u64> {
     namespace.count(&format!("MATCH (n:Node~ {{key: '{key}'}}) RETURN count(n) AS count")).await
 }
 
-/// Without the constraint, the count is two; this shows that the test can fail.
+/// Without the constraint, two nodes exist; this shows that the test can fail.
 #[tokio::test(flavor = "multi_thread")]
 async fn constraint_guarantees_one_node_per_key() -> Result<()> {
     for (has_constraint, expect) in [(true, 1), (false, 2)] {
