@@ -1,4 +1,4 @@
-//! Layers and lists of keys that were read from the blob store.
+//! Caches the layers and the lists of keys that were read from the blob store.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,20 +9,21 @@ use crate::layer::Layer;
 
 /// A list of keys with the view for which it was made.
 ///
-/// Everything that a view shows was staged before the list was made. So a list is also valid for older views.
+/// All layers that the view needs were staged before the list was made. So the list is also valid for older
+/// views.
 struct Listing {
     seq: u64,
     next_gen: u64,
     keys: Arc<Vec<String>>,
 }
 
-/// The layers that were used last, up to a memory limit, and lists of keys.
+/// The most recently used layers, up to a memory limit, and the lists of keys.
 pub(crate) struct Cache {
     max_bytes: usize,
     num_bytes: usize,
     clock: u64,
     layers: BTreeMap<String, (Arc<Layer>, u64)>,
-    /// By repository; None is the list of all repositories.
+    /// The lists by repository. The list of all repositories has the key `None`.
     listings: BTreeMap<Option<RepositoryId>, Listing>,
 }
 
@@ -49,7 +50,7 @@ impl Cache {
         keys
     }
 
-    /// Forgets the lists that contain the repository.
+    /// Removes the cached lists that contain the repository.
     pub(crate) fn forget_keys(&mut self, repository: RepositoryId) {
         self.listings.remove(&Some(repository));
         self.listings.remove(&None);

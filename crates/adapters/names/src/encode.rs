@@ -1,4 +1,4 @@
-//! A layer as it is written: from contents to bytes.
+//! Encodes the contents of a layer as bytes.
 
 use cairn_domain::{ChunkKey, GenerationId, RepoPath, RepositoryId, SymbolEntry, SymbolKind, Tenant};
 use cairn_ranking::fold_style;
@@ -17,11 +17,11 @@ pub(crate) struct LayerContents {
     /// Paths with the generation that wrote their names.
     pub(crate) files: Vec<(RepoPath, GenerationId)>,
     pub(crate) symbols: Vec<(SymbolEntry, GenerationId)>,
-    /// Paths whose names of earlier generations end, with the generation that ends them.
+    /// Paths whose earlier names are no longer valid, with the generation that ends these names.
     pub(crate) ended: Vec<(RepoPath, GenerationId)>,
 }
 
-/// The bytes of a layer. They depend on the contents alone, not on their order.
+/// Returns the bytes of a layer. They depend only on the contents, not on the order of the contents.
 pub(crate) fn encode(contents: &LayerContents) -> Result<Vec<u8>, fst::Error> {
     let paths = paths(contents);
     let languages = sorted(contents.symbols.iter().map(|(symbol, _)| symbol.language.clone()));
@@ -72,7 +72,7 @@ fn paths(contents: &LayerContents) -> Vec<PathEntry> {
     let files = contents.files.iter().map(|(path, generation)| entry(path, *generation, true));
     let of_symbols = contents.symbols.iter().map(|(symbol, generation)| entry(&symbol.path, *generation, false));
     let mut paths: Vec<PathEntry> = files.chain(of_symbols).collect();
-    // If a path has an entry as a file and one of symbols, the one as a file sorts last and is kept.
+    // A path can have a file entry and entries from its symbols. The file entry sorts last and is kept.
     paths.sort_unstable();
     paths.reverse();
     paths.dedup_by(|later, kept| later.path == kept.path && later.generation == kept.generation);

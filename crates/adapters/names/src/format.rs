@@ -10,13 +10,13 @@
 //!     chunk keys (16 bytes each), the records (postcard)
 //! ```
 //!
-//! The fst maps each name, folded by `fold_style`, to the symbols with this name: the number of the first
-//! one, and their count. Symbols are sorted by folded name, so the symbols of a name are neighbours. Symbols
-//! that share a chunk share its key.
+//! The fst maps each name, folded by `fold_style`, to its symbols: the number of the first symbol, and the
+//! count of symbols. Symbols are sorted by folded name, so the symbols of a name are adjacent. The key of a
+//! chunk is stored once for all symbols in the chunk.
 //!
-//! Version 1 has no chunk keys, and its records end before the span. It is still read, because an index of an
-//! older release is used until its repositories are indexed again. A symbol of version 1 spans the line of
-//! its name and has no chunk.
+//! Version 1 has no chunk keys, and its records end before the span. It is still supported, because an index
+//! of an older release is used until its repositories are indexed again. A symbol of version 1 spans the line
+//! of its name and has no chunk.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,8 @@ pub(crate) struct Header {
     pub(crate) tenant: String,
     pub(crate) repository: [u8; 16],
     pub(crate) replaces: Vec<String>,
-    /// Sorted. Symbols refer to them by index; `is_file` is false for paths that only symbols name.
+    /// The sorted paths. Symbols refer to a path by its index. `is_file` is false for paths that only occur
+    /// in symbols.
     pub(crate) paths: Vec<PathEntry>,
     /// Sorted.
     pub(crate) ended: Vec<(String, u64)>,
@@ -64,23 +65,23 @@ pub(crate) const EXPORTED: u8 = 1;
 pub(crate) const DOCUMENTED: u8 = 2;
 pub(crate) const IS_TEST: u8 = 4;
 
-/// Follows each record since version 2.
+/// The position of a symbol. It follows each record since version 2.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SymbolPosition {
     pub(crate) first_line: u32,
     pub(crate) last_line: u32,
-    /// Number of the chunk's key from 1, or [`NO_CHUNK`].
+    /// Number of the chunk's key, counted from 1, or [`NO_CHUNK`].
     pub(crate) chunk: u32,
 }
 
 pub(crate) const NO_CHUNK: u32 = 0;
 
-/// Bytes that are not a layer, or a damaged one.
+/// The error for bytes that are not a layer or are a damaged layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the name index is damaged: {0}; `cairn index --rebuild` writes it again")]
 pub(crate) struct DamagedLayer(pub(crate) &'static str);
 
-/// Header and sections with the preamble before them.
+/// Returns the bytes of a layer: the preamble, the header and the sections.
 pub(crate) fn assemble(header: &[u8], sections: &[&[u8]]) -> Vec<u8> {
     let body: Vec<u8> = header.iter().chain(sections.iter().copied().flatten()).copied().collect();
     let mut bytes = MAGIC.to_vec();
@@ -91,14 +92,15 @@ pub(crate) fn assemble(header: &[u8], sections: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
-/// The checked beginning of a layer.
+/// The checked preamble of a layer.
 pub(crate) struct Preamble {
     pub(crate) version: u32,
     pub(crate) header_bytes: usize,
 }
 
 impl Preamble {
-    /// Checks magic, version and checksum. Also returns the bytes after the preamble.
+    /// Reads the preamble and checks its magic, version and checksum. Also returns the bytes after the
+    /// preamble.
     pub(crate) fn read(bytes: &bytes::Bytes) -> Result<(Self, bytes::Bytes), DamagedLayer> {
         let (preamble, _) = bytes.split_at_checked(PREAMBLE_BYTES).ok_or(DamagedLayer("it is too short"))?;
         let number =

@@ -1,4 +1,4 @@
-//! The index: the ports over layers in a blob store.
+//! Implements the ports of the name index with layers in a blob store.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -21,15 +21,17 @@ use crate::keys;
 use crate::layer::Layer;
 use crate::names::{RepositoryNames, RequestedName};
 
-/// Memory limit of the cached layers.
+/// Maximum memory of the cached layers.
 const MAX_CACHED_BYTES: usize = 512 << 20;
-/// Layers may be merged between listing and reading. Then they are listed again, at most this many times.
+/// Layers may be merged between a listing and the read. In this case they are listed again. This is the
+/// maximum number of listings.
 const MAX_LISTINGS: usize = 5;
-/// Number of repositories that are searched at the same time. Each read waits for the store.
+/// Number of repositories that are searched at the same time, because each read waits for the blob store.
 const READS_AT_ONCE: usize = 16;
 const PAGE_SYMBOLS: usize = 4_096;
 
-/// Names of symbols and files, as `fst` maps in a blob store. A clone is cheap and shares the cache.
+/// An index of the names of symbols and files, stored as `fst` maps in a blob store. Cloning is cheap, and
+/// clones share the cache.
 #[derive(Clone)]
 pub struct NameIndex {
     pub(crate) blobs: Arc<dyn BlobStore>,
@@ -42,7 +44,7 @@ impl NameIndex {
     }
 
     pub(crate) fn cache(&self) -> MutexGuard<'_, Cache> {
-        // No method leaves the cache inconsistent, so a panic elsewhere does not matter.
+        // No method leaves the cache inconsistent, so it can be used after a panic of another thread.
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -71,7 +73,8 @@ impl NameIndex {
         Ok(blobs.into_iter().map(|blob| blob.key).collect())
     }
 
-    /// Reads the layers of the keys, without layers that others replace. Returns each with its key.
+    /// Reads the layers of the keys, except the layers that another layer replaces. Returns each layer with
+    /// its key.
     pub(crate) async fn layers(&self, keys: &[String]) -> Result<Vec<(String, Arc<Layer>)>, NamesError> {
         let mut layers = Vec::new();
         for key in keys.iter().filter(|key| keys::is_merged(key)) {
@@ -114,7 +117,8 @@ impl NameIndex {
         }
     }
 
-    /// The names of a repository, if the view sees it and it belongs to the tenant.
+    /// The names of a repository. `None` if the view does not see the repository, or if it belongs to another
+    /// tenant.
     async fn names_of(
         &self,
         view: &View,
@@ -128,7 +132,7 @@ impl NameIndex {
         for _ in 0..MAX_LISTINGS {
             let keys = self.keys(Some(repository), view, failed.is_some()).await?;
             match self.layers(&keys).await {
-                // Another process merged the layers in the meantime.
+                // Another process merged the layers after the listing.
                 Err(error) if error.kind == ErrorKind::NotFound => failed = Some(error),
                 Err(error) => return Err(error),
                 Ok(layers) => {
@@ -143,8 +147,8 @@ impl NameIndex {
 
     /// The best hits of all repositories in scope that the view sees.
     ///
-    /// The layers of a repository are released after its search. At most the layers of `READS_AT_ONCE`
-    /// repositories are in memory at a time.
+    /// The layers of a repository are released after its search. So this search uses the layers of at most
+    /// `READS_AT_ONCE` repositories at a time.
     async fn look_up<Hit: Send + 'static>(
         &self,
         view: &View,
@@ -272,7 +276,7 @@ impl Names for NameIndex {
     }
 }
 
-/// Runs a scan on a thread that may block. The scan of a large repository takes long and cannot be
+/// Runs a scan on a thread that may block, because the scan of a large repository takes long and cannot be
 /// interrupted.
 async fn blocking<T: Send + 'static>(
     scan: impl FnOnce() -> Result<T, DamagedLayer> + Send + 'static,
@@ -291,7 +295,7 @@ fn keep_best_symbols(hits: &mut Vec<SymbolHit>, limit: usize) {
         let others = (&right.symbol.path, right.symbol.line, right.symbol.node);
         place(left).cmp(&place(right)).then_with(|| symbols().cmp(&others))
     });
-    // Two processes that merged at the same time may have left a name twice.
+    // If two processes merged at the same time, a name can occur twice.
     hits.dedup_by(|left, right| left.repository == right.repository && left.symbol == right.symbol);
     hits.truncate(limit);
 }
@@ -305,8 +309,8 @@ fn keep_best_files(hits: &mut Vec<FileHit>, limit: usize) {
     hits.truncate(limit);
 }
 
-/// Cuts the symbols to a page. Symbols whose keys share the first half stay together. Returns where the next
-/// page starts.
+/// Cuts the symbols to one page. Symbols whose keys have the same first half stay on the same page. Returns
+/// the first half of the key at which the next page starts.
 fn cut(symbols: &mut Vec<(u64, SymbolEntry)>) -> Option<u64> {
     let next = symbols.get(PAGE_SYMBOLS)?.0;
     if symbols[0].0 < next {
@@ -317,7 +321,7 @@ fn cut(symbols: &mut Vec<(u64, SymbolEntry)>) -> Option<u64> {
     next.checked_add(1)
 }
 
-/// The generations that the layers mention.
+/// All generations that occur in the layers.
 pub(crate) fn generations(layers: &[(String, Arc<Layer>)]) -> BTreeSet<GenerationId> {
     layers.iter().flat_map(|(_, layer)| layer.generations().collect::<Vec<_>>()).collect()
 }

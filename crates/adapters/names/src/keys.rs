@@ -1,20 +1,21 @@
-//! Keys in the blob store.
+//! Builds and parses the keys in the blob store.
 //!
 //! - `names/<repository>/<generation>-<hash>`: a layer that a run staged.
 //! - `names/<repository>/merged-<hash>`: a layer that replaces several others.
-//! - `names/<repository>/settled-<generation>`: a mark. The layers that this generation staged may be merged.
+//! - `names/<repository>/settled-<generation>`: a mark. It means that the layers that this generation staged
+//!   may be merged.
 //!
-//! The hash is computed from the bytes. So staging the same records again writes nothing, and staging more
-//! records in the same generation adds a layer.
+//! The hash is computed from the bytes of the layer. So staging the same records again writes nothing, and
+//! staging more records in the same generation adds a layer.
 
 use cairn_domain::{GenerationId, Key128, RepositoryId};
 
-/// Prefix of all layers.
+/// Prefix of all keys of the index.
 pub(crate) const ROOT: &str = "names/";
 const MERGED: &str = "merged-";
 const SETTLED: &str = "settled-";
 
-/// Prefix of a repository's layers.
+/// Prefix of the keys of a repository.
 pub(crate) fn prefix(repository: RepositoryId) -> String {
     format!("{ROOT}{repository}/")
 }
@@ -41,13 +42,13 @@ pub(crate) fn is_merged(key: &str) -> bool {
     last_part(key).starts_with(MERGED)
 }
 
-/// The generation of a staged layer; None for merged ones.
+/// The generation of a staged layer. `None` for a merged layer.
 pub(crate) fn generation_of(key: &str) -> Option<GenerationId> {
     let (generation, _) = last_part(key).split_once('-').filter(|(generation, _)| generation.len() == 16)?;
     u64::from_str_radix(generation, 16).ok().map(GenerationId)
 }
 
-/// The generation of a settled mark; None for layers.
+/// The generation of a settled mark. `None` for a layer.
 pub(crate) fn settled_of(key: &str) -> Option<GenerationId> {
     let generation = last_part(key).strip_prefix(SETTLED)?;
     u64::from_str_radix(generation, 16).ok().map(GenerationId)

@@ -1,4 +1,4 @@
-//! A layer as the index reads it: looked up in place, symbols decoded when they are found.
+//! Reads layers. Lookups use the bytes in place, and a symbol is decoded only when it is found.
 
 use std::sync::OnceLock;
 
@@ -13,25 +13,26 @@ use crate::format::{
     SymbolRecord,
 };
 
-/// A layer, read in place.
+/// A layer whose bytes are read in place.
 pub(crate) struct Layer {
     version: u32,
     pub(crate) header: Header,
-    /// Folded names to numbers of symbols.
+    /// Maps folded names to the numbers of their symbols.
     pub(crate) names: fst::Map<Bytes>,
     ends: Bytes,
-    /// 16 bytes each.
+    /// The keys of chunks, 16 bytes each.
     chunk_keys: Bytes,
     records: Bytes,
-    /// Paths in lower case, one after the other, with the end of each. Most lookups of files scan them.
+    /// All paths in lower case, concatenated. Most lookups of files scan them. `lower_ends` contains the end
+    /// of each path.
     lower_paths: String,
     lower_ends: Vec<u32>,
-    /// The entries of `names` as a list. A lookup that must test every name scans it, because a walk over the
-    /// map is slow.
+    /// The entries of `names` as a list. A lookup that must test every name scans this list, because
+    /// iteration over the map is slow.
     name_list: OnceLock<NameList>,
 }
 
-/// Folded names with the values of `Layer::names`, ascending.
+/// The folded names in ascending order, with their values in `Layer::names`.
 pub(crate) struct NameList {
     text: String,
     entries: Vec<(u32, u64)>,
@@ -61,7 +62,7 @@ impl NameList {
 impl Layer {
     pub(crate) fn read(bytes: &Bytes) -> Result<Self, DamagedLayer> {
         let (preamble, body) = Preamble::read(bytes)?;
-        Self::read_body(&preamble, &body).ok_or(DamagedLayer("its parts do not fit together"))
+        Self::read_body(&preamble, &body).ok_or(DamagedLayer("its sections are inconsistent with each other"))
     }
 
     fn read_body(preamble: &Preamble, body: &Bytes) -> Option<Self> {
@@ -92,8 +93,8 @@ impl Layer {
         self.header.num_symbols
     }
 
-    /// The approximate memory of the layer. The list of names takes about three times the memory of their
-    /// map.
+    /// The approximate memory size of the layer. The list of names takes about three times the memory of the
+    /// map of names.
     pub(crate) fn size_bytes(&self) -> usize {
         let paths: usize = self.header.paths.iter().map(|entry| entry.path.len() + 64).sum();
         let sections = self.ends.len() + self.chunk_keys.len() + self.records.len();
@@ -110,7 +111,7 @@ impl Layer {
         &self.lower_paths[start..self.lower_ends[path] as usize]
     }
 
-    /// The symbols of a value of `names`.
+    /// The numbers of the symbols that a value of `names` means.
     pub(crate) fn numbers(value: u64) -> std::ops::Range<u32> {
         let first = (value >> 32) as u32;
         first..first.saturating_add(value as u32)
@@ -155,7 +156,7 @@ impl Layer {
         Some((symbol, record.path as usize))
     }
 
-    /// The span and the chunk of a symbol, from the bytes after its record.
+    /// Reads the span and the chunk of a symbol from the bytes after its record.
     fn position(&self, line: u32, bytes: &[u8]) -> Option<(LineSpan, Option<ChunkKey>)> {
         if self.version == FIRST_VERSION {
             return Some((LineSpan::new(line, line), None));
@@ -170,21 +171,21 @@ impl Layer {
         Some((span, Some(ChunkKey(Key128(*key)))))
     }
 
-    /// Generations that end the names that the path had before.
+    /// The generations that end earlier names of the path.
     pub(crate) fn ends_of<'a>(&'a self, path: &'a str) -> impl Iterator<Item = GenerationId> + 'a {
         let first = self.header.ended.partition_point(|(ended, _)| ended.as_str() < path);
         let of_path = self.header.ended[first..].iter().take_while(move |(ended, _)| ended == path);
         of_path.map(|(_, generation)| GenerationId(*generation))
     }
 
-    /// All generations that the layer mentions.
+    /// All generations that occur in the layer.
     pub(crate) fn generations(&self) -> impl Iterator<Item = GenerationId> {
         let of_paths = self.header.paths.iter().map(|entry| GenerationId(entry.generation));
         of_paths.chain(self.header.ended.iter().map(|(_, generation)| GenerationId(*generation)))
     }
 }
 
-/// Splits the bytes after the ends of the records: the keys of chunks, then the records.
+/// Splits the bytes after the ends of the records into the keys of chunks and the records.
 fn split_chunk_keys(version: u32, bytes: Bytes) -> Option<(Bytes, Bytes)> {
     if version == FIRST_VERSION {
         return Some((Bytes::new(), bytes));

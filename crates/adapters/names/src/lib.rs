@@ -1,13 +1,13 @@
-//! The name index: symbols and files, found by exact names, without regard to style, by prefix, by part and
-//! by similarity.
+//! The name index. It finds symbols and files by their exact name, by the name in another style, by prefix,
+//! by part and by similarity.
 //!
-//! The change of a generation is one artifact (a *layer*) in the blob store. The names of a repository are
-//! its layers, seen through a view. The names of a path are valid from the generation that wrote them to the
-//! generation that replaced them. The bytes are the same locally and in S3. Layers are merged when they are
-//! settled.
+//! The changes of a generation are stored as one artifact (a *layer*) in the blob store. The names of a
+//! repository are the entries of its layers that a view shows. The names of a path are valid from the
+//! generation that wrote them to the generation that replaced them. The format is the same for local storage
+//! and S3. Layers are merged after their generations are settled.
 //!
-//! Names have an index of their own, because the full-text search of a database ranks across tenants before
-//! it filters.
+//! Names have a separate index, because the full-text search of a database ranks the names of all tenants
+//! before it filters them.
 
 mod cache;
 mod encode;

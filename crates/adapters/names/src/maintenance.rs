@@ -1,9 +1,10 @@
-//! Sweeping, merging and removing layers.
+//! Sweeps, merges and removes layers.
 //!
 //! As in search segments, names keep their generations when layers are merged. A merged layer lists the
 //! layers that it replaces, and these are deleted later. Only settled generations are merged: generations
 //! that the sweep has reported, and generations that were merged before. The sweep reports each generation
-//! once, and often alone. If its layers are not merged then, a mark remembers the generation.
+//! once, and often reports only one generation. If the layers of the generation are not merged at that time,
+//! a mark is stored to record that it is settled.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,9 +21,10 @@ use crate::index::{NameIndex, damaged, generations, of_blobs};
 use crate::keys;
 use crate::layer::Layer;
 
-/// Replaced layers are kept this long for readers that have listed them.
+/// Replaced layers are kept for this time, because readers may have listed them before.
 const REPLACED_KEPT_SECONDS: i64 = 60;
-/// Small layers are merged with each other until they are a quarter of the large one, or this many.
+/// The largest layer is left out of a merge while the group has at most this many layers and all other layers
+/// together are smaller than a quarter of the largest layer.
 const MANY_SMALL: usize = 6;
 
 type Named = Vec<(String, Arc<Layer>)>;
@@ -48,7 +50,7 @@ impl NameIndex {
         let left = staged.iter().filter(|(key, _)| group.iter().all(|(member, _)| member != key));
         let left: Settled = left.filter_map(|(key, _)| keys::generation_of(key)).collect();
         self.mark(repository, left.intersection(&settled).filter(|generation| !marked.contains(generation))).await?;
-        // Marks are removed with their layers, and layers when they are replaced.
+        // A mark is removed after its staged layers were replaced.
         let of_staged: Settled = staged.iter().filter_map(|(key, _)| keys::generation_of(key)).collect();
         for mark in marks.iter().filter(|mark| keys::settled_of(mark).is_some_and(|of| !of_staged.contains(&of))) {
             self.delete(mark).await?;
@@ -68,7 +70,7 @@ impl NameIndex {
         Ok(num_removed)
     }
 
-    /// Remembers that the layers of these generations may be merged.
+    /// Writes marks, which record that the layers of these generations may be merged.
     async fn mark(
         &self,
         repository: RepositoryId,
@@ -119,11 +121,12 @@ impl NameIndex {
         Ok(())
     }
 
-    /// A merged layer may also contain later names, if the repository was indexed again before it was
-    /// removed.
+    /// Removes the names before `before` from a merged layer. The layer may also contain later names, if the
+    /// repository was indexed again before its removal.
     async fn remove_from_merged(&self, tenant: &Tenant, key: &str, before: GenerationId) -> Result<(), NamesError> {
         let layer = match self.layer(key).await {
-            // An unreadable layer cannot be kept, and its repository is removed anyway.
+            // The names of an unreadable layer cannot be kept, and the repository is being removed in any
+            // case.
             Err(error) if matches!(error.kind, ErrorKind::Corrupt | ErrorKind::NotFound) => {
                 return self.delete(key).await;
             }
@@ -134,7 +137,7 @@ impl NameIndex {
                 contents(&layer, |generation, _| generation >= before).map_err(|error| damaged(error, key))?;
             contents.tenant = tenant.clone();
             contents.ended.retain(|(_, generation)| *generation >= before);
-            // Replaced layers that still exist must stay replaced.
+            // The new layer must list all replaced layers that still exist, so that they stay replaced.
             contents.replaces = vec![key.to_owned()];
             contents.replaces.extend(layer.header.replaces.iter().cloned());
             self.write(&contents, |bytes| keys::merged(layer.repository(), bytes)).await?;
@@ -163,8 +166,8 @@ impl NameIndex {
     }
 }
 
-/// Leaves out the largest layer while the others are few and small. Otherwise every sweep would write it
-/// again.
+/// Removes the largest layer from the group while the other layers are few and small. Otherwise every sweep
+/// would write the largest layer again.
 fn leave_out_large(group: &mut Named) {
     let weight = |layer: &Layer| u64::from(layer.num_symbols()) + layer.header.paths.len() as u64;
     let total: u64 = group.iter().map(|(_, layer)| weight(layer)).sum();
@@ -175,7 +178,7 @@ fn leave_out_large(group: &mut Named) {
     }
 }
 
-/// One layer for the group, and the number of removed symbols.
+/// Returns the contents of one layer that replaces the group, and the number of removed symbols.
 fn merge(
     group: &Named,
     all: &[&Layer],
@@ -213,7 +216,7 @@ fn has_before(layer: &Layer, path: &RepoPath, generation: GenerationId) -> bool 
     of_path.any(|entry| entry.generation < generation.0)
 }
 
-/// The contents of a layer, of the paths that `keep` accepts by generation and path.
+/// Returns the contents of a layer, but only the entries whose generation and path `keep` accepts.
 fn contents(layer: &Layer, keep: impl Fn(GenerationId, &str) -> bool) -> Result<LayerContents, DamagedLayer> {
     let path = |text: &str| RepoPath::parse(text).map_err(|_| DamagedLayer("a path is not valid"));
     let mut files = Vec::new();

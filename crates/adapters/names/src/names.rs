@@ -1,4 +1,4 @@
-//! Lookups of symbols and files in the layers of one repository.
+//! Looks up symbols and files in the layers of one repository.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,27 +11,27 @@ use fst::{Automaton, IntoStreamer, Streamer};
 use crate::format::{DamagedLayer, PathEntry};
 use crate::layer::Layer;
 
-/// Longer names (folded) are compared one by one. The automaton of a long name takes longer to build, and few
-/// names are so long.
+/// If the folded requested name is longer, it is compared with each name instead. It takes longer to build
+/// the automaton of a long name, and few requested names are so long.
 const MAX_AUTOMATON_CHARACTERS: usize = 12;
-/// The maximum score of a similar name, below the same name in another style.
+/// The maximum score of a similar name. It is below the score of the same name in another style.
 const MAX_FUZZY_PERCENT: u32 = 94;
 
-/// The layers of a repository that are not replaced.
+/// The layers of a repository, except replaced layers.
 #[derive(Clone, Default)]
 pub(crate) struct RepositoryNames {
     pub(crate) layers: Vec<Arc<Layer>>,
 }
 
 impl RepositoryNames {
-    /// Whether the view sees the names of a path in a layer.
+    /// Whether the view sees the names that a layer contains for a path.
     pub(crate) fn sees(&self, view: &View, entry: &PathEntry) -> bool {
         let ends = |generation: GenerationId| generation.0 > entry.generation && view.published(generation);
         view.published(GenerationId(entry.generation))
             && !self.layers.iter().any(|layer| layer.ends_of(&entry.path).any(ends))
     }
 
-    /// The visible symbols that match in one of the ways, each with its best way, unordered.
+    /// The visible symbols that match in one of the requested ways, each with its best match, in no order.
     pub(crate) fn symbols(&self, view: &View, requested: &RequestedName) -> Result<Vec<SymbolHit>, DamagedLayer> {
         let mut hits = Vec::new();
         if requested.last.is_empty() {
@@ -51,7 +51,8 @@ impl RepositoryNames {
         Ok(hits)
     }
 
-    /// All visible symbols whose key's first half is at least `from`, each with this half, unordered.
+    /// All visible symbols whose keys have a first half of at least `from`. Each is returned with this half,
+    /// in no order.
     pub(crate) fn all(&self, view: &View, from: u64) -> Result<Vec<(u64, SymbolEntry)>, DamagedLayer> {
         let mut symbols = Vec::new();
         for layer in &self.layers {
@@ -67,7 +68,7 @@ impl RepositoryNames {
         Ok(symbols)
     }
 
-    /// The visible files whose names match, unordered.
+    /// The visible files whose names match, in no order.
     pub(crate) fn files(
         &self,
         view: &View,
@@ -83,13 +84,13 @@ impl RepositoryNames {
         let finder = memchr::memmem::Finder::new(&lower);
         self.scored_files(view, |layer, number, entry| {
             let path = layer.lower_path(number);
-            // All matches except similar ones contain the requested name.
+            // Every match except a similarity match contains the requested name.
             let may_match = finder.find(path.as_bytes()).is_some() || (fuzzy && may_be_similar(path, requested_base));
             if may_match { file_name_score(requested, &entry.path, fuzzy) } else { None }
         })
     }
 
-    /// The visible files to which `score` gives a score.
+    /// The visible files for which `score` returns a score.
     fn scored_files(
         &self,
         view: &View,
@@ -109,15 +110,16 @@ impl RepositoryNames {
     }
 }
 
-/// A requested name. `Parser.parse_file` requests a `parse_file` in something whose name ends in `Parser`.
+/// A requested name. `Parser.parse_file` requests a symbol `parse_file` inside a symbol whose qualified name
+/// ends with the part `Parser`.
 pub(crate) struct RequestedName {
-    /// Parts joined with `.`, in every language.
+    /// The whole name, with its parts joined by `.` for all languages.
     whole: String,
     last: String,
     folded: String,
     ways: Vec<NameMatch>,
-    /// Finds names similar to the folded one; None if it is too long. Made on first use, because it takes
-    /// long.
+    /// Finds names that are similar to the folded name. `None` if the name is too long. It is built on first
+    /// use, because building takes long.
     automaton: OnceLock<Option<Levenshtein>>,
 }
 
@@ -141,10 +143,10 @@ impl RequestedName {
         self.whole.len() > self.last.len()
     }
 
-    /// The best way in which a symbol's name matches, with its score in percent.
+    /// The best way in which a symbol's name matches, and its score in percent.
     fn best_match(&self, name: &str, qualified_name: &str) -> Option<(NameMatch, u32)> {
         let matches = self.ways.iter().filter_map(|way| Some((*way, self.score(name, qualified_name, *way)?)));
-        // If scores are equal, the first one counts: callers list the ways from strict to loose.
+        // If scores are equal, the first way is returned, because callers list the ways from strict to loose.
         matches.reduce(|best, other| if other.1 > best.1 { other } else { best })
     }
 
@@ -180,7 +182,8 @@ fn ends_with_part(name: &str, end: &str) -> bool {
     name.strip_suffix(end).is_some_and(|before| before.ends_with('.'))
 }
 
-/// Numbers of the symbols that may match in one of the ways, ascending, without duplicates.
+/// The numbers of the symbols that may match in one of the requested ways, in ascending order and without
+/// duplicates.
 fn candidates(layer: &Layer, requested: &RequestedName) -> Vec<u32> {
     let mut values: Vec<u64> = Vec::new();
     for way in &requested.ways {
@@ -195,7 +198,8 @@ fn candidates(layer: &Layer, requested: &RequestedName) -> Vec<u32> {
                 Some(automaton) => collect(layer, automaton, &mut values),
                 None => collect_where(layer, |name| are_near(name, &requested.folded), &mut values),
             },
-            // The start of a qualified name does not determine the start of its last part.
+            // A prefix of a qualified name says nothing about the start of its last part, so all names that
+            // contain the last part are candidates.
             NameMatch::Contains | NameMatch::Prefix => {
                 collect_where(layer, |name| name.contains(&requested.folded), &mut values);
             }
@@ -206,7 +210,7 @@ fn candidates(layer: &Layer, requested: &RequestedName) -> Vec<u32> {
     values.into_iter().flat_map(Layer::numbers).collect()
 }
 
-/// Whether a base name or its stem is similar to the requested one.
+/// Whether the base name of the path, with or without its extension, is similar to the requested base name.
 fn may_be_similar(path: &str, requested_base: &str) -> bool {
     let base = path.rsplit('/').next().unwrap_or(path);
     let stem = base.rsplit_once('.').map_or(base, |(stem, _)| stem);

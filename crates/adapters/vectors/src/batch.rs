@@ -1,4 +1,4 @@
-//! The artifact of a batch: its key and its bytes.
+//! Defines the artifact of a batch of vectors: its key and its bytes.
 
 use bytes::Bytes;
 use cairn_domain::{ContentHash, DenseVector, Digester, ModelId, Tenant, VectorKey};
@@ -9,8 +9,9 @@ const MAGIC: [u8; 8] = *b"CAIRNVE1";
 
 /// Folder of the artifacts of a tenant and a model.
 ///
-/// Names of tenants and models can contain characters that a key cannot, so the key contains their digests.
-/// The model's dimensions are readable, so that an operator can find artifacts of an old model.
+/// Names of tenants and models can contain characters that a key cannot contain, so the key contains the
+/// digests of these names. The number of dimensions is readable, so that an operator can find the artifacts
+/// of an old model.
 pub(crate) fn folder(tenant: &Tenant, model: &ModelId) -> String {
     let digest = Digester::new("vector-model").text(&model.name).key();
     format!("{}{digest}-{}/", folder_of_tenant(tenant), model.dimensions)
@@ -25,17 +26,17 @@ pub(crate) fn name(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Vectors of one model, sorted by content.
+/// The encoded form of a batch: vectors of one model, sorted by content.
 #[derive(Serialize, Deserialize)]
 struct Layout {
     model: String,
     dimensions: u16,
     contents: Vec<[u8; 32]>,
-    /// One vector after the other, in the order of the contents.
+    /// The concatenated vectors, in the order of the contents.
     values: Vec<i8>,
 }
 
-/// The bytes depend only on the entries, not on their order.
+/// Returns the bytes of a batch. They depend only on the entries, not on their order.
 pub(crate) fn encode(model: &ModelId, entries: &[(&VectorKey, &DenseVector)]) -> Result<Bytes, postcard::Error> {
     let mut sorted = entries.to_vec();
     sorted.sort_by_key(|(key, _)| key.content);
@@ -50,7 +51,7 @@ pub(crate) fn encode(model: &ModelId, entries: &[(&VectorKey, &DenseVector)]) ->
     Ok(bytes.into())
 }
 
-/// None if the bytes do not match the name, or are not a batch.
+/// Returns `None` if the bytes do not match the name, or are not a batch.
 pub(crate) fn decode(expected_name: &str, bytes: &[u8]) -> Option<Vec<(VectorKey, DenseVector)>> {
     if name(bytes) != expected_name {
         return None;

@@ -1,4 +1,4 @@
-//! A durable cache on top of another cache.
+//! Implements a durable vector cache on top of another cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,18 +12,20 @@ use tokio::sync::Mutex;
 
 use crate::batch;
 
-/// Number of vectors that are put into the inner cache at once when it is refilled.
+/// Number of vectors that a refill puts into the inner cache with one call.
 const RESTORED_AT_ONCE: usize = 1_000;
 
 type Entry = (VectorKey, DenseVector);
 
-/// Repository id of the marks of complete caches. No real repository has it.
+/// The tenant of the marks of complete caches. No real tenant has this name.
 const MARKS: &str = "cairn:whole";
 
-/// Writes all vectors of the inner cache to the blob store too, and refills an inner cache that was lost.
+/// A cache that also writes every vector of the inner cache to the blob store, and refills an inner cache
+/// that was lost.
 ///
-/// A cache contains a mark for each tenant whose vectors are complete. If the mark is missing when a vector
-/// is missing or put, the cache is new. It is then refilled before a provider is paid for a vector again.
+/// The inner cache contains a mark for each tenant and model whose vectors are complete. The mark is checked
+/// when a vector is missing or put. If the mark is missing, the inner cache is new, and it is refilled before
+/// a provider is paid again for the same vector.
 #[derive(Clone)]
 pub struct DurableVectorCache {
     blobs: Arc<dyn BlobStore>,
@@ -46,8 +48,8 @@ impl DurableVectorCache {
         for model in models.cloned().collect::<BTreeSet<ModelId>>() {
             if !self.is_whole(tenant, &model).await? {
                 let (cache, tenant) = (self.clone(), tenant.clone());
-                // A separate task: if the caller's time runs out, the task continues, and the next caller
-                // finds it further on.
+                // The refill runs in a separate task. If the caller is cancelled by its timeout, the task
+                // continues, and the next caller waits for less time.
                 let filling = tokio::spawn(async move { cache.fill(&tenant, &model).await });
                 filling.await.map_err(|error| VectorCacheError::new(ErrorKind::Io, "restore", "").because(error))??;
             }
@@ -63,7 +65,7 @@ impl DurableVectorCache {
         let num_restored = self.restore(tenant, model).await?;
         self.cache.put(&Tenant::new(MARKS), &[mark(tenant, model)]).await?;
         if num_restored > 0 {
-            tracing::warn!(%tenant, model = model.name, num_restored, "the cache of vectors was empty, and is filled again");
+            tracing::warn!(%tenant, model = model.name, num_restored, "the vector cache was empty and was refilled");
         }
         Ok(())
     }
@@ -75,17 +77,19 @@ impl DurableVectorCache {
     }
 
     /// Refills the inner cache with all vectors of a model that the tenant ever received and that were not
-    /// swept. Vectors in the cache stay. Returns the number of vectors read. May run again, and at the same
-    /// time as `put`. A damaged artifact loses only its own vectors.
+    /// swept. Vectors that are already in the cache are not replaced. Returns the number of vectors that were
+    /// read. It may run several times, and at the same time as `put`. If an artifact is damaged, only its own
+    /// vectors are lost.
     async fn restore(&self, tenant: &Tenant, model: &ModelId) -> Result<u64, VectorCacheError> {
         let mut artifacts = self.list("restore", &batch::folder(tenant, model)).await?;
-        // If a content was embedded twice, the first vector is the one that the cache contained.
+        // The oldest artifact is read first. If a content was embedded twice, the cache contained the first
+        // vector.
         artifacts.sort_by(|left, right| (left.modified_at, &left.key).cmp(&(right.modified_at, &right.key)));
         let mut num_restored = 0;
         for artifact in artifacts {
             let entries = match self.read("restore", &artifact.key).await {
                 Err(error) if error.kind == ErrorKind::Corrupt => {
-                    tracing::warn!(artifact = artifact.key, "damaged: its texts will be embedded again");
+                    tracing::warn!(artifact = artifact.key, "the artifact is damaged: its texts will be embedded again");
                     continue;
                 }
                 entries => entries?,
@@ -102,7 +106,7 @@ impl DurableVectorCache {
         self.blobs.list(folder).await.map_err(|error| of_blobs(operation, folder, error))
     }
 
-    /// No effect if another process has removed the artifact.
+    /// Reads the entries of an artifact. Returns no entries if another process has removed the artifact.
     async fn read(&self, operation: &'static str, key: &str) -> Result<Vec<Entry>, VectorCacheError> {
         let bytes = match self.blobs.get(key).await {
             Err(error) if error.kind == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -131,7 +135,7 @@ impl DurableVectorCache {
     }
 }
 
-/// The entry that marks the cache as complete for a tenant.
+/// The entry that marks the cache as complete for a tenant and a model.
 fn mark(tenant: &Tenant, model: &ModelId) -> Entry {
     let content = ContentHash::of(tenant.as_str());
     (VectorKey { model: model.clone(), content }, DenseVector(vec![0; model.dimensions.into()]))
@@ -158,7 +162,8 @@ impl VectorCache for DurableVectorCache {
         }
         let missing: Vec<VectorKey> = places.iter().map(|at| keys[*at].clone()).collect();
         self.make_whole(tenant, missing.iter().map(|key| &key.model)).await?;
-        // Read again even if it was complete: another process may have refilled it since the first read.
+        // The missing vectors are read again even if the cache was complete, because another process may have
+        // refilled it after the first read.
         for (at, again) in places.into_iter().zip(self.cache.get(tenant, &missing).await?) {
             found[at] = again;
         }
@@ -175,8 +180,8 @@ impl VectorCache for DurableVectorCache {
         self.cache.put(tenant, entries).await
     }
 
-    /// Also removes dead vectors from the artifacts, and damaged artifacts, which only save work. Reads all
-    /// artifacts of the tenant.
+    /// Also removes dead vectors from the artifacts, and removes damaged artifacts. Nothing is lost by this
+    /// except work, because their texts can be embedded again. Reads all artifacts of the tenant.
     async fn sweep(
         &self,
         tenant: &Tenant,
@@ -186,7 +191,7 @@ impl VectorCache for DurableVectorCache {
         for artifact in self.list("sweep", &batch::folder_of_tenant(tenant)).await? {
             let entries = match self.read("sweep", &artifact.key).await {
                 Err(error) if error.kind == ErrorKind::Corrupt => {
-                    tracing::warn!(key = artifact.key, "removed, since it is damaged: its texts are embedded again");
+                    tracing::warn!(key = artifact.key, "the artifact is damaged and is removed: its texts will be embedded again");
                     Vec::new()
                 }
                 entries => entries?,

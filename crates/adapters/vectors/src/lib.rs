@@ -1,10 +1,10 @@
-//! Cached vectors that outlive their cache.
+//! A cache of vectors whose contents survive the loss of the cache.
 //!
-//! A paid vector is written to the blob store before it is written to the cache, with one artifact for each
-//! batch. A cache that was lost is refilled from the artifacts, without a call to the provider.
+//! Each batch of vectors from a provider is written to the blob store as one artifact before it is written to
+//! the cache. A lost cache is refilled from the artifacts, without a call to the provider.
 //!
-//! Invariants: a vector that `put` accepted is in an artifact. An artifact never changes, and is removed only
-//! when it contains no live vector.
+//! Invariants: every vector that `put` accepted is in an artifact until it is swept. An artifact never
+//! changes, and is removed only when it contains no live vector.
 
 mod batch;
 mod durable;

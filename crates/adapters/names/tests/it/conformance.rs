@@ -1,4 +1,4 @@
-//! The contract of name indexes, on layers in a local blob store.
+//! Checks the contract of name indexes with layers in a local blob store.
 
 use std::sync::Arc;
 
@@ -8,8 +8,7 @@ use cairn_local_blobs::LocalBlobs;
 use cairn_names::NameIndex;
 use cairn_ports::Names;
 
-/// The faults come first: if they leave something behind that makes a check fail, the suite after them shows
-/// it.
+/// The planted faults run before the suite. If they leave data that makes a check fail, the suite fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn name_index_passes_suite_and_planted_faults_fail() -> Result<()> {
     let directory = tempfile::tempdir()?;

@@ -1,7 +1,7 @@
-//! Layers of every version of the format, as they were written.
+//! Tests that stored layers of every version of the format can still be read.
 //!
-//! `tests/golden/layer.v<version>` is written once, by the build that begins the version (`WRITE_GOLDEN=1`),
-//! and never changed. All versions stay readable.
+//! `tests/golden/layer.v<version>` is written once, by the first build of the version (`WRITE_GOLDEN=1`), and
+//! never changed. All versions must stay readable.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -45,7 +45,8 @@ async fn layer_of_version_1_is_read_and_merged() {
         |line, name: &str, at| SymbolEntry { span: LineSpan::new(line, line), chunk: None, ..symbol(at, line, name) };
     assert_eq!(symbol_of(&index, 1, "getUserById").await, old(9, "Store.getUserById", "src/store.rs"));
     let new = symbol("src/store.rs", 12, "Store.getUserById");
-    // As many names as in the first layer, because a small layer is not merged into a large one.
+    // The second layer has as many names as the first layer, because a small layer is not merged into a large
+    // one.
     let mut symbols: Vec<SymbolEntry> =
         (1..10).map(|line| symbol("src/new.rs", line, &format!("new_{line}"))).collect();
     symbols.push(new.clone());

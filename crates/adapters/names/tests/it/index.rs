@@ -1,4 +1,4 @@
-//! The index over a blob store in memory: its results, their order, and views.
+//! Tests the index with a blob store in memory: its results, the order of the results, and views.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -75,7 +75,7 @@ async fn files_are_found_by_tier() {
     }
 }
 
-/// The sweep reports each generation once, when its grace period has ended.
+/// The sweep reports each generation once, after its grace period. The layers must still be merged over time.
 #[tokio::test]
 async fn generations_swept_one_by_one_are_merged() {
     let (index, blobs) = index().await;
@@ -88,7 +88,7 @@ async fn generations_swept_one_by_one_are_merged() {
         };
         index.stage(&Tenant::local(), run(generation), staged.clone()).await.expect("staged");
         if generation % 7 == 0 {
-            // This generation is never published, and is swept later than the next.
+            // This generation is never published, and is swept after the next generation.
             continue;
         }
         index.sweep_retired(repository(), &[GenerationId(generation)]).await.expect("swept");
@@ -126,7 +126,8 @@ async fn wildcards_in_file_names_are_literal() {
     check("pages/*", FileMatch::Name, &[]).await;
 }
 
-/// More repositories than are searched at the same time. Each has a name of its own and one that all share.
+/// Searches more repositories than the index searches at the same time. Each repository has a unique name and
+/// a name that all repositories have.
 #[tokio::test]
 async fn many_repositories_are_searched_in_order() {
     let (blobs, mut ids) = (Arc::new(MemoryBlobs::default()), Vec::new());
@@ -150,7 +151,7 @@ async fn many_repositories_are_searched_in_order() {
             let found: Vec<RepositoryId> = hits.expect("looked up").iter().map(|hit| hit.repository).collect();
             assert_eq!(found, expect);
         }
-        // The best hit comes first; its repository does not matter.
+        // The best hit is the first result, whatever its repository is.
         let hits = index.symbols(&view(2, &[]), &scope, "own_3", &[NameMatch::Exact, NameMatch::Prefix], 3).await;
         let found: Vec<String> = hits.expect("looked up").into_iter().map(|hit| hit.symbol.name).collect();
         assert_eq!((found.len(), found[0].as_str()), (3, "own_3"));
@@ -203,8 +204,8 @@ async fn removed_repository_leaves_no_trace() {
     assert_eq!(blobs.keys(), [""; 0]);
 }
 
-/// A generation: the paths that it rewrites, each with the lines of its symbols (none if the path is
-/// removed).
+/// A generation: the paths that it rewrites, each with the lines of its symbols (no lines if the path is
+/// removed), and whether it is published.
 type Generation = (BTreeMap<u8, Vec<u8>>, bool);
 
 fn steps() -> impl Strategy<Value = Vec<(Generation, bool)>> {

@@ -1,5 +1,5 @@
-//! Tests of the name index: over a blob store in memory, on stored layers of every version, and the contract
-//! of the port.
+//! Tests of the name index: with a blob store in memory, with stored layers of every version, and of the
+//! port's contract.
 
 mod conformance;
 mod golden;

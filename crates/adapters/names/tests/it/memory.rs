@@ -1,4 +1,4 @@
-//! A blob store in memory, and names to index in it.
+//! A blob store in memory, and names for the tests to index in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -21,7 +21,7 @@ impl MemoryBlobs {
         self.0.lock().expect("not poisoned").keys().cloned().collect()
     }
 
-    /// Writes the bytes, whether the key exists or not.
+    /// Writes the bytes, even if the key exists.
     pub(crate) fn replace(&self, key: &str, bytes: Bytes) {
         self.0.lock().expect("not poisoned").insert(key.to_owned(), bytes);
     }
@@ -50,7 +50,7 @@ impl BlobStore for MemoryBlobs {
     async fn list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError> {
         let blobs = self.0.lock().expect("not poisoned");
         let found = blobs.iter().filter(|(key, _)| key.starts_with(prefix));
-        // An old time, so that replaced layers may be removed at once.
+        // All blobs have an old modification time, so that replaced layers may be removed at once.
         Ok(found
             .map(|(key, bytes)| BlobMeta { key: key.clone(), size_bytes: bytes.len() as u64, modified_at: 0 })
             .collect())

@@ -1,4 +1,4 @@
-//! The contract of the vector cache, and that vectors outlive their cache.
+//! Checks the contract of the vector cache, and that vectors survive the loss of their cache.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -55,21 +55,21 @@ async fn lost_cache_is_refilled() -> Result<()> {
         cache.put(&tenant, batch).await?;
     }
     cache.put(&other, &first).await?;
-    // A second, empty cache, as if the first had been lost.
+    // The second cache is empty, as if the first cache had been lost.
     let second_folder = directory.path().join("second");
     let (cache, inner) = (open(&blobs, &second_folder)?, LocalStore::open(&second_folder)?);
-    // Vectors that exist cause no refill.
+    // A read of vectors that exist causes no refill.
     inner.put(&tenant, &first[..3]).await?;
     assert_eq!(num_cached(&cache, &tenant, &first[..3]).await?, 3);
     assert_eq!(num_cached(&inner, &tenant, &first).await?, 3);
-    // A missing vector is refilled, with all vectors of the tenant and model, and no others.
+    // A missing vector causes a refill of all vectors of the same tenant and model, and of no other vectors.
     assert_eq!(num_cached(&cache, &tenant, &second).await?, 50);
     assert_eq!(num_cached(&inner, &tenant, &first).await?, 50);
     assert_eq!(num_cached(&inner, &tenant, &foreign).await?, 0);
     assert_eq!(num_cached(&inner, &other, &first).await?, 0);
     assert_eq!(num_cached(&cache, &tenant, &foreign).await?, 10);
     assert_eq!(num_cached(&cache, &other, &first).await?, 50);
-    // A refill happens once: swept vectors do not return with the next missing vector.
+    // A refill happens only once. So swept vectors do not return when the next vector is missing.
     cache.sweep(&tenant, &|key| key.model == model && first.iter().all(|(of_first, _)| of_first != key)).await?;
     assert_eq!(num_cached(&cache, &tenant, &first).await?, 0);
     Ok(())
@@ -98,7 +98,7 @@ async fn concurrent_misses_fill_the_cache_completely() -> Result<()> {
     Ok(())
 }
 
-/// A cache that another process refills while its first answer is in transit.
+/// A cache that another process refills after the first read and before its result is returned.
 struct Overtaken {
     inner: Arc<LocalStore>,
     other: DurableVectorCache,
@@ -154,7 +154,7 @@ async fn dead_vectors_leave_the_artifacts() -> Result<()> {
     for (tenant, batch) in [(&tenant, &first), (&tenant, &second), (&other, &first)] {
         cache.put(tenant, batch).await?;
     }
-    // The same batch gives the same artifact.
+    // The same batch is put again, which gives the same artifact.
     cache.put(&tenant, &first).await?;
     assert_eq!(num_artifacts().await?, 3);
     let live = first[7].0.clone();
