@@ -115,7 +115,7 @@ fn explanation(outcome: &Outcome) -> String {
             Reason::NotIncluded => "`include` is set and none of its patterns matches",
             Reason::TooLarge => "it is larger than `max_file_size`",
             Reason::Binary => "its content is binary",
-            Reason::Sensitive => "files of this name may hold secrets and are never read",
+            Reason::Sensitive => "files with this name may contain secrets and are never read",
             Reason::Generated => "it is generated or minified",
             Reason::Submodule => "submodules are recorded, never followed",
             Reason::Symlink => "symbolic links are recorded, not followed",

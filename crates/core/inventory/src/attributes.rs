@@ -1,9 +1,9 @@
-//! `.gitattributes`: the attribute `linguist-generated`, with which the owners of a repository mark generated
-//! files.
+//! Reads `.gitattributes` files. The owners of a repository mark generated files there with the attribute
+//! `linguist-generated`.
 //!
-//! As in git, the nearest file above a path that has a mark for it decides, and within a file the last line
-//! that matches. A pattern matches files, but not the files below a directory of that name. A line that git
-//! does not read has no effect.
+//! The order is that of git: the file in the nearest directory above a path decides if it has a mark for the
+//! path. Within a file, the last matching line decides. A pattern matches files, but not the files below a
+//! directory of that name. A line that git ignores has no effect.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,33 +14,34 @@ use crate::ignore_file::{PatternLines, RuleFile, UnusableLines, above};
 
 const ATTRIBUTE: &str = "linguist-generated";
 
-/// The mark of a line for the files that it matches.
+/// The mark that a line sets on the files that it matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mark {
     Generated,
     WrittenByHand,
-    /// Removes the mark of a file further up.
+    /// Removes the mark that a file in a higher directory sets.
     Unspecified,
 }
 
-/// The lines of a text that mark files: patterns with their marks.
+/// The pattern and the mark of each line that marks files.
 pub(crate) fn marks(text: &str) -> impl Iterator<Item = (&str, Mark)> {
     marked_lines(text).map(|(_, pattern, mark)| (pattern, mark))
 }
 
-/// The same with the number of the line, from 1.
+/// The same as `marks`, with the line number, counted from 1.
 fn marked_lines(text: &str) -> impl Iterator<Item = (usize, &str, Mark)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     text.lines().enumerate().filter_map(|(index, line)| {
         let (pattern, attributes) = split(line.trim_start())?;
         let mark = attributes.split_ascii_whitespace().filter_map(mark).next_back()?;
-        // Git forbids negative patterns here. `[attr]` defines a name for several attributes.
+        // Git forbids negative patterns in attribute files. A line with `[attr]` defines a macro, not a
+        // pattern.
         let is_pattern = !pattern.starts_with(['#', '!']) && !pattern.starts_with("[attr]");
         is_pattern.then_some((index + 1, pattern, mark))
     })
 }
 
-/// Splits a line into the pattern, which is in quotes if it has blanks, and the attributes.
+/// Splits a line into the pattern and the attributes. A pattern that contains blanks is in quotes.
 fn split(line: &str) -> Option<(&str, &str)> {
     match line.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"'),
@@ -62,26 +63,27 @@ fn mark(attribute: &str) -> Option<Mark> {
     }
 }
 
-/// All attribute files of a tree that mark files, compiled.
+/// The compiled attribute files of a tree. Only files with at least one mark are included.
 pub(crate) struct GeneratedMarks {
-    /// The key is the directory; it is empty for the root.
+    /// Maps a directory to its file. The root is the empty string.
     by_directory: HashMap<String, CompiledFile>,
 }
 
 struct CompiledFile {
     patterns: Gitignore,
-    /// The mark of each pattern, by the pattern as written.
+    /// Maps a pattern, as written in the file, to its mark.
     marks: HashMap<String, Mark>,
 }
 
 impl GeneratedMarks {
-    /// Lines that mark files and cannot be used are added to `unusable`.
+    /// Lines that mark files but cannot be used are added to `unusable`.
     pub(crate) fn compile(files: &[RuleFile], unusable: &mut Vec<UnusableLines>) -> Self {
         let compiled = |file: &RuleFile| Some((file.path.directory().to_owned(), compile_file(file, unusable)?));
         Self { by_directory: files.iter().filter_map(compiled).collect() }
     }
 
-    /// The mark for the file at `path`: true for generated; None without a mark.
+    /// `Some(true)` if the file at `path` is marked as generated, `Some(false)` if it is marked as not
+    /// generated, `None` without a mark.
     pub(crate) fn find(&self, path: &str) -> Option<bool> {
         if self.by_directory.is_empty() {
             return None;

@@ -1,9 +1,9 @@
-//! Recognises binary content by its bytes, never by its name.
+//! Recognises binary content by its bytes. File names are not used.
 
 use memchr::memchr;
 
-/// First bytes of formats that are not text. The list contains only marks that no text begins with. Formats
-/// with a mark of plain letters are recognised by their NUL bytes.
+/// The first bytes of binary formats. No text begins with one of them. Formats whose first bytes are plain
+/// letters are not listed if their NUL bytes identify them.
 const MAGIC: &[&[u8]] = &[
     b"%PDF-",
     b"\x89PNG",
@@ -32,7 +32,8 @@ const MAGIC: &[&[u8]] = &[
     b"wOF2",
     b"\x93NUMPY",
     b"\x89HDF",
-    // A pointer of Git LFS: a text in place of content that is stored elsewhere, nearly always a binary file.
+    // A pointer file of Git LFS. It is a text that replaces content stored elsewhere, nearly always a binary
+    // file.
     b"version https://git-lfs.github.com/spec/",
 ];
 
@@ -44,8 +45,9 @@ pub(crate) fn has_nul(bytes: &[u8]) -> bool {
     memchr(0, bytes).is_some()
 }
 
-/// Whether control characters are more than a thirtieth of bytes that are not valid UTF-8. Text in legacy
-/// encodings contains no control characters; in compressed or packed data, one byte in ten is one.
+/// Whether more than one byte in thirty is a control character. The bytes must not be valid UTF-8. Text in
+/// legacy encodings contains no control characters. In compressed or packed data, about one byte in ten is a
+/// control character.
 pub(crate) fn is_mostly_control(bytes: &[u8]) -> bool {
     let is_control = |byte: &&u8| matches!(byte, 0x01..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
     bytes.iter().filter(is_control).count() * 30 > bytes.len()

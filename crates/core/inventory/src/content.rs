@@ -1,20 +1,21 @@
-//! Decisions about a file by its content.
+//! Decides by the content of a file whether the file is indexed.
 
 use cairn_domain::{Reason, RepoPath};
 
 use crate::{GeneratedPolicy, Rules, encoding, generated};
 
-/// The kind of a file's bytes.
+/// The decision about the bytes of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ContentDecision {
-    /// To be indexed. The text has the line ends of the file and no byte-order mark.
+    /// The file is indexed. The text has the line ends of the file and no byte-order mark.
     Text { text: String, low_weight: bool },
-    /// Not to be indexed: `Binary`, `NotUtf8` or `Generated`.
+    /// The file is skipped as `Binary`, `NotUtf8` or `Generated`.
     Skip(Reason),
 }
 
 impl Rules {
-    /// Takes the bytes so that the common case (UTF-8) copies nothing.
+    /// Decides about the bytes of a file. Takes ownership of the bytes, so that UTF-8, the common case, is
+    /// not copied.
     pub fn decide_content(&self, path: &RepoPath, bytes: Vec<u8>) -> ContentDecision {
         let text = match text_of(bytes) {
             Ok(text) => text,
@@ -26,7 +27,8 @@ impl Rules {
         }
     }
 
-    /// Decides about a text at a path: whether it has low weight, or why it is skipped.
+    /// Decides about the text of the file at `path`. Returns whether the text has low weight, or the reason
+    /// to skip it.
     pub fn decide_text(&self, path: &RepoPath, text: &str) -> Result<bool, Reason> {
         let is_generated = self.is_marked_generated(path).unwrap_or_else(|| generated::is_generated(path, text));
         match (is_generated, self.generated_policy()) {
@@ -35,22 +37,22 @@ impl Rules {
         }
     }
 
-    /// The part of a path that `decide_text` depends on: paths of one class have the same decision about one
-    /// text.
+    /// The properties of a path that `decide_text` depends on. For the same text, all paths of one class get
+    /// the same decision.
     pub fn text_class(&self, path: &RepoPath) -> TextClass {
         TextClass { marked: self.is_marked_generated(path), kind: generated::kind_of(path) }
     }
 }
 
-/// See `Rules::text_class`.
+/// The class of a path. See `Rules::text_class`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TextClass {
     marked: Option<bool>,
     kind: generated::Kind,
 }
 
-/// The text of a file, converted from its encoding and without a byte-order mark, or why it has none:
-/// `Binary` or `NotUtf8`.
+/// Converts the content of a file to UTF-8 without a byte-order mark. The error is the reason to skip the
+/// file: `Binary` or `NotUtf8`.
 pub fn text_of(bytes: Vec<u8>) -> Result<String, Reason> {
     encoding::to_text(bytes)
 }

@@ -1,9 +1,10 @@
-//! Paths that are hidden unless a repository brings them back with `include_override`.
+//! The paths that are excluded by default. A repository can include them again with `include_override`.
 //!
-//! The excludes are two sorted tables and not globs, because most paths of a tree are tested against all of
-//! them. A look-up for each part of a path is much cheaper than a set of a hundred expressions.
+//! The excludes are two sorted tables and two lists of suffixes instead of globs. Most paths of a tree are
+//! tested against all of them, and a look-up for each part of a path is much cheaper than matching a hundred
+//! globs.
 
-/// Names of directories whose content is hidden, at any depth. Sorted by bytes.
+/// Names of directories whose content is excluded, at any depth. Sorted by bytes.
 const DIRECTORIES: &[&str] = &[
     ".angular",
     ".build",
@@ -70,10 +71,10 @@ const DIRECTORIES: &[&str] = &[
     "zig-out",
 ];
 
-/// Directories by the end of their name, at any depth.
+/// Suffixes of the names of directories whose content is excluded, at any depth.
 const DIRECTORY_SUFFIXES: &[&str] = &[".dSYM", ".egg-info", ".xcworkspace"];
 
-/// Names of files. Sorted by bytes.
+/// Names of excluded files. Sorted by bytes.
 const FILES: &[&str] = &[
     ".DS_Store",
     ".eslintcache",
@@ -93,7 +94,7 @@ const FILES: &[&str] = &[
     "project.assets.json",
 ];
 
-/// Files by the end of their name. `.lock` covers `Cargo.lock`, `yarn.lock` and similar files.
+/// Suffixes of the names of excluded files. `.lock` covers `Cargo.lock`, `yarn.lock` and similar files.
 const FILE_SUFFIXES: &[&str] = &[
     ".bundle.css",
     ".bundle.js",
@@ -110,7 +111,7 @@ const FILE_SUFFIXES: &[&str] = &[
     ".swp",
 ];
 
-/// The default excludes as globs, for people and for the result of a run.
+/// The default excludes as globs, to show them to users and in the result of a run.
 pub fn default_excludes() -> Vec<String> {
     let directories = DIRECTORIES.iter().map(|name| format!("**/{name}/**"));
     let directory_suffixes = DIRECTORY_SUFFIXES.iter().map(|suffix| format!("**/*{suffix}/**"));
@@ -119,7 +120,7 @@ pub fn default_excludes() -> Vec<String> {
     directories.chain(directory_suffixes).chain(files).chain(file_suffixes).collect()
 }
 
-/// The name or suffix that hides the path, if one does.
+/// The directory name, file name or suffix that excludes the path, if any.
 pub(crate) fn find(path: &str) -> Option<&'static str> {
     let mut parts = path.split('/');
     let file_name = parts.next_back()?;
@@ -135,7 +136,8 @@ fn exact(table: &'static [&'static str], name: &str) -> Option<&'static str> {
     table.binary_search(&name).ok().map(|index| table[index])
 }
 
-/// A name that is only the suffix is not hidden: `.lock` is not a lock file.
+/// The first suffix that the name ends with. The name must be longer than the suffix: a file named `.lock` is
+/// not a lock file.
 fn suffix(table: &'static [&'static str], name: &str) -> Option<&'static str> {
     table.iter().find(|suffix| name.len() > suffix.len() && name.ends_with(**suffix)).copied()
 }

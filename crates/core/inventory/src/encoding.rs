@@ -1,8 +1,7 @@
-//! Converts bytes to text. UTF-8 is not changed; UTF-16 with a byte-order mark and legacy encodings are
+//! Converts bytes to text. UTF-8 stays unchanged. UTF-16 with a byte-order mark and legacy encodings are
 //! converted.
 //!
-//! Line ends are not changed, so that lines and positions are those of the file. A byte-order mark is
-//! dropped.
+//! Line ends stay unchanged, so that lines and positions agree with the file. A byte-order mark is removed.
 
 use cairn_domain::Reason;
 use chardetng::EncodingDetector;
@@ -12,7 +11,7 @@ use crate::binary;
 
 const UTF_8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The text of a file. The error is the reason to skip it: `Binary` or `NotUtf8`.
+/// The text of a file. The error is the reason to skip the file: `Binary` or `NotUtf8`.
 pub(crate) fn to_text(mut bytes: Vec<u8>) -> Result<String, Reason> {
     if binary::has_magic(&bytes) {
         return Err(Reason::Binary);
@@ -29,7 +28,8 @@ pub(crate) fn to_text(mut bytes: Vec<u8>) -> Result<String, Reason> {
     String::from_utf8(bytes).or_else(|error| from_legacy(error.as_bytes()))
 }
 
-/// The byte-order mark of UTF-32 begins like that of UTF-16, but a NUL character follows.
+/// Recognises UTF-16 by its byte-order mark. UTF-32 is excluded: its mark begins like that of UTF-16, but is
+/// followed by a NUL character.
 fn utf_16_of(bytes: &[u8]) -> Option<&'static Encoding> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] => None,
@@ -50,9 +50,9 @@ fn convert(encoding: &'static Encoding, bytes: &[u8]) -> Result<String, Reason> 
     Ok(text.into_owned())
 }
 
-/// Converts bytes that are not UTF-8. A legacy encoding is used if it decodes them without a malformed
-/// sequence and without a character that texts do not have. Damaged UTF-8 is not converted: a wrong guess
-/// would give another text than the file's.
+/// Converts bytes that are not UTF-8. A legacy encoding is used only if it decodes the bytes without
+/// malformed sequences and without characters that do not occur in text. Damaged UTF-8 is not converted,
+/// because a wrong guess would produce a text that differs from the file.
 fn from_legacy(bytes: &[u8]) -> Result<String, Reason> {
     if binary::is_mostly_control(bytes) {
         return Err(Reason::Binary);
@@ -67,13 +67,13 @@ fn from_legacy(bytes: &[u8]) -> Result<String, Reason> {
         return Err(Reason::NotUtf8);
     }
     let text = convert(encoding, bytes)?;
-    // Legacy pages leave some bytes undefined; decoders map those to C1 control characters.
+    // Legacy encodings do not define some bytes. Decoders map these bytes to C1 control characters.
     let implausible = text.chars().any(|character| matches!(character, '\u{80}'..='\u{9f}' | '\u{fffd}'));
     if implausible { Err(Reason::NotUtf8) } else { Ok(text) }
 }
 
-/// Whether the bytes contain more well-formed sequences of UTF-8 than stray bytes, or surrogates in UTF-8's
-/// form.
+/// Whether the bytes contain more well-formed UTF-8 sequences than stray bytes, or surrogates encoded as
+/// UTF-8.
 fn is_damaged_utf_8(bytes: &[u8]) -> bool {
     if bytes.windows(3).any(|window| matches!(window, [0xed, 0xa0..=0xbf, 0x80..=0xbf])) {
         return true;

@@ -1,7 +1,9 @@
-//! `.cairnignore` files: the syntax of `.gitignore`, in any directory and in every kind of source.
+//! `.cairnignore` files: they have the syntax of `.gitignore` and may be in any directory of any kind of
+//! source.
 //!
-//! As in git, the nearest file above a path decides, and within a file the last pattern that matches. `!`
-//! brings a path back. Paths below an ignored directory stay ignored.
+//! The order is that of git: the file in the nearest directory above a path decides, and within a file the
+//! last matching pattern. A pattern with `!` includes a path again. Paths below an ignored directory remain
+//! ignored.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,24 +12,24 @@ use std::path::Path;
 use cairn_domain::RepoPath;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// The text of a file with rules for the paths below it.
+/// A rule file: its text contains rules for the paths below its directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleFile {
-    /// Path of the file itself, e.g. `src/.cairnignore`.
+    /// The path of the rule file, e.g. `src/.cairnignore`.
     pub path: RepoPath,
     pub text: String,
 }
 
 /// The lines of one rule file that cannot be used. The other lines of the file apply.
 ///
-/// The message quotes no text of the file: it comes from a repository.
+/// The message does not quote the file, because the text comes from a repository.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct UnusableLines {
     pub file: RepoPath,
-    /// The first of them, from 1; 0 if the whole file cannot be used.
+    /// The first unusable line, counted from 1. 0 if the whole file cannot be used.
     pub first_line: usize,
     pub num_lines: usize,
-    /// The fault of the first line.
+    /// The error in the first unusable line.
     pub message: String,
 }
 
@@ -35,7 +37,7 @@ impl fmt::Display for UnusableLines {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { first_line, num_lines, message, .. } = self;
         match (first_line, num_lines) {
-            (0, _) => write!(formatter, "its patterns cannot be used: {message}"),
+            (0, _) => write!(formatter, "the patterns of the file cannot be used: {message}"),
             (line, 1) => write!(formatter, "line {line} is not a valid pattern and is ignored: {message}"),
             (line, lines) => {
                 write!(
@@ -47,9 +49,9 @@ impl fmt::Display for UnusableLines {
     }
 }
 
-/// All ignore files of a tree, compiled.
+/// The compiled ignore files of a tree.
 pub(crate) struct IgnoreFiles {
-    /// The key is the directory; it is empty for the root.
+    /// Maps a directory to its file. The root is the empty string.
     by_directory: HashMap<String, CompiledFile>,
 }
 
@@ -58,14 +60,14 @@ struct CompiledFile {
     patterns: Gitignore,
 }
 
-/// The line that hides a path.
+/// The ignore file and the pattern that exclude a path.
 pub(crate) struct IgnoredBy<'a> {
     pub(crate) file: &'a str,
     pub(crate) pattern: String,
 }
 
 impl IgnoreFiles {
-    /// Lines that cannot be used are added to `unusable` and hide nothing.
+    /// Lines that cannot be used are added to `unusable` and exclude no path.
     pub(crate) fn compile(files: &[RuleFile], unusable: &mut Vec<UnusableLines>) -> Self {
         let mut by_directory = HashMap::with_capacity(files.len());
         for file in files {
@@ -82,8 +84,8 @@ impl IgnoreFiles {
         Self { by_directory }
     }
 
-    /// The pattern that hides the file at `path`, if any. Tests its directories from the root down, then the
-    /// file.
+    /// The pattern that excludes the file at `path`, if any. Tests the directories of the path from the root
+    /// down, then the file.
     pub(crate) fn find(&self, path: &str) -> Option<IgnoredBy<'_>> {
         if self.by_directory.is_empty() {
             return None;
@@ -92,7 +94,7 @@ impl IgnoreFiles {
         directories.chain([(path, false)]).find_map(|(part, is_directory)| self.decide(part, is_directory))
     }
 
-    /// The decision of the ignore files above `path`, nearest first.
+    /// The decision of the ignore files above `path`. The nearest file is tested first.
     fn decide(&self, path: &str, is_directory: bool) -> Option<IgnoredBy<'_>> {
         for (directory, relative) in above(path) {
             let Some(file) = self.by_directory.get(directory) else { continue };
@@ -108,14 +110,14 @@ impl IgnoreFiles {
     }
 }
 
-/// The directories above a path, nearest first, each with the path relative to it. The last one is the root,
-/// which is empty.
+/// The directories above a path, nearest first, each with the path relative to that directory. The last
+/// directory is the root, an empty string.
 pub(crate) fn above(path: &str) -> impl Iterator<Item = (&str, &str)> {
     let below = path.rmatch_indices('/').map(|(slash, _)| (&path[..slash], &path[slash + 1..]));
     below.chain([("", path)])
 }
 
-/// The patterns of one rule file, taken line by line.
+/// Collects the patterns of one rule file line by line.
 pub(crate) struct PatternLines<'f> {
     file: &'f RepoPath,
     builder: GitignoreBuilder,
@@ -127,7 +129,7 @@ impl<'f> PatternLines<'f> {
         Self { file, builder: GitignoreBuilder::new(""), unusable: None }
     }
 
-    /// Adds a line. Returns false for a line that cannot be used.
+    /// Adds a line. Returns false if the line cannot be used.
     pub(crate) fn add(&mut self, line: usize, pattern: &str) -> bool {
         let Err(error) = self.builder.add_line(None, pattern) else { return true };
         let (file, message) = (self.file.clone(), message(&error));

@@ -1,20 +1,21 @@
-//! Decisions about a path and its content: the rules of the inventory.
+//! The rules of the inventory: they decide by path and content which files of a repository are indexed.
 //!
 //! Every path of a tree gets a record. `Rules::decide_path` decides by name, kind and size whether a path is
 //! skipped, so that skipped files are never read. `Rules::decide_content` decides about the bytes of the
 //! remaining files.
 //!
-//! Reasons are tested in one fixed order, so that a path has the same reason in every run:
+//! The reasons for skipping are tested in a fixed order, so that a path has the same reason in every run:
 //!
-//! 1. `submodule`, `symlink`: the kind of the path in the tree.
-//! 2. `sensitive`: by name. No other setting is tested before, so none can hide that a name is sensitive.
-//! 3. `excluded`: by `exclude` of the repository or the caller, then by `.cairnignore`, then by the default
-//!    excludes (`include_override` lifts these, and no others).
+//! 1. `submodule`, `symlink`: the kind of the tree entry.
+//! 2. `sensitive`: the file name. It is tested before all settings, so no setting can hide a sensitive name.
+//! 3. `excluded`: `exclude` of the repository or the caller, then `.cairnignore`, then the default excludes.
+//!    `include_override` disables only default excludes.
 //! 4. `not_included`: `include` is not empty and has no match.
-//! 5. `too_large`.
-//! 6. By content: `binary`, `not_utf8`, `generated` (`.gitattributes` can set or remove this mark).
+//! 5. `too_large`: the file exceeds the size limit.
+//! 6. `binary`, `not_utf8`, `generated`: the content. `.gitattributes` can set or remove the mark
+//!    `generated`.
 //!
-//! Nothing here reads a file: the functions take names and bytes, and return decisions.
+//! This crate reads no files: its functions take names and bytes, and return decisions.
 
 mod attributes;
 mod binary;

@@ -1,14 +1,14 @@
 //! Lists of globs, as users write them in `include`, `exclude` and `include_override`.
 //!
-//! A pattern without a slash matches the base name in any directory. A pattern with a slash matches the path
-//! from the root: `*` and `?` match within one part of it, `**` matches any number of parts. A pattern that
-//! ends in a slash, or has no wildcard, also matches everything below a directory of that name, as users
-//! expect of `docs` and `docs/`.
+//! A pattern without a slash matches the file name in any directory. A pattern with a slash matches the path
+//! from the root: `*` and `?` match within one part of the path, `**` matches any number of parts. A pattern
+//! that ends with a slash or has no wildcard also matches everything below a directory of that name. Users
+//! expect this of `docs` and `docs/`.
 
 use cairn_redaction::{Untrusted, quoted};
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// Limits on the patterns that a repository can make Cairn compile.
+/// Limits on the patterns that Cairn compiles for a repository.
 const MAX_PATTERNS: usize = 1_000;
 const MAX_PATTERN_BYTES: usize = 1_000;
 
@@ -16,7 +16,7 @@ const MAX_PATTERN_BYTES: usize = 1_000;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("invalid pattern {pattern} in `{field}`: {message}")]
 pub struct InvalidPattern {
-    /// The setting that contains the pattern, e.g. `exclude`. Never text of a repository.
+    /// The setting that contains the pattern, e.g. `exclude`. It is never a text from a repository.
     pub field: &'static str,
     pub pattern: Untrusted,
     pub message: String,
@@ -29,14 +29,15 @@ pub struct Patterns {
     paths: Globs,
 }
 
-/// A set of globs. `owners` has the index of the pattern for each glob.
+/// A set of globs. `owners` maps each glob to the index of its pattern.
 struct Globs {
     set: GlobSet,
     owners: Vec<usize>,
 }
 
 impl Patterns {
-    /// `field` is the name of the setting in messages. Reports every invalid pattern of the list.
+    /// Compiles the patterns. `field` is the name of the setting, used in messages. Reports every invalid
+    /// pattern of the list.
     pub fn compile(field: &'static str, patterns: &[String]) -> Result<Self, Vec<InvalidPattern>> {
         let mut faults = Vec::new();
         let (mut names, mut paths) = (Vec::new(), Vec::new());
@@ -65,7 +66,8 @@ impl Patterns {
         self.patterns.is_empty()
     }
 
-    /// The first pattern of the list that matches the repository-relative path, as written.
+    /// The first pattern of the list that matches the repository-relative path. The pattern is returned as
+    /// written.
     pub fn find(&self, path: &str) -> Option<&str> {
         if self.is_empty() {
             return None;
@@ -86,7 +88,7 @@ impl Globs {
         }
         match builder.build() {
             Ok(set) => Ok(Self { set, owners }),
-            // The set is built as a whole. This finds the glob that is too large for the engine.
+            // The set is built as a whole. The search below finds the glob that is too large for the engine.
             Err(error) => {
                 let culprit = globs.iter().find(|(glob, _)| GlobSetBuilder::new().add(glob.clone()).build().is_err());
                 Err((culprit.or(globs.first()).map_or(0, |(_, owner)| *owner), error.kind().to_string()))
@@ -103,7 +105,7 @@ impl Globs {
     }
 }
 
-/// The globs of one pattern.
+/// The globs that represent one pattern.
 struct ParsedPattern {
     names: Option<globset::Glob>,
     paths: Vec<globset::Glob>,
@@ -117,7 +119,7 @@ fn parse(written: &str, index: usize) -> Result<ParsedPattern, String> {
         return Err(format!("longer than {MAX_PATTERN_BYTES} bytes"));
     }
     if written.starts_with('!') {
-        return Err("negation is not supported here; `include_override` lifts default excludes".to_owned());
+        return Err("negation is not supported here; `include_override` disables default excludes".to_owned());
     }
     let text = written.strip_prefix("./").unwrap_or(written);
     let (text, anchored) = text.strip_prefix('/').map_or((text, false), |rest| (rest, true));

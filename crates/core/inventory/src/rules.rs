@@ -1,4 +1,4 @@
-//! The compiled rules of one repository: decisions about a path by its name, kind and size.
+//! The compiled rules of one repository. They decide about a path by its name, kind and size.
 
 use std::fmt;
 
@@ -9,28 +9,29 @@ use crate::ignore_file::{IgnoreFiles, UnusableLines};
 use crate::patterns::Patterns;
 use crate::{FileSizeLimit, GeneratedPolicy, InvalidFileSize, InvalidPattern, RuleFile, defaults};
 
-/// The input of `Rules::compile`: the repository's settings combined with the caller's.
+/// The input of `Rules::compile`: the settings of the repository combined with the settings of the caller.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RuleSettings {
     /// An empty list includes everything.
     pub include: Vec<String>,
-    /// Wins over `include`.
+    /// Has precedence over `include`.
     pub exclude: Vec<String>,
-    /// Brings back paths that the default excludes hide, and no others.
+    /// Includes paths that the default excludes hide. It has no effect on paths that other rules hide.
     pub include_override: Vec<String>,
     /// Every `.cairnignore` of the tree.
     pub ignore_files: Vec<RuleFile>,
     /// Every `.gitattributes` of the tree.
     pub attribute_files: Vec<RuleFile>,
-    /// In bytes; `None` is the default of 1 MiB, 0 the hard cap of 10 MiB.
+    /// In bytes. `None` selects the default of 1 MiB, 0 the hard cap of 10 MiB.
     pub max_file_size: Option<u64>,
     pub generated: GeneratedPolicy,
 }
 
-/// More faults are only counted in a message: a repository can contain any number of them.
+/// A message shows at most this many errors and the number of the rest, because a repository can contain any
+/// number of them.
 const MAX_SHOWN_FAULTS: usize = 5;
 
-/// Settings that cannot be compiled, with all their faults. They are reported before any file is read.
+/// Settings that cannot be compiled, with all their errors. They are reported before any file is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidRules {
     pub patterns: Vec<InvalidPattern>,
@@ -51,8 +52,8 @@ impl fmt::Display for InvalidRules {
     }
 }
 
-/// The reason for skipping a path, and the rule that gives it: the answer to "why is this file not in the
-/// index?".
+/// The reason for skipping a path, and the rule that gives this reason. This answers the question "why is
+/// this file not in the index?".
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Skip {
     pub reason: Reason,
@@ -77,11 +78,11 @@ impl fmt::Display for SkipRule {
         match self {
             Self::Submodule => formatter.write_str("submodules are recorded, never followed"),
             Self::Symlink => formatter.write_str("symbolic links are recorded, not followed"),
-            Self::SensitiveName => formatter.write_str("files of this name may hold secrets and are never read"),
-            Self::Exclude { pattern } => write!(formatter, "`exclude` has `{pattern}`"),
-            Self::IgnoreFile { file, pattern } => write!(formatter, "`{file}` has `{pattern}`"),
+            Self::SensitiveName => formatter.write_str("files with this name may contain secrets and are never read"),
+            Self::Exclude { pattern } => write!(formatter, "`exclude` contains `{pattern}`"),
+            Self::IgnoreFile { file, pattern } => write!(formatter, "`{file}` contains `{pattern}`"),
             Self::DefaultExclude { name } => {
-                write!(formatter, "`{name}` is excluded by default; `include_override` brings it back")
+                write!(formatter, "`{name}` is excluded by default; `include_override` can include it again")
             }
             Self::NoInclude => formatter.write_str("no pattern of `include` matches"),
             Self::TooLarge { limit_bytes, size_bytes } => {
@@ -91,7 +92,7 @@ impl fmt::Display for SkipRule {
     }
 }
 
-/// The compiled rules. `is_sensitive` recognises names that must never be read.
+/// The compiled rules. `is_sensitive` recognises the names of files that must never be read.
 pub struct Rules {
     include: Patterns,
     exclude: Patterns,
@@ -136,13 +137,13 @@ impl Rules {
         }
     }
 
-    /// `Some` if the path is skipped and its content does not matter.
+    /// `Some` if the path is skipped whatever its content is.
     pub fn decide_path(&self, path: &RepoPath, kind: EntryKind, size_bytes: u64) -> Option<Outcome> {
         self.skip(path, kind, size_bytes).map(|skip| Outcome::Skipped(skip.reason))
     }
 
-    /// The same decision with its rule. The order of the tests is the order of the reasons (see the crate's
-    /// page).
+    /// The same decision as `decide_path`, with the rule that caused it. The order of the tests below is the
+    /// order of the reasons in the documentation of this crate.
     pub fn skip(&self, path: &RepoPath, kind: EntryKind, size_bytes: u64) -> Option<Skip> {
         let of = |reason, rule| Some(Skip { reason, rule });
         match kind {
@@ -181,7 +182,7 @@ impl Rules {
         self.limit
     }
 
-    /// The mark that the owners of the repository set, if any.
+    /// Whether the owners of the repository marked the file as generated. `None` without a mark.
     pub(crate) fn is_marked_generated(&self, path: &RepoPath) -> Option<bool> {
         self.generated_marks.find(path.as_str())
     }
@@ -195,8 +196,8 @@ impl Rules {
         self.generated
     }
 
-    /// Changes exactly when the settings change: files that were decided under other rules are decided again.
-    /// The caller adds the inputs of its `is_sensitive`.
+    /// Changes exactly when the effective settings change, so that files decided under other rules are
+    /// decided again. The caller adds the inputs of its `is_sensitive`.
     pub fn digest(&self) -> Digest {
         self.digest
     }
@@ -212,7 +213,7 @@ fn keep_faults<T>(compiled: Result<T, Vec<InvalidPattern>>, faults: &mut Vec<Inv
     }
 }
 
-/// Raised when the default excludes or the tests of content change their meaning.
+/// Increase this number when the default excludes change or when the content tests decide differently.
 const RULES_VERSION: u64 = 2;
 
 fn sorted(files: &[RuleFile]) -> Vec<&RuleFile> {
@@ -222,7 +223,7 @@ fn sorted(files: &[RuleFile]) -> Vec<&RuleFile> {
 }
 
 fn digest(settings: &RuleSettings, limit: FileSizeLimit) -> Digest {
-    // Lines that mark no generated files change often and have no effect here.
+    // Lines that do not mark generated files change often and have no effect on the rules.
     let marked = sorted(&settings.attribute_files);
     let marked = marked.into_iter().map(|file| (file.path.as_str(), marks(&file.text).collect::<Vec<_>>()));
     let marked: Vec<_> = marked.filter(|(_, marks)| !marks.is_empty()).collect();
@@ -325,8 +326,8 @@ mod tests {
             let skip = compile(&settings).skip(&path, EntryKind::File, 2_000_000).expect("skipped");
             assert_eq!(skip.rule.to_string(), expect);
         };
-        check("docs/a.md", "`exclude` has `docs/`");
-        check("dist/a.js", "`dist` is excluded by default; `include_override` brings it back");
+        check("docs/a.md", "`exclude` contains `docs/`");
+        check("dist/a.js", "`dist` is excluded by default; `include_override` can include it again");
         check("a.js", "2000000 bytes, above `max_file_size` of 1048576 bytes");
     }
 

@@ -1,10 +1,10 @@
-//! The limit on the size of a file.
+//! The limit on the size of an indexed file.
 
-/// A limit in bytes, at most the hard cap.
+/// A size limit in bytes. It never exceeds the hard cap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileSizeLimit(u64);
 
-/// A limit above the hard cap.
+/// The error for a limit above the hard cap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("max_file_size of {provided} bytes is above the maximum of {max_allowed} bytes (10 MiB)")]
 pub struct InvalidFileSize {
@@ -13,12 +13,12 @@ pub struct InvalidFileSize {
 }
 
 impl FileSizeLimit {
-    /// 10 MiB. No setting can exceed it.
+    /// The hard cap: 10 MiB. No setting can exceed it.
     pub const HARD_CAP_BYTES: u64 = 10 * 1024 * 1024;
-    /// 1 MiB.
+    /// The default limit: 1 MiB.
     pub const DEFAULT_BYTES: u64 = 1024 * 1024;
 
-    /// `provided` is in bytes; 0 means "the hard cap only".
+    /// `provided` is in bytes. 0 selects the hard cap.
     pub fn new(provided: u64) -> Result<Self, InvalidFileSize> {
         match provided {
             0 => Ok(Self(Self::HARD_CAP_BYTES)),
@@ -27,7 +27,7 @@ impl FileSizeLimit {
         }
     }
 
-    /// The largest size that is read.
+    /// The maximum size of a file that is read.
     pub fn bytes(self) -> u64 {
         self.0
     }

@@ -1,21 +1,22 @@
-//! Clusters around medoids.
+//! Groups similar sets into clusters around medoids.
 //!
-//! Connected components would chain sets: A is similar to B, B to C, and so on, until the ends have nothing
-//! in common. So each cluster is a star. The set with most similar members becomes the medoid and takes the
-//! sets similar to *it*; the remaining sets are processed again. Every member is similar to the medoid. Large
-//! patterns come first.
+//! Connected components would form chains: A is similar to B, B to C, and so on, until the two ends have
+//! nothing in common. Therefore each cluster is a star. The set with the most similar members becomes the
+//! medoid, and its cluster consists of the sets similar to the medoid itself. The remaining sets are
+//! clustered in the same way. Every member is similar to the medoid. Large clusters come first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The number of the medoid's set and the numbers of all sets in the cluster, ascending.
+/// The number of the medoid, and the numbers of all sets in the cluster in ascending order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Cluster {
     pub(crate) medoid: u32,
     pub(crate) sets: Vec<u32>,
 }
 
-/// `weights` contains the number of members of each set. Ties go to the set with the smaller number.
+/// Forms the clusters. `weights` contains the number of members of each set. If two sets have equally many
+/// similar members, the set with the smaller number becomes the medoid.
 pub(crate) fn clusters(neighbours: &[Vec<u32>], weights: &[usize], min_size: usize) -> Vec<Cluster> {
     let mut is_taken = vec![false; weights.len()];
     let mut sizes: Vec<usize> = neighbours
@@ -30,7 +31,7 @@ pub(crate) fn clusters(neighbours: &[Vec<u32>], weights: &[usize], min_size: usi
         if size < min_size {
             break;
         }
-        // Sizes only decrease. An outdated entry has a newer one further down.
+        // The size of a set only decreases. For an outdated entry, a newer entry follows later in the heap.
         if is_taken[medoid as usize] || size != sizes[medoid as usize] {
             continue;
         }
@@ -58,7 +59,7 @@ mod tests {
 
     #[test]
     fn chain_does_not_become_one_cluster() {
-        // 0 - 1 - 2 - 3 - 4: the ends have nothing in common.
+        // The chain is 0 - 1 - 2 - 3 - 4. Its ends have nothing in common.
         let neighbours = vec![vec![1], vec![0, 2], vec![1, 3], vec![2, 4], vec![3]];
         let found = clusters(&neighbours, &[1, 1, 1, 1, 1], 2);
         assert_eq!(found, [Cluster { medoid: 1, sets: vec![0, 1, 2] }, Cluster { medoid: 3, sets: vec![3, 4] }]);

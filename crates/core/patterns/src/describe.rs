@@ -1,4 +1,4 @@
-//! From clusters to pattern records.
+//! Describes clusters as pattern records.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::cluster::clusters;
 use crate::join::{Set, neighbours};
 use crate::{PatternSettings, Shape, words};
 
-/// A method belongs to the pattern if at least this share of the members has it, in percent.
+/// A method belongs to the pattern if at least this percentage of the members has it.
 const SHARED_PERCENT: usize = 80;
 
 /// The patterns among the shapes of a repository, sorted by key. The order of the shapes does not matter.
@@ -30,7 +30,8 @@ pub fn find_patterns(repository: RepositoryId, shapes: &[Shape], settings: &Patt
     patterns
 }
 
-/// Clusters of one kind in one language: the canonical member, and all members in order of path and line.
+/// Clusters the shapes of one kind and language. Returns for each cluster the canonical member, and all
+/// members in order of path and line.
 fn clusters_of<'s>(shapes: &[&'s Shape], settings: &PatternSettings) -> Vec<(&'s Shape, Vec<&'s Shape>)> {
     let numbers = number_elements(shapes);
     let mut by_set: BTreeMap<Set, Vec<&Shape>> = BTreeMap::new();
@@ -51,7 +52,7 @@ fn clusters_of<'s>(shapes: &[&'s Shape], settings: &PatternSettings) -> Vec<(&'s
     with_members.collect()
 }
 
-/// Numbers elements by rarity, then by text. The order is the same on every machine.
+/// Numbers the elements from rare to frequent, then by text. The order is the same on every machine.
 fn number_elements<'s>(shapes: &[&'s Shape]) -> FxHashMap<(u8, &'s str), u32> {
     let mut counts: BTreeMap<(u8, &str), usize> = BTreeMap::new();
     for element in shapes.iter().flat_map(|shape| shape.elements()) {
@@ -91,7 +92,8 @@ fn record(
     Some(pattern)
 }
 
-/// Hashes repository and shared signature. Patterns of equal signature are numbered from the largest.
+/// The key is a hash of the repository and the shared signature. Patterns with equal signatures get ascending
+/// ordinals, the largest pattern first.
 fn key(
     repository: RepositoryId,
     medoid: &Shape,
@@ -108,7 +110,7 @@ fn key(
     key
 }
 
-/// Elements that at least 80 % of the shapes have, sorted.
+/// The elements that at least `SHARED_PERCENT` of the shapes have, sorted.
 fn shared(shapes: &[&Shape], of: impl Fn(&Shape) -> &BTreeSet<String>) -> Vec<String> {
     let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
     for name in shapes.iter().flat_map(|shape| of(shape)) {
@@ -130,8 +132,8 @@ fn member(shape: &Shape, shared_methods: &[String]) -> PatternMember {
     }
 }
 
-/// The common words of the names; else the word that most names end with; else the common base; else the
-/// common methods.
+/// The name of a pattern. It is the first that exists: the common words of the member names, the word that
+/// most names end or begin with, the first common base, the common methods.
 fn name(shapes: &[&Shape], shared_bases: &[String], shared_methods: &[String]) -> String {
     let names: Vec<&str> = shapes.iter().map(|shape| shape.name.as_str()).collect();
     words::common(&names)

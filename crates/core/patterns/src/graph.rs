@@ -1,8 +1,9 @@
-//! Patterns as nodes, and the edges of their members.
+//! Converts patterns to nodes, and their members to edges.
 
 use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, NodeKind, NodeRecord, PatternRecord, Resolution};
 
-/// A node for each pattern and a FOLLOWS edge from the file of each member, both sorted by key.
+/// Returns a node for each pattern and a FOLLOWS edge from the file of each member. Both lists are sorted by
+/// key.
 pub fn pattern_graph(patterns: &[PatternRecord]) -> (Vec<NodeRecord>, Vec<EdgeRecord>) {
     let mut nodes: Vec<NodeRecord> = patterns.iter().map(node).collect();
     let mut edges: Vec<EdgeRecord> = patterns.iter().flat_map(edges_of).collect();
@@ -32,7 +33,8 @@ fn node(pattern: &PatternRecord) -> NodeRecord {
     }
 }
 
-/// Members are sorted by path and line, so the sites of one file are numbered in order.
+/// The edges of one pattern. Members are sorted by path and line, so the sites of one file are numbered in
+/// this order.
 fn edges_of(pattern: &PatternRecord) -> Vec<EdgeRecord> {
     let owner = pattern.repository;
     let target = NodeKey::pattern(owner, pattern.key.0);

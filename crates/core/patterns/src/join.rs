@@ -1,15 +1,16 @@
-//! Pairs of sets whose Jaccard similarity reaches a threshold, in near-linear time.
+//! Finds the pairs of sets whose Jaccard similarity reaches a threshold, in near-linear time.
 //!
-//! If two sets overlap enough, the rarest elements of each (its *prefix*) have one in common. So only sets
-//! that share a rare element are compared. An element of thousands of classes (`__init__`) causes no
-//! comparison.
+//! The *prefix* of a set consists of its rarest elements. The prefixes of two similar sets have an element in
+//! common. Therefore only sets that share a rare element are compared. An element of thousands of classes,
+//! such as `__init__`, causes no comparison.
 //!
-//! Thousands of similar sets would still all be compared with each other. If many sets share a rare element,
-//! only the first of them are compared with the others. The clusters around these contain the same members.
+//! If thousands of sets are similar, this rule alone would still compare each with each. Therefore, if many
+//! sets share a rare element, only the first sets are compared with all the others. The clusters around these
+//! first sets contain the same members.
 
 use rustc_hash::FxHashMap;
 
-/// A set of element numbers, ascending; small numbers are rare elements.
+/// The element numbers of a set, ascending. Small numbers are rare elements.
 pub(crate) type Set = Vec<u32>;
 
 /// Whether the similarity of two sets is at least `percent`.
@@ -35,15 +36,15 @@ fn num_common(a: &[u32], b: &[u32]) -> usize {
     common
 }
 
-/// Average number of comparisons for each rare element of a set.
+/// The maximum number of comparisons for one rare element per set, on average.
 const MOST_COMPARISONS: usize = 4_000_000;
 
-/// Up to this number of sets that share a rare element, each is compared with each.
+/// If at most this number of sets share a rare element, each of them is compared with each.
 fn most_compared(num_sets: usize) -> usize {
     (MOST_COMPARISONS / num_sets.max(1)).clamp(16, 1_000)
 }
 
-/// Neighbours of each set: the other similar sets, ascending. The sets must be distinct.
+/// The neighbours of each set: the indices of the other similar sets, ascending. The sets must be distinct.
 pub(crate) fn neighbours(sets: &[Set], percent: u8) -> Vec<Vec<u32>> {
     let most_compared = most_compared(sets.len());
     let mut order: Vec<u32> = (0..sets.len() as u32).collect();
@@ -76,8 +77,8 @@ pub(crate) fn neighbours(sets: &[Set], percent: u8) -> Vec<Vec<u32>> {
     neighbours
 }
 
-/// A similar set has at least `⌈t·n⌉` elements in common with a set of `n`. So it lacks at most `n − ⌈t·n⌉`
-/// of the rarest.
+/// The length of the prefix of a set with `len` elements. A similar set has at least `⌈t·n⌉` elements in
+/// common with a set of `n` elements, so it lacks at most `n − ⌈t·n⌉` of the rarest elements.
 fn prefix_len(len: usize, percent: u8) -> usize {
     let needed = (len * usize::from(percent)).div_ceil(100);
     (len - needed + 1).min(len)
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn many_similar_sets_are_compared_only_with_the_first() {
-        // Each set has nine elements; eight are common to all.
+        // Each set has nine elements. Eight of them are common to all sets.
         let set = |own: u32| std::iter::once(own).chain(1_000_000..1_000_008).collect();
         let sets: Vec<Set> = (0..5_000).map(set).collect();
         let found = neighbours(&sets, 80);

@@ -1,9 +1,9 @@
 //! Finds classes and files with a similar structure in a repository.
 //!
-//! A shape is a set: names of methods, bases, decorators ([`shapes`]). Two shapes are similar if the Jaccard
+//! A shape is a set of method names, bases and decorators ([`shapes`]). Two shapes are similar if the Jaccard
 //! similarity of their sets reaches a threshold. Equal sets are merged first. A join over rare elements finds
-//! exactly the pairs above the threshold (`join`). Clusters are stars around medoids, so a chain of small
-//! differences cannot join different shapes (`cluster`). Each cluster is described as a
+//! exactly the pairs that reach the threshold (`join`). Clusters are stars around medoids, so a chain of
+//! small differences cannot join different shapes (`cluster`). Each cluster is described as a
 //! [`cairn_domain::PatternRecord`].
 //!
 //! The result does not depend on the order of the input. The cost is near-linear in the number of shapes.
@@ -21,7 +21,7 @@ pub use graph::pattern_graph;
 pub use shape::{PatternFile, Shape, shapes};
 pub use text::pattern_chunk_text;
 
-/// Conditions for a pattern.
+/// The conditions that a cluster must meet to be a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PatternSettings {
     /// Minimum number of members.

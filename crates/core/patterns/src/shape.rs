@@ -1,4 +1,4 @@
-//! Shapes of classes and of files without classes.
+//! Builds the shapes of classes and of files without classes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use cairn_domain::{LineSpan, NodeKey, Outline, OutlineSymbol, RepoPath, Reposito
 
 use crate::words;
 
-/// The facts of a file that patterns use.
+/// The properties of a file from which its shapes are built.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternFile<'a> {
     pub path: &'a RepoPath,
@@ -24,7 +24,7 @@ pub struct Shape {
     /// Name of the class, or the file name without extension.
     pub name: String,
     pub language: String,
-    /// Kind of the class; none for a file.
+    /// Kind of the class. `None` for a file.
     pub kind: Option<SymbolKind>,
     pub module_path: String,
     pub methods: BTreeSet<String>,
@@ -39,9 +39,9 @@ const CONSTRUCTORS: &[&str] = &["new", "default", "constructor", "init", "initia
 const FIXTURES: &[&str] =
     &["setUp", "tearDown", "setUpClass", "tearDownClass", "setup_method", "teardown_method", "setup", "teardown"];
 
-/// Shapes of the classes of a file, or of the file itself if it contains functions only. Trivial shapes are
-/// omitted: without methods, with a constructor or one special method only, and test classes that contain
-/// tests only.
+/// The shapes of the classes in a file, or of the file itself if it contains only functions. Trivial shapes
+/// are omitted: shapes without methods, shapes with only a constructor or one special method, and test
+/// classes that contain only tests.
 pub fn shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> {
     let classes = class_shapes(repository, file);
     let has_methods = file.outline.symbols.iter().any(|symbol| symbol.kind == SymbolKind::Method);
@@ -87,7 +87,8 @@ fn class_shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> 
     classes.into_values().collect()
 }
 
-/// The class of a method, even if the method is written outside of it (`impl` blocks, methods of Go).
+/// The class that a method belongs to. The method may be defined outside the class (`impl` blocks, methods in
+/// Go).
 fn class_of(
     symbol: &OutlineSymbol,
     classes: &BTreeMap<usize, Shape>,
@@ -117,8 +118,8 @@ fn empty(file: &PatternFile<'_>, node: NodeKey) -> Shape {
     }
 }
 
-/// The shape of a file from its functions. The file's own name in a function name becomes `*`: `import_aws`
-/// in `aws` is `import_*`.
+/// The shape of a file that is built from its functions. In a function name, the name of the file is replaced
+/// by `*`: the function `import_aws` in the file `aws` becomes `import_*`.
 fn file_shape(repository: RepositoryId, file: &PatternFile<'_>) -> Option<Shape> {
     let mut shape = empty(file, NodeKey::file(repository, file.path));
     let functions =
@@ -143,7 +144,8 @@ fn is_trivial(methods: &BTreeSet<String>) -> bool {
 }
 
 impl Shape {
-    /// The compared set. Kind and language are separate: shapes of different kinds are never similar.
+    /// The elements that are compared. Kind and language are not elements, because shapes of different kinds
+    /// or languages are never compared.
     pub(crate) fn elements(&self) -> impl Iterator<Item = (u8, &str)> {
         let methods = self.methods.iter().map(|name| (0, name.as_str()));
         let bases = self.bases.iter().map(|name| (1, name.as_str()));

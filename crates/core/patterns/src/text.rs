@@ -6,11 +6,12 @@ use cairn_domain::{PatternMember, PatternRecord};
 
 use crate::words;
 
-/// Maximum number of listed members. The others are counted.
+/// Maximum number of members that are listed. For the rest, only their number is shown.
 const MAX_LISTED: usize = 30;
 
-/// Text of the chunk of kind `pattern`. It answers "how do importers work": the name in singular and plural,
-/// the shared methods, the canonical member, and the differences of the others.
+/// The text of a chunk of kind `pattern`. It answers questions such as "how do importers work". It contains
+/// the name in singular and plural, the shared methods, the canonical member, and how the other members
+/// differ.
 pub fn pattern_chunk_text(pattern: &PatternRecord) -> String {
     let words: Vec<String> = words::split(&pattern.name).iter().map(|word| word.to_lowercase()).collect();
     let one = words.join(" ");

@@ -1,8 +1,8 @@
-//! Words of identifiers, and the common words of several names.
+//! Splits identifiers into words, and finds the common words of several names.
 
 use std::collections::BTreeMap;
 
-/// `AWSImporter` → `AWS`, `Importer`; `load_csv2` → `load`, `csv2`.
+/// Splits a name into words: `AWSImporter` → `AWS`, `Importer`; `load_csv2` → `load`, `csv2`.
 pub(crate) fn split(name: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for part in name.split(['_', '-', '.', ' ']).filter(|part| !part.is_empty()) {
@@ -23,8 +23,8 @@ pub(crate) fn split(name: &str) -> Vec<&str> {
     words
 }
 
-/// The longest run of words that ends all names; else the longest run that begins all names. Joined as in the
-/// first name.
+/// The longest sequence of words that all names end with. If it is empty, the longest sequence of words that
+/// all names begin with. The result has the spelling of the first name.
 pub(crate) fn common(names: &[&str]) -> Option<String> {
     let split: Vec<Vec<&str>> = names.iter().map(|name| self::split(name)).collect();
     let first = split.first()?;
@@ -36,7 +36,8 @@ pub(crate) fn common(names: &[&str]) -> Option<String> {
     joined(names[0], &first[..at_start])
 }
 
-/// The word that ends at least the given percentage of the names; else the word that begins them.
+/// A word that at least `percent` of the names end with. If no such word exists, a word that at least
+/// `percent` of the names begin with.
 pub(crate) fn of_most(names: &[&str], percent: usize) -> Option<String> {
     let (mut ends, mut starts): (BTreeMap<&str, usize>, BTreeMap<&str, usize>) = Default::default();
     for words in names.iter().map(|name| split(name)) {
@@ -61,7 +62,7 @@ fn num_shared<'w>(names: &[Vec<&'w str>], word: impl Fn(&[&'w str], usize) -> Op
     shared
 }
 
-/// The part of the name from the first of its words to the last.
+/// The part of `name` from the first to the last of `words`. The words are slices of `name`.
 fn joined(name: &str, words: &[&str]) -> Option<String> {
     let (first, last) = (words.first()?, words.last()?);
     let start = first.as_ptr() as usize - name.as_ptr() as usize;
@@ -69,7 +70,8 @@ fn joined(name: &str, words: &[&str]) -> Option<String> {
     Some(name[start..end].to_owned())
 }
 
-/// Replaces `part` in a name by `*`, ignoring case. Parts of fewer than three letters are not replaced.
+/// Replaces the first occurrence of `part` in a name by `*`, ignoring case. A `part` of fewer than three
+/// letters is not replaced.
 pub(crate) fn blank_out(name: &str, part: &str) -> String {
     let (lower, part) = (name.to_ascii_lowercase(), part.to_ascii_lowercase().replace(['_', '-'], ""));
     match lower.find(&part).filter(|_| part.len() >= 3) {
@@ -78,7 +80,7 @@ pub(crate) fn blank_out(name: &str, part: &str) -> String {
     }
 }
 
-/// English plural, good enough for a sentence.
+/// The English plural of a word. The rules cover only the usual cases.
 pub(crate) fn plural(word: &str) -> String {
     let ends = |endings: &[&str]| endings.iter().any(|ending| word.ends_with(ending));
     match word {

@@ -1,12 +1,12 @@
-//! Makes the table of document frequencies that ships with the tokenizer.
+//! Makes the table of document frequencies that is part of the program.
 //!
 //! ```text
 //! cargo run --release -p cairn-ranking --example count_document_frequencies -- OUT.bin MIN_COUNT PATH...
 //! ```
 //!
-//! A PATH that ends in `.jsonl` has one document per line: a JSON object. Its strings `name`, `doc`, `code`
-//! and `text` are the text. Other files are cut into windows of 40 lines, and directories are walked in order
-//! of names.
+//! A PATH that ends with `.jsonl` has one document per line, as a JSON object. The text of the document
+//! consists of the strings `name`, `doc`, `code` and `text`. Other files are cut into windows of 40 lines.
+//! Directories are walked in the order of their entries' names.
 
 use std::error::Error;
 use std::fs;

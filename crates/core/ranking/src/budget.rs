@@ -1,22 +1,23 @@
-//! How much of an answer fits. `limit` and `max_tokens` are hard limits, and the answer reports what was cut.
+//! Cuts an answer to its limits. `limit` and `max_tokens` are never exceeded, and the answer reports what was
+//! cut.
 
 use crate::words;
 
-/// The average number of letters of a word that one token of common tokenizers covers.
+/// The number of letters of a word that are counted as one token. It is an average of common tokenizers.
 const LETTERS_PER_TOKEN: usize = 6;
 const DIGITS_PER_TOKEN: usize = 3;
 
-/// The part of a list of results that fits.
+/// The number of results that fit into an answer, and the reason why the rest was cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fit {
-    /// The number of results from the start that fit.
+    /// The number of results that fit, counted from the start of the list.
     pub num_taken: usize,
-    /// The tokens of these results.
+    /// The sum of the tokens of these results.
     pub num_tokens: usize,
     pub cut: Cut,
 }
 
-/// Why results were cut.
+/// The reason why results were cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cut {
     /// No result was cut.
@@ -29,7 +30,7 @@ pub enum Cut {
     },
 }
 
-/// Takes results from the start while both limits allow it. `costs` are their tokens.
+/// Takes results from the start while both limits allow it. `costs` contains the tokens of each result.
 pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
     let mut num_tokens = 0;
     for (num_taken, cost) in costs.iter().enumerate() {
@@ -48,9 +49,9 @@ pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
 /// Estimates how many tokens a language model reads in `text`. The estimate is usually too high and seldom
 /// too low, so that an answer stays within its limit.
 ///
-/// A word costs one token, and one more for every six further letters. Three digits cost one token. A run of
-/// white space costs one if it breaks the line. Other ASCII characters and characters beyond ASCII cost one
-/// each.
+/// Six letters of a word are counted as one token, and so are three digits. A remainder is counted as a whole
+/// token. Each line break and each sign is one token, but a run of the same ASCII sign is only one. Each
+/// character beyond ASCII is one token. Other white space is not counted.
 pub fn estimate_tokens(text: &str) -> usize {
     let mut num_tokens = 0;
     words(text, |word| {
@@ -59,8 +60,8 @@ pub fn estimate_tokens(text: &str) -> usize {
     });
     let mut previous = ' ';
     for character in text.chars() {
-        // A run of the same sign (`-----`, `====`) is one token, and so is a line break with the indentation
-        // after it.
+        // A run of the same sign (`-----`, `====`) is one token. A line break with the indentation after it
+        // is also one token.
         let is_sign = character == '\n' || !(character.is_ascii_alphanumeric() || character.is_whitespace());
         if is_sign && (character != previous || !character.is_ascii()) {
             num_tokens += 1;
@@ -70,7 +71,8 @@ pub fn estimate_tokens(text: &str) -> usize {
     num_tokens
 }
 
-/// The lines from the start of `text` that cost at most `max_tokens`, and the number of lines that were cut.
+/// The longest prefix of whole lines of `text` that costs at most `max_tokens`, and the number of lines that
+/// were cut.
 pub fn truncate_lines(text: &str, max_tokens: usize) -> (&str, usize) {
     let mut num_tokens = 0;
     let mut end = 0;

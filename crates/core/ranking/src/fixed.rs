@@ -1,10 +1,9 @@
-//! Logarithms in integers. The logarithms of libm differ in their last bit between platforms; numbers that
-//! are stored or ranked must be equal on all platforms.
+//! Logarithms in integers. The logarithms of libm differ in their last bit between platforms, but numbers
+//! that are stored or ranked must be equal on all platforms.
 
-/// `log2(numerator / denominator)`, rounded down to a multiple of `2^-fraction_bits`, in units of
-/// `2^-fraction_bits`.
+/// Computes `log2(numerator / denominator)` in units of `2^-fraction_bits`, rounded down.
 ///
-/// 0 if the ratio is below 1. `denominator` must not be 0; `fraction_bits` is at most 16.
+/// The result is 0 if the ratio is below 1. `denominator` must not be 0. `fraction_bits` is at most 16.
 pub(crate) fn log2_of_ratio(numerator: u64, denominator: u64, fraction_bits: u32) -> u32 {
     if numerator <= denominator {
         return 0;
@@ -14,8 +13,8 @@ pub(crate) fn log2_of_ratio(numerator: u64, denominator: u64, fraction_bits: u32
     let mut mantissa = (ratio >> whole_bits) as u64;
     let mut logarithm = whole_bits;
     for _ in 0..fraction_bits {
-        // The mantissa is in [1, 2) with 62 bits of fraction. The integer bit of its square is the next bit
-        // of the result.
+        // The mantissa is in [1, 2) with 62 fraction bits. The integer bit of its square is the next bit of
+        // the result.
         let square = (u128::from(mantissa) * u128::from(mantissa)) >> 62;
         let bit = (square >> 63) as u32;
         mantissa = (square >> bit) as u64;

@@ -1,11 +1,12 @@
 //! The rarity of terms, from a fixed table that is part of the program.
 //!
-//! The table is made from public code and never from indexed code. So scores reveal nothing about other
-//! tenants and do not depend on the order of indexing. Only questions are weighted by the table, so a new
-//! table needs no new index. The example `count_document_frequencies` makes the file.
+//! The table is made from public code and never from indexed code. Therefore scores reveal nothing about
+//! other tenants and do not depend on the order of indexing. The table is used only to weight the terms of
+//! questions, so a new table does not require a new index. The example `count_document_frequencies` makes the
+//! file of the table.
 //!
-//! Layout, little-endian: the magic `CDF1`; number of documents (u32); number of terms (u32); the terms (u32
-//! each, ascending); for each term the number of documents that contain it (u32).
+//! The layout is little-endian: the magic `CDF1`; the number of documents (u32); the number of terms (u32);
+//! the terms (u32 each, ascending); for each term, the number of documents that contain the term (u32).
 
 use std::sync::LazyLock;
 
@@ -17,15 +18,15 @@ use crate::{StopWords, terms};
 const MAGIC: [u8; 4] = *b"CDF1";
 const HEADER_BYTES: usize = 12;
 
-/// The unit of inverse document frequencies, as a fraction of a bit.
+/// Inverse document frequencies are stored in units of `2^-UNITS_PER_BIT_LOG2` bits.
 const UNITS_PER_BIT_LOG2: u32 = 4;
 
 static SHIPPED: LazyLock<DocumentFrequencies<'static>> = LazyLock::new(|| {
-    // A test reads the table, so no program is built with a damaged one.
+    // A test reads the table, so a program with a damaged table is never built.
     DocumentFrequencies::read(include_bytes!("../data/document_frequencies.bin")).unwrap_or(DocumentFrequencies::EMPTY)
 });
 
-/// A table of document frequencies, read in place.
+/// A table of document frequencies. It is read in place, without copying.
 #[derive(Clone, Copy, Debug)]
 pub struct DocumentFrequencies<'a> {
     num_documents: u32,
@@ -33,7 +34,7 @@ pub struct DocumentFrequencies<'a> {
     counts: &'a [[u8; 4]],
 }
 
-/// Bytes that are not a table of document frequencies.
+/// The error for bytes that are not a table of document frequencies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InvalidFrequencies;
 
@@ -62,17 +63,17 @@ impl<'a> DocumentFrequencies<'a> {
         self.terms.len()
     }
 
-    /// Number of documents that contain `term`; 0 for terms too rare for the table.
+    /// The number of documents that contain `term`. 0 if the term is too rare for the table.
     pub fn count(&self, term: u32) -> u32 {
         let found = self.terms.binary_search_by_key(&term, |stored| u32::from_le_bytes(*stored));
         found.map_or(0, |index| u32::from_le_bytes(self.counts[index]))
     }
 
-    /// BM25's `log(1 + (N - n + 0.5) / (n + 0.5))` in sixteenths of a bit, at least 1.
+    /// BM25's `log(1 + (N - n + 0.5) / (n + 0.5))` in sixteenths of a bit. The result is at least 1.
     pub fn inverse(&self, term: u32) -> u32 {
         let documents = u64::from(self.num_documents);
         let count = u64::from(self.count(term)).min(documents);
-        // The fraction equals (2N + 2) / (2n + 1).
+        // The argument of the logarithm is equal to (2N + 2) / (2n + 1).
         log2_of_ratio(2 * documents + 2, 2 * count + 1, UNITS_PER_BIT_LOG2).max(1)
     }
 }
@@ -82,7 +83,7 @@ pub fn shipped_frequencies() -> &'static DocumentFrequencies<'static> {
     &SHIPPED
 }
 
-/// Makes a table of document frequencies.
+/// Counts terms and makes a table of document frequencies.
 #[derive(Default, Debug)]
 pub struct FrequencyCounter {
     num_documents: u32,
@@ -92,7 +93,7 @@ pub struct FrequencyCounter {
 }
 
 impl FrequencyCounter {
-    /// Counts the terms of one document: a text of the size of a chunk.
+    /// Counts the terms of one document. The text should be about as long as a chunk.
     pub fn add(&mut self, text: &str) {
         self.seen.clear();
         terms(text, StopWords::Dropped, |term| {
@@ -109,12 +110,12 @@ impl FrequencyCounter {
         self.num_documents
     }
 
-    /// Mean number of terms in a document.
+    /// The mean number of terms in a document.
     pub fn average_length(&self) -> u64 {
         self.num_occurrences / u64::from(self.num_documents.max(1))
     }
 
-    /// The table, without terms that occur in fewer than `min_count` documents.
+    /// The bytes of the table. Terms that occur in fewer than `min_count` documents are omitted.
     pub fn finish(&self, min_count: u32) -> Vec<u8> {
         let mut kept: Vec<(u32, u32)> = self.counts.iter().map(|(term, count)| (*term, *count)).collect();
         kept.retain(|(_, count)| *count >= min_count);

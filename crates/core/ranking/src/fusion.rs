@@ -1,46 +1,47 @@
-//! Fusion of ranked lists by weighted reciprocal ranks, in integers.
+//! Fuses ranked lists by weighted reciprocal ranks, in integers.
 //!
 //! Scores of different retrievers cannot be compared, but ranks can. An entry at rank `r` (from 1) of a list
-//! with weight `w` percent gets `w · 10,000 / (10 + r)` points. Measured against the usual constant 60, the
-//! constant 10 gained 0.01 MRR in all combinations and 0.02 with three lists.
+//! with weight `w` percent gets `w · 10,000 / (10 + r)` points. Compared with the usual constant 60, the
+//! constant 10 improved the MRR by 0.01 in all combinations of lists and by 0.02 with three lists.
 
 use std::collections::BTreeMap;
 
-/// The weight of a rank is halved after this many ranks.
+/// The constant that is added to the rank. A larger constant makes the points of neighbouring ranks more
+/// similar.
 const RANK_CONSTANT: u64 = 10;
 const POINTS_PER_PERCENT: u64 = 10_000;
 
-/// The results of one retriever, best first.
+/// The results of one retriever, best result first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RankedList<'a, K> {
-    /// Name of the retriever, as explanations show it.
+    /// The name of the retriever, as shown in explanations.
     pub name: &'static str,
-    /// 100 is the ordinary weight.
+    /// The weight of the list in percent. 100 is the ordinary weight.
     pub weight_percent: u32,
     pub keys: &'a [K],
 }
 
-/// The rank of an entry in one list, and its points.
+/// The rank of an entry in one list, and the points for this rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contribution {
     pub list: &'static str,
-    /// From 1.
+    /// The rank, counted from 1.
     pub rank: u32,
     pub points: u64,
 }
 
-/// An entry of at least one list.
+/// An entry that occurs in at least one list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fused<K> {
     pub key: K,
-    /// Sum of the contributions' points.
+    /// The sum of the points of all contributions.
     pub points: u64,
-    /// In the order of the lists.
+    /// The contributions in the order of the lists.
     pub contributions: Vec<Contribution>,
 }
 
-/// All entries of the lists, most points first, then by key. A key that occurs twice in a list counts at its
-/// best rank.
+/// Returns all entries of the lists, sorted by points (highest first), then by key. If a key occurs twice in
+/// a list, only its best rank is used.
 pub fn fuse<K: Ord + Copy>(lists: &[RankedList<'_, K>]) -> Vec<Fused<K>> {
     let mut by_key: BTreeMap<K, Vec<Contribution>> = BTreeMap::new();
     for list in lists {

@@ -1,7 +1,7 @@
-//! How well passages match a question, and in which order they answer it.
+//! Computes how well passages match a question, and the order of the results.
 //!
-//! Everything here is a pure function of its arguments over integers: the same inputs give the same order on
-//! every machine and in every store. This crate does not know how vectors are stored or fetched.
+//! Every function here is pure and uses only integers. The same inputs give the same order on every machine
+//! and with every store. This crate does not depend on how vectors are stored or fetched.
 
 mod budget;
 mod fixed;

@@ -1,4 +1,4 @@
-//! The words of a question: the names that it spells out and its keywords.
+//! Extracts the words of a question: the names in it that are spelled as code, and its keywords.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use cairn_domain::{RepoPath, SymbolEntry};
 
 use crate::{fold_style, is_stop_word, words};
 
-/// Words that only make a sentence a question. Sorted.
+/// Words that only express that a sentence is a question. Sorted.
 const QUESTION_WORDS: [&str; 32] = [
     "about", "all", "any", "code", "do", "does", "explain", "find", "get", "give", "has", "have", "how", "i", "list",
     "look", "me", "my", "need", "our", "please", "show", "tell", "there", "want", "was", "what", "where", "who",
@@ -16,15 +16,18 @@ const QUESTION_WORDS: [&str; 32] = [
 /// The words of a question that ranking uses.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QueryWords {
-    /// Names that the question spells as code, folded by [`fold_style`]: `UserService`, `get_user`,
-    /// `render()`, `` `open` ``. For `Parser.parse` this contains the whole name and the last part.
+    /// Names that the question spells as code, such as `UserService`, `get_user`, `render()` or `` `open` ``.
+    /// They are folded by [`fold_style`]. For `Parser.parse`, the set contains the whole name and the last
+    /// part.
     pub names: BTreeSet<String>,
     /// The same names in their original spelling, in the order of the question. The parts of a qualified name
-    /// are joined by dots. For `Parser::parse` this contains first the whole name, then the last part.
+    /// are joined by dots. For `Parser::parse`, the list contains the whole name and then the
+    /// last part.
     pub spelled: Vec<String>,
-    /// The question without the quotes around it, if it is one word.
+    /// The question without surrounding quotes, if the question is one word.
     pub whole: Option<String>,
-    /// The words without stop words and question words: identifiers split, lower case, in order, once each.
+    /// The words of the question without stop words and question words. Identifiers are split into words. The
+    /// words are in lower case, in the order of the question, without duplicates.
     pub keywords: Vec<String>,
 }
 
@@ -42,7 +45,8 @@ impl QueryWords {
         Self { names, spelled, whole: one_word(question), keywords: keywords(question) }
     }
 
-    /// How exactly the question spells the name of a symbol. Case and punctuation count.
+    /// How exactly the question spells the name of a symbol. The comparison is sensitive to case and
+    /// punctuation.
     pub fn spelling_of(&self, symbol: &SymbolEntry) -> Spelling {
         let is_meant = |name: &String| names_symbol(name, symbol);
         match &self.whole {
@@ -53,7 +57,7 @@ impl QueryWords {
         }
     }
 
-    /// The whole question, if it may be a path or the end of one.
+    /// The whole question, if it may be a path or the end of a path.
     pub fn path(&self) -> Option<&str> {
         let whole = self.whole.as_deref()?;
         let path = whole.strip_prefix("./").unwrap_or(whole).trim_end_matches('/');
@@ -64,7 +68,7 @@ impl QueryWords {
 /// How exactly a question spells the name of a definition.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Spelling {
-    /// The question is this name, perhaps qualified.
+    /// The whole question is this name or a qualified form of it.
     Whole,
     /// The question contains the name.
     Part,
@@ -72,18 +76,18 @@ pub enum Spelling {
     Other,
 }
 
-/// Whether `asked` is the path, or its last parts.
+/// Whether `asked` is the whole path or consists of its last parts.
 pub fn is_end_of_path(asked: &str, path: &RepoPath) -> bool {
     path.as_str().strip_suffix(asked).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
-/// The question without quotes, if it contains no white space.
+/// The question without surrounding quotes, if it contains no white space.
 fn one_word(question: &str) -> Option<String> {
     let word = question.trim().trim_matches(['`', '"', '\'']);
     (!word.is_empty() && !word.contains(char::is_whitespace)).then(|| word.to_owned())
 }
 
-/// A qualified name of any language with dots between its parts, without `()` at the end.
+/// Converts a qualified name of any language to a name with dots between its parts, without `()` at the end.
 fn with_dots(name: &str) -> String {
     let name = name.split('(').next().unwrap_or(name);
     name.replace("::", ".").replace("->", ".").replace('#', ".").trim_matches('.').to_owned()
@@ -95,8 +99,8 @@ const RELATIVE: [&str; 4] = ["crate", "self", "super", "this"];
 /// Stems of files that represent their directory.
 const DIRECTORY_STEMS: [&str; 5] = ["mod", "lib", "index", "__init__", "main"];
 
-/// Whether a dotted name is the symbol's name, its qualified name, or its qualified name after the end of its
-/// module or path.
+/// Whether a dotted name is the name of the symbol, its qualified name, or the last parts of the module or
+/// path followed by the qualified name.
 fn names_symbol(asked: &str, symbol: &SymbolEntry) -> bool {
     let asked: Vec<&str> = asked.split('.').skip_while(|part| RELATIVE.contains(part)).collect();
     if let [name] = asked.as_slice() {
@@ -115,7 +119,8 @@ fn names_symbol(asked: &str, symbol: &SymbolEntry) -> bool {
     !asked.is_empty() && (is_end_behind(&file) || is_end_behind(&directories) || is_end_behind(&module))
 }
 
-/// Keywords of a question: see [`QueryWords::keywords`]. If no word is a keyword, all words are.
+/// The keywords of a question, as described at [`QueryWords::keywords`]. If no word is a keyword, all words
+/// are returned.
 pub fn keywords(question: &str) -> Vec<String> {
     let is_keyword = |word: &str| !is_stop_word(word) && QUESTION_WORDS.binary_search(&word).is_err();
     let found = distinct_words(question, is_keyword);
@@ -143,8 +148,8 @@ fn is_separator(character: char) -> bool {
     character.is_whitespace() || matches!(character, ',' | ';' | '?' | '!' | '"' | '\'')
 }
 
-/// Whether a word of a question is spelled as only code is: quoted, called, dotted, with underscores or inner
-/// capitals.
+/// Whether a word of a question is spelled in a way that is usual only in code: in backticks, with `()`, with
+/// dots, with underscores or with capitals inside the word.
 fn is_code_name(token: &str) -> bool {
     if token.starts_with('`') || token.ends_with("()") || token.contains("::") {
         return true;

@@ -1,9 +1,9 @@
-//! The order of an answer.
+//! Orders the hits of an answer.
 //!
-//! The points of fusion are multiplied by the signals. Then equal texts become one hit with several places,
-//! and the scores of further hits of one file are reduced. The hits are sorted by a total order (score,
-//! repository, path, line, key). So the answer does not depend on the order in which stores return the
-//! candidates.
+//! The points from the fusion are multiplied by the factors of the signals. Then hits with equal text are
+//! joined into one hit with several places, and the scores of further hits of the same file are reduced. The
+//! hits are sorted by a total order (score, repository, path, line, key). Therefore the answer does not
+//! depend on the order in which stores return the candidates.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,33 +12,34 @@ use cairn_domain::{ChunkKey, ChunkRecord, ContentHash, LineSpan, RepoPath, Repos
 
 use crate::{Contribution, QueryWords, Signal, TestWeight, signals};
 
-/// The score of each further hit of a file is reduced to this percentage of the one before.
+/// The first hit of a file keeps its score. The score of each further hit is multiplied by a factor, which is
+/// this percentage of the factor of the hit before.
 const DECAY_PERCENT: u32 = 85;
-/// The reduction stops at this percentage.
+/// The factor is never smaller than this percentage.
 const LEAST_DECAY_PERCENT: u32 = 40;
 
-/// A chunk with the points from fusion.
+/// A chunk with its points from the fusion.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate {
     pub chunk: ChunkRecord,
     pub points: u64,
     pub contributions: Vec<Contribution>,
-    /// Signals that only the caller of this crate knows, for example a definition within the chunk.
+    /// Signals that the caller of this crate adds, for example that the chunk contains a definition.
     pub extra_signals: Vec<Signal>,
-    /// A definition that the question names and that is not the chunk's own symbol.
+    /// A definition in the chunk that the question names, if it is not the chunk's own symbol.
     pub definition: Option<Definition>,
 }
 
-/// A definition that a chunk shows among others.
+/// A definition in a chunk that contains several definitions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Definition {
-    /// Qualified name.
+    /// The qualified name.
     pub symbol: String,
     /// The lines of the definition.
     pub span: LineSpan,
 }
 
-/// A place that contains a text.
+/// The place of a text in a repository.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
     pub repository: RepositoryId,
@@ -51,17 +52,17 @@ pub struct Place {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RankedHit {
     pub chunk: ChunkRecord,
-    /// Points after all signals.
+    /// The points after all signals.
     pub score: u64,
     /// The points from each list, before the signals.
     pub contributions: Vec<Contribution>,
     pub signals: Vec<Signal>,
     pub definition: Option<Definition>,
-    /// Other places that contain the same text, sorted.
+    /// The other places that contain the same text, sorted.
     pub also_at: Vec<Place>,
 }
 
-/// Orders the candidates, which may come in any order. Two candidates must not have the same chunk.
+/// Scores and orders the candidates, which may be in any order. No two candidates may have the same chunk.
 pub fn rank(candidates: Vec<Candidate>, query: &QueryWords, tests: TestWeight) -> Vec<RankedHit> {
     let mut hits: Vec<RankedHit> = candidates.into_iter().map(|candidate| scored(candidate, query, tests)).collect();
     sort(&mut hits);
@@ -95,7 +96,7 @@ fn sort(hits: &mut [RankedHit]) {
     });
 }
 
-/// Keeps the best hit of each text. The others become its places.
+/// Keeps the best hit of each text. The places of the other hits are added to the best hit (`also_at`).
 fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
     let mut kept: Vec<RankedHit> = Vec::with_capacity(hits.len());
     let mut index_of: BTreeMap<ContentHash, usize> = BTreeMap::new();
@@ -114,7 +115,8 @@ fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
     kept
 }
 
-/// Expects sorted hits, so that the best hit of a file keeps its score.
+/// Reduces the scores of further hits of the same file. The hits must be sorted, so that the best hit of a
+/// file keeps its score.
 fn decay_within_files(hits: &mut [RankedHit]) {
     let mut next_percent: BTreeMap<(RepositoryId, RepoPath), u32> = BTreeMap::new();
     for hit in hits {

@@ -1,16 +1,16 @@
-//! Signals that raise or lower the score of a candidate besides its ranks in the lists. Each is a factor in
-//! percent and is recorded, so that an answer can explain its scores.
+//! Signals increase or decrease the score of a candidate, in addition to the ranks in the lists. Each signal
+//! is a factor in percent. It is recorded, so that an answer can explain the scores.
 
 use cairn_domain::ChunkRecord;
 
 use crate::{QueryWords, fold_style};
 
-/// One reason for a score.
+/// One reason for the score of a candidate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signal {
-    /// The word that explanations show.
+    /// The name of the signal, as shown in explanations.
     pub name: &'static str,
-    /// The factor in percent; 100 changes nothing.
+    /// The factor in percent. A factor of 100 does not change the score.
     pub percent: u32,
 }
 
@@ -19,7 +19,7 @@ impl Signal {
         Self { name, percent }
     }
 
-    /// `points` with the signal applied, rounded down.
+    /// Applies the signal to `points` and rounds down.
     pub fn apply(self, points: u64) -> u64 {
         points * u64::from(self.percent) / 100
     }
@@ -28,16 +28,17 @@ impl Signal {
 /// The weight of test code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TestWeight {
-    /// Half the weight. Used if tests are not the only requested code.
+    /// Half of the ordinary weight. Used if the caller does not request only tests.
     #[default]
     Half,
-    /// The weight of other code. Used if the caller requests only tests.
+    /// The ordinary weight. Used if the caller requests only tests.
     Full,
 }
 
 /// The chunk defines a symbol that the question names.
 pub const DEFINITION: Signal = Signal::new("definition", 200);
-/// The whole question is the name of the definition or the path of the file. No other result may precede it.
+/// The whole question is the name of the definition or the path of the file. No other result may precede this
+/// one.
 pub const EXACT: Signal = Signal::new("exact", 10_000);
 /// The question contains the name of the definition in its exact spelling.
 pub const SPELLED: Signal = Signal::new("spelled", 200);
@@ -64,8 +65,8 @@ const ASIDE_DIRECTORIES: [&str; 12] = [
     "vendor",
 ];
 
-/// The signals of a chunk for a question, in the order in which they are applied. Contains only signals that
-/// change the score.
+/// The signals of a chunk for a question, in the order in which they are applied. Signals that do not change
+/// the score are omitted.
 pub fn signals(chunk: &ChunkRecord, query: &QueryWords, tests: TestWeight) -> Vec<Signal> {
     let mut found = Vec::new();
     if defines_named_symbol(chunk, query) {
@@ -95,14 +96,14 @@ pub fn signals(chunk: &ChunkRecord, query: &QueryWords, tests: TestWeight) -> Ve
     found
 }
 
-/// Whether the question names the symbol that the chunk shows.
+/// Whether the question names the symbol of the chunk.
 pub fn defines_named_symbol(chunk: &ChunkRecord, query: &QueryWords) -> bool {
     let Some(symbol) = chunk.symbol.as_deref().filter(|_| chunk.symbol_kind.is_some()) else { return false };
     let last = symbol.rsplit('.').next().unwrap_or(symbol);
     query.names.contains(&fold_style(last)) || query.names.contains(&fold_style(symbol))
 }
 
-/// Whether the stem is one of the names, or each of its words is a keyword.
+/// Whether the question names the stem of the file, or each word of the stem is a keyword.
 fn names_stem(chunk: &ChunkRecord, query: &QueryWords) -> bool {
     let stem = chunk.path.stem();
     query.names.contains(&fold_style(stem)) || all_words_are_keywords(stem, query)

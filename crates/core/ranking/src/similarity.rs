@@ -1,20 +1,23 @@
-//! How similar two names are.
+//! Measures how similar two names are.
 
 /// Names with a larger edit distance are not similar.
 pub const MAX_EDIT_DISTANCE: usize = 2;
 
-/// Fuzzy matches below this similarity are ignored.
+/// Fuzzy matches with a lower similarity are ignored.
 pub const MIN_FUZZY_PERCENT: u32 = 70;
 
-/// The name in lower case, without `_`, `-` and `$`: `get_user`, `getUser` and `GetUser` are equal.
+/// Converts a name to lower case and removes `_`, `-` and `$`. For `get_user`, `getUser` and `GetUser`, the
+/// results are equal.
 pub fn fold_style(name: &str) -> String {
     let kept = name.chars().filter(|character| !matches!(character, '_' | '-' | '$'));
     kept.flat_map(char::to_lowercase).collect()
 }
 
-/// Similarity of two names from 0 to 100: `1 - distance / length`, plus 0.2 if one starts with the other,
-/// plus 0.3 if they differ only in case, at most 1. `length` is the length of the longer name in characters.
-/// None if the edit distance without regard to case exceeds [`MAX_EDIT_DISTANCE`].
+/// The similarity of two names, from 0 to 100. It is `1 - distance / length`, plus 0.2 if one name starts
+/// with the other, plus 0.3 if the names differ only in case, but at most 1. `length` is the number of
+/// characters of the longer name.
+///
+/// `None` if the edit distance without regard to case exceeds [`MAX_EDIT_DISTANCE`].
 pub fn similarity_percent(asked: &str, name: &str) -> Option<u32> {
     let (asked_lower, name_lower) = (asked.to_lowercase(), name.to_lowercase());
     let asked_characters: Vec<char> = asked.chars().collect();
@@ -39,7 +42,8 @@ fn either_starts(left: &str, right: &str) -> bool {
     left.starts_with(right) || right.starts_with(left)
 }
 
-/// Number of insertions, deletions, substitutions and swaps of neighbours, if at most [`MAX_EDIT_DISTANCE`].
+/// The number of insertions, deletions, substitutions and swaps of neighbours that change one name into the
+/// other. `None` if it exceeds [`MAX_EDIT_DISTANCE`].
 fn edit_distance(left: &[char], right: &[char]) -> Option<usize> {
     if left.len().abs_diff(right.len()) > MAX_EDIT_DISTANCE {
         return None;
@@ -63,8 +67,8 @@ fn edit_distance(left: &[char], right: &[char]) -> Option<usize> {
     Some(last[right.len()]).filter(|distance| *distance <= MAX_EDIT_DISTANCE)
 }
 
-/// Whether the edit distance of two names, with regard to case, is at most [`MAX_EDIT_DISTANCE`]. Allocates
-/// nothing for ASCII, so a loop over all names can call it before [`similarity_percent`].
+/// Whether the case-sensitive edit distance of two names is at most [`MAX_EDIT_DISTANCE`]. It does not
+/// allocate for ASCII names, so it is a cheap filter before [`similarity_percent`] in a loop over all names.
 pub fn are_near(left: &str, right: &str) -> bool {
     if left.is_ascii() && right.is_ascii() {
         return within(left.as_bytes(), right.as_bytes(), MAX_EDIT_DISTANCE);
@@ -73,7 +77,8 @@ pub fn are_near(left: &str, right: &str) -> bool {
     within(&characters(left), &characters(right), MAX_EDIT_DISTANCE)
 }
 
-/// Tries each edit at the first difference. With two edits, these are at most sixteen short walks.
+/// Tries each kind of edit at the first difference, then compares the rest. With two edits, this makes at
+/// most sixteen short comparisons.
 fn within<T: PartialEq>(left: &[T], right: &[T], edits: usize) -> bool {
     if left.len().abs_diff(right.len()) > edits {
         return false;
@@ -91,9 +96,10 @@ fn within<T: PartialEq>(left: &[T], right: &[T], edits: usize) -> bool {
             || (swapped && within(&left_rest[1..], &right_rest[1..], edits - 1)))
 }
 
-/// How well a path matches a file name: 100 for the exact path or base name, 90 for the base name without its
-/// extension (or in another case), 80 for the start of the base name, 60 for a part of the path. With
-/// `fuzzy`, up to 50 for a base name of similarity above 0.7. None if the path does not match.
+/// How well a path matches a file name. 100: the path or the base name is equal. 90: the base name is equal
+/// without its extension or without regard to case. 80: the base name starts with the name. 60: the path
+/// contains the name. With `fuzzy`, a base name with a similarity above 0.7 gets up to 50. `None` if the path
+/// does not match.
 pub fn file_name_score(asked: &str, path: &str, fuzzy: bool) -> Option<u32> {
     let base = path.rsplit('/').next().unwrap_or(path);
     if asked.is_empty() {

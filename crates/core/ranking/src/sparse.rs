@@ -1,41 +1,44 @@
-//! Passages and questions as weighted terms: BM25 in integers.
+//! Converts passages and questions to weighted terms: BM25 in integers.
 //!
 //! The weights of a passage contain BM25's saturated term frequency, with constants that are part of the
 //! program. The weights of a question contain the rarity of its terms. The score of a passage is the sum of
-//! the products. It is exact in any store, because 64 terms of a question times the largest weights stay
-//! below 2^24.
+//! the products of these weights. The score is exact in any store, because the sum for 64 terms with the
+//! largest weights stays below 2^24.
 
 use cairn_domain::SparseVector;
 
 use crate::{StopWords, shipped_frequencies, terms};
 
-/// If a question has more terms, the terms with the largest weights are kept.
+/// The maximum number of terms of a question. Of more terms, those with the largest weights are used.
 pub const MAX_QUERY_TERMS: usize = 64;
 
-/// An occurrence in the text counts 4 units. The other fields count in the same units.
+/// The number of units for one occurrence in the text. The constants below use the same units.
 const TEXT: u32 = 4;
-/// The name of the symbol counts as four occurrences, which gave the best ranking.
+/// One occurrence in the name of the symbol is worth four occurrences in the text. This value gave the best
+/// ranking.
 const NAME: u32 = 16;
-/// Names of the enclosing symbols.
+/// The names of the enclosing symbols.
 const CONTAINERS: u32 = 4;
 const FILE_STEM: u32 = 4;
 const DIRECTORIES: u32 = 2;
-/// Class, signature, imports. Other chunks of the file mostly contain the same names.
+/// The header contains the class, the signature and the imports. Most other chunks of the file contain the
+/// same names.
 const HEADER: u32 = 2;
 
-/// Mean length of a passage in units, measured on functions of public code. Every stored weight depends on
-/// it.
+/// The mean length of a passage in units, measured on functions of public code. Every stored weight depends
+/// on this constant.
 const AVERAGE_LENGTH: u64 = 4 * 100;
 
-/// The unit of a weight. BM25's factor saturates at k1 + 1 = 2.5, and 2.5 · 102 is the largest byte.
+/// The number of units that represent a weight of 1. BM25's factor saturates at k1 + 1 = 2.5, and 2.5 · 102
+/// is the largest value of a byte.
 const UNITS_PER_ONE: u64 = 102;
 
-/// The fields of a passage in which the words of a question are found. Absent fields are empty.
+/// The fields of a passage in which the words of a question are searched. Absent fields are empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PassageFields<'a> {
-    /// Short name of its symbol, `parse_file`. For sections, the last heading.
+    /// The short name of the symbol, e.g. `parse_file`. For sections, the last heading.
     pub name: &'a str,
-    /// Qualified name of the symbol or heading path, `Parser.parse_file`.
+    /// The qualified name of the symbol, e.g. `Parser.parse_file`. For sections, the path of headings.
     pub symbol_path: &'a str,
     pub file_path: &'a str,
     pub header: &'a str,
@@ -57,9 +60,10 @@ pub fn passage_terms(fields: &PassageFields<'_>) -> SparseVector {
     counts.weigh()
 }
 
-/// The weighted terms of a question, ascending by term, at most [`MAX_QUERY_TERMS`].
+/// The weighted terms of a question, sorted by term. At most [`MAX_QUERY_TERMS`] terms are returned.
 ///
-/// If a question contains only stop words ("with"), they are kept, because it can only mean a name.
+/// If a question contains only stop words, such as "with", they are used as terms, because such a question
+/// can only mean a name.
 pub fn query_terms(text: &str) -> Vec<(u32, u32)> {
     let mut found = distinct_terms(text, StopWords::Dropped);
     if found.is_empty() {
@@ -83,7 +87,7 @@ fn distinct_terms(text: &str, stop_words: StopWords) -> Vec<u32> {
     found
 }
 
-/// Directories, stem and extension of `src/net/http_client.rs`.
+/// Splits a path such as `src/net/http_client.rs` into directories, stem and extension.
 fn path_parts(path: &str) -> (&str, &str, &str) {
     let (directories, file) = path.rsplit_once('/').unwrap_or(("", path));
     match file.rsplit_once('.') {
@@ -92,7 +96,8 @@ fn path_parts(path: &str) -> (&str, &str, &str) {
     }
 }
 
-/// Occurrences of terms, each packed as `term << 32 | units`, so that sorting puts equal terms side by side.
+/// Occurrences of terms. Each is packed as `term << 32 | units`, so that equal terms are adjacent after
+/// sorting.
 #[derive(Default)]
 struct TermCounts {
     occurrences: Vec<u64>,
@@ -117,8 +122,9 @@ impl TermCounts {
     }
 }
 
-/// BM25's `tf · (k1 + 1) / (tf + k1 · (1 - b + b · length / average))` with k1 = 1.5 and b = 0.75. Both sides
-/// of the fraction are multiplied by eight averages. `units` and `length` are in quarters of an occurrence.
+/// BM25's `tf · (k1 + 1) / (tf + k1 · (1 - b + b · length / average))` with k1 = 1.5 and b = 0.75. The
+/// numerator and the denominator are multiplied by eight times the average length. `units` and `length` are
+/// in quarters of an occurrence.
 fn weight(units: u64, length: u64) -> u8 {
     let numerator = UNITS_PER_ONE * 20 * units * AVERAGE_LENGTH;
     let denominator = 8 * units * AVERAGE_LENGTH + u64::from(TEXT) * (3 * AVERAGE_LENGTH + 9 * length);

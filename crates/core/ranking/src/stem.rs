@@ -1,9 +1,10 @@
-//! Light stemming and stop words, as measured for code search. On its own set they raise MRR@10 from 0.306 to
+//! Light stemming and stop words for code search. On the evaluation set, they improve MRR@10 from 0.306 to
 //! 0.360.
 //!
-//! The stemmer only removes endings. It has no exceptions, because both sides of a match are stemmed.
+//! The stemmer only removes endings. It needs no exceptions, because it is applied to questions and to
+//! passages.
 
-/// Whether `word`, in lower case, has no meaning of its own in a question or a passage.
+/// Whether `word` is a stop word, which does not help to find a passage. `word` must be in lower case.
 pub fn is_stop_word(word: &str) -> bool {
     is_stop_word_bytes(word.as_bytes())
 }
@@ -38,15 +39,16 @@ pub(crate) fn is_stop_word_bytes(word: &[u8]) -> bool {
     }
 }
 
-/// A word without its ending: `kept`, followed by `y` if `ends_in_y`. It has two parts, so that nothing is
-/// allocated.
+/// A word without its ending: `kept`, followed by `y` if `ends_in_y` is true. The two parts are separate, so
+/// that no memory is allocated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stem<'a> {
     pub(crate) kept: &'a [u8],
     pub(crate) ends_in_y: bool,
 }
 
-/// Stem of a lower-case word: plural, then `-ing` or `-ed`, then `-e`, then `-ation` or `-ate`.
+/// The stem of a lower-case word. It removes the plural, then `-ing` or `-ed`, then `-e`, then `-ation` or
+/// `-ate`.
 pub(crate) fn stem(word: &[u8]) -> Stem<'_> {
     if word.len() > 4 && word.ends_with(b"ies") {
         return Stem { kept: &word[..word.len() - 3], ends_in_y: true };
@@ -57,7 +59,7 @@ pub(crate) fn stem(word: &[u8]) -> Stem<'_> {
     Stem { kept: without_noun_ending(base), ends_in_y: false }
 }
 
-/// `mapp` (from `mapping`) becomes `map`, so that it equals the stem of `maps`.
+/// `mapp` (from `mapping`) becomes `map`, so that it is equal to the stem of `maps`.
 fn without_inflection(word: &[u8]) -> &[u8] {
     let base = shorten(word, b"ing", 6);
     let base = if base.ends_with(b"eed") { base } else { shorten(base, b"ed", 5) };
@@ -69,14 +71,16 @@ fn without_inflection(word: &[u8]) -> &[u8] {
     }
 }
 
-/// `validation` and `validate` (which arrives without its `e`) become `valid`.
+/// `validation` and `validate` become `valid`. The final `e` of `validate` is removed before this function is
+/// called.
 fn without_noun_ending(word: &[u8]) -> &[u8] {
     let base = shorten(word, b"ation", 7);
     let base = if base.ends_with(b"tion") { shorten(base, b"ion", 7) } else { base };
     shorten(base, b"at", 6)
 }
 
-/// `word` without `ending`, if it ends so and keeps at least `min_length` bytes.
+/// `word` without `ending`. The word is unchanged if it does not have this ending or has fewer than
+/// `min_length` bytes.
 fn shorten<'a>(word: &'a [u8], ending: &[u8], min_length: usize) -> &'a [u8] {
     match word.strip_suffix(ending) {
         Some(kept) if word.len() >= min_length => kept,

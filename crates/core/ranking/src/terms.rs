@@ -1,13 +1,14 @@
-//! Terms, the entries of the sparse index.
+//! Converts text to terms, the entries of the sparse index.
 //!
-//! Text is cut into identifiers. An identifier gives its words (see [`crate::words`]), stemmed. If it has
-//! several words, it also gives one term without its separators. So `get_user`, `getUser` and the question
-//! "get user" share `get` and `user`, and the two spellings also share `getuser`. Words may contain letters
-//! beyond ASCII. These become lower case, without diacritics. In scripts without spaces between words, each
-//! pair of neighbouring characters is a word.
+//! Text is cut into identifiers. The terms of an identifier are the stems of its words (see
+//! [`crate::words`]). An identifier of several words also gives one term without separators. So `get_user`,
+//! `getUser` and the question "get user" share `get` and `user`, and the two spellings also share `getuser`.
+//! Words may contain letters beyond ASCII. These letters are converted to lower case, and diacritics are
+//! removed. In scripts without spaces between words, each pair of neighbouring characters is a word.
 //!
-//! A term is stored as 32 bits: FNV-1a over its UTF-8 bytes in 64 bits, the halves combined by exclusive or.
-//! Every stored index contains these hashes, so the hash never changes.
+//! A term is stored as a hash of 32 bits. It is the FNV-1a hash of 64 bits over the UTF-8 bytes, with the two
+//! halves combined by exclusive or. Every stored index contains these hashes, so the hash function never
+//! changes.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -15,20 +16,20 @@ use unicode_normalization::char::is_combining_mark;
 use crate::stem::{Stem, is_stop_word_bytes, stem};
 use crate::words::{Class, word_end};
 
-/// Only this many bytes of an identifier give terms. A longer identifier gives no compound, because it is
-/// data and not a name.
+/// Only the first bytes of an identifier, up to this number, give terms. A longer identifier gives no
+/// compound term, because it is probably data and not a name.
 const MAX_IDENTIFIER_BYTES: usize = 64;
 
-/// Which words become terms.
+/// Selects which words become terms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StopWords {
-    /// Words without stop words, for passages and questions.
+    /// Stop words are dropped. Used for passages and questions.
     Dropped,
-    /// All words, for names.
+    /// All words become terms. Used for names.
     Kept,
 }
 
-/// Calls `term` with the hash of every term of `text`, in order, with repetitions.
+/// Calls `term` with the hash of every term of `text`. The terms are in order and may repeat.
 pub fn terms(text: &str, stop_words: StopWords, mut term: impl FnMut(u32)) {
     let bytes = text.as_bytes();
     let mut position = 0;
@@ -57,8 +58,8 @@ fn ascii_end(bytes: &[u8], start: usize) -> usize {
     end
 }
 
-/// Handles the identifier at `start`. Its part up to `known` is ASCII, and a character beyond ASCII may
-/// continue it. Returns the position after it.
+/// Reads the identifier at `start`. Its part up to `known` is ASCII. The next character is beyond ASCII and
+/// may continue the identifier. Returns the position after the identifier.
 fn with_other_letters(
     text: &str,
     start: usize,
@@ -71,7 +72,7 @@ fn with_other_letters(
     let end = known + length;
     if length == 0 {
         ascii_identifier(&text.as_bytes()[start..known], stop_words, term);
-        // Skips the character, which is not a letter.
+        // Skips the character, because it is not part of an identifier.
         return known + rest.chars().next().map_or(1, char::len_utf8);
     }
     other_identifier(&text[start..end], stop_words, term);
@@ -118,7 +119,7 @@ fn ascii_word(word: &[u8], stop_words: StopWords, term: &mut impl FnMut(u32)) {
     }
 }
 
-/// An identifier with letters beyond ASCII. It is rare, so allocation is acceptable.
+/// Reads an identifier with letters beyond ASCII. Such identifiers are rare, so this function may allocate.
 fn other_identifier(identifier: &str, stop_words: StopWords, term: &mut impl FnMut(u32)) {
     let folded: String = identifier.nfkd().filter(|character| !is_diacritic(*character)).nfc().collect();
     if folded.is_ascii() {
@@ -137,7 +138,7 @@ fn other_identifier(identifier: &str, stop_words: StopWords, term: &mut impl FnM
     }
 }
 
-/// Splits `größeÄndern` before `Ä`.
+/// Splits a word before each capital that follows a lower-case letter: `größeÄndern` is split before `Ä`.
 fn capitalised_parts(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {
@@ -168,13 +169,14 @@ fn other_word(word: &str, term: &mut impl FnMut(u32)) {
     }
 }
 
-/// The marks that NFKD separates from Latin, Greek and Cyrillic letters. Marks of other scripts change the
-/// word.
+/// Whether the character is a mark that NFKD separates from Latin, Greek and Cyrillic letters. Marks of other
+/// scripts are kept, because they change the word.
 fn is_diacritic(character: char) -> bool {
     ('\u{300}'..='\u{36F}').contains(&character)
 }
 
-/// Scripts written without spaces between words: Thai to Myanmar, Khmer, kana, Han, Hangul.
+/// Whether the script of the character is written without spaces between words: Thai to Myanmar, Khmer, kana,
+/// Han, Hangul.
 fn is_unspaced(character: char) -> bool {
     matches!(u32::from(character), 0xE00..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x9FFF
         | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
@@ -241,7 +243,7 @@ mod tests {
 
     #[test]
     fn term_hash_never_changes() {
-        // Stored indexes contain these numbers.
+        // Stored indexes contain these hashes.
         assert_eq!(found("user größe", StopWords::Dropped), [2_118_961_174, 1_915_456_930]);
     }
 }

@@ -1,10 +1,10 @@
-//! Chunks for the tests of this crate.
+//! Builds chunks for the tests of this crate.
 
 use cairn_domain::{
     ChunkKey, ChunkKind, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId, RepositoryName, Tenant,
 };
 
-/// A plain chunk of one line.
+/// A chunk of one line without a symbol.
 pub(crate) fn chunk(path: &str, line: u32, text: &str) -> ChunkRecord {
     let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("test"));
     let path = RepoPath::parse(path).expect("a valid path");

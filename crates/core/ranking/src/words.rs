@@ -1,16 +1,18 @@
-//! The words of identifiers: the unit of the embedding model and of the term index.
+//! Splits identifiers into words. The embedding model and the term index use these words.
 //!
-//! [`words`] is a contract. The embedding model was trained on exactly these words, so the function may
-//! become faster but its results must not change. The pattern is that of the training scripts,
-//! `[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+`, matched left to right, each match in lower case.
+//! The results of [`words`] must never change, because the embedding model was trained on exactly these
+//! words. Only its speed may change. The function implements the pattern of the training scripts,
+//! `[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+`. Matches are searched from left to right, and each match
+//! is converted to lower case.
 
-/// Words longer than this are converted to lower case on the heap. Identifiers that people write are shorter.
+/// Longer words are converted to lower case on the heap. Identifiers that people write are shorter.
 const STACK_BYTES: usize = 64;
 
-/// Calls `word` with every word of `text`, lower case, in order.
+/// Calls `word` with every word of `text` in lower case, in order.
 ///
-/// `parseHTTPResponse2` gives `parse`, `http`, `response`, `2`. Bytes outside ASCII letters and digits
-/// separate words and are never part of one. Allocates only for capitalised words of more than 64 bytes.
+/// `parseHTTPResponse2` gives `parse`, `http`, `response`, `2`. Bytes other than ASCII letters and digits
+/// separate words and are never part of a word. Memory is allocated only for capitalised words of more than
+/// 64 bytes.
 ///
 /// ```
 /// let mut found = Vec::new();
@@ -26,7 +28,7 @@ pub fn words(text: &str, mut word: impl FnMut(&str)) {
             continue;
         }
         let end = word_end(bytes, position);
-        // Both ends are next to ASCII bytes, so the slice is on character boundaries.
+        // The word consists of ASCII bytes, so both ends are on character boundaries.
         lower(&text[position..end], &mut word);
         position = end;
     }
@@ -45,7 +47,7 @@ pub(crate) enum Class {
     Separator,
 }
 
-/// A table, because it is read for every byte of every chunk.
+/// A table is used for speed, because the class is read for every byte of every chunk.
 static CLASSES: [Class; 256] = {
     let mut classes = [Class::Separator; 256];
     let mut byte = 0;
@@ -75,7 +77,7 @@ impl Class {
     }
 }
 
-/// End of the word that starts at `start`, which is an ASCII letter or digit.
+/// The end of the word that starts at `start`. The byte at `start` must be an ASCII letter or digit.
 #[inline]
 pub(crate) fn word_end(bytes: &[u8], start: usize) -> usize {
     let run = |mut end: usize, class: Class| {
@@ -93,7 +95,7 @@ pub(crate) fn word_end(bytes: &[u8], start: usize) -> usize {
     let lower_follows = end < bytes.len() && Class::of(bytes[end]) == Class::Lower;
     match (end - start, lower_follows) {
         (1, _) => run(end, Class::Lower),
-        // `HTTPResponse`: the last capital belongs to the next word.
+        // In `HTTPResponse`, the last capital of `HTTPR` belongs to the next word.
         (_, true) => end - 1,
         (_, false) => end,
     }
@@ -101,7 +103,7 @@ pub(crate) fn word_end(bytes: &[u8], start: usize) -> usize {
 
 fn lower(written: &str, word: &mut impl FnMut(&str)) {
     if !written.as_bytes()[0].is_ascii_uppercase() {
-        // A word has capitals only at its start, or throughout.
+        // A word has either no capitals, or a capital at its start, or only capitals.
         return word(written);
     }
     if written.len() > STACK_BYTES {
@@ -153,7 +155,7 @@ mod tests {
         check(&long, &[&long.to_lowercase()]);
     }
 
-    /// The pattern, alternative by alternative, as a backtracking engine would try it.
+    /// Splits the text by trying the alternatives of the pattern in order, as a backtracking engine does.
     fn by_pattern(text: &str) -> Vec<String> {
         let characters: Vec<char> = text.chars().collect();
         let at = |index: usize| characters.get(index).copied().unwrap_or(' ');

@@ -1,4 +1,4 @@
-//! Chunks of a file as records, and the fields by which they are found.
+//! Converts the chunks of a file to records, and selects the fields in which they are searched.
 
 use cairn_domain::{ChunkFacts, ChunkKey, ChunkKind, ChunkRecord, FileFacts};
 use cairn_ranking::PassageFields;
@@ -11,8 +11,8 @@ const NAVIGATION_PERCENT: u16 = 150;
 const LOW_PERCENT: u16 = 30;
 const ORDINARY_PERCENT: u16 = 100;
 
-/// The chunks of a file at a path, in order of position. Without `text` the records' texts are empty and
-/// `has_secrets` is unset; keys and digests are the same.
+/// The records of all chunks of a file, in order of position. Without `text`, the texts of the records are
+/// empty and `has_secrets` is false. The keys and digests are the same in both cases.
 pub fn chunk_records(placement: Placement<'_>, facts: &FileFacts, text: Option<&str>) -> Vec<ChunkRecord> {
     let shared = SharedFields::new(placement);
     let line_starts = text.map(line_starts).unwrap_or_default();
@@ -24,7 +24,7 @@ pub fn chunk_records(placement: Placement<'_>, facts: &FileFacts, text: Option<&
     records
 }
 
-/// The fields that all chunks of a file share.
+/// The fields that have the same value for all chunks of a file.
 struct SharedFields<'a> {
     placement: Placement<'a>,
     is_test: bool,
@@ -75,7 +75,7 @@ fn header(path: &str, context: &str) -> String {
     if context.is_empty() { path.to_owned() } else { format!("{path}\n{context}") }
 }
 
-/// The fields in which the words of a question find the chunk.
+/// The fields of a chunk in which the words of a question are searched.
 pub fn passage(record: &ChunkRecord) -> PassageFields<'_> {
     let symbol_path = record.symbol.as_deref().or(record.heading.as_deref()).unwrap_or_default();
     let separator = if record.symbol.is_some() { "." } else { " > " };

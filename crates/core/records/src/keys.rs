@@ -1,12 +1,12 @@
-//! Keys of the chunks of a file.
+//! Derives the keys of the chunks of a file.
 
 use cairn_domain::{ChunkKey, ContentHash, FileFacts};
 use rustc_hash::FxHashMap;
 
 use crate::placement::Placement;
 
-/// The key of each chunk, in the order of the facts. Chunks of equal content are numbered in order of
-/// position.
+/// The keys of the chunks, in the order of `facts.chunks`. Chunks with equal content are numbered in this
+/// order.
 pub(crate) fn chunk_keys(placement: Placement<'_>, facts: &FileFacts) -> Vec<ChunkKey> {
     let mut seen: FxHashMap<ContentHash, u32> = FxHashMap::default();
     let key = |content: ContentHash| {

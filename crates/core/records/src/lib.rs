@@ -1,7 +1,7 @@
-//! Facts of a blob at a path: the records that stores hold.
+//! Combines the facts of a blob with a path. The results are the records that are stored.
 //!
-//! Facts do not depend on a path, so that equal blobs share them. Here they are combined with the path and
-//! with everything that is derived from it: module path, whether it is test code, weight, tags.
+//! Facts do not depend on a path, so that equal blobs share them. This crate adds the path and everything
+//! that is derived from the path: the module path, whether the file is test code, the weight, and the tags.
 
 mod chunks;
 mod count;
@@ -16,5 +16,5 @@ pub use count::num_records;
 pub use names::symbol_names;
 pub use placement::Placement;
 
-/// Raise it when the same facts give different records.
+/// Increase this number when a code change gives different records for the same facts.
 pub const VERSION: u64 = 3;

@@ -1,4 +1,4 @@
-//! The symbols of a file as entries of the name index.
+//! Converts the symbols of a file to entries of the name index.
 
 use std::cmp::Reverse;
 
@@ -7,7 +7,7 @@ use cairn_domain::{ChunkFacts, ChunkKey, FileFacts, NodeKey, Symbol, SymbolEntry
 use crate::keys::chunk_keys;
 use crate::placement::Placement;
 
-/// The entries that the name index has for a file.
+/// The entries of a file in the name index.
 pub fn symbol_names(placement: Placement<'_>, facts: &FileFacts) -> Vec<SymbolEntry> {
     let (is_test, module_path) = (placement.is_test(), placement.module_path());
     let nodes = NodeKey::symbols_of(placement.repository, &placement.entry.path, &facts.symbols);
@@ -35,8 +35,9 @@ pub fn symbol_names(placement: Placement<'_>, facts: &FileFacts) -> Vec<SymbolEn
     facts.symbols.iter().zip(nodes).map(entry).collect()
 }
 
-/// The index of the smallest chunk that contains each line; element 0 is unused. If sizes are equal, a chunk
-/// that shows lines of the file comes before a synthetic one, and then the first chunk counts.
+/// For each line, the index of the smallest chunk that contains the line. Element 0 is unused. Among chunks
+/// of equal size, a chunk with lines of the file is preferred to a synthetic chunk. If there is still a
+/// choice, the first chunk is used.
 fn smallest_chunks(chunks: &[ChunkFacts], num_lines: u32) -> Vec<Option<usize>> {
     let mut chunk_of_line = vec![None; num_lines as usize + 1];
     let mut largest_first: Vec<(usize, &ChunkFacts)> = chunks.iter().enumerate().collect();
@@ -45,7 +46,7 @@ fn smallest_chunks(chunks: &[ChunkFacts], num_lines: u32) -> Vec<Option<usize>> 
         (Reverse(size), chunk.synthetic_text.is_none(), Reverse(*index))
     });
     for (index, chunk) in largest_first {
-        // A smaller chunk comes later and replaces a larger one.
+        // The chunks are sorted from large to small, so a smaller chunk replaces a larger one.
         for line in chunk.span.start..=chunk.span.end.min(num_lines) {
             chunk_of_line[line as usize] = Some(index);
         }

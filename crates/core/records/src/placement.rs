@@ -1,8 +1,8 @@
-//! Where facts are placed.
+//! The path at which facts are converted to records.
 
 use cairn_domain::{ManifestEntry, RepositoryId};
 
-/// A path of a repository. Facts become records there.
+/// An entry of a manifest, with its repository. The path of the entry is part of the records.
 #[derive(Clone, Copy, Debug)]
 pub struct Placement<'a> {
     pub repository: RepositoryId,

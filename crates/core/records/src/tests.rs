@@ -34,7 +34,7 @@ fn facts_of(text: &str) -> FileFacts {
     parse_file("python", FactsKey(Key128([0; 16])), text, &ParseLimits::default())
 }
 
-/// The records of a Python file.
+/// The records of the Python file `app/store.py` with this text.
 fn records_of(text: &str) -> (Vec<ChunkRecord>, Vec<SymbolEntry>) {
     let (entry, facts) = (entry(text), facts_of(text));
     (chunk_records(placement(&entry), &facts, Some(text)), symbol_names(placement(&entry), &facts))
@@ -44,7 +44,8 @@ fn statements(num_lines: usize, indent: &str) -> String {
     (0..num_lines).map(|line| format!("{indent}total = total + measure(first_{line}, second_{line})\n")).collect()
 }
 
-/// A long function of several parts, a class with long and short methods, short functions that are equal.
+/// A file with a long function that is split into several chunks, a class with long and short methods, and
+/// three equal functions.
 fn mixed_file() -> String {
     let mut text = format!("def long_one(total):\n{}\n\n", statements(120, "    "));
     text += "class Store:\n    \"\"\"Keeps totals.\"\"\"\n\n";
@@ -92,7 +93,7 @@ fn split_symbol_refers_to_the_chunk_with_its_name() {
 fn equal_definitions_have_separate_chunks() {
     let (chunks, symbols) = records_of(&mixed_file());
     let same: Vec<&SymbolEntry> = symbols.iter().filter(|symbol| symbol.name == "same").collect();
-    // The chunk of the first one also contains the end of the class.
+    // The chunk of the first function named `same` also contains the end of the class.
     let [_, second, third] = same[..] else { panic!("{same:?}") };
     let (second, third) = (chunk_of(&chunks, second), chunk_of(&chunks, third));
     assert_eq!(second.content_hash, third.content_hash);

@@ -1,4 +1,4 @@
-//! Patterns of small repositories in source form, and properties of any result.
+//! Checks the patterns found in small repositories, and properties that hold for any result.
 
 use cairn_domain::{Digester, FactsKey, FileFacts, PatternRecord, RepoPath, RepositoryId, RepositoryName, Tenant};
 use cairn_patterns::{PatternFile, PatternSettings, Shape, find_patterns, pattern_chunk_text, pattern_graph, shapes};
@@ -26,7 +26,7 @@ fn patterns(files: &[(String, String)]) -> Vec<PatternRecord> {
     find_patterns(repository(), &shapes, &PatternSettings::default())
 }
 
-/// A Python class with these methods.
+/// The source of a Python class with these methods.
 fn class(name: &str, base: &str, methods: &[&str]) -> String {
     let methods: String = methods.iter().map(|method| format!("    def {method}(self):\n        pass\n")).collect();
     format!("class {name}({base}):\n{methods}")
