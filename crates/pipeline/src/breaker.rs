@@ -1,5 +1,5 @@
-//! The pause of a stage's workers while a dependency is unavailable. One worker tries again; the others wait
-//! for the result.
+//! Pauses the workers of a stage while a dependency is unavailable. One worker tries the dependency again,
+//! and the other workers wait for the result.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Breaker {
-    /// The pause between two attempts, unless the dependency states how long to wait.
+    /// The pause between two attempts, if the dependency does not request another one.
     pause: Duration,
     state: Mutex<State>,
     changed: Notify,
@@ -19,16 +19,17 @@ pub(crate) struct Breaker {
 
 #[derive(Default)]
 struct State {
-    /// Set while the dependency is unavailable.
+    /// The time of the next attempt. Set while the dependency is unavailable.
     again_at: Option<Instant>,
     is_probed: bool,
-    /// No worker may wait any longer.
+    /// True if workers may no longer wait.
     is_closed: bool,
     /// The error of the last attempt.
     reason: String,
 }
 
-/// Permission for one attempt. Its holder reports the result; a dropped pass counts as a success.
+/// Permission for one attempt. The worker reports the result of the attempt. A pass that is dropped without a
+/// report is treated as a success.
 pub(crate) struct Pass<'a> {
     breaker: &'a Breaker,
     is_probe: bool,
@@ -39,11 +40,12 @@ impl Breaker {
         Self { pause, state: Mutex::default(), changed: Notify::new() }
     }
 
-    /// Waits until the dependency is available, or until it is the caller's turn to try. Once the breaker is
-    /// closed, returns `None` instead of waiting.
+    /// Waits until the dependency is available, or until the caller may try it. If the breaker is closed,
+    /// returns `None` instead of waiting.
     pub(crate) async fn pass(&self) -> Option<Pass<'_>> {
         loop {
-            // Subscribes before it reads the state, so that a change in between is not missed.
+            // The subscription starts before the state is read, so that a change after the read is not
+            // missed.
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
             let (again_at, is_probed) = {
@@ -66,11 +68,11 @@ impl Breaker {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // No change of the state can panic halfway.
+        // A poisoned lock is safe, because no change of the state can panic halfway.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The reason why the workers wait, if they do.
+    /// The reason why the workers wait. `None` if they do not wait.
     pub(crate) fn reason(&self) -> Option<String> {
         let state = self.lock();
         state.again_at.map(|_| state.reason.clone())
@@ -83,7 +85,7 @@ impl Breaker {
         self.changed.notify_waiters();
     }
 
-    /// From now on no worker waits: `pass` returns `None` to a worker that would have to wait.
+    /// Ends all waits. From now on, `pass` returns `None` to a worker that would have to wait.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_waiters();
@@ -91,14 +93,14 @@ impl Breaker {
 }
 
 impl Pass<'_> {
-    /// The dependency is unavailable.
+    /// Reports that the dependency is unavailable.
     pub(crate) fn failed(mut self, retry_after: Option<Duration>, reason: String) {
         self.is_probe = false;
         let pause = retry_after.unwrap_or(self.breaker.pause).min(LONGEST_PAUSE);
         self.breaker.set(Some(Instant::now() + pause), reason);
     }
 
-    /// The attempt ended in another way: with success, or with a fault of the job's own.
+    /// Reports that the dependency is available: the attempt succeeded, or the job failed for another reason.
     pub(crate) fn ended(self) {
         drop(self);
     }
@@ -143,7 +145,7 @@ mod tests {
         }
         assert_eq!(started.elapsed().as_secs(), 10 + 7 + 7);
         assert_eq!(breaker.reason(), None);
-        assert_eq!(tries.load(Ordering::Relaxed), 2 + 5, "two probes failed, then each passed once");
+        assert_eq!(tries.load(Ordering::Relaxed), 2 + 5, "two attempts failed, and then each worker passed once");
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,5 +1,5 @@
-//! The steps of the coordinator: it hands over the jobs of the outbox to the broker, and the syncs that may
-//! start. Each call takes no input but the time, so a call that was stopped is simply repeated.
+//! The steps of the coordinator. It publishes the jobs of the outbox and the jobs of syncs that may start.
+//! The work of each step is read from the stores, so a step that was stopped is simply repeated.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,24 +12,25 @@ use tokio::time::Instant;
 
 use crate::{StageError, trace};
 
-/// Runs in one call.
+/// Maximum number of runs in one call.
 const RUNS_AT_ONCE: usize = 256;
 
 /// Publishes the jobs of the outbox that belong to runs without progress since `quiet_since_ms`. Returns the
-/// number of jobs. A stage whose queue is full does not delay the others; the returned error is the first
-/// one.
+/// number of published jobs. A stage whose queue is full does not delay other stages. If jobs cannot be
+/// published, the first error is returned after all stages were tried.
 pub async fn relay(broker: &dyn Broker, outbox: &dyn Outbox, quiet_since_ms: i64) -> Result<usize, StageError> {
     let (mut num_jobs, mut stuck, mut failure) = (0, BTreeSet::new(), None);
     for (run, parts) in outbox.unsent(quiet_since_ms, RUNS_AT_ONCE).await? {
         for parts in parts.chunk_by(|one, other| one.stage == other.stage) {
-            // Each further job of this stage would wait for the broker's deadline.
+            // The queue of this stage may be full, and then each further call would wait until the broker's
+            // deadline.
             if stuck.contains(&parts[0].stage) {
                 continue;
             }
             match hand_over(broker, outbox, &run, parts).await {
                 Ok(()) => num_jobs += parts.len(),
                 Err(error) => {
-                    tracing::warn!(run = %run.id, "its jobs are not published yet: {}", error.chain());
+                    tracing::warn!(run = %run.id, "the jobs of the run are not published yet: {}", error.chain());
                     stuck.insert(parts[0].stage);
                     failure.get_or_insert(error);
                 }
@@ -46,7 +47,7 @@ async fn hand_over(
     parts: &[PartId],
 ) -> Result<(), StageError> {
     let jobs: Vec<Job> = parts.iter().map(|part| Job::Part(run.job(*part))).collect();
-    // The trace names the first part, because the original publisher is unknown.
+    // The trace names the first part as parent, because the original publisher is unknown.
     if let Some(first) = parts.first() {
         trace::within(run.id, MessageId::derive(run.id, *first), broker.publish(run.lane, jobs)).await?;
     }
@@ -55,8 +56,8 @@ async fn hand_over(
 }
 
 /// Puts the jobs of runs without progress for `after_ms` back into the outbox. It skips stages for which the
-/// broker holds a job for each part in flight: those jobs wait, and copies would only delay them. Returns the
-/// number of runs.
+/// broker has a job for each part in flight: these jobs are waiting, and copies would only delay them.
+/// Returns the number of runs whose jobs were put back.
 pub async fn send_again(
     broker: &dyn Broker,
     outbox: &dyn Outbox,
@@ -67,7 +68,8 @@ pub async fn send_again(
     Ok(outbox.send_again(&held, now_ms, after_ms).await?)
 }
 
-/// The stages for which the broker holds a job for each part in flight: their jobs wait and are not lost.
+/// Returns the stages for which the broker has a job for each part in flight. Their jobs are waiting and are
+/// not lost.
 pub async fn held(broker: &dyn Broker, outbox: &dyn Outbox) -> Result<BTreeSet<StageName>, StageError> {
     let mut held = BTreeSet::new();
     for (stage, num_parts) in outbox.in_flight().await? {
@@ -79,16 +81,17 @@ pub async fn held(broker: &dyn Broker, outbox: &dyn Outbox) -> Result<BTreeSet<S
     Ok(held)
 }
 
-/// The limits of `dispatch`: the number of syncs and runs at a time (an eighth more for interactive ones),
-/// and the time after which a sync without a worker counts as lost.
+/// The limits of `dispatch`: the number of syncs and runs that may be in progress, and the time after which a
+/// sync without a worker is treated as lost. Interactive requests may exceed the first limit by an eighth.
 #[derive(Clone, Copy, Debug)]
 pub struct DispatchBounds {
     pub in_flight: usize,
     pub again_after_ms: i64,
 }
 
-/// Publishes the syncs that may start. Returns their number. A sync that cannot be published does not delay
-/// the others and is dispatched again soon; the returned error is the first one.
+/// Publishes the jobs of the syncs that may start, and returns their number. A job that cannot be published
+/// does not delay other jobs, and its sync is dispatched again soon. In this case, the first error is
+/// returned after all jobs were tried.
 pub async fn dispatch(
     broker: &dyn Broker,
     requests: &dyn Requests,
@@ -96,7 +99,7 @@ pub async fn dispatch(
     now_ms: i64,
 ) -> Result<usize, StageError> {
     let asked = requests.dispatch(bounds.in_flight, now_ms, bounds.again_after_ms).await?;
-    // After this time, `dispatch` returns them again.
+    // After this time, `Requests::dispatch` returns the unpublished requests again.
     let until = Instant::now() + Duration::from_millis(HANDED_OVER_WITHIN_MS.unsigned_abs());
     if !asked.is_empty() {
         fail_point!("coordinator::dispatched", |message| Err(StageError::injected(message)));
@@ -110,7 +113,7 @@ pub async fn dispatch(
         match hand_over_sync(broker, requests, request).await {
             Ok(()) => num_jobs += 1,
             Err(error) => {
-                tracing::warn!(repository = %job.repository, "its sync is not published yet: {}", error.chain());
+                tracing::warn!(repository = %job.repository, "the sync job of the repository is not published yet: {}", error.chain());
                 failure.get_or_insert(error);
             }
         }

@@ -1,4 +1,4 @@
-//! The end of a handler's time. After it, the handler sends nothing more to a store.
+//! Deadlines of handlers. After its deadline, a handler sends nothing more to a store.
 
 use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,19 +9,20 @@ use cairn_domain::StageName;
 
 use crate::StageError;
 
-/// How often a handler checks within its deadline whether its run is still active.
+/// The number of times that a handler checks, within its deadline, whether its run is still active.
 const CHECKS: u32 = 3;
 
-/// The time until which a handler may write: `lasts` after the last check that found its run active. The
-/// records of an ended run may be swept that long after its end, even if its handlers took longer in total.
+/// The time until which a handler may write: `lasts` after the last check that found its run active. So when
+/// a run has ended and the time `lasts` has passed, no handler still writes, and the records of the run may
+/// be swept.
 pub struct Deadline {
     lasts: Duration,
     seen_at: Mutex<Duration>,
 }
 
 impl Deadline {
-    /// All times are of one monotonic clock. `asked_at` is the time before the check, because the process may
-    /// be suspended during it.
+    /// All times come from the same monotonic clock. `asked_at` is the time before the check, because the
+    /// process may be suspended during the check.
     pub fn new(asked_at: Duration, lasts: Duration) -> Self {
         Self { lasts, seen_at: Mutex::new(asked_at) }
     }
@@ -30,7 +31,7 @@ impl Deadline {
         now >= *self.seen_at() + self.lasts
     }
 
-    /// The run is still active. A deadline that has passed stays passed.
+    /// Prolongs the deadline after a check found the run active. A deadline that has passed is not prolonged.
     fn prolong(&self, asked_at: Duration) {
         if !self.is_past(asked_at) {
             *self.seen_at() = asked_at;
@@ -41,29 +42,29 @@ impl Deadline {
         self.seen_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The total time of a handler of the stage, if other stages may take `longest`. Publishing writes the
-    /// time at which it runs, and readers are promised that the generation before it stays readable for a
+    /// The maximum total time of a handler of the stage. It is `longest`, but shorter for publishing:
+    /// publishing stores the time at which it began, and the previous generation must stay readable for a
     /// fixed time after that.
     pub fn in_all(&self, stage: StageName, longest: Duration) -> Duration {
         if stage == StageName::Publish { self.lasts } else { longest }
     }
 
-    /// Between two checks.
+    /// The time between two checks.
     pub fn pause(&self) -> Duration {
         self.lasts / CHECKS
     }
 }
 
-/// Polls the handler until it is late; then returns `None`. A timer alone would notice the end one step too
-/// late: a process that was suspended would send one more write when it wakes.
+/// Polls the handler, and returns `None` as soon as `is_late` returns true. A timer alone would be too late:
+/// a process that was suspended would send one more write after it wakes up.
 pub async fn in_time<T>(is_late: impl Fn() -> bool, handler: impl Future<Output = T>) -> Option<T> {
     let mut handler = std::pin::pin!(handler);
     poll_fn(|context| if is_late() { Poll::Ready(None) } else { handler.as_mut().poll(context).map(Some) }).await
 }
 
-/// Polls the handler while its run is active, for `longest` at most: a large repository may take its time,
-/// and a handler that hangs ends. `pause` waits until the next check. `is_active` returns `None` if the
-/// ledger did not answer.
+/// Polls the handler while its run is active, but at most for `longest`. So a large repository may take a
+/// long time, but a handler that hangs is ended. `pause` waits until the next check. `is_active` returns
+/// `None` if the ledger did not answer.
 pub async fn while_active<T, P, A>(
     deadline: &Deadline,
     longest: Duration,
@@ -126,7 +127,8 @@ mod tests {
         assert_eq!(in_time(|| false, async { 7 }).await, Some(7));
     }
 
-    /// Runs a handler whose run has this state at every check. Returns the result and its time.
+    /// Runs a handler, with `seen` as the result of every check of its run. Returns the handler's result and
+    /// the time that it took, in seconds.
     async fn handled(
         seen: Option<bool>,
         handler: impl Future<Output = Result<u8, StageError>>,

@@ -1,5 +1,5 @@
-//! The error of a stage: a code that has a page in `runbooks/`, a class that decides what happens to the job,
-//! and the cause.
+//! The error of a stage. It has a code with a page in `runbooks/`, a class that decides what happens to the
+//! job, and the cause.
 
 use std::error::Error;
 use std::fmt;
@@ -31,37 +31,38 @@ impl StageError {
         Self::new(code, ErrorClass::Transient, message)
     }
 
-    /// The failure of a fail point: as if a database transaction had conflicted with another one.
+    /// The failure that a fail point injects. It is like a conflict between two database transactions.
     pub fn injected(message: String) -> Self {
         Self::transient(FailureCode::TransactionConflict, message)
     }
 
-    /// The run is no longer active, or the process stops.
+    /// The run is no longer active.
     pub fn cancelled() -> Self {
         Self::new(FailureCode::Cancelled, ErrorClass::Cancelled, "the run is no longer active")
     }
 
-    /// The process stops while the job waits for a dependency. Another process may take the job at once.
+    /// The process is stopping while the job waits for a dependency. Another process may take the job at
+    /// once.
     pub(crate) fn leaving() -> Self {
         let class = ErrorClass::Pause { retry_after: Some(Duration::ZERO) };
-        Self::new(FailureCode::Cancelled, class, "the process is asked to stop")
+        Self::new(FailureCode::Cancelled, class, "the process is stopping")
     }
 
-    /// A dependency that only this repository needs is not available. Other jobs do not wait for it, so the
-    /// next try counts as an attempt.
+    /// Changes the class of an error whose dependency only this repository needs. Other jobs do not wait for
+    /// this dependency, so the attempt is counted as failed instead of pausing the workers.
     #[must_use]
     pub fn of_its_own(self) -> Self {
         let class = if matches!(self.class, ErrorClass::Pause { .. }) { ErrorClass::Transient } else { self.class };
         Self { class, ..self }
     }
 
-    /// A handler took too long. The sweep removes the records that it still writes.
+    /// A handler took too long. The sweep removes records that it writes after this.
     pub fn timed_out(after: Duration) -> Self {
-        Self::transient(FailureCode::Timeout, format!("no end after {} s", after.as_secs()))
+        Self::transient(FailureCode::Timeout, format!("the handler did not end within {} s", after.as_secs()))
     }
 
-    /// Another worker holds the lease that the job needs, and may be doing the same work. Nothing has failed:
-    /// the job is delivered again soon, and no attempt is counted.
+    /// Another worker holds the lease that the job needs, and may be doing the same work. This is not a
+    /// failure: the job is delivered again soon, and no attempt is counted.
     pub fn busy(message: impl Into<String>) -> Self {
         Self::new(FailureCode::Busy, ErrorClass::Busy, message)
     }
@@ -71,7 +72,7 @@ impl StageError {
         Self::new(FailureCode::Unavailable, ErrorClass::Pause { retry_after: None }, message)
     }
 
-    /// The job killed its worker each time.
+    /// The worker process died in each attempt at the job.
     pub fn crashed(message: impl Into<String>) -> Self {
         Self::permanent(FailureCode::Crash, message)
     }
@@ -112,7 +113,8 @@ impl Error for StageError {
 
 impl<E: PortError> From<E> for StageError {
     fn from(error: E) -> Self {
-        // The message is the line of the port's error. Its causes stay separate.
+        // The message contains only the text of the port's error. The causes of this error are stored
+        // separately.
         let message = error.to_string();
         let cause = error.source().map(chain);
         let source = cause.map(Box::<dyn Error + Send + Sync>::from);
@@ -121,12 +123,13 @@ impl<E: PortError> From<E> for StageError {
 }
 
 impl StageError {
-    /// `DecodeError` does not contain the artifact's key; this adds it.
+    /// Makes an error from a `DecodeError`, and adds the artifact's key, which `DecodeError` does not
+    /// contain.
     pub fn corrupt(key: &str, error: &DecodeError) -> Self {
         Self::permanent(FailureCode::Corrupt, format!("artifact `{key}`: {error}"))
     }
 
-    /// The stored bytes differ from the written ones.
+    /// Whether stored bytes differ from the bytes that were written.
     pub fn is_corrupt(&self) -> bool {
         self.code == FailureCode::Corrupt
     }

@@ -1,10 +1,9 @@
-//! Suspects: jobs whose worker has died more than once while it held them.
+//! Suspects: jobs that were in progress more than once when their worker died.
 //!
-//! A worker that dies loses all jobs that it holds, so most suspects did not cause the death. A suspect
-//! therefore runs in a child process that holds no other job. If the job kills its worker, the child dies,
-//! and this process survives with all its other jobs. This proves that the job is the cause. If this process
-//! is killed from outside, the child ends with it, and the job is delivered again. This proves nothing about
-//! the job.
+//! A worker that dies loses all its jobs in progress, so most suspects did not cause the death. A suspect
+//! therefore runs in a child process that has no other job. If the child dies and this process survives with
+//! all its other jobs, the job is probably the cause. If this process is killed from outside, the child ends
+//! too, and the job is delivered again. This proves nothing about the job.
 
 use async_trait::async_trait;
 use cairn_domain::Lane;
@@ -13,13 +12,14 @@ use cairn_wire::Job;
 
 use crate::StageError;
 
-/// Deaths of a child that prove that its job kills its worker.
+/// After this many deaths of a child process, the job is treated as the cause.
 pub(crate) const DEATHS_OF_A_KILLER: u32 = 3;
 
 /// Runs jobs in a child process.
 #[async_trait]
 pub trait Isolation: Send + Sync {
-    /// Runs one attempt at the job in a child that holds no other job. Dropping the future ends the child.
+    /// Runs one attempt at the job in a child process that has no other job. Dropping the future ends the
+    /// child.
     async fn attempt(&self, lane: Lane, job: &Job) -> Isolated;
 }
 
@@ -27,7 +27,7 @@ pub trait Isolation: Send + Sync {
 pub enum Isolated {
     /// The child finished the attempt, or could not be started.
     Ended(Result<(), StageError>),
-    /// The child died while it held the job; the text describes how.
+    /// The child died during the attempt. The text describes the death.
     Died(String),
 }
 
@@ -40,10 +40,10 @@ pub(crate) async fn attempt_isolated(isolation: &dyn Isolation, delivery: &Deliv
             Isolated::Died(how) => how,
         };
         num_deaths += 1;
-        tracing::warn!(job = %delivery.job, num_deaths, "a child process died of it: {how}");
+        tracing::warn!(job = %delivery.job, num_deaths, "a child process died during the job: {how}");
         if num_deaths == DEATHS_OF_A_KILLER {
             return Err(StageError::crashed(format!(
-                "its worker died {num_deaths} times while it held this job alone, and the other jobs survived: {how}"
+                "the worker process died {num_deaths} times while this was its only job, and the other jobs survived: {how}"
             )));
         }
     }

@@ -1,10 +1,11 @@
-//! The pipeline: takes deliveries, runs stages, ends parts, publishes the next jobs, and answers the broker.
+//! The pipeline. It takes deliveries, runs stages, ends parts, publishes the next jobs, and answers the
+//! broker.
 //!
-//! This is the only code that knows deliveries, attempts and acknowledgements. Every handler has the same
-//! order: compute, write artifacts, write stores, end the part, publish the next jobs, acknowledge. Any
-//! prefix of this list followed by a second run gives the same final state. The first four steps belong to
-//! the stage and the ledger, and are idempotent. `reconcile` finds a job that was not published. When a job
-//! is abandoned, the order is: dead letter, end the part, acknowledge.
+//! No other code handles deliveries, attempts and acknowledgements. Every handler has the same order of
+//! steps: compute, write artifacts, write stores, end the part, publish the next jobs, acknowledge. A handler
+//! may stop after any step. A second run of the same job then leads to the same final state, because the
+//! first four steps are idempotent. `reconcile` publishes jobs that a stopped handler did not publish. If a
+//! job is abandoned, the steps are: publish the dead letter, end the part, acknowledge.
 
 mod breaker;
 mod coordinator;

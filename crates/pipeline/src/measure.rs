@@ -1,5 +1,5 @@
-//! The span and the metrics of a delivery. Log lines carry the span. No metric has a repository as label,
-//! because the number of repositories has no limit.
+//! The span and the metrics of a delivery. Log lines contain the fields of the span. No metric has a
+//! repository as label, because the number of repositories is not limited.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use tracing::field::{Empty, display};
 use crate::settle::Settled;
 use crate::trace;
 
-/// One span per delivery, a child of the one that published the job.
+/// Creates the span of a delivery. Its parent is the span that published the job.
 pub(crate) fn span(delivery: &Delivery) -> Span {
     let job = &delivery.job;
     let parent = delivery.traceparent.as_deref().and_then(trace::ids);
@@ -45,7 +45,7 @@ pub(crate) fn span(delivery: &Delivery) -> Span {
 /// The values of the label `answer`.
 const ANSWERS: [&str; 5] = ["ack", "retry", "requeue", "dead_letter", "lost"];
 
-/// Creates the series of a stage, before its first job.
+/// Creates the series of a stage, so that they exist before its first job.
 pub(crate) fn begin(stage: StageName) {
     let stage = stage.as_str();
     for answer in ANSWERS {
@@ -55,7 +55,7 @@ pub(crate) fn begin(stage: StageName) {
     JOBS_IN_HAND.with_label_values(&[stage]);
 }
 
-/// A job without an answer.
+/// Counts and times a job from its delivery to its answer.
 pub(crate) struct InHand {
     stage: &'static str,
     since: Instant,

@@ -1,4 +1,4 @@
-//! Ends the part of a job and publishes the jobs that follow.
+//! Does the work of a job, ends its part and publishes the next jobs.
 
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ use crate::deadline::{Deadline, while_active};
 use crate::runner::Runner;
 use crate::{Stage, StageError, Syncer, Task, trace};
 
-/// How long a handler tries to publish the next jobs. After that, the coordinator finds them in the outbox.
+/// How long a handler tries to publish the next jobs. After this time, the coordinator publishes them from
+/// the outbox.
 const HANDED_OVER_WITHIN: Duration = Duration::from_secs(2);
 
 impl<L: Ledger + LedgerRead + 'static> Runner<L> {
@@ -26,8 +27,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     pub(crate) async fn work_on_part(&self, stage: &dyn Stage, lane: Lane, job: &PartJob) -> Result<(), StageError> {
-        // Read before the status of the part: a process that is suspended in between must not rely on an old
-        // status.
+        // The time is read before the status of the part, because the process may be suspended between the
+        // two reads. The deadline then still counts from before the status was read.
         let started = self.clock.monotonic();
         let status = match self.ledger.part_status(job.run, job.part).await {
             // The repository was deleted and its records were removed.
@@ -66,8 +67,9 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         while_active(&deadline, longest, now, pause, is_active, working).await
     }
 
-    /// Ends the part, then publishes the parts that may start because of it. The publish part has no end of
-    /// its own: the catalogue's transaction ends it with the run.
+    /// Ends the part, and then publishes the parts that may start because of this. If a part ends the run as
+    /// failed, the run is aborted instead. For the publish part, this changes nothing, because the
+    /// catalogue's transaction has already ended it with the run.
     pub(crate) async fn end(
         &self,
         lane: Lane,
@@ -88,13 +90,13 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         fail_point!("pipeline::ended", |message| Err(StageError::injected(message)));
         let message = MessageId::derive(job.run, job.part);
         if let Err(error) = trace::within(job.run, message, self.publish(lane, job, next)).await {
-            // The outbox contains them. Running the part again would gain nothing.
+            // The outbox contains the next jobs, so there is no reason to run the part again.
             tracing::warn!(job = %job.part, run = %job.run, "the next jobs are not published yet: {}", error.chain());
         }
         Ok(())
     }
 
-    /// Publishes the first parts of a run. Those that are not published stay in the outbox.
+    /// Publishes the jobs of the first parts of a run. Jobs that are not published stay in the outbox.
     async fn start(&self, run: RunId, sync: MessageId) {
         let started = async {
             let (record, ready) = (self.ledger.run(run).await?, self.ledger.ready(run).await?);
@@ -104,7 +106,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             }
         };
         if let Err(error) = trace::within(run, sync, started).await {
-            tracing::warn!(%run, "its first parts are not published yet: {}", error.chain());
+            tracing::warn!(%run, "the first parts of the run are not published yet: {}", error.chain());
         }
     }
 
@@ -121,8 +123,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// With an outbox, the handler does not wait long for a broker that accepts nothing (an alarm blocks
-    /// publishers), because it could answer other jobs.
+    /// Publishes the jobs. If an outbox exists, it does not wait long for a broker that accepts nothing, for
+    /// example because an alarm blocks publishers. The worker can do other jobs in this time.
     async fn hand_over(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), StageError> {
         let publishing = self.broker.publish(lane, jobs);
         if self.outbox.is_none() {
@@ -132,8 +134,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(outcome.unwrap_or_else(|_| Err(BrokerError::new(ErrorKind::Timeout, "publish", "the next jobs")))?)
     }
 
-    /// Whether the part needs no more work: its run was cancelled while the job was in progress, a copy of
-    /// the job was answered elsewhere, or no store knows the part.
+    /// Whether the part needs no more work: its run has ended, another copy of the job has ended the part, or
+    /// no store contains the run.
     pub(crate) async fn is_part_over(&self, job: &PartJob) -> Result<bool, StageError> {
         match self.ledger.part_status(job.run, job.part).await {
             Ok(status) => Ok(is_over(&status)),
@@ -154,9 +156,9 @@ fn is_over(status: &PartStatus) -> bool {
     status.state != RunState::Running || status.is_ended
 }
 
-/// The message of a run that failed. The chain of causes names stores and generations, so it stays in the log
-/// and in the dead letter. Only the message about a ceiling is written for tenants: it has the figure, the limit
-/// and what to do.
+/// The message of a run that failed. The chain of causes names stores and generations, so only the log and
+/// the dead letter contain it. Only the message about a ceiling is written for tenants: it names the measured
+/// number, the limit and the remedy.
 fn message_for_tenants(part: PartId, code: &str, chain: &str) -> String {
     if code == FailureCode::OverBudget.as_str() {
         return format!("{part} failed with {code}: {chain}");
@@ -164,9 +166,9 @@ fn message_for_tenants(part: PartId, code: &str, chain: &str) -> String {
     format!("{part} failed with {code}")
 }
 
-/// If a pack cannot be parsed, only its files are missing, and they are listed. If a part of another stage
-/// failed, the records of the generation would contradict each other. So the run fails and the old generation
-/// stays.
+/// If a pack cannot be parsed, only its files are missing, and the result lists them. If a part of another
+/// stage fails, the records of the generation would contradict each other. So the run fails, and the old
+/// generation stays published.
 fn fails_the_run(stage: StageName) -> bool {
     stage != StageName::Parse
 }

@@ -1,8 +1,7 @@
-//! Publishes jobs again that may have been lost: the open parts of unfinished runs whose predecessors have
-//! ended.
+//! Publishes jobs again that may have been lost: the jobs of all parts that are in flight in unfinished runs.
 //!
-//! It takes no input, so the start after a crash and the regular sweep use the same path. A job that was not
-//! lost is delivered twice, which every stage tolerates.
+//! It reads all its input from the ledger, so the start after a crash and the regular sweep use the same
+//! code. A job that was not lost is delivered twice, which every stage tolerates.
 
 use cairn_domain::{Lane, RepositoryId};
 use cairn_ports::{Broker, Ledger, LedgerRead};

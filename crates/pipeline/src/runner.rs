@@ -1,4 +1,4 @@
-//! The loop around every stage.
+//! The runner: the loop that takes deliveries, runs the worker, and answers the broker.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -22,16 +22,17 @@ use crate::{Stage, StageError, Syncer};
 
 #[derive(Clone, Debug)]
 pub struct RunnerConfig {
-    /// Jobs of one stage that are worked on at a time.
+    /// Maximum number of jobs of one stage in progress.
     pub concurrency: usize,
     /// How long a handler may write to stores after the last check that found its run active.
     pub deadline: Duration,
-    /// How long a handler may take in total. Shorter than the time that the broker waits for an answer.
+    /// How long a handler may take in total. It must be shorter than the time that the broker waits for an
+    /// answer.
     pub longest: Duration,
     pub ladder: RetryLadder,
 }
 
-/// The worker of a stage's jobs.
+/// The code that does the jobs of one stage.
 #[derive(Clone)]
 pub enum Worker {
     Stage(Arc<dyn Stage>),
@@ -51,16 +52,16 @@ impl Worker {
 pub struct Runner<L> {
     pub(crate) broker: Arc<dyn Broker>,
     pub(crate) ledger: Arc<L>,
-    /// `None` where jobs do not outlive the process: the code that drives the run then publishes lost jobs
-    /// again.
+    /// `None` if jobs do not outlive the process. In this case, the code that drives the run publishes lost
+    /// jobs again.
     pub(crate) outbox: Option<Arc<dyn Outbox>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: RunnerConfig,
-    /// Runs suspects. Unset where jobs do not outlive the process.
+    /// Runs suspects in child processes. It is not set if jobs do not outlive the process.
     isolation: OnceLock<Arc<dyn Isolation>>,
-    /// Held by the running suspect: only one runs at a time.
+    /// Locked while a suspect runs, so that only one suspect runs at a time.
     suspect: tokio::sync::Mutex<()>,
-    /// One for each stage with a worker.
+    /// The breaker of each stage that has a worker.
     breakers: Mutex<BTreeMap<StageName, Arc<Breaker>>>,
 }
 
@@ -84,25 +85,27 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         })
     }
 
-    /// Runs suspects through `isolation` from now on. The first call counts.
+    /// Makes the runner use `isolation` for suspects. Only the first call has an effect.
     pub fn isolate(&self, isolation: Arc<dyn Isolation>) {
         let _is_set_before = self.isolation.set(isolation);
     }
 
-    /// Runs one attempt at a job that no delivery of this process brought: the work of a child process.
+    /// Runs one attempt at a job that this process did not receive from the broker. A child process for
+    /// suspects uses it.
     pub async fn attempt_alone(&self, worker: &Worker, lane: Lane, job: &Job) -> Result<(), StageError> {
         self.attempt_here(worker, lane, job).await
     }
 
-    /// Works until the broker is closed and every job in progress is answered. An error of the broker itself
-    /// ends it; the supervisor of the connection starts it again.
+    /// Does jobs until the broker is closed and every job in progress is answered. If the broker fails, this
+    /// returns the error, and the supervisor of the connection calls it again.
     pub async fn run(self: Arc<Self>, workers: Vec<Worker>) -> Result<(), StageError> {
         let (_stays, leave) = watch::channel(false);
         self.run_until(workers, leave).await
     }
 
-    /// Like `run`, but stops at once when `leave` becomes true: jobs in progress go back to the queue as if
-    /// they had never been delivered. After it returns, these workers receive no more jobs.
+    /// Like `run`, but stops at once when `leave` becomes true. Jobs in progress go back to the queue
+    /// unchanged, as if they had never been delivered. After the call returns, these workers receive no more
+    /// jobs.
     pub async fn run_until(
         self: Arc<Self>,
         workers: Vec<Worker>,
@@ -123,15 +126,15 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// Ends all waits for unavailable dependencies: their jobs go back to the queue. A stopping process calls
-    /// this after its broker is closed.
+    /// Ends all waits for unavailable dependencies. The waiting jobs go back to the queue. A stopping process
+    /// calls this after its broker is closed.
     pub fn stop_waiting(&self) {
         for breaker in self.breakers().values() {
             breaker.close();
         }
     }
 
-    /// One line for each stage that waits, with the reason.
+    /// Returns one line for each stage that waits for a dependency, with the reason.
     pub fn waits(&self) -> Vec<String> {
         let wait = |(stage, breaker): (&StageName, &Arc<Breaker>)| {
             breaker.reason().map(|reason| format!("{} waits: {reason}", stage.as_str()))
@@ -178,11 +181,11 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         fail_point!("pipeline::handled");
         match self.broker.settle(delivery.tag, answer.settlement()).await {
             Ok(()) => in_hand.answered(&answer),
-            // The delivery was lost with its connection. The job is delivered again, and its work is done
-            // already.
+            // The delivery was lost together with its connection. The job is delivered again although its
+            // work is already done.
             Err(error) if error.kind == ErrorKind::NotFound => {
                 in_hand.lost();
-                tracing::info!(job = %delivery.job, "its delivery was lost before it was answered");
+                tracing::info!(job = %delivery.job, "the delivery of the job was lost before it was answered");
             }
             Err(error) => return Err(error.into()),
         }
@@ -190,7 +193,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// Handles a delivery up to its answer. It returns no error, because a failure is also answered.
+    /// Handles a delivery and returns the answer for the broker. It returns no error, because a failure also
+    /// has an answer.
     async fn handle(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Settled {
         let failure = match self.work(worker, delivery, breaker).await {
             Ok(()) => return Settled::By(Settlement::Ack),
@@ -206,14 +210,14 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
                 Settled::By(answer)
             }
             None => self.abandon(worker, delivery, &failure).await.unwrap_or_else(|error| {
-                tracing::warn!(job = %delivery.job, "not abandoned yet: {}", error.chain());
+                tracing::warn!(job = %delivery.job, "the job cannot be abandoned yet: {}", error.chain());
                 Settled::By(Settlement::Requeue { after: self.config.ladder.pause })
             }),
         }
     }
 
-    /// Records that an attempt failed and when the next one is made. If this cannot be recorded, the sync
-    /// keeps its capacity until then, and nothing else is lost.
+    /// Records that an attempt failed and when the next one is made. If this cannot be recorded, the only
+    /// effect is that a sync uses its capacity until the next attempt.
     async fn postpone(&self, worker: &Worker, delivery: &Delivery, failure: &StageError, after: Duration) {
         let recorded = match (worker, &delivery.job) {
             (Worker::Sync(syncer), Job::Sync(job)) => syncer.postponed(job, failure.code, failure.chain(), after).await,
@@ -221,7 +225,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             _ => Ok(()),
         };
         if let Err(error) = recorded {
-            tracing::warn!(job = %delivery.job, "its next attempt is not recorded: {}", error.chain());
+            tracing::warn!(job = %delivery.job, "the next attempt at the job is not recorded: {}", error.chain());
         }
     }
 
@@ -232,9 +236,9 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(outbox.postponed(job.run, postponed).await?)
     }
 
-    /// Publishes the job's dead letter and then records its failure: a process that dies in between leaves
-    /// one letter too many, never one too few. If the job is no longer needed (its run was cancelled, or a
-    /// copy of it was faster), it is only acknowledged.
+    /// Publishes the job's dead letter, and then records the failure. If the process dies between these
+    /// steps, a second dead letter may be published, but none is missing. A job that is no longer needed is
+    /// only acknowledged: its run was cancelled, or another copy of the job was faster.
     async fn abandon(&self, worker: &Worker, delivery: &Delivery, failure: &StageError) -> Result<Settled, StageError> {
         if !self.is_awaited(worker, &delivery.job).await? {
             return Ok(Settled::By(Settlement::Ack));
@@ -243,13 +247,14 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         if is_new_failure {
             self.broker.dead_letter(delivery.tag, failure.code.as_str(), &failure.chain()).await?;
         }
-        // From here on only the record is retried. Another attempt at the job would publish another letter.
+        // From here on, only recording the failure is retried. Another attempt at the job would publish
+        // another dead letter.
         let give_back_at = self.clock.monotonic() + self.config.ladder.longest_pause;
         while let Err(error) = self.record(worker, delivery, failure).await {
             if self.clock.monotonic() >= give_back_at {
                 return Err(error);
             }
-            tracing::warn!(job = %delivery.job, "its failure is not recorded yet: {}", error.chain());
+            tracing::warn!(job = %delivery.job, "the failure of the job is not recorded yet: {}", error.chain());
             tokio::time::sleep(self.config.ladder.pause).await;
         }
         Ok(if is_new_failure { Settled::Abandoned } else { Settled::By(Settlement::Ack) })
@@ -278,7 +283,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
     }
 
-    /// While a dependency is unavailable, this process keeps the job, and no attempt is counted.
+    /// Does the work of a delivery. While a dependency is unavailable, this process waits and tries the job
+    /// again, and no attempt is counted.
     async fn work(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Result<(), StageError> {
         let give_back_at = self.clock.monotonic() + self.config.ladder.longest_pause;
         loop {
@@ -290,7 +296,12 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
                         if self.clock.monotonic() >= give_back_at {
                             return Err(error);
                         }
-                        tracing::info!(job = %delivery.job, code = %error.code, "waits: {}", error.chain());
+                        tracing::info!(
+                            job = %delivery.job,
+                            code = %error.code,
+                            "the job waits for a dependency: {}",
+                            error.chain()
+                        );
                     }
                     _ => {
                         pass.ended();
@@ -318,8 +329,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     async fn attempt_here(&self, worker: &Worker, lane: Lane, job: &Job) -> Result<(), StageError> {
         match (worker, job) {
             (Worker::Stage(stage), Job::Part(job)) => self.work_on_part(stage.as_ref(), lane, job).await,
-            // No deadline as a whole: each step of a sync has one, and its lease keeps a late worker from
-            // writing.
+            // A sync has no total deadline. Each step of a sync has a deadline, and the lease prevents a late
+            // worker from writing.
             (Worker::Sync(syncer), Job::Sync(job)) => self.sync(syncer.as_ref(), job).await,
             (worker, job) => {
                 let message = format!("`{job}` is not for the workers of stage `{}`", worker.stage().as_str());
@@ -329,8 +340,9 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 }
 
-/// Whether a failure makes a dead letter. A removed source makes one letter, not one with each scheduled
-/// sync. After several attempts at one job, the last outcome is that job's own.
+/// Whether a failure creates a dead letter. A removed source, for example, creates one dead letter, and not
+/// one for each scheduled sync. Only permanent failures are compared with the last outcome. After other
+/// failures, the last outcome may come from an earlier attempt at the same job.
 async fn is_new_failure(worker: &Worker, job: &Job, failure: &StageError) -> Result<bool, StageError> {
     match (worker, job) {
         (Worker::Sync(syncer), Job::Sync(job)) if failure.class == ErrorClass::Permanent => {
@@ -340,7 +352,7 @@ async fn is_new_failure(worker: &Worker, job: &Job, failure: &StageError) -> Res
     }
 }
 
-/// Returns when the signal is true. Never returns if its sender is dropped.
+/// Returns when the signal becomes true. Never returns if the sender of the signal is dropped first.
 async fn wait_for_signal(leave: &mut watch::Receiver<bool>) {
     if leave.wait_for(|leave| *leave).await.is_err() {
         std::future::pending::<()>().await;

@@ -1,4 +1,4 @@
-//! The answer to the broker, decided from the result of a handler. No other place decides this.
+//! Decides the answer to the broker from the result of a handler. No other code decides this.
 
 use std::time::Duration;
 
@@ -6,26 +6,28 @@ use cairn_ports::{Delivery, ErrorClass, Settlement};
 
 use crate::StageError;
 
-/// The delays between attempts. After the last attempt the job is abandoned.
+/// The delays between attempts. A job is abandoned after the last attempt.
 #[derive(Clone, Debug)]
 pub struct RetryLadder {
     pub delays: Vec<Duration>,
-    /// Between two attempts while a dependency is unavailable.
+    /// The delay between two attempts while a dependency is unavailable.
     pub pause: Duration,
-    /// How long this process keeps a job while a dependency is unavailable. Then the job goes back to the
-    /// queue.
+    /// How long this process retries a job while a dependency is unavailable. After this time, the job goes
+    /// back to the queue.
     pub longest_pause: Duration,
 }
 
 impl RetryLadder {
-    /// Against remote services: six attempts within about an hour and a half.
+    /// The delays for work with remote services: at least two hours between the first and the last of
+    /// six attempts.
     pub fn cluster() -> Self {
         let seconds = [10, 60, 600, 3600, 3600];
         let delays = seconds.map(Duration::from_secs).to_vec();
         Self { delays, pause: Duration::from_secs(5), longest_pause: Duration::from_secs(300) }
     }
 
-    /// Within one process, where only its own disk can fail: six attempts within two seconds.
+    /// The delays for work within one process, where only the local disk can fail: six attempts within two
+    /// seconds.
     pub fn local() -> Self {
         let milliseconds = [10, 50, 200, 500, 1000];
         let delays = milliseconds.map(Duration::from_millis).to_vec();
@@ -36,7 +38,7 @@ impl RetryLadder {
 /// The result of a delivery.
 pub(crate) enum Settled {
     By(Settlement),
-    /// The job's dead letter is published, and its failure is recorded.
+    /// The job is abandoned: its dead letter is published, and its failure is recorded.
     Abandoned,
 }
 
@@ -49,8 +51,8 @@ impl Settled {
     }
 }
 
-/// The answer to a delivery whose handler failed. Returns `None` if the job is abandoned: it becomes a dead
-/// letter, and its part ends as failed.
+/// Returns the answer to a delivery whose handler failed. Returns `None` if the job must be abandoned: it
+/// becomes a dead letter, and its part ends as failed.
 pub fn settlement(error: &StageError, delivery: &Delivery, ladder: &RetryLadder) -> Option<Settlement> {
     match error.class {
         ErrorClass::Transient => {
@@ -93,8 +95,8 @@ mod tests {
         }
     }
 
-    /// A job whose worker was killed finds the lease of its dead worker. It waits for the lease, after any
-    /// number of deliveries.
+    /// If the worker of a sync was killed, its lease is still active when the job is delivered again. The job
+    /// waits for the end of the lease, after any number of deliveries.
     #[test]
     fn busy_job_is_requeued_without_an_attempt() {
         for attempts in [0, 5, 99] {
@@ -112,17 +114,17 @@ mod tests {
                 Some(Settlement::Ack) => "ack".to_owned(),
                 Some(Settlement::Retry { after }) => format!("retry {}", after.as_secs()),
                 Some(Settlement::Requeue { after }) => format!("requeue {}", after.as_secs()),
-                None => format!("given up: {}", error.code),
+                None => format!("abandoned: {}", error.code),
             };
             assert_eq!(word, expect, "{kind:?} after {attempts}");
         };
         check(ErrorKind::Timeout, 0, "retry 10");
         check(ErrorKind::Io, 4, "retry 3600");
-        check(ErrorKind::Io, 5, "given up: io");
+        check(ErrorKind::Io, 5, "abandoned: io");
         check(ErrorKind::Unavailable, 99, "requeue 5");
         check(ErrorKind::Throttled { retry_after: Some(Duration::from_secs(7)) }, 99, "requeue 7");
-        check(ErrorKind::Corrupt, 0, "given up: corrupt");
-        check(ErrorKind::Conflict, 0, "given up: conflict");
+        check(ErrorKind::Corrupt, 0, "abandoned: corrupt");
+        check(ErrorKind::Conflict, 0, "abandoned: conflict");
         check(ErrorKind::Cancelled, 5, "requeue 0");
     }
 }

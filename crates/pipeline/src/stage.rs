@@ -1,4 +1,4 @@
-//! A stage: one function from a task to a report, over ports.
+//! A stage: one function that takes a task and returns a report. It uses the stores through ports.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use cairn_wire::{PartJob, PartReport};
 
 use crate::StageError;
 
-/// A part of an active run, as the ledger stored it when the handler began.
+/// A part of an active run, with the state that the ledger had when the handler began.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {
     pub tenant: Tenant,
     pub run: RunId,
     pub part: PartId,
-    /// The plan that names the input of the part.
+    /// The plan, which names the input of the part.
     pub plan: ArtifactRef,
     /// Generations of the repository that were aborted and are not swept yet.
     pub aborted: BTreeSet<GenerationId>,
@@ -26,14 +26,14 @@ impl Task {
         Self { tenant: job.tenant.clone(), run: job.run, part: job.part, plan: job.plan.clone(), aborted }
     }
 
-    /// The form of the task that stores need.
+    /// Returns the data of the task that stores need.
     pub fn staging(&self) -> Staging {
         Staging { tenant: self.tenant.clone(), run: self.run, part: self.part, aborted: self.aborted.clone() }
     }
 }
 
-/// A stage may be run twice and stopped at any `await`; the documentation of each stage states why. A stage
-/// never retries, acknowledges, or logs its own failure.
+/// A stage may be run twice, and may be stopped at any `await`. The documentation of each stage explains why
+/// this is safe. A stage never retries, never acknowledges a job, and never logs its own failure.
 #[async_trait]
 pub trait Stage: Send + Sync {
     fn name(&self) -> StageName;

@@ -1,4 +1,4 @@
-//! The worker of jobs that request a sync.
+//! The interface to the code that does sync jobs.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use cairn_wire::SyncJob;
 
 use crate::StageError;
 
-/// A sync may be requested twice and stopped at any `await`: everything that it writes before its run begins
-/// is named by content.
+/// Does sync jobs. A sync may be requested twice, and may be stopped at any `await`. This is safe because all
+/// artifacts that it writes before its run begins are named by their content.
 #[async_trait]
 pub trait Syncer: Send + Sync {
-    /// Syncs the repository and answers the request. Returns the run that it began, if anything was new.
+    /// Syncs the repository and answers the request. If something was new, returns the run that it began.
     async fn sync(&self, job: &SyncJob) -> Result<Option<RunId>, StageError>;
 
     /// Whether the request is still open.
     async fn is_awaited(&self, job: &SyncJob) -> Result<bool, StageError>;
 
-    /// Records that an attempt failed and that the job is delivered again after that time.
+    /// Records that an attempt failed and that the job is delivered again after the time `after`.
     async fn postponed(
         &self,
         job: &SyncJob,

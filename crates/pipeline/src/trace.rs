@@ -1,6 +1,6 @@
-//! Traces, in the form of W3C's `traceparent`. A run is one trace. Its id is derived from the run, so that
-//! work of a crashed process and jobs that the coordinator sends again belong to the same trace. The parent
-//! of a job is the message whose handler published it.
+//! Traces in the W3C `traceparent` format. Each run has one trace, and the trace id is derived from the run.
+//! So the work of a crashed process and the jobs that the coordinator sends again belong to the same trace.
+//! The parent of a job is the message whose handler published it.
 
 use cairn_domain::{Digester, Key128, MessageId, RunId};
 use cairn_wire::Job;
@@ -9,13 +9,13 @@ tokio::task_local! {
     static CURRENT: String;
 }
 
-/// The `traceparent` of the jobs that this task publishes, if it belongs to a run. For brokers that transport
-/// it.
+/// Returns the `traceparent` for jobs that the current task publishes, if the task works for a run. Brokers
+/// that transport trace contexts use it.
 pub fn traceparent() -> Option<String> {
     CURRENT.try_with(Clone::clone).ok()
 }
 
-/// The trace of a job. A sync belongs to no run yet and has a trace of its own.
+/// Returns the trace id of a job. A sync does not belong to a run yet, so it has its own trace.
 pub(crate) fn trace_of(job: &Job) -> Key128 {
     match job {
         Job::Sync(_) => job.id().0,
@@ -23,7 +23,7 @@ pub(crate) fn trace_of(job: &Job) -> Key128 {
     }
 }
 
-/// The ids of the trace and of the span in a `traceparent`; `None` for any other text.
+/// Parses a `traceparent` into the trace id and the span id. Returns `None` for any other text.
 pub(crate) fn ids(traceparent: &str) -> Option<(&str, &str)> {
     let mut parts = traceparent.split('-');
     let (version, trace, span) = (parts.next()?, parts.next()?, parts.next()?);
@@ -38,7 +38,7 @@ fn trace_of_run(run: RunId) -> Key128 {
     Digester::new("trace").key_of(run.repository.0).number(run.generation.0).key()
 }
 
-/// Publishes jobs of a run on behalf of a message.
+/// Runs `publishing` in the trace of the run, with the message as the parent of the published jobs.
 pub(crate) async fn within<T>(run: RunId, message: MessageId, publishing: impl Future<Output = T>) -> T {
     let (trace, span) = (trace_of_run(run), message.0.to_string());
     CURRENT.scope(format!("00-{trace}-{}-01", &span[..16]), publishing).await

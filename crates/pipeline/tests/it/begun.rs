@@ -1,4 +1,4 @@
-//! Runs that have begun, in memory.
+//! Functions that register repositories and begin runs, for tests.
 
 use cairn_domain::{ArtifactRef, Lane, PartId, RepositoryId, RepositoryName, RunId, Source, StageName, Tenant};
 use cairn_metastore::Metastore;
@@ -18,7 +18,7 @@ pub async fn registered(runs: &Metastore, name: &str) -> anyhow::Result<Reposito
     Ok(id)
 }
 
-/// Begins a run of one part of each of the stages.
+/// Begins a run with one part for each of the stages.
 pub async fn begun(runs: &Metastore, name: &str, stages: &[StageName]) -> anyhow::Result<RunId> {
     let repository = registered(runs, name).await?;
     let lease = runs.lease(repository, 0, 1000).await?;

@@ -1,4 +1,4 @@
-//! The coordinator and a broker that refuses some jobs.
+//! Tests of the coordinator with a broker that refuses some jobs.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use cairn_wire::Job;
 
 use crate::begun::{begun, part, registered};
 
-/// Refuses jobs of one kind.
+/// A broker that refuses some jobs.
 struct Refusing {
     inner: LocalBroker,
     refuses: fn(&Job) -> bool,
@@ -64,7 +64,7 @@ const BOUNDS: DispatchBounds = DispatchBounds { in_flight: 8, again_after_ms: 1_
 #[tokio::test]
 async fn unpublished_sync_does_not_delay_others() -> anyhow::Result<()> {
     let (runs, broker) = (runs(), broker(|job| matches!(job, Job::Sync(job) if job.request == 1)));
-    // The first request has the number 1; the others have larger numbers.
+    // The first request has the number 1, and the later requests have larger numbers.
     for (name, now_ms) in [("a", 1), ("b", 2), ("c", 3)] {
         runs.ask(registered(&runs, name).await?, Lane::Bulk, false, now_ms).await?;
     }
@@ -95,12 +95,12 @@ async fn jobs_at_the_broker_are_not_published_again() -> anyhow::Result<()> {
     let (runs, broker) = (runs(), broker(|_| false));
     let run = begun(&runs, "a", &[StageName::Link]).await?;
     assert_eq!(relay(&broker, &runs, 0).await?, 1);
-    assert_eq!(send_again(&broker, &runs, 100, 100).await?, 0, "it waits in the queue");
-    assert_eq!(send_again(&broker, &runs, 1200, 100).await?, 1, "it has waited for very long");
+    assert_eq!(send_again(&broker, &runs, 100, 100).await?, 0, "the job waits in the queue");
+    assert_eq!(send_again(&broker, &runs, 1200, 100).await?, 1, "the job has waited for too long");
     runs.sent(run, &[part(StageName::Link)]).await?;
     let delivery = broker.receive(StageName::Link).await?.expect("it is open");
     broker.settle(delivery.tag, Settlement::Ack).await?;
-    assert_eq!(send_again(&broker, &runs, 1300, 100).await?, 1, "it is lost");
+    assert_eq!(send_again(&broker, &runs, 1300, 100).await?, 1, "the job is lost");
     assert_eq!(relay(&broker, &runs, 1300).await?, 1);
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Jobs that fail when they are no longer needed, and handlers that are late before they begin.
+//! Tests of failing jobs: their dead letters, jobs that are no longer needed, and handlers whose deadline
+//! passes before they begin.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,12 +22,12 @@ use crate::worker::{ALONE, Script, ScriptedResult, close_when_done, publish, run
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// A ledger during whose reads the process is suspended for this time.
+/// A ledger that simulates a process that is suspended during a read.
 struct Freezing {
     runs: Arc<Metastore>,
     clock: Arc<ManualClock>,
     suspended_for: Duration,
-    /// Failures that cannot be recorded.
+    /// The number of failures that the ledger refuses to record.
     num_refused: AtomicUsize,
 }
 
@@ -102,11 +103,11 @@ impl Ledger for Freezing {
     }
 }
 
-/// Records the state of the run when its dead letter is published.
+/// A broker that records the state of the run each time a dead letter is published.
 struct Watched {
     inner: LocalBroker,
     runs: Arc<Metastore>,
-    /// The first letter is lost with its delivery.
+    /// True if the first delivery must be lost before its dead letter is published.
     is_lost: AtomicBool,
     states: Mutex<Vec<RunState>>,
 }
@@ -143,7 +144,7 @@ impl Broker for Watched {
     }
 }
 
-/// The event during the failure of the part.
+/// The event that happens while the part fails.
 #[derive(Clone, Copy)]
 enum Meanwhile {
     Nothing,
@@ -239,7 +240,8 @@ async fn failed_part_shows_tenants_only_its_code() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A process may die at any time: every recorded failure has its dead letter.
+/// A process may die at any time. So the dead letter is published before the failure is recorded, and every
+/// recorded failure has a dead letter.
 #[tokio::test(start_paused = true)]
 async fn dead_letter_is_sent_before_failure_is_recorded() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
@@ -247,7 +249,7 @@ async fn dead_letter_is_sent_before_failure_is_recorded() -> anyhow::Result<()> 
     assert_eq!(outcomes.states, [RunState::Running]);
     let outcomes = work(Meanwhile::ItsDeliveryIsLost, Duration::ZERO).await?;
     assert_eq!((outcomes.state, outcomes.num_dead_letters, outcomes.num_begun), (RunState::Failed, 1, 2));
-    assert_eq!(outcomes.states, [RunState::Running; 2], "it came again, for nothing was recorded");
+    assert_eq!(outcomes.states, [RunState::Running; 2], "the job was delivered again, because no failure was recorded");
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! The next jobs after a part, when the broker refuses them.
+//! Tests that the next jobs after a part stay in the outbox if the broker does not accept them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ impl Stage for Done {
     }
 }
 
-/// One job fills the queue of the publish stage.
+/// The queue of the publish stage has capacity for only one job.
 fn settings(stage: StageName) -> QueueSettings {
     let capacity = if stage == StageName::Publish { 1 } else { 256 };
     QueueSettings { capacity, ..QueueSettings::default() }
@@ -52,7 +52,7 @@ async fn full_queue_leaves_the_next_jobs_in_the_outbox() -> anyhow::Result<()> {
     }
     let (working, began) = (tokio::spawn(runner.run(vec![Worker::Stage(Arc::new(Done))])), Instant::now());
     while broker.depth(StageName::Link).await? > 0 {
-        ensure!(began.elapsed() < deadline, "the hand waits for the queue");
+        ensure!(began.elapsed() < deadline, "the worker waits for the full queue");
         tokio::task::yield_now().await;
         tokio::time::advance(Duration::from_millis(1)).await;
     }

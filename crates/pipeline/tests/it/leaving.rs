@@ -1,4 +1,4 @@
-//! Workers that must stop at once give back their jobs.
+//! Tests that workers that must stop at once return their jobs to the queue.
 
 use cairn_domain::StageName;
 use cairn_ports::Broker;
@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use crate::worker::{ALONE, Script, ScriptedResult, publish, runner};
 
-/// A worker that dies leaves its job to others.
+/// If a worker dies, another worker must get the job. So a job is not acknowledged before its work is done.
 #[tokio::test(start_paused = true)]
 async fn job_stays_at_the_broker_until_it_is_done() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;

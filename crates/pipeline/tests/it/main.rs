@@ -1,4 +1,4 @@
-//! The runner over the broker of one process.
+//! Tests of the runner and the coordinator with a broker in the same process.
 
 mod begun;
 mod coordinator;

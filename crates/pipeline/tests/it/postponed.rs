@@ -1,4 +1,4 @@
-//! Parts that wait for their next attempt.
+//! Tests of parts that wait for their next attempt.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +54,8 @@ async fn failed_attempt_records_the_time_of_the_next() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A person does not wait for the retry of an earlier run. A schedule does.
+/// A person's request makes postponed parts of the unfinished run start at once. A scheduled request does
+/// not.
 #[tokio::test]
 async fn request_by_a_person_resumes_postponed_parts() -> anyhow::Result<()> {
     let runs = runs();
@@ -81,6 +82,6 @@ async fn ended_part_is_no_longer_postponed() -> anyhow::Result<()> {
     cairn_ports::Ledger::end_part(runs.as_ref(), run, part(StageName::Parse), end, report, 1).await?;
     assert!(runs.run(run).await?.postponed.is_empty());
     runs.postponed(run, postponed).await?;
-    assert!(runs.run(run).await?.postponed.is_empty(), "the part has ended");
+    assert!(runs.run(run).await?.postponed.is_empty(), "an ended part is not postponed");
     Ok(())
 }

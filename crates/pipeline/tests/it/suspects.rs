@@ -1,4 +1,4 @@
-//! Suspects: jobs whose worker died more than once.
+//! Tests of suspects: jobs whose worker died more than once.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use cairn_wire::{Job, PartJob, SyncJob};
 
 use crate::worker::{ALONE, Script, repository};
 
-/// A broker that delivers one suspect and records what happens to it.
+/// A broker that delivers one suspect, and records its dead letters and answers.
 struct OneSuspect {
     job: Mutex<Option<Job>>,
     events: Mutex<Vec<String>>,
@@ -55,7 +55,7 @@ impl Broker for OneSuspect {
     async fn close(&self) {}
 }
 
-/// Children that die as often as given; then the attempt succeeds.
+/// Child processes that die `num_deaths_left` times. After that, the attempt succeeds.
 struct Children {
     num_deaths_left: Mutex<u32>,
     num_attempts: Mutex<u32>,
@@ -89,7 +89,7 @@ async fn run_suspect(job: Job, num_deaths: u32) -> (Vec<String>, u32) {
     let runner = Runner::new(broker.clone(), runs, None, Arc::new(ManualClock::new(0)), config);
     let children = Arc::new(Children { num_deaths_left: Mutex::new(num_deaths), num_attempts: Mutex::default() });
     runner.isolate(children.clone());
-    runner.run(vec![Script::new(&[]).worker()]).await.expect("it runs until the broker has no more");
+    runner.run(vec![Script::new(&[]).worker()]).await.expect("the runner ends without an error");
     let num_attempts = *children.num_attempts.lock().expect("no panic");
     (broker.events.lock().expect("no panic").clone(), num_attempts)
 }
@@ -105,7 +105,8 @@ async fn job_that_kills_three_children_is_dead_lettered() {
     assert_eq!((events, num_attempts), (vec!["dead letter: crash".to_owned(), "Ack".to_owned()], 3));
 }
 
-/// Deaths of a worker that held other jobs prove nothing, and neither does the loss of two children.
+/// A suspect whose attempt in a child process succeeds is acknowledged, even if two children died before.
+/// Earlier deaths of workers with other jobs do not matter.
 #[tokio::test]
 async fn job_that_survives_alone_is_acknowledged() {
     let _alone = ALONE.lock().await;
@@ -116,7 +117,7 @@ async fn job_that_survives_alone_is_acknowledged() {
 #[tokio::test]
 async fn copy_of_a_failed_job_makes_no_dead_letter() {
     let _alone = ALONE.lock().await;
-    // The run of the part has ended, and no store contains it.
+    // The run of the part has ended, and no store contains the run any more.
     let job = Job::Part(PartJob {
         tenant: Tenant::local(),
         run: RunId { repository: repository(), generation: GenerationId(7) },

@@ -14,7 +14,7 @@ use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wire::{Job, SyncJob};
 use tokio::sync::Notify;
 
-/// Held by each test: the whole process shares the metrics, and one test counts them.
+/// Each test locks this mutex, because all tests share the metrics of the process, and one test counts them.
 pub static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// The result of a sync.
@@ -22,18 +22,18 @@ pub static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 pub enum ScriptedResult {
     Nothing,
     Fails(ErrorKind),
-    /// It never ends.
+    /// The sync never ends.
     Hangs,
 }
 
-/// Syncs with these results, one after the other; later ones succeed without a run.
+/// A worker whose syncs have these results, one after the other. Later syncs succeed without a run.
 pub struct Script {
     outcomes: Mutex<Vec<ScriptedResult>>,
-    /// A sync hangs.
+    /// Notified when a sync hangs.
     pub hanging: Notify,
-    /// The requests are answered.
+    /// Whether the requests are already answered.
     pub is_answered: AtomicBool,
-    /// The syncs are scheduled, and the ones before them failed with the same code.
+    /// Whether the syncs are scheduled, and the sync before each of them failed with the same code.
     pub failed_before: AtomicBool,
 }
 
