@@ -1,7 +1,7 @@
-//! Cached vectors, in a separate collection without vector search.
+//! Stores cached vectors in a separate collection without vector search.
 //!
-//! They are stored as bytes (the signed value plus 128) on disk. The only index is on the tenant; a vector is
-//! read by its id, which is derived from all fields of its key.
+//! The vectors are stored as bytes (the signed value plus 128) on disk. The only index is on the tenant. A
+//! vector is read by its id, which is derived from all fields of its key.
 
 use async_trait::async_trait;
 use cairn_domain::{ContentHash, DenseVector, Digester, ModelId, Tenant, VectorKey};
@@ -21,12 +21,12 @@ use crate::prepare::{self, Plan, collection_name};
 
 /// Maximum number of ids that one request reads or deletes.
 const IDS: usize = 1_000;
-/// Qdrant's bytes are unsigned.
+/// Added to each signed value, because Qdrant's bytes are unsigned.
 const OFFSET: i16 = 128;
 /// Cached vectors are embedded as passages; vectors of questions are not cached here.
 const INPUT_TYPE: &str = "passage";
 
-/// Vectors of one model in Qdrant, by content. Cheap to clone; clones share their connection.
+/// The cached vectors of one model in Qdrant, by content. Cloning is cheap; clones share their connection.
 #[derive(Clone)]
 pub struct QdrantVectorCache {
     collection: Collection,
@@ -35,7 +35,7 @@ pub struct QdrantVectorCache {
 }
 
 impl QdrantVectorCache {
-    /// The first request connects. Fails on invalid settings and reports all faults at once.
+    /// Checks the settings and reports all their faults at once. The first request connects.
     pub fn new(config: QdrantConfig, model: ModelId) -> Result<Self, InvalidQdrantConfig> {
         let connection = Connection::new(&config)?;
         let collection = Collection { connection, name: format!("{}-cache", collection_name(&config, &model)) };
@@ -53,7 +53,7 @@ impl QdrantVectorCache {
         prepare::prepare(&self.collection, &self.config, &plan).await.map_err(self.failed("prepare"))
     }
 
-    /// The missing collection or index; an error if the existing collection has other properties.
+    /// Returns the missing collection or index. Fails if the existing collection has other properties.
     pub async fn missing(&self) -> Result<Vec<String>, VectorCacheError> {
         prepare::missing(&self.collection, &Plan::of_cache(&self.model)).await.map_err(self.failed("check"))
     }
@@ -103,7 +103,7 @@ impl QdrantVectorCache {
         Ok(())
     }
 
-    /// Ids of the tenant's vectors with the hashes of their contents.
+    /// Returns the ids of the tenant's vectors, each with the hash of its content.
     async fn all(&self, tenant: &Tenant) -> Result<Vec<(PointId, ContentHash)>, Fault> {
         let mut all = Vec::new();
         let take = |points: Vec<RetrievedPoint>| {

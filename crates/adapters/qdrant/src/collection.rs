@@ -1,4 +1,4 @@
-//! Requests to one collection: pages, counts, marks, deletions.
+//! Requests to one collection: they read pages, count points, set marks, and insert and delete points.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use qdrant_client::qdrant::{
 use crate::connection::Connection;
 use crate::error::Fault;
 
-/// Points per page, for pages that are read internally and not returned to a caller.
+/// Number of points per page, for pages that are only used internally and not returned to a caller.
 pub(crate) const PAGE: u32 = 1_000;
 
 #[derive(Clone)]
@@ -31,7 +31,7 @@ pub(crate) struct Page {
     pub(crate) offset: Option<PointId>,
     pub(crate) with_payload: Option<WithPayloadSelector>,
     pub(crate) with_vectors: bool,
-    /// An indexed integer field, and the value to start at.
+    /// An indexed integer field by which the points are ordered, and the value to start at.
     pub(crate) order_by: Option<(&'static str, i64)>,
 }
 
@@ -44,15 +44,15 @@ pub(crate) fn whole_payload() -> Option<WithPayloadSelector> {
     Some(WithPayloadSelector { selector_options: Some(SelectorOptions::Enable(true)) })
 }
 
-/// True if a list ended because no more entries exist. A list that is only short may be incomplete for two
-/// reasons. Entries were deleted after the search and before their payload was read, or shards returned fewer
-/// entries than requested for a large approximate search. Neither reason removes more than half of a list.
+/// True if a list ended because no more entries exist. A list may also be short for two other reasons.
+/// Entries were deleted after the search and before their payload was read, or shards returned fewer entries
+/// than requested for a large approximate search. Neither of these reasons removes more than half of a list.
 pub(crate) fn is_whole(num_listed: u64, wanted: u64) -> bool {
     num_listed.saturating_mul(2) < wanted
 }
 
-/// Fails if a waiting write was not applied. A server that exceeds its own limit (`cluster.grpc_timeout_ms`)
-/// reports success, and only this status shows that the write is pending.
+/// Fails if the server reports a write that is not applied yet. A server that exceeds its own limit
+/// (`cluster.grpc_timeout_ms`) reports success; only the status of the write shows that it is pending.
 pub(crate) fn applied(answer: &PointsOperationResponse) -> Result<(), Fault> {
     match answer.result.as_ref().map(UpdateResult::status) {
         Some(status @ (UpdateStatus::WaitTimeout | UpdateStatus::ClockRejected)) => {
@@ -96,8 +96,8 @@ impl Collection {
         applied(&self.connection.call(request, async |request| client.set_payload(request).await).await?)
     }
 
-    /// Deletes the points that match the filter, on every replica. It does not count them first: the count of
-    /// one replica must not keep the request from the others.
+    /// Deletes the points that match the filter, on every replica. It does not count the points first: if one
+    /// replica counts none, the other replicas must still receive the request.
     pub(crate) async fn delete(&self, filter: Filter) -> Result<(), Fault> {
         let request = DeletePoints {
             collection_name: self.name.clone(),
@@ -110,7 +110,7 @@ impl Collection {
         applied(&self.connection.call(request, async |request| client.delete(request).await).await?)
     }
 
-    /// Deletes the points and returns how many of them one replica had.
+    /// Deletes the points. Returns how many of them existed on one replica.
     pub(crate) async fn count_and_delete(&self, filter: Filter) -> Result<u64, Fault> {
         let num_points = self.count(filter.clone()).await?;
         self.delete(filter).await?;
@@ -129,7 +129,7 @@ impl Collection {
         Ok(answer.result.map_or(0, |result| result.count))
     }
 
-    /// One page, and the start of the next page in the order of ids.
+    /// Returns one page, and the start of the next page in the order of ids.
     pub(crate) async fn page(&self, page: Page) -> Result<(Vec<RetrievedPoint>, Option<PointId>), Fault> {
         let order = |(key, start): (&str, i64)| OrderBy {
             key: key.to_owned(),
@@ -151,7 +151,7 @@ impl Collection {
         Ok((answer.result, answer.next_page_offset))
     }
 
-    /// Reads all pages and passes the points of each to `take`.
+    /// Reads all pages and passes the points of each page to `take`.
     pub(crate) async fn each_page(
         &self,
         filter: Filter,

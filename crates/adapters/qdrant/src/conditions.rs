@@ -1,4 +1,4 @@
-//! View, scope and filter of a search as a filter of Qdrant.
+//! Converts the view, the scope and the filter of a search to a filter of Qdrant.
 
 use cairn_domain::{RepositoryId, RepositoryScope, Scope, View};
 use cairn_ports::{ChunkFilter, IncludeTests};
@@ -11,12 +11,13 @@ use crate::paths::PathFilter;
 /// The filter of a search.
 pub(crate) struct FilterParts {
     pub(crate) filter: Filter,
-    /// Path patterns that Qdrant can test only in part: paths that it returns are tested again.
+    /// Path patterns that Qdrant can test only in part. The paths that Qdrant returns are tested again with
+    /// these patterns.
     pub(crate) paths: Option<PathFilter>,
 }
 
 impl FilterParts {
-    /// `None` if nothing is in scope.
+    /// Returns `None` if nothing is in scope.
     pub(crate) fn new(view: &View, scope: &Scope, filter: &ChunkFilter) -> Result<Option<Self>, Fault> {
         let paths = PathFilter::new(&filter.paths)?;
         let Some(mut conditions) = visible_in_scope(view, scope) else { return Ok(None) };
@@ -26,7 +27,7 @@ impl FilterParts {
     }
 }
 
-/// The filter for the part of the scope that the view shows; `None` if the scope is empty.
+/// Returns the filter for the part of the scope that is visible in the view; `None` if the scope is empty.
 pub(crate) fn visible_in_scope(view: &View, scope: &Scope) -> Option<Filter> {
     let mut filter = visible(view);
     filter.must.push(Condition::matches(TENANT, scope.tenant.as_str().to_owned()));
@@ -50,7 +51,7 @@ fn names<'a>(ids: impl Iterator<Item = &'a RepositoryId>) -> Vec<String> {
     ids.map(RepositoryId::to_string).collect()
 }
 
-/// Versions that began in a published generation and did not end in one.
+/// Selects the versions that began in a published generation and that no published generation ended.
 fn visible(view: &View) -> Filter {
     let hidden: Vec<i64> = view.hidden.iter().map(|generation| generation.0 as i64).collect();
     let mut unpublished_end = vec![Condition::range(GEN_TO, from(view.next_gen))];
@@ -71,7 +72,7 @@ fn from(generation: u64) -> Range {
     Range { gte: Some(generation as f64), ..Range::default() }
 }
 
-/// The conditions of the filter, except paths.
+/// Returns the conditions of the filter, except those on paths.
 fn restrictions(filter: &ChunkFilter) -> Vec<Condition> {
     let ChunkFilter { languages, kinds, paths: _, module_prefixes, include_tests, tags, since } = filter;
     let mut must = Vec::new();

@@ -1,4 +1,4 @@
-//! Address of Qdrant, time limits, and exactness.
+//! Settings of the connection: the address of Qdrant, time limits, and whether searches are exact.
 
 use std::fmt;
 
@@ -6,34 +6,36 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use url::Url;
 
-/// Longest prefix: Qdrant uses names of collections as names of folders.
+/// Maximum length of a prefix. It is limited because Qdrant uses the names of collections as names of
+/// folders.
 const PREFIX_BYTES: usize = 60;
-/// A gRPC message has at most 4 MiB by default; one more point than this limit must fit into the message.
+/// A gRPC message may have 4 MiB by default. A batch up to this limit, plus one more point, must fit into a
+/// message.
 const MAX_BATCH_BYTES: usize = 3 << 20;
 
 /// Settings of the connection to Qdrant and of its collections.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QdrantConfig {
-    /// `http://HOST:6334`, or `https://` with TLS: the gRPC port.
+    /// URL of the gRPC port: `http://HOST:6334`, or `https://HOST:6334` with TLS.
     pub url: String,
-    /// Empty if the server requires no key.
+    /// The API key. It is empty if the server requires no key.
     #[serde(default)]
     pub api_key: SecretString,
-    /// Prefix of the name of every collection; separates several installations in one Qdrant.
+    /// Prefix of the name of every collection. It separates several installations in one Qdrant.
     #[serde(default = "default_prefix")]
     pub collection_prefix: String,
-    /// If true, a search scans all vectors in its scope and returns exactly the hits of local mode. Otherwise
-    /// a new collection gets an HNSW index, and dense searches are approximate.
+    /// If true, a search scans all vectors in its scope and returns exactly the same hits as local mode. If
+    /// false, a new collection gets an HNSW index, and dense searches are approximate.
     #[serde(default = "default_exact")]
     pub exact: bool,
-    /// Copies of each shard in a new collection.
+    /// Number of copies of each shard in a new collection.
     #[serde(default = "default_replication_factor")]
     pub replication_factor: u32,
-    /// Copies that must apply a write before the server confirms it.
+    /// Number of copies that must apply a write before the server confirms it.
     #[serde(default = "default_write_consistency_factor")]
     pub write_consistency_factor: u32,
-    /// Shards of a new collection.
+    /// Number of shards of a new collection.
     #[serde(default = "default_shard_number")]
     pub shard_number: u32,
     /// Time limit of one request.
@@ -100,7 +102,7 @@ impl fmt::Display for InvalidQdrantConfig {
 impl std::error::Error for InvalidQdrantConfig {}
 
 impl QdrantConfig {
-    /// Settings of a server without authentication, with defaults for everything else.
+    /// Returns settings for a server without authentication, with defaults for everything else.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -117,7 +119,7 @@ impl QdrantConfig {
         }
     }
 
-    /// Reports every fault at once.
+    /// Checks all settings and reports every fault at once.
     pub fn validate(&self) -> Result<(), InvalidQdrantConfig> {
         let mut faults = Vec::new();
         if let Some(fault) = self.url_fault() {
@@ -150,7 +152,8 @@ impl QdrantConfig {
         if faults.is_empty() { Ok(()) } else { Err(InvalidQdrantConfig { faults }) }
     }
 
-    /// Shows no part of the URL. Without `//`, even the scheme may be a password.
+    /// Returns the fault of the URL. The message shows no part of the URL, because without `//` even the
+    /// scheme may be a password.
     fn url_fault(&self) -> Option<String> {
         let Ok(url) = Url::parse(&self.url) else {
             return Some("`url` is not a URL: set `http://HOST:6334`".to_owned());
@@ -207,8 +210,8 @@ mod tests {
 
     #[test]
     fn unknown_settings_are_refused() {
-        // Reads use one replica. A read from several would fail if one is unavailable, and would return
-        // incomplete lists.
+        // Reads use one replica. A read from several replicas would fail if one of them is unavailable, and
+        // it would return incomplete lists.
         for (name, value) in [("excat", "true"), ("read_from", "\"majority\"")] {
             let text = format!(r#"{{"url": "http://h:1", "{name}": {value}}}"#);
             let error = serde_json::from_str::<QdrantConfig>(&text).expect_err("unknown");

@@ -1,4 +1,4 @@
-//! Converts errors of Qdrant and of the transport into kinds of errors.
+//! Converts errors of Qdrant and of the transport to error kinds of the ports.
 
 use std::error::Error;
 use std::io;
@@ -7,12 +7,12 @@ use std::time::Duration;
 use cairn_ports::{Cause, ErrorKind, MaintenanceError, VectorCacheError, VectorStoreError};
 use tonic::{Code, Status};
 
-/// Marks a refusal for lack of disk or memory. The code is the same as for rate limits, but waiting does not
-/// help.
+/// Metadata key of a refusal for lack of disk or memory. Its code is the same as for rate limits, but waiting
+/// does not help.
 const NO_SPACE: &str = "qdrant-insufficient-storage";
 
-/// Parts of messages that Qdrant sends when a shard has no leader or too few available nodes. Their code is
-/// the one for internal errors.
+/// Parts of the messages that Qdrant sends when a shard has no leader or too few available nodes. The code of
+/// these messages is the same as for internal errors.
 const NO_REPLICA: [&str; 4] = ["active replica", "`Active` replica", "no leader", "leader is not established"];
 
 /// The failure of a request.
@@ -31,7 +31,7 @@ impl Fault {
         Self::new(ErrorKind::Invalid, cause)
     }
 
-    /// A point with other content than was written.
+    /// A stored point differs from the point that was written.
     pub(crate) fn damaged(point: &str, what: &str) -> Self {
         let advice = "run `cairn index --rebuild` for its repository to write it again";
         Self::new(ErrorKind::Corrupt, format!("point {point} is damaged: {what}; {advice}"))
@@ -63,15 +63,16 @@ impl From<Status> for Fault {
     }
 }
 
-/// A status that was created on this side has a source; one from the server has none.
+/// Returns the error kind of a status. If the status was created in this process it has a source; if the
+/// server sent it, it has none.
 fn kind(status: &Status) -> ErrorKind {
     if let Some(cause) = status.source() {
         return kind_of_transport(status.code(), cause);
     }
     match status.code() {
-        // Only collections are addressed by name: a missing one is a fault of the installation, not of the
-        // current part. A failed precondition always concerns the state of the server: it is locked, or a
-        // shard is moving to another node.
+        // Requests address only collections by name, so a missing object is a fault of the installation, not
+        // of the current part. A failed precondition always concerns the state of the server: it is locked,
+        // or a shard is moving to another node.
         Code::Unavailable | Code::NotFound | Code::FailedPrecondition => ErrorKind::Unavailable,
         Code::ResourceExhausted if status.metadata().contains_key(NO_SPACE) => ErrorKind::Io,
         Code::ResourceExhausted => ErrorKind::Throttled { retry_after: retry_after(status) },
@@ -81,16 +82,17 @@ fn kind(status: &Status) -> ErrorKind {
         Code::PermissionDenied | Code::Unauthenticated => ErrorKind::Forbidden,
         Code::Aborted => ErrorKind::TransactionConflict,
         Code::DataLoss => ErrorKind::Corrupt,
-        // A node has failed and the shard has no new leader yet.
+        // A node has failed, and the shard has no new leader yet.
         Code::Internal if NO_REPLICA.iter().any(|text| status.message().contains(text)) => ErrorKind::Unavailable,
-        // Qdrant uses this code when its disk or memory fails: another attempt is useful, an endless pause is
-        // not.
+        // Qdrant uses this code when its disk or memory fails. Another attempt may help, but the consumer
+        // must not pause for ever.
         Code::Internal => ErrorKind::Io,
         Code::Unknown | Code::Ok => ErrorKind::ConnectionLost,
     }
 }
 
-/// A server that cannot be reached is unavailable; a connection that breaks during a request is lost.
+/// Returns the error kind of a transport failure. A server that cannot be reached is unavailable; a
+/// connection that breaks during a request is lost.
 fn kind_of_transport(code: Code, cause: &(dyn Error + 'static)) -> ErrorKind {
     if matches!(code, Code::DeadlineExceeded | Code::Cancelled) {
         return ErrorKind::Timeout;
@@ -110,7 +112,7 @@ fn kind_of_transport(code: Code, cause: &(dyn Error + 'static)) -> ErrorKind {
     ErrorKind::ConnectionLost
 }
 
-/// Seconds, the format of Qdrant's rate limiter.
+/// Reads the wait in seconds, which is the format of Qdrant's rate limiter.
 fn retry_after(status: &Status) -> Option<Duration> {
     let seconds = status.metadata().get("retry-after")?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds))

@@ -6,7 +6,7 @@ use qdrant_client::qdrant::{
     BoolIndexParams, FieldType, IntegerIndexParams, KeywordIndexParams, PayloadIndexParams, UuidIndexParams,
 };
 
-/// The `gen_to` of a version that is not ended.
+/// Value of `gen_to` for a version that is not ended.
 pub(crate) const OPEN: i64 = GenerationId::OPEN.0 as i64;
 
 pub(crate) const DENSE: &str = "dense";
@@ -15,7 +15,7 @@ pub(crate) const TERMS: &str = "terms";
 pub(crate) const TENANT: &str = "tenant";
 pub(crate) const REPOSITORY: &str = "repository";
 pub(crate) const KEY: &str = "key";
-/// The first bits of the key: the order of scrolling.
+/// The first bits of the key. Scrolling orders points by this field.
 pub(crate) const KEY_ORDER: &str = "key_order";
 pub(crate) const GEN_FROM: &str = "gen_from";
 /// The generation that ends the version, or `OPEN`.
@@ -46,7 +46,7 @@ pub(crate) const WEIGHT_PERCENT: &str = "weight_percent";
 pub(crate) const TAGS: &str = "tags";
 pub(crate) const CHANGED_AT: &str = "changed_at";
 pub(crate) const VECTOR_DIGEST: &str = "vector_digest";
-/// Covers all data that no other digest covers.
+/// Checksum over all data that no other digest covers.
 pub(crate) const CHECKSUM: &str = "checksum";
 
 /// The kind and purpose of an index.
@@ -57,11 +57,12 @@ pub(crate) enum Index {
     Keyword,
     /// A keyword that often restricts a search.
     Linked,
-    /// For operators who inspect the collection: no search uses it, so it uses no memory.
+    /// For operators who inspect the collection. No search uses this index, so it is on disk and uses no
+    /// memory.
     KeywordOnDisk,
     Uuid,
     Integer,
-    /// Used for comparisons only, never for lookups.
+    /// Used only for range comparisons, never to look up a value.
     Range,
     Bool,
 }
@@ -100,8 +101,8 @@ impl Index {
         }
     }
 
-    /// True if the HNSW index gets links among points with the same value. Such links cost as much as all
-    /// other links, for each index.
+    /// True if the HNSW index contains links among points with the same value. For each such index, these
+    /// links cost as much as all other links.
     fn has_links(self) -> bool {
         matches!(self, Self::Tenant | Self::Linked)
     }

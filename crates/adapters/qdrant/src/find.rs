@@ -1,11 +1,14 @@
-//! The best hits, in the total order of the port.
+//! Finds the best hits, in the total order of the port.
 //!
-//! Qdrant returns the highest scores, but among equal scores at the end of its list it returns an arbitrary
-//! choice. The code therefore requests one hit more than wanted. In a full list the hits with the last score
-//! may be incomplete; only hits above that score are certain. If too few are certain because path patterns
-//! removed hits, the matching paths are looked up and put into the filter. If too few are still certain
-//! because of ties, a longer list is requested, down to the score of the last wanted hit, until the list is
-//! complete (`is_whole`).
+//! Qdrant returns the highest scores. If several points share the last score of its list, it returns an
+//! arbitrary choice of them. The code therefore works in three steps:
+//!
+//! 1. It requests one hit more than wanted. In a full list, the hits with the last score may be incomplete.
+//!    Only hits above that score are certain.
+//! 2. If too few hits are certain because path patterns removed hits, the code looks up the matching paths
+//!    and adds them to the filter.
+//! 3. If too few hits are still certain because of equal scores, the code requests a longer list, down to the
+//!    score of the last wanted hit. It repeats this until the list is complete (`is_whole`).
 
 use cairn_domain::{ChunkKey, RepositoryId};
 use cairn_ports::Hit;
@@ -21,19 +24,19 @@ use crate::read::count_by_path;
 /// A float represents every integer below this value exactly.
 const EXACT_BELOW: f32 = (1 << 24) as f32;
 const GROWTH: u64 = 4;
-/// Maximum number of paths that one request lists.
+/// Maximum number of paths in the filter of one request.
 const NAMED_PATHS: usize = 10_000;
 
-/// The vector of a search, and the vectors to compare it with.
+/// The vector of a search, and the name of the stored vectors to compare it with.
 pub(crate) struct VectorQuery {
     pub(crate) using: &'static str,
     pub(crate) vector: VectorInput,
     pub(crate) exact: bool,
-    /// Points with lower scores are not hits.
+    /// Points with lower scores are not returned as hits.
     pub(crate) lowest: Option<i64>,
 }
 
-/// A hit with its sort keys.
+/// A hit with the values by which hits are sorted.
 #[derive(Debug)]
 struct Candidate {
     score: i64,
@@ -61,9 +64,9 @@ impl Candidate {
 
 /// One response of Qdrant.
 struct List {
-    /// Its length before path patterns removed hits.
+    /// The length of the list before path patterns removed hits.
     num_listed: u64,
-    /// The score of its last entry.
+    /// The score of the last entry in the list.
     last: i64,
     candidates: Vec<Candidate>,
 }
@@ -99,7 +102,7 @@ pub(crate) async fn best(
         if matching.is_empty() {
             return Ok(Vec::new());
         }
-        // If more paths match than one request may list, many of the best hits match too.
+        // If more paths match than a filter may contain, many of the best hits match too.
         if matching.len() <= NAMED_PATHS {
             let mut filter = parts.filter.clone();
             filter.must.push(Condition::matches(PATH, matching.into_iter().map(|(path, _)| path).collect::<Vec<_>>()));
@@ -116,7 +119,7 @@ pub(crate) async fn best(
     }
 }
 
-/// The request that should return the best `limit` hits.
+/// A request that should return the best `limit` hits.
 struct Wanted {
     limit: usize,
     num_listed: u64,
@@ -124,7 +127,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// The next request, or `None` if the list contains the best hits.
+    /// Returns the next request, or `None` if the list contains the best hits.
     fn after(&self, list: &List) -> Option<Self> {
         let num_certain = list.candidates.iter().filter(|candidate| candidate.score > list.last).count();
         if is_whole(list.num_listed, self.num_listed) || num_certain >= self.limit {
@@ -148,7 +151,7 @@ async fn query(
         using: Some(vector_query.using.to_owned()),
         filter: Some(parts.filter.clone()),
         params: Some(SearchParams { exact: Some(vector_query.exact), ..SearchParams::default() }),
-        // `next_down`, because the threshold itself must be included.
+        // The threshold is one step below the score, because the score itself must be included.
         score_threshold: wanted.threshold.map(|score| (score as f32).next_down()),
         limit: Some(wanted.num_listed),
         with_payload: only(&[REPOSITORY, KEY, PATH, START_LINE]),
@@ -159,7 +162,7 @@ async fn query(
     Ok(answer.result)
 }
 
-/// Sorted by score (high first), repository, path, line, key.
+/// Returns the hits sorted by score (high first), repository, path, line, and key.
 fn ordered(mut candidates: Vec<Candidate>, limit: usize) -> Vec<Hit> {
     candidates.sort_by(|left, right| {
         let keys = |candidate: &Candidate| (candidate.repository, candidate.line, candidate.key);
@@ -183,8 +186,8 @@ mod tests {
         Candidate { score, repository, path: format!("{score}.rs"), line: 1, key: ChunkKey(repository.0) }
     }
 
-    /// Queries a fake server that has one hit per score from `best` down to 1; `listed` selects the hits that
-    /// it returns. Returns the hits, and the requested length of each list.
+    /// Queries a fake server that has one hit per score from `best` down to 1. `listed` selects the hits that
+    /// the server returns. Returns the hits, and the requested length of each list.
     fn hits(best: i64, limit: usize, listed: fn(u64, Vec<i64>) -> Vec<i64>) -> (Vec<i64>, Vec<u64>) {
         let mut wanted = Wanted { limit, num_listed: limit as u64 + 1, threshold: None };
         let mut requested = Vec::new();
@@ -208,7 +211,7 @@ mod tests {
 
     #[test]
     fn list_with_deleted_entries_is_not_the_end() {
-        // The three best hits are deleted after eleven were found and before any was read.
+        // The server finds eleven hits. The three best hits are deleted before the server reads any of them.
         let listed = |wanted, scores: Vec<i64>| match wanted {
             11 => first(11, scores).split_off(3),
             _ => first(wanted, scores.into_iter().skip(3).collect()),
@@ -218,7 +221,8 @@ mod tests {
 
     #[test]
     fn list_shortened_by_shards_is_not_the_end() {
-        // From 128 hits on, each of several shards returns only the number that is probably enough.
+        // If 128 or more hits are requested, each of several shards returns only as many as are probably
+        // needed.
         let listed = |wanted, scores| first(if wanted == 201 { 150 } else { wanted }, scores);
         assert_eq!(hits(1_000, 200, listed), ((801..=1_000).rev().collect(), vec![201, 804]));
     }

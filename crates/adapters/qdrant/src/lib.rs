@@ -1,4 +1,4 @@
-//! Chunks and cached vectors in Qdrant.
+//! Stores chunks and cached vectors in Qdrant.
 //!
 //! One collection per model and dimension contains every version of every chunk. A version is a point with
 //! two vectors, `dense` and the sparse `terms`. Their elements are integers, so Qdrant computes the same sums
@@ -6,11 +6,11 @@
 //! Every query filters by the view, the tenant and the scope.
 //!
 //! Guarantees:
-//! - staging only inserts: a late writer changes no existing point;
-//! - a mark of a published generation is never overwritten (`stage`);
-//! - a server that is too old for these guarantees is refused (`version`);
-//! - a request returns or fails within its deadline; this crate never retries;
-//! - hits have the total order of the port, although Qdrant orders ties arbitrarily (`find`).
+//! - Staging only inserts, so a late writer changes no existing point.
+//! - A mark of a published generation is never overwritten (`stage`).
+//! - A server that is too old for these guarantees is refused (`version`).
+//! - A request returns or fails within its deadline. This crate never retries a request.
+//! - Hits have the total order of the port, although Qdrant orders equal scores arbitrarily (`find`).
 
 mod cache;
 mod collection;

@@ -1,8 +1,8 @@
-//! Path patterns: the part that Qdrant's indexes can test, and the rest.
+//! Tests path patterns: first the part that Qdrant's indexes can test, then the complete patterns.
 //!
-//! Qdrant does not support globs. Each pattern yields conditions that every matching path meets: its
-//! extension, its base name, a folder above it. They are necessary, not sufficient. Paths that meet them are
-//! matched again here, with the same rules as in local mode.
+//! Qdrant does not support globs. Each pattern is converted to conditions that every matching path meets: its
+//! extension, its base name, or a folder above it. Some paths meet the conditions but do not match the
+//! pattern. This module therefore matches the returned paths again, with the same rules as in local mode.
 
 use cairn_ports::{ErrorKind, literal_path};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -15,28 +15,28 @@ pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// The text after the last dot of the base name.
+/// Returns the text after the last dot of the base name.
 pub(crate) fn extension(path: &str) -> Option<&str> {
     base_name(path).rsplit_once('.').map(|(_, extension)| extension)
 }
 
-/// `a`, `a/b` for `a/b/c.rs`.
+/// Returns the folders above a file, such as `a` and `a/b` for `a/b/c.rs`.
 pub(crate) fn folders(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(end, _)| &path[..end])
 }
 
-/// Patterns; a path must match one of them.
+/// A set of patterns. A path matches the set if it matches one of the patterns.
 pub(crate) struct PathFilter {
-    /// Paths from patterns without a wildcard. Qdrant can compare these itself.
+    /// Paths from patterns without a wildcard. Qdrant can test these patterns completely.
     literals: Vec<String>,
     globs: Vec<String>,
     whole: GlobSet,
-    /// Patterns without `/` also match base names.
+    /// Patterns without `/`. They are also matched against base names.
     names: GlobSet,
 }
 
 impl PathFilter {
-    /// `None` if no pattern exists. Fails on an invalid pattern.
+    /// Returns `None` if `patterns` is empty. Fails on an invalid pattern.
     pub(crate) fn new(patterns: &[String]) -> Result<Option<Self>, Fault> {
         if patterns.is_empty() {
             return Ok(None);
@@ -53,7 +53,7 @@ impl PathFilter {
         Ok(Some(Self { literals, globs, whole, names }))
     }
 
-    /// True if the condition tests the patterns completely.
+    /// True if `condition` tests the patterns completely.
     pub(crate) fn is_exact(&self) -> bool {
         self.globs.is_empty()
     }
@@ -64,7 +64,8 @@ impl PathFilter {
             || self.names.is_match(base_name(path))
     }
 
-    /// A condition that every matching path meets; `None` if a pattern needs nothing that has an index.
+    /// Returns a condition that every matching path meets; `None` if a pattern requires nothing that Qdrant
+    /// has an index for.
     pub(crate) fn condition(&self) -> Option<Condition> {
         let (whole, names): (Vec<_>, Vec<_>) = self.literals.iter().cloned().partition(|literal| literal.contains('/'));
         let mut should = Vec::new();
@@ -114,7 +115,8 @@ fn needs(glob: &str) -> Needs<'_> {
     let head = glob.find(is_special).map_or(glob, |first| &glob[..first]);
     let tail = glob.rfind(is_special).map_or(glob, |last| &glob[last + 1..]);
     let folder = head.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !folder.is_empty());
-    // `**/` at the start of a tail also matches the empty text, so only a name after a slash is complete.
+    // At the start of a tail, `**/` also matches the empty text. Only a name after a slash is therefore a
+    // complete base name.
     let base_name = tail.rsplit_once('/').map(|(_, name)| name).filter(|name| !name.is_empty());
     let extension = match base_name {
         Some(_) => None,
@@ -152,7 +154,7 @@ mod tests {
         check("a/*/", Some("a"), None, None);
     }
 
-    /// True if the fields of a path meet the needs.
+    /// True if the fields of a path meet the requirements.
     fn meets(needs: &Needs<'_>, path: &str) -> bool {
         needs.folder.is_none_or(|folder| folders(path).any(|above| above == folder))
             && needs.base_name.is_none_or(|name| name == base_name(path))

@@ -13,8 +13,8 @@ use crate::error::Fault;
 use crate::fields::*;
 use crate::paths;
 
-/// Bits of a key that order scrolling: Qdrant compares the start of a page as a float, which is exact to
-/// 2^53.
+/// Number of bits of a key that are used to order points when scrolling. Qdrant compares the start of a page
+/// as a float, which is exact up to 2^53.
 const KEY_ORDER_BITS: u32 = 53;
 
 pub(crate) fn key_order(key: ChunkKey) -> i64 {
@@ -68,13 +68,13 @@ fn texts<'a>(texts: impl Iterator<Item = &'a str>) -> Value {
     texts.map(Value::from).collect::<Vec<_>>().into()
 }
 
-/// `a.b.c`, `a.b`, `a`: every prefix that ends at the end of a part.
+/// Returns a module path and every module above it, such as `a.b.c`, `a.b` and `a`.
 fn modules(module: &str) -> impl Iterator<Item = &str> {
     let parts = module.match_indices('.').map(|(end, _)| &module[..end]);
     parts.chain([module])
 }
 
-/// Covers the record and its text, so that every change is detected.
+/// Returns a checksum over the record and its text, so that every change is detected.
 pub(crate) fn checksum(chunk: &ChunkRecord) -> Digest {
     let digester = Digester::new("qdrant-chunk").bytes(&chunk.digest().0).text(&chunk.text);
     digester.flag(chunk.has_secrets).digest()
@@ -103,8 +103,8 @@ pub(crate) fn bytes_of(text: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
-/// Reads a payload field by field. The error for a missing field or a wrong type contains the id of the
-/// point.
+/// Reads a payload field by field. If a field is missing or has the wrong type, the error contains the id of
+/// the point.
 pub(crate) struct Fields {
     point: String,
     fields: HashMap<String, Value>,
@@ -124,7 +124,7 @@ impl Fields {
         Self::new(name, fields)
     }
 
-    /// The id of the point.
+    /// Returns the id of the point.
     pub(crate) fn point(&self) -> &str {
         &self.point
     }
@@ -198,7 +198,7 @@ impl Fields {
         bytes_of(self.text(VECTOR_DIGEST)?).map(Digest).ok_or_else(|| self.missing(VECTOR_DIGEST))
     }
 
-    /// The text is empty if it was not requested.
+    /// Reads the chunk. Its text is empty if the text was not requested.
     pub(crate) fn chunk(&self) -> Result<ChunkRecord, Fault> {
         let symbol_kind = self
             .optional_text(SYMBOL_KIND)

@@ -1,6 +1,7 @@
-//! Collections and their indexes: created if they are missing, checked if they exist.
+//! Creates collections and their indexes if they are missing, and checks them if they exist.
 //!
-//! Several replicas may run this at once: a later one finds the objects of an earlier one.
+//! Several service instances may run this at the same time. A later instance finds the objects that an
+//! earlier instance created.
 
 use cairn_domain::ModelId;
 use cairn_ports::ErrorKind;
@@ -21,7 +22,7 @@ use crate::version;
 pub(crate) struct Plan {
     dimensions: u16,
     datatype: Option<Datatype>,
-    /// Links per point in the HNSW index; 0 means no index.
+    /// Number of links per point in the HNSW index; 0 means that the collection has no such index.
     links: u64,
     has_terms: bool,
     indexes: &'static [(&'static str, Index)],
@@ -33,15 +34,15 @@ impl Plan {
         Self { dimensions: model.dimensions, datatype: None, links, has_terms: true, indexes: &CHUNK_INDEXES }
     }
 
-    /// Vectors are bytes on disk and are never searched.
+    /// The plan of a vector cache. Its vectors are bytes on disk and are never searched.
     pub(crate) fn of_cache(model: &ModelId) -> Self {
         let datatype = Some(Datatype::Uint8);
         Self { dimensions: model.dimensions, datatype, links: 0, has_terms: false, indexes: &CACHE_INDEXES }
     }
 }
 
-/// `PREFIX-MODEL-DIMENSIONS`. Characters that a folder name cannot contain are replaced, and a digest
-/// distinguishes such models.
+/// Returns `PREFIX-MODEL-DIMENSIONS`. Characters that a folder name cannot contain are replaced. A digest
+/// then distinguishes models whose names differ only in such characters.
 pub(crate) fn collection_name(config: &QdrantConfig, model: &ModelId) -> String {
     const LONGEST_MODEL: usize = 80;
     let is_plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-' | '.');
@@ -68,7 +69,7 @@ pub(crate) async fn prepare(collection: &Collection, config: &QdrantConfig, plan
     Ok(())
 }
 
-/// The objects that `prepare` would create.
+/// Returns the objects that `prepare` would create.
 pub(crate) async fn missing(collection: &Collection, plan: &Plan) -> Result<Vec<String>, Fault> {
     let name = &collection.name;
     version::check(&collection.connection).await?;
@@ -80,8 +81,8 @@ pub(crate) async fn missing(collection: &Collection, plan: &Plan) -> Result<Vec<
     Ok(unindexed(plan, &info).map(|(field, _)| format!("index `{field}` of collection `{name}`")).collect())
 }
 
-/// The missing indexes. Existing ones are not requested again: in a Qdrant cluster each request is a vote of
-/// all nodes, and a starting service would wait for their leader.
+/// Returns the missing indexes. Existing indexes are not requested again: in a Qdrant cluster all nodes vote
+/// on each request, and a starting service would have to wait for their leader.
 fn unindexed(plan: &Plan, info: &CollectionInfo) -> impl Iterator<Item = (&'static str, Index)> {
     plan.indexes.iter().copied().filter(|(field, _)| !info.payload_schema.contains_key(*field))
 }
@@ -120,14 +121,14 @@ async fn create(collection: &Collection, config: &QdrantConfig, plan: &Plan) -> 
         replication_factor: Some(config.replication_factor),
         write_consistency_factor: Some(config.write_consistency_factor),
         sparse_vectors_config: plan.has_terms.then_some(terms),
-        // Set explicitly, because an omitted setting uses the default of the server.
+        // This is set explicitly, because the server would use its own default for an omitted setting.
         strict_mode_config: Some(StrictModeConfig { enabled: Some(false), ..StrictModeConfig::default() }),
         ..CreateCollection::default()
     };
     let mut client = collection.connection.collections();
     match collection.connection.call(request, async |request| client.create(request).await).await {
         Ok(_) => Ok(()),
-        // Qdrant returns one of the two errors if another replica created the collection first.
+        // Qdrant returns one of these two errors if another process created the collection first.
         Err(fault) if matches!(fault.kind, ErrorKind::AlreadyExists | ErrorKind::Invalid) => {
             if exists(collection).await? { Ok(()) } else { Err(fault) }
         }
@@ -135,13 +136,14 @@ async fn create(collection: &Collection, config: &QdrantConfig, plan: &Plan) -> 
     }
 }
 
-/// Without links among points of one tenant, repository or language (`Index::has_links`), a search within one
-/// of them has low recall: measured, it finds 72 of 100.
+/// Returns the settings of links. With links only among all points, a search within one tenant, repository or
+/// language has low recall: a measured search found 72 of 100 hits. `Index::has_links` selects the fields
+/// that get additional links.
 fn links(plan: &Plan) -> HnswConfigDiff {
     HnswConfigDiff { m: Some(plan.links), payload_m: Some(plan.links), ..HnswConfigDiff::default() }
 }
 
-/// Updates the links, because `exact` may have changed since the collection was created.
+/// Updates the links, because the setting `exact` may have changed since the collection was created.
 async fn set_links(collection: &Collection, plan: &Plan, info: &CollectionInfo) -> Result<(), Fault> {
     let current = info.config.as_ref().and_then(|config| config.hnsw_config).and_then(|hnsw| hnsw.m);
     if current == Some(plan.links) {
@@ -156,7 +158,7 @@ async fn set_links(collection: &Collection, plan: &Plan, info: &CollectionInfo) 
     collection.connection.call(request, async |request| client.update(request).await).await.map(drop)
 }
 
-/// Creating an existing index succeeds.
+/// Creates an index. This also succeeds if the index exists.
 async fn create_index(collection: &Collection, field: &str, index: Index) -> Result<(), Fault> {
     let request = CreateFieldIndexCollection {
         collection_name: collection.name.clone(),
@@ -200,7 +202,7 @@ fn faults(plan: &Plan, params: Option<&CollectionParams>) -> Vec<String> {
     let terms = params.and_then(|params| params.sparse_vectors_config.as_ref()?.map.get(TERMS));
     match terms {
         None if plan.has_terms => faults.push(format!("it has no sparse vectors `{TERMS}`")),
-        // The weights are final: statistics of the server must not change them.
+        // The stored weights are final, so the server must not change them with its statistics.
         Some(terms) if terms.modifier.is_some_and(|modifier| modifier != 0) => {
             faults.push(format!("it modifies the weights of `{TERMS}`"));
         }

@@ -1,4 +1,4 @@
-//! Reading chunks: by key, all of a repository, and counts.
+//! Reads chunks by key, reads all chunks of a repository, and counts chunks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,14 +17,14 @@ use crate::payload::{Fields, key_order, uuid_text};
 
 /// Maximum number of keys per request.
 const KEYS: usize = 256;
-/// Chunks per page, with their texts.
+/// Number of chunks per page, including their texts.
 const CHUNKS_OF_A_PAGE: u32 = 1_000;
-/// More distinct paths than any collection has.
+/// A limit that is higher than the number of distinct paths in any collection.
 const PATHS: u64 = u32::MAX as u64;
 
 type Wanted = (RepositoryId, ChunkKey);
 
-/// The visible chunks with these keys, in the order of the keys.
+/// Returns the visible chunks with these keys, in the order of the keys.
 pub(crate) async fn fetch(
     collection: &Collection,
     view: &View,
@@ -79,7 +79,8 @@ fn without_text() -> Option<WithPayloadSelector> {
     Some(WithPayloadSelector { selector_options: Some(SelectorOptions::Exclude(PayloadExcludeSelector { fields })) })
 }
 
-/// A page of the visible chunks of a repository, ordered by the first bits of their keys, starting at `from`.
+/// Returns a page of the visible chunks of a repository. Chunks are ordered by the first bits of their keys,
+/// starting at `from`.
 pub(crate) async fn scroll(
     collection: &Collection,
     view: &View,
@@ -102,7 +103,7 @@ pub(crate) async fn scroll(
         if is_last {
             return Ok(ChunkPage { chunks, next: None });
         }
-        // Chunks with the last value may be incomplete: the next page starts with all of them.
+        // Not all chunks with the last value may be on this page, so the next page starts with all of them.
         chunks.retain(|(chunk, _)| key_order(chunk.key) < last);
         if !chunks.is_empty() {
             return Ok(ChunkPage { chunks, next: u64::try_from(last).ok() });
@@ -111,7 +112,8 @@ pub(crate) async fn scroll(
     }
 }
 
-/// Sorted by key, each version once: a point that moves between segments may be listed twice.
+/// Returns the records sorted by key, and each version once. Qdrant may list a point twice while it moves
+/// between segments.
 fn records(points: Vec<RetrievedPoint>) -> Result<Vec<(ChunkRecord, Digest)>, Fault> {
     let mut records = BTreeMap::new();
     for point in points {
@@ -122,23 +124,23 @@ fn records(points: Vec<RetrievedPoint>) -> Result<Vec<(ChunkRecord, Digest)>, Fa
     Ok(records.into_values().collect())
 }
 
-/// The number of chunks that match.
+/// Counts the chunks that match.
 pub(crate) async fn count(collection: &Collection, parts: FilterParts) -> Result<u64, Fault> {
     let Some(paths) = &parts.paths else { return collection.count(parts.filter).await };
     let counts = count_by_path(collection, &parts.filter).await?;
     Ok(counts.iter().filter(|(path, _)| paths.matches(path)).map(|(_, count)| count).sum())
 }
 
-/// Every path that matches the filter, with the number of its chunks.
+/// Returns every path that matches the filter, with the number of its chunks.
 pub(crate) async fn count_by_path(collection: &Collection, filter: &Filter) -> Result<Vec<(String, u64)>, Fault> {
     let request = FacetCounts {
         collection_name: collection.name.clone(),
         key: PATH.to_owned(),
         filter: Some(filter.clone()),
         limit: Some(PATHS),
-        // An exact facet scans once per path, all at once. The approximate one is a single scan for all
-        // paths, and reads everything as long as the limit is not reached. Only a point that moves between
-        // segments may be counted twice or not at all.
+        // An exact facet scans the points once per path, with all scans at the same time. An approximate
+        // facet is a single scan for all paths, and it reads all points as long as the limit is not reached.
+        // Only a point that is moving between segments may be counted twice or not at all.
         exact: Some(false),
         ..FacetCounts::default()
     };

@@ -1,9 +1,9 @@
-//! Staging: inserts new versions and marks old ones as ended.
+//! Staging: inserts new versions and marks old versions as ended.
 //!
-//! It may run twice and stop anywhere. An existing version stays unchanged if it is written again. A mark is
-//! set only if the version has none, or has the mark of an aborted run. The test and the write are one
-//! request, so a late writer cannot remove a mark of a published generation. Staged data is invisible until
-//! its generation is published.
+//! Staging may run twice and may stop anywhere. If an existing version is written again, it does not change.
+//! A mark is set only if the version has no mark, or has the mark of an aborted run. One request tests and
+//! writes the mark, so a late writer cannot remove a mark of a published generation. Staged data is invisible
+//! until its generation is published.
 
 use cairn_domain::{ChunkKey, GenerationId, Point, RecordId};
 use cairn_faults::fail_point;
@@ -18,7 +18,7 @@ use crate::fields::{DENSE, GEN_FROM, GEN_TO, OPEN, TERMS};
 use crate::payload::{self, uuid_text};
 use crate::read::{has_key, of_repository};
 
-/// Maximum number of keys per retiring request.
+/// Maximum number of keys in one request that retires versions.
 const KEYS: usize = 500;
 
 /// Writes the records of one part of a run.
@@ -67,7 +67,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Inserts the points in batches that fit into a message.
+    /// Inserts the points in batches. Each batch fits into one message.
     async fn insert(&self, points: &[Point]) -> Result<(), Fault> {
         let (mut batch, mut batch_bytes) = (Vec::new(), 0);
         for point in points {
@@ -95,7 +95,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Ends the versions of these keys that this run may end (`Staging::may_retire`, as a filter).
+    /// Ends the versions of these keys that this run may end. The filter tests the same condition as
+    /// `Staging::may_retire`.
     async fn retire(&self, keys: &[ChunkKey]) -> Result<(), Fault> {
         let Staging { run, aborted, .. } = self.staging;
         let before = Range { lt: Some(run.generation.0 as f64), ..Range::default() };
@@ -119,7 +120,7 @@ impl Writer<'_> {
     }
 }
 
-/// The field that ends a version, or opens it again.
+/// Returns the field that ends a version, or that opens it again.
 pub(crate) fn ends(generation: i64) -> std::collections::HashMap<String, Value> {
     [(GEN_TO.to_owned(), Value::from(generation))].into()
 }
@@ -128,7 +129,7 @@ fn point_id(key: ChunkKey, gen_from: GenerationId) -> PointId {
     uuid_text(RecordId::derive(key.0, gen_from).0).into()
 }
 
-/// The vectors as floats. A point without terms has no sparse vector.
+/// Converts the vectors to floats. A point without terms has no sparse vector.
 fn vectors(point: &Point) -> Vectors {
     let dense: Vec<f32> = point.dense.0.iter().map(|value| f32::from(*value)).collect();
     let mut vectors = NamedVectors::default().add_vector(DENSE, dense);

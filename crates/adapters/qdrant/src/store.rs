@@ -1,4 +1,4 @@
-//! The store: implements the ports over one collection.
+//! Implements the ports of the vector store over one collection.
 
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, GenerationId, ModelId, RepositoryId, Scope, Tenant, View};
@@ -18,7 +18,7 @@ use crate::prepare::{self, Plan, collection_name};
 use crate::stage::Writer;
 use crate::{read, sweep};
 
-/// Chunks of one model in Qdrant. Cheap to clone; clones share their connection.
+/// The chunks of one model in Qdrant. Cloning is cheap; clones share their connection.
 #[derive(Clone)]
 pub struct QdrantStore {
     collection: Collection,
@@ -27,14 +27,14 @@ pub struct QdrantStore {
 }
 
 impl QdrantStore {
-    /// The first request connects. Fails on invalid settings and reports all faults at once.
+    /// Checks the settings and reports all their faults at once. The first request connects.
     pub fn new(config: QdrantConfig, model: ModelId) -> Result<Self, InvalidQdrantConfig> {
         let connection = Connection::new(&config)?;
         let collection = Collection { connection, name: collection_name(&config, &model) };
         Ok(Self { collection, config, model })
     }
 
-    /// The name of the collection, as the catalogue records it.
+    /// The name of the collection, which the catalogue records.
     pub fn collection_name(&self) -> &str {
         &self.collection.name
     }
@@ -46,13 +46,13 @@ impl QdrantStore {
         prepare::prepare(&self.collection, &self.config, &plan).await.map_err(self.failed("prepare"))
     }
 
-    /// The missing collection or indexes; an error if the existing collection has other properties.
+    /// Returns the missing collection or indexes. Fails if the existing collection has other properties.
     pub async fn missing(&self) -> Result<Vec<String>, VectorStoreError> {
         let plan = Plan::of_chunks(&self.config, &self.model);
         prepare::missing(&self.collection, &plan).await.map_err(self.failed("check"))
     }
 
-    /// Name and version of the server, e.g. `qdrant 1.19.0`.
+    /// Returns the name and version of the server, such as `qdrant 1.19.0`.
     pub async fn version(&self) -> Result<String, VectorStoreError> {
         let health = self.collection.connection.health().await.map_err(self.failed("version"))?;
         Ok(format!("{} {}", health.title, health.version))
@@ -173,7 +173,7 @@ impl Generations for QdrantStore {
         removed.map_err(|fault| fault.of_maintenance("remove_repository", &repository.to_string()))
     }
 
-    /// Qdrant merges and cleans its segments without a request.
+    /// Does nothing, because Qdrant merges and cleans its segments automatically.
     async fn compact(&self, _repository: RepositoryId) -> Result<(), MaintenanceError> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Sweeping, always for listed generations: a range would include the records that an unfinished run is
+//! Sweeps listed generations, never a range of them: a range would include records that an unfinished run is
 //! staging.
 
 use cairn_domain::{DenseVector, GenerationId, RepositoryId, SparseVector, Tenant};
@@ -28,8 +28,8 @@ pub(crate) async fn retired(
     Ok(num_removed)
 }
 
-/// Removes the versions that the generation began and reopens those that it ended. Returns the number of
-/// records that still refer to it.
+/// Removes the versions that the generation began, and opens the versions again that it ended. Returns the
+/// number of records that still refer to the generation.
 pub(crate) async fn aborted(
     collection: &Collection,
     repository: RepositoryId,
@@ -58,7 +58,7 @@ pub(crate) async fn remove(
     collection.delete(filter).await
 }
 
-/// Reads every version of the repository and compares it with its digests.
+/// Reads every version of the repository and compares it with its stored checksum and digest.
 pub(crate) async fn verify(collection: &Collection, repository: RepositoryId) -> Result<(), Fault> {
     let filter = Filter::must([of_repository(repository)]);
     let check = |points: Vec<RetrievedPoint>| points.into_iter().try_for_each(verify_point);
@@ -79,7 +79,7 @@ fn verify_point(point: RetrievedPoint) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The integers that were stored as floats.
+/// Converts the stored floats back to integers.
 fn vectors(point: &RetrievedPoint) -> (DenseVector, SparseVector) {
     let (mut dense, mut sparse) = (DenseVector(Vec::new()), SparseVector::default());
     let options = point.vectors.as_ref().and_then(|vectors| vectors.vectors_options.as_ref());

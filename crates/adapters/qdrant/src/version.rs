@@ -1,8 +1,9 @@
-//! The supported versions of the server.
+//! Checks that the version of the server is supported.
 //!
-//! An older server accepts our requests but behaves differently. Before 1.17 an insert-only request
-//! overwrites an existing point. Before 1.19 a replay after a crash evaluates a filter again. The version is
-//! therefore checked before anything is prepared or reported as healthy.
+//! An older server accepts our requests but behaves differently. Before version 1.17, a request that should
+//! only insert overwrites an existing point. Before 1.19, a filter is evaluated again when the server replays
+//! a request after a crash. The version is therefore checked before anything is prepared or reported as
+//! healthy.
 
 use crate::connection::Connection;
 use crate::error::Fault;
@@ -31,7 +32,7 @@ fn suits(version: &str) -> Result<(), String> {
     }
 }
 
-/// Parses `1.19.0`, also with a suffix.
+/// Parses a version such as `1.19.0`, which may also have a suffix.
 fn parse(version: &str) -> Option<(u64, u64)> {
     let mut parts = version.split('.');
     let (major, minor) = (parts.next()?.parse().ok()?, parts.next()?);

@@ -1,4 +1,5 @@
-//! Properties of the vector cache that the conformance suite does not test: models, and the stored bytes.
+//! Tests properties of the vector cache that the conformance suite does not test: its model, and the stored
+//! bytes.
 
 use anyhow::Result;
 use cairn_domain::{ContentHash, DenseVector, VectorKey};

@@ -1,5 +1,5 @@
-//! The conformance suites of vector store and vector cache. The faults run first: if their leftovers could
-//! make a check fail, the suite that follows on the same collection would show it.
+//! Runs the conformance suites of vector store and vector cache. The faults run first. If they leave data
+//! that makes a check fail, the suite that runs afterwards on the same collection shows it.
 
 use anyhow::Result;
 use cairn_conformance::{suite, vector_cache, vector_store};

@@ -1,5 +1,5 @@
-//! The same history in the local segments and in Qdrant: all results are equal, down to the last hit and
-//! field.
+//! Applies the same history to the local segments and to Qdrant, and compares all results. They must be
+//! equal, including every hit and every field.
 //!
 //! The history contains forks with equal texts and scores, aborted runs, odd paths, and empty and missing
 //! values. The searches use tight limits, globs, long lists of hidden generations, and scopes of thousands of
@@ -18,7 +18,7 @@ use cairn_qdrant::QdrantStore;
 
 use crate::space::{DIMENSIONS, Noise, Space, chunk, point, probe, repository, stage, staging, tenant};
 
-/// Earlier generations are hidden or unused.
+/// Smaller generations are hidden or unused.
 const FIRST_GENERATION: u64 = 1_000;
 const NUM_REPOSITORIES: u64 = 7;
 
@@ -162,7 +162,7 @@ fn random_chunk(noise: &mut Noise, repository: RepositoryId) -> ChunkRecord {
     }
 }
 
-/// Few different scores, so that every limit falls into a group of equal scores.
+/// Creates a point with one of a few scores, so that every limit falls into a group of equal scores.
 fn random_point(noise: &mut Noise, repository: RepositoryId) -> Point {
     let point = point(random_chunk(noise, repository), *noise.pick(&[5, 5, 5, 7, -3]));
     let mut terms: Vec<(u32, u8)> =
@@ -172,7 +172,7 @@ fn random_point(noise: &mut Noise, repository: RepositoryId) -> Point {
     Point { sparse: SparseVector(terms), ..point }
 }
 
-/// A history: the chunks that each repository shows now, and the views that were taken so far.
+/// A history: the chunks that each repository shows now, and the views that were recorded after earlier runs.
 struct History {
     noise: Noise,
     shown: BTreeMap<RepositoryId, BTreeSet<ChunkKey>>,
@@ -184,12 +184,12 @@ struct History {
 impl History {
     fn new() -> Self {
         let mut noise = Noise::new(42);
-        // Runs of other repositories that are in progress or were aborted.
+        // Generations of other repositories' runs that are in progress or were aborted.
         let hidden = (0..256).map(|_| GenerationId(1 + noise.below(FIRST_GENERATION - 1))).collect();
         Self { noise, shown: BTreeMap::new(), aborted: BTreeMap::new(), hidden, views: Vec::new() }
     }
 
-    /// A run changes one repository, and is published or aborted.
+    /// Executes a run that changes one repository. The run is published or aborted.
     async fn run(&mut self, both: &Both, generation: u64) -> Result<()> {
         let repository = forked(generation % NUM_REPOSITORIES);
         let shown = self.shown.entry(repository).or_default();
@@ -197,7 +197,7 @@ impl History {
         let mut points: BTreeMap<ChunkKey, Point> = BTreeMap::new();
         for _ in 0..60 {
             let point = random_point(&mut self.noise, repository);
-            // A version of a shown chunk retires it; otherwise the key is new.
+            // A new version of a shown chunk is allowed only if this run also retires the chunk.
             if !shown.contains(&point.chunk.key) || retired.contains(&point.chunk.key) {
                 points.insert(point.chunk.key, point);
             }
@@ -206,7 +206,7 @@ impl History {
         for (number, store) in both.stores().into_iter().enumerate() {
             let staging = staging(repository, generation, 0, aborted);
             for _ in 0..=number {
-                // Staging again changes nothing.
+                // Each store stages a different number of times, because staging again must change nothing.
                 stage(store, &staging, points.values().cloned().collect(), retired.iter().copied().collect()).await?;
             }
         }
@@ -289,8 +289,8 @@ async fn results_equal_those_of_the_local_segments() -> Result<()> {
     space.done().await
 }
 
-/// Sweeps everything, and searches with the latest view again, without the hidden generations that were
-/// swept.
+/// Sweeps all generations. Then searches again with the latest view, but without the hidden generations that
+/// were swept.
 async fn sweep(both: &Both, history: &mut History) -> Result<()> {
     let latest = history.views.last().expect("views").clone();
     for number in 0..NUM_REPOSITORIES {

@@ -1,4 +1,4 @@
-//! The adapter against a real server, at `CAIRN_QDRANT_URL`.
+//! Tests the adapter against a real server. `CAIRN_QDRANT_URL` is the address of the server.
 
 mod cache;
 mod conformance;

@@ -1,4 +1,4 @@
-//! Late writers: existing points stay unchanged, and a published mark is never overwritten.
+//! Tests late writers: they do not change existing points, and they never overwrite a published mark.
 
 use anyhow::Result;
 use cairn_domain::{ChunkRecord, GenerationId, Scope, View};
@@ -24,15 +24,15 @@ async fn published_mark_stays_and_aborted_mark_is_replaced() -> Result<()> {
     let (store, r) = (space.prepared().await?, repository("r"));
     let key = version("").key;
     stage(&store, &staging(r, 1, 0, &[]), vec![point(version("one"), 1)], vec![]).await?;
-    // Generation 2 ended the version and is published. Later writers do not change its mark, even if they
-    // know other aborted runs.
+    // Generation 2 ended the version and is published. Later writers must not change its mark, even if they
+    // know of other aborted runs.
     stage(&store, &staging(r, 2, 0, &[]), vec![point(version("two"), 1)], vec![key]).await?;
     for late in [staging(r, 3, 0, &[]), staging(r, 5, 1, &[3, 4])] {
         stage(&store, &late, vec![], vec![key]).await?;
         assert_eq!(headers(&store, &view(2, &[])).await?, ["one"]);
         assert_eq!(headers(&store, &view(3, &[])).await?, ["two"]);
     }
-    // 3 was aborted, so 5 replaced the mark of 3 on the second version.
+    // Generation 3 was aborted, so generation 5 replaced the mark of generation 3 on the second version.
     assert_eq!(headers(&store, &view(5, &[3])).await?, ["two"]);
     assert_eq!(headers(&store, &view(6, &[3])).await?, Vec::<String>::new());
     space.done().await
@@ -46,7 +46,8 @@ async fn successive_aborted_runs_leave_nothing() -> Result<()> {
     stage(&store, &staging(r, 1, 0, &[]), vec![point(version("one"), 1)], vec![]).await?;
     stage(&store, &staging(r, 2, 0, &[]), vec![point(version("two"), 1)], vec![key]).await?;
     stage(&store, &staging(r, 3, 0, &[2]), vec![point(version("three"), 1)], vec![key]).await?;
-    // Neither 2 nor 3 was published; a late part of 2 arrives while they are swept.
+    // Neither generation 2 nor generation 3 was published. A late part of generation 2 arrives while both are
+    // swept.
     for aborted in [2, 3, 2] {
         store.sweep_aborted(r, GenerationId(aborted)).await?;
         assert_eq!(headers(&store, &view(4, &[2, 3])).await?, ["one"]);
@@ -65,7 +66,7 @@ async fn late_upsert_changes_nothing() -> Result<()> {
     let key = version("").key;
     stage(&store, &staging(r, 1, 0, &[]), vec![point(version("one"), 1)], vec![]).await?;
     stage(&store, &staging(r, 2, 0, &[]), vec![], vec![key]).await?;
-    // A late worker writes the same record again: its mark must stay.
+    // A late worker writes the same record again. The mark of the record must not change.
     stage(&store, &staging(r, 1, 0, &[]), vec![point(version("late"), 9)], vec![]).await?;
     assert_eq!(headers(&store, &view(2, &[])).await?, ["one"]);
     assert_eq!(headers(&store, &view(3, &[])).await?, Vec::<String>::new());
@@ -81,7 +82,7 @@ async fn sweeping_takes_listed_generations_only() -> Result<()> {
         let header = format!("version {generation}");
         stage(&store, &staging(r, generation, 0, &[]), vec![point(version(&header), 1)], vec![version("").key]).await?;
     }
-    // Generation 3 counts as still staged, and it ended version 2: none of its records may be removed.
+    // Generation 3 is not listed, so it may still be staging. Version 2, which it ended, must not be removed.
     assert_eq!(store.sweep_retired(r, &[GenerationId(2), GenerationId(4)]).await?, 2);
     assert_eq!(headers(&store, &view(4, &[3])).await?, ["version 2"]);
     assert_eq!(headers(&store, &view(5, &[])).await?, ["version 4"]);

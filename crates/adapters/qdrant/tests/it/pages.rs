@@ -1,4 +1,4 @@
-//! Scrolling during writes: no chunk is returned twice or lost.
+//! Tests scrolling during writes: no chunk is returned twice, and no chunk is lost.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ async fn pages_stay_complete_during_staging() -> Result<()> {
     stage(&store, &staging(r, 1, 0, &[]), points, vec![]).await?;
     let (writer, old) = (store.clone(), chunks.clone());
     let writing = tokio::spawn(async move {
-        // The next generation retires everything and writes it again, in small parts.
+        // The next generation retires all chunks and writes them again, in small parts.
         for (number, some) in (0..).zip(old.chunks(50)) {
             let points = some.iter().map(|chunk| point(chunk.clone(), 2)).collect();
             let retired = some.iter().map(|chunk| chunk.key).collect();

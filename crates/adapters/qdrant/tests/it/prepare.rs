@@ -1,4 +1,4 @@
-//! Collections are created once, and a collection that does not fit is refused.
+//! Tests that collections are created once, and that a collection with wrong properties is refused.
 
 use anyhow::Result;
 use cairn_ports::ErrorKind;
@@ -73,7 +73,7 @@ async fn failed_test_leaves_no_collection() -> Result<()> {
     other.done().await
 }
 
-/// A server that only reports its version.
+/// A server that answers only requests for its version.
 struct Versioned(&'static str);
 
 #[tonic::async_trait]

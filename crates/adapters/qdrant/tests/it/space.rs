@@ -1,4 +1,5 @@
-//! Collections of one test under its own prefix. They are deleted at its end, even after a failure.
+//! Creates collections for one test, with a prefix that no other test uses. They are deleted at the end of
+//! the test, even after a failure.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -22,7 +23,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// `None` if no server is configured.
+    /// Returns `None` if no server is configured.
     #[track_caller]
     pub fn new() -> Option<Self> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
@@ -51,7 +52,8 @@ impl Space {
         &self.client
     }
 
-    /// Fails if a collection cannot be deleted. Collections of failed tests are deleted too.
+    /// Deletes the collections, and fails if one cannot be deleted. Collections of failed tests are deleted
+    /// too.
     pub async fn done(self) -> Result<()> {
         self.collections.delete().await.map(drop)
     }
@@ -97,7 +99,7 @@ pub fn chunk(repository: RepositoryId, path: &str, line: u32) -> ChunkRecord {
     }
 }
 
-/// A point whose dense score against `probe` is `score`.
+/// Returns a point whose dense score against `probe` is `score`.
 pub fn point(chunk: ChunkRecord, score: i8) -> Point {
     let mut dense = vec![0; usize::from(DIMENSIONS)];
     dense[0] = score;
@@ -130,7 +132,7 @@ pub fn view(next_gen: u64, hidden: &[u64]) -> View {
     View { next_gen, hidden: hidden.iter().copied().map(GenerationId).collect(), ..View::default() }
 }
 
-/// Pseudo-random numbers, the same in every run.
+/// Pseudo-random numbers that are the same in every run.
 pub struct Noise(u64);
 
 impl Noise {

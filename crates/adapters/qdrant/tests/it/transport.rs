@@ -1,5 +1,5 @@
-//! Servers that are unreachable, do not respond, or disconnect: every request ends with the right kind of
-//! error.
+//! Tests servers that are unreachable, do not respond, or disconnect. Every request must fail with the right
+//! kind of error.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ async fn request_error(address: std::net::SocketAddr) -> VectorStoreError {
     let store = QdrantStore::new(config, model(4)).expect("valid settings");
     let start = Instant::now();
     let error = store.prepare().await.expect_err("no response");
-    assert!(start.elapsed() < Duration::from_secs(60), "the deadline does not hold");
+    assert!(start.elapsed() < Duration::from_secs(60), "the deadline had no effect");
     assert!(!format!("{error:?}").contains("very-secret"));
     error
 }
@@ -58,7 +58,7 @@ async fn stay_silent(mut stream: TcpStream) {
     while stream.read(&mut bytes).await.is_ok_and(|count| count > 0) {}
 }
 
-/// Waits for the request, so that the connection breaks during it.
+/// Waits for the request, so that the connection breaks while the request is in progress.
 async fn disconnect(mut stream: TcpStream) {
     let mut bytes = [0; 1024];
     if stream.read(&mut bytes).await.is_ok_and(|count| count > 0) {
