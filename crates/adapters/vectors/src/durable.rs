@@ -89,7 +89,10 @@ impl DurableVectorCache {
         for artifact in artifacts {
             let entries = match self.read("restore", &artifact.key).await {
                 Err(error) if error.kind == ErrorKind::Corrupt => {
-                    tracing::warn!(artifact = artifact.key, "the artifact is damaged: its texts will be embedded again");
+                    tracing::warn!(
+                        artifact = artifact.key,
+                        "the artifact is damaged: its texts will be embedded again"
+                    );
                     continue;
                 }
                 entries => entries?,
@@ -191,7 +194,10 @@ impl VectorCache for DurableVectorCache {
         for artifact in self.list("sweep", &batch::folder_of_tenant(tenant)).await? {
             let entries = match self.read("sweep", &artifact.key).await {
                 Err(error) if error.kind == ErrorKind::Corrupt => {
-                    tracing::warn!(key = artifact.key, "the artifact is damaged and is removed: its texts will be embedded again");
+                    tracing::warn!(
+                        key = artifact.key,
+                        "the artifact is damaged and is removed: its texts will be embedded again"
+                    );
                     Vec::new()
                 }
                 entries => entries?,
