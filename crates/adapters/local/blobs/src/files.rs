@@ -1,4 +1,4 @@
-//! Operations on the file system. They block, and keys are already checked.
+//! Implements the operations on the file system. All functions block. Keys must be checked by the caller.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,9 +11,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use cairn_ports::{BlobMeta, Put, check_blob_key};
 
-/// The directory in which objects are written before they get their name. No key starts with a dot.
+/// The directory in which objects are written before they get their name. It conflicts with no key, because
+/// no key starts with a dot.
 const TEMPORARY: &str = ".tmp";
-/// An older temporary file is abandoned: writing an object takes seconds.
+/// An older temporary file is abandoned, because writing an object takes only seconds.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 /// Number of attempts to link. An attempt fails if a deletion removes the empty directory at the same time.
 const LINK_ATTEMPTS: usize = 16;
@@ -38,11 +39,11 @@ pub(crate) fn put(root: &Path, key: &str, bytes: &[u8]) -> io::Result<Put> {
     if let Some(file) = found_or_none(missing_directory_is_missing(File::open(&path)))?
         && file.metadata()?.is_file()
     {
-        // The caller has not referenced the object yet. A sweep decides by age, so the object must count as
-        // new.
+        // The caller has not referenced the object yet. A sweep decides by age, so the object must get a new
+        // time.
         file.set_modified(SystemTime::now())?;
-        // The writer that linked it may not have synced the directory yet. Success here means that the object
-        // is durable.
+        // The writer that linked the object may not have synced the directory yet, but a successful `put`
+        // means that the object is durable.
         sync_parent(&path)?;
         return Ok(Put::AlreadyThere);
     }
@@ -55,21 +56,22 @@ pub(crate) fn put(root: &Path, key: &str, bytes: &[u8]) -> io::Result<Put> {
     Ok(put)
 }
 
-/// Writes a file under a temporary name, and waits until it is on disk.
+/// Writes a file under a temporary name and syncs it to disk.
 fn write_temporary(root: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
     let path = root.join(TEMPORARY).join(format!("{}-{number}", process::id()));
     let written = write_synced(&path, bytes);
     if written.is_err() {
-        // The error of the write is returned. The file is removed when the store is opened later.
+        // The error of the write is returned, and an error of the removal is ignored. A remaining file is
+        // removed when the store is opened later.
         let _ = fs::remove_file(&path);
     }
     written.map(|()| path)
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A process with the same id may have been killed here before.
+    // A file with this name may exist, if an earlier process with the same id was killed here.
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
     let (first, second) = bytes.split_at(bytes.len() / 2);
     file.write_all(first)?;
@@ -79,7 +81,7 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Gives the temporary file its name, unless the name is taken.
+/// Links the temporary file to its name, unless the name exists.
 fn link(root: &Path, temporary: &Path, path: &Path) -> io::Result<Put> {
     fail_at("blobs::link")?;
     let directory = path.parent().unwrap_or(root);
@@ -90,7 +92,7 @@ fn link(root: &Path, temporary: &Path, path: &Path) -> io::Result<Put> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return if path.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(Put::AlreadyThere) };
             }
-            // A deletion has removed the empty directory.
+            // A concurrent deletion has removed the empty directory.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -98,7 +100,7 @@ fn link(root: &Path, temporary: &Path, path: &Path) -> io::Result<Put> {
     Err(io::Error::other("other processes remove the directory of the object repeatedly"))
 }
 
-/// Creates the directory and its parents, each durable in its parent.
+/// Creates the directory and its parents, and syncs the parent of each new directory.
 fn create_directories(root: &Path, directory: &Path) -> io::Result<()> {
     if directory.is_dir() || directory == root {
         return Ok(());
@@ -138,7 +140,7 @@ pub(crate) fn get_range(root: &Path, key: &str, range: &Range<u64>) -> io::Resul
     Ok(bytes.into())
 }
 
-/// A key below an object does not exist, and a directory is not an object: both count as missing.
+/// Maps two errors to `NotFound`: a key below an object cannot exist, and a directory is not an object.
 fn missing_directory_is_missing<T>(result: io::Result<T>) -> io::Result<T> {
     result.map_err(|error| match error.kind() {
         io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory => io::ErrorKind::NotFound.into(),
@@ -186,7 +188,7 @@ pub(crate) fn delete(root: &Path, key: &str) -> io::Result<()> {
     if found_or_none(missing_directory_is_missing(fs::remove_file(&path)))?.is_none() {
         return Ok(());
     }
-    // Empty directories are removed too, so that a removed repository leaves no trace.
+    // Empty directories are removed too, so that no directories of a removed repository remain.
     for directory in path.ancestors().skip(1).take_while(|directory| *directory != root) {
         if fs::remove_dir(directory).is_err() {
             return ignore_missing(File::open(directory).and_then(|directory| directory.sync_all()));
@@ -207,8 +209,8 @@ fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
     found_or_none(result).map(|_| ())
 }
 
-/// A point at which a test makes the process fail or end. Without the feature `failpoints` it contains no
-/// code.
+/// A point at which a test can return an error or kill the process. Without the feature `failpoints`, the
+/// function does nothing.
 #[cfg_attr(not(feature = "failpoints"), expect(unused_variables, reason = "used by fail points only"))]
 fn fail_at(point: &str) -> io::Result<()> {
     cairn_faults::fail_point!(point, |message: String| Err(io::Error::other(message)));

@@ -1,9 +1,9 @@
-//! Artifacts as files: create-only, whole or absent, durable when written.
+//! Stores artifacts as files. Objects are create-only, complete or absent, and durable when a write returns.
 //!
-//! An object is written to a file of its own in `.tmp`, synced, and then linked to its name. The link makes
-//! the store create-only: exactly one of all writers in all processes gets the name, and a reader never sees
-//! a part of an object. The directory is synced before the write returns. Keys cannot leave the root, because
-//! each part of a key is checked and must not start with a dot.
+//! An object is written to a separate file in `.tmp`, synced, and then linked to its name. The link makes the
+//! store create-only: if several writers in any processes write the same key, exactly one succeeds. A reader
+//! never gets a part of an object. The directory is synced before the write returns. Keys cannot leave the
+//! root, because each part of a key is checked and must not start with a dot.
 
 mod files;
 
@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, ErrorKind, Put, check_blob_key, check_blob_prefix};
 
-/// Fail points of writes, in the order in which a write reaches them.
+/// The fail points of writes, in the order in which a write reaches them, and of deletions.
 pub const FAIL_POINTS: [&str; 5] = ["blobs::write", "blobs::sync", "blobs::link", "blobs::linked", "blobs::delete"];
 
 /// A directory that contains objects.
@@ -24,7 +24,7 @@ pub struct LocalBlobs {
     root: PathBuf,
 }
 
-/// The directory of the store cannot be created or read.
+/// The error if the directory of the store cannot be created or read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot open the artifacts in `{root}`")]
 pub struct OpenError {
@@ -95,7 +95,7 @@ fn kind_of(error: &io::Error) -> ErrorKind {
     match error.kind() {
         io::ErrorKind::NotFound => ErrorKind::NotFound,
         io::ErrorKind::PermissionDenied => ErrorKind::Forbidden,
-        // The key is also a directory of another key, or the file system refuses the name.
+        // The key is also the directory of another key, or the file system refuses the name.
         io::ErrorKind::NotADirectory
         | io::ErrorKind::IsADirectory
         | io::ErrorKind::InvalidFilename

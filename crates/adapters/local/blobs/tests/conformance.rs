@@ -1,12 +1,11 @@
-//! The store in files meets the contract of the blob store.
+//! Checks the contract of blob stores with the store in files.
 
 use anyhow::Result;
 use cairn_conformance::{blob_store, suite};
 use cairn_local_blobs::LocalBlobs;
 use cairn_ports::BlobStore;
 
-/// The planted faults run first: if their leftovers could make a check fail, the suite that follows would
-/// show it.
+/// The planted faults run before the suite. If they leave data that makes a check fail, the suite fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn blob_files_pass_the_suite() -> Result<()> {
     let directory = tempfile::tempdir()?;

@@ -1,4 +1,5 @@
-//! Writes that fail at each step: no partial object is ever visible, and the next attempt succeeds.
+//! Makes writes fail at each step. Checks that no partial object is ever visible, and that the next attempt
+//! succeeds.
 //!
 //! Needs the feature `failpoints`.
 #![cfg(feature = "failpoints")]
@@ -8,7 +9,7 @@ use bytes::Bytes;
 use cairn_local_blobs::{FAIL_POINTS, LocalBlobs};
 use cairn_ports::{BlobStore, ErrorKind};
 
-/// One test, because all tests of a process share the fail points.
+/// This is one test, because all tests of a process share the fail points.
 #[tokio::test]
 async fn writes_and_deletions_survive_each_failure() -> Result<()> {
     let scenario = fail::FailScenario::setup();

@@ -1,14 +1,15 @@
-//! The broker of one process: bounded queues, two lanes, prefetch, acknowledgement, retries, dead letters.
+//! The in-process broker. It has bounded queues, two lanes, prefetch, acknowledgements, retries and dead
+//! letters.
 //!
-//! Jobs are lost when the process ends. The ledger stores which parts are open, and these are published
-//! again. While the process lives, a published job is waiting, delivered, delayed or acknowledged, and never
-//! lost. At most `prefetch` jobs of a stage are unsettled. Interactive jobs have priority over bulk jobs.
-//! Within a lane jobs keep the order of publishing.
+//! Jobs are lost when the process ends. The ledger stores which parts are open, and their jobs are published
+//! again. While the process runs, a published job is waiting, delivered, delayed or settled, and never lost.
+//! At most `prefetch` jobs of a stage are unsettled. Interactive jobs have priority over bulk jobs. Within a
+//! lane, jobs are delivered in the order in which they were published.
 //!
-//! The broker cannot see that a consumer of the same process ends, because no connection breaks. So the owner
-//! of the consumers calls [`LocalBroker::reclaim`] when one ends (a panic, an aborted task). A delivery
-//! without an answer for `unanswered_after` is reclaimed as well. In both cases it goes to the front of its
-//! lane and counts as unanswered.
+//! The broker cannot detect the end of a consumer in the same process, because no connection breaks. So the
+//! owner of the consumers calls [`LocalBroker::reclaim`] when a consumer ends (by a panic or an aborted
+//! task). A delivery without an answer for `unanswered_after` is reclaimed as well. In both cases, the job
+//! returns to the front of its lane, and its count of unanswered deliveries grows.
 
 mod queue;
 mod settings;
@@ -34,7 +35,7 @@ pub struct LocalBroker {
 
 struct State {
     queues: BTreeMap<StageName, StageQueue>,
-    /// Stage of each outstanding delivery.
+    /// The stage of each outstanding delivery, by tag.
     outstanding: BTreeMap<u64, StageName>,
     dead_letters: Vec<DeadLetter>,
     next_tag: u64,
@@ -59,7 +60,7 @@ impl LocalBroker {
         Self { state: Mutex::new(state), signals }
     }
 
-    /// Takes back a delivery whose consumer has ended. A tag that is not outstanding is `NotFound`.
+    /// Reclaims a delivery whose consumer has ended. Returns `NotFound` for a tag that is not outstanding.
     pub fn reclaim(&self, tag: u64) -> Result<(), BrokerError> {
         let mut state = self.lock();
         let stage = state.outstanding.remove(&tag).ok_or_else(|| unknown_tag("reclaim", tag))?;
@@ -70,13 +71,13 @@ impl LocalBroker {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // No change of the state can panic in the middle, so the state behind a poisoned lock is consistent.
+        // No change of the state can panic halfway, so the state behind a poisoned lock is consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enqueues jobs while the queue has capacity. Returns the stage whose queue is full. A closed broker
-    /// accepts all jobs: no consumer frees capacity, and a handler that finishes its work must not wait for
-    /// it.
+    /// Enqueues jobs while the queue has capacity. Returns the stage whose queue is full, if any. A closed
+    /// broker accepts all jobs: no consumer frees capacity any more, and a handler that finishes its work
+    /// must not wait for capacity.
     fn enqueue(&self, lane: Lane, jobs: &mut std::iter::Peekable<std::vec::IntoIter<Job>>) -> Option<StageName> {
         let mut state = self.lock();
         let is_closed = state.is_closed;
@@ -94,7 +95,7 @@ impl LocalBroker {
         None
     }
 
-    /// A delivery, or the time of the next change.
+    /// Returns a delivery, or the time of the next change.
     fn try_receive(&self, stage: StageName) -> Received {
         let mut state = self.lock();
         if state.is_closed {
@@ -131,7 +132,8 @@ impl Broker for LocalBroker {
     async fn publish(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), BrokerError> {
         let mut jobs = jobs.into_iter().peekable();
         while let Some(full) = jobs.peek().map(|job| job.stage()) {
-            // The wait is registered before the check, so that no signal in between is missed.
+            // The wait is registered before the check, so that no signal between the check and the wait is
+            // missed.
             let mut capacity = std::pin::pin!(self.signals[&full].capacity.notified());
             capacity.as_mut().enable();
             match self.enqueue(lane, &mut jobs) {

@@ -1,4 +1,4 @@
-//! One stage's queue. Its functions never wait.
+//! Implements the queue of one stage. Its functions never wait.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -24,7 +24,7 @@ impl Message {
 
 struct Outstanding {
     message: Message,
-    /// `None` for a time that the clock cannot represent.
+    /// The time at which the delivery is reclaimed. `None` if the clock cannot represent this time.
     reclaimed_at: Option<Instant>,
 }
 
@@ -32,7 +32,8 @@ pub(crate) struct StageQueue {
     settings: QueueSettings,
     interactive: VecDeque<Message>,
     bulk: VecDeque<Message>,
-    /// By the time at which they may be delivered. Messages with equal times keep the order of settling.
+    /// Delayed messages by the time from which they may be delivered. Messages with equal times keep the
+    /// order in which they were settled.
     delayed: BTreeMap<(Instant, u64), Message>,
     outstanding: BTreeMap<u64, Outstanding>,
 }
@@ -101,7 +102,8 @@ impl StageQueue {
     /// The time at which a message may become receivable without any other event.
     pub(crate) fn next_change(&self) -> Option<Instant> {
         let due = self.delayed.first_key_value().map(|((due, _), _)| *due);
-        // A due message that is still in the queue waits for an answer, not for time.
+        // While `prefetch` is used up, a due message becomes receivable only after an answer, not at a
+        // certain time.
         let due = if self.outstanding.len() < self.settings.prefetch.max(1) { due } else { None };
         let reclaimed = self.outstanding.values().filter_map(|outstanding| outstanding.reclaimed_at).min();
         [due, reclaimed].into_iter().flatten().min()
@@ -137,7 +139,7 @@ impl StageQueue {
         })
     }
 
-    /// Returns an unanswered delivery to the front of its lane.
+    /// Returns the message of an unanswered delivery to the front of its lane.
     pub(crate) fn reclaim(&mut self, tag: u64) {
         if let Some(Outstanding { mut message, .. }) = self.outstanding.remove(&tag) {
             message.num_unanswered += 1;
@@ -145,7 +147,7 @@ impl StageQueue {
         }
     }
 
-    /// Reclaims the deliveries without an answer in time. Returns their tags, which are invalid from now on.
+    /// Reclaims the deliveries that were not answered in time. Returns their tags, which are no longer valid.
     pub(crate) fn reclaim_unanswered(&mut self, now: Instant) -> Vec<u64> {
         let is_late = |outstanding: &Outstanding| outstanding.reclaimed_at.is_some_and(|at| at <= now);
         let late: Vec<u64> =

@@ -1,16 +1,17 @@
-//! Settings of a queue.
+//! The settings of a queue.
 
 use std::time::Duration;
 
-/// Limits of one stage's queue.
+/// The limits of one stage's queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueueSettings {
-    /// Jobs that may wait; then `publish` waits. Retries are never refused and may exceed this number.
+    /// Maximum number of waiting jobs. If the queue is full, `publish` waits. Retries are never refused and
+    /// may exceed this number.
     pub capacity: usize,
-    /// Jobs that may be unsettled at the same time.
+    /// Maximum number of jobs that are unsettled at the same time.
     pub prefetch: usize,
-    /// After this time without an answer a delivery is reclaimed. It is longer than the deadline of every
-    /// handler.
+    /// After this time without an answer, a delivery is reclaimed. The time must be longer than the deadline
+    /// of every handler.
     pub unanswered_after: Duration,
 }
 

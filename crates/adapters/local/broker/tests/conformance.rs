@@ -1,5 +1,5 @@
-//! The broker of one process meets the contract. The paused clock advances only when the broker or the suite
-//! waits.
+//! Checks the contract of brokers with the in-process broker. The paused clock advances only when the broker
+//! or the suite waits.
 
 use anyhow::Result;
 use async_trait::async_trait;

@@ -1,4 +1,4 @@
-//! Properties that only the in-process broker has.
+//! Tests properties that only the in-process broker has.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -48,7 +48,7 @@ async fn closing_lets_handlers_finish() -> Result<()> {
         tokio::time::sleep(Duration::from_secs(1)).await;
         broker.close().await;
     };
-    // The queue is full: the publisher waits until the broker closes. Then all jobs are accepted.
+    // The queue is full, so the publisher waits until the broker closes. After that, all jobs are accepted.
     let (published, ()) = tokio::join!(broker.publish(Lane::Bulk, vec![job(1), job(2)]), late);
     published?;
     assert_eq!(broker.depth(STAGE).await?, 3);

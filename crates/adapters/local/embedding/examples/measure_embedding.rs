@@ -1,4 +1,5 @@
-//! Measures embedding (in processor time if the system reports it) and loading.
+//! Measures the time to load the model and to embed files. Embedding is measured in processor time if the
+//! system reports it.
 //!
 //! ```text
 //! cargo run --release -p cairn-local-embedding --example measure_embedding -- FILE...
@@ -46,8 +47,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Processor time of this thread, if the system reports it. On a busy machine the wall clock would include
-/// other processes.
+/// Processor time of this thread, if the system reports it. On a busy machine, wall time would include the
+/// time of other processes.
 fn cpu_seconds() -> Option<f64> {
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: u64 = statistics.split(' ').next()?.parse().ok()?;

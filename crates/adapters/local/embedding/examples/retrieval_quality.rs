@@ -1,13 +1,14 @@
-//! Measures the shipped model on the held-out packages: how well doc sentences find their code.
+//! Measures the shipped model on the held-out packages: how well a query with a doc sentence finds the
+//! documented code.
 //!
 //! ```text
 //! cargo run --release -p cairn-local-embedding --example retrieval_quality -- \
 //!     EVALUATION.jsonl [MIN_ALONE MIN_FUSED]
 //! ```
 //!
-//! Each line of the file is a definition (`language`, `name`, `code` without comments and docstrings). If its
-//! `question` is true, its `doc` is used as a query. `training/eval` makes the file. The program fails if a
-//! result is below its minimum.
+//! Each line of the file is a definition (`language`, `name`, `code` without comments and docstrings). If the
+//! field `question` is true, the field `doc` is used as a query. `training/eval` creates the file. The
+//! program fails if a result is below its minimum.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -16,7 +17,7 @@ use cairn_local_embedding::LocalEmbedder;
 use cairn_ranking::{PassageFields, RankedList, fuse, passage_terms, query_terms};
 use serde_json::Value;
 
-/// Ranks beyond this count as not found.
+/// A definition with a rank beyond this is treated as not found.
 const DEPTH: usize = 100;
 
 struct Definition {
@@ -68,7 +69,7 @@ fn read(path: &str) -> Result<Vec<Definition>, Box<dyn Error>> {
     Ok(definitions)
 }
 
-/// The best definitions for each question, by the vectors' products.
+/// Ranks the best definitions for each question by the dot products of the vectors.
 fn rank_by_vectors(embedder: &LocalEmbedder, definitions: &[Definition], questions: &[usize]) -> Vec<Vec<usize>> {
     let texts: Vec<&str> = definitions.iter().map(|definition| definition.code.as_str()).collect();
     let passages = embedder.embed_passages(&texts);
@@ -82,7 +83,7 @@ fn rank_by_vectors(embedder: &LocalEmbedder, definitions: &[Definition], questio
     questions.iter().map(best_of).collect()
 }
 
-/// The same by weighted terms. Texts without a common term are not found.
+/// Ranks the best definitions for each question by weighted terms. Texts without a common term are not found.
 fn rank_by_terms(definitions: &[Definition], questions: &[usize]) -> Vec<Vec<usize>> {
     let mut postings: BTreeMap<u32, Vec<(usize, u8)>> = BTreeMap::new();
     for (index, definition) in definitions.iter().enumerate() {
@@ -119,7 +120,7 @@ fn fuse_two(vectors: &[usize], terms: &[usize]) -> Vec<usize> {
     fuse(&lists).into_iter().map(|fused| fused.key).collect()
 }
 
-/// Prints one line and returns MRR@10 over all questions.
+/// Prints one line with the results, and returns MRR@10 over all questions.
 fn report(what: &str, definitions: &[Definition], questions: &[usize], ranked: &[Vec<usize>]) -> f64 {
     let rank = |(question, found): (&usize, &Vec<usize>)| found.iter().take(DEPTH).position(|index| index == question);
     let ranks: Vec<Option<usize>> = questions.iter().zip(ranked).map(rank).collect();

@@ -1,23 +1,25 @@
-//! The model file. It is read in place: opening it copies no data and builds no table.
+//! Reads the model file in place: opening it copies no data and builds no table.
 //!
-//! Little-endian. A header of 64 bytes, then sections, each beginning at a multiple of 64:
+//! Numbers are little-endian. The file has a header of 64 bytes, followed by sections. Each section starts at
+//! a multiple of 64:
 //!
 //! | section | what |
 //! | --- | --- |
-//! | damped | `u16` × 256: what `n` occurrences of a word count, in 1/256: `256 · (1 + ln n)`; 0 for 0 |
+//! | damped | `u16` × 256: the weight of `n` occurrences of a word, in 1/256: `256 · (1 + ln n)`; 0 for 0 |
 //! | slots | `u16` × slots: open addressing by the word's hash; the row of a word, or 65,535 |
 //! | fingerprints | `u32` × words: the hash of each row's word |
-//! | weights | `u16` × 3 × rows, by row: weight in a query, in a passage, and extra in a passage's head |
+//! | weights | `u16` × 3 × rows, by row: weight in a query, in a passage, and more in a passage's head |
 //! | table | `i8` × dimensions × rows |
-//! | words | the words, one a line, in order of their rows: for people and tests |
+//! | words | the words, one in each line, in the order of their rows: for developers and tests |
 //!
-//! The scale of a row is part of its weights, so only integers are summed. The rows after those of the words
-//! are buckets: a word outside the vocabulary has the row `words + hash mod buckets`. The hash is FNV-1a in
-//! 32 bits; two words of a vocabulary never share one (the exporter checks), and probing starts at `hash ·
-//! 0x9E3779B1`, its upper bits.
+//! The scale of a row is part of its weights, so only integers are summed. The rows after the rows of the
+//! words are buckets: a word outside the vocabulary has the row `words + hash mod buckets`. The hash is
+//! FNV-1a in 32 bits. Two words of a vocabulary never have the same hash, which the exporter checks. Probing
+//! starts at the slot that the upper bits of `hash · 0x9E3779B1` give.
 //!
-//! Header: magic `CAIRNSTA`; version, dimensions, words, buckets, slots, bytes of `words` (`u32` each);
-//! blake3 of all bytes after the header (32 bytes).
+//! The header contains the magic `CAIRNSTA`, six numbers (`u32` each) and the blake3 of all bytes after the
+//! header (32 bytes). The numbers are the version, the dimensions, the counts of words, buckets and slots,
+//! and the length of the section `words` in bytes.
 
 use std::fmt::Write;
 
@@ -30,24 +32,25 @@ const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 64;
 const DIGEST_AT: usize = 32;
 const DAMPED: usize = 256;
-/// A row of weights has one weight for each role.
+/// The number of weights of a row: one for each role.
 const ROLES: usize = 3;
 const EMPTY_SLOT: u16 = u16::MAX;
-/// The weight times the largest damped count stays below 2^15, so sums of 512 rows fit 32 bits.
+/// The maximum weight. This weight times the largest damped count is below 2^15, so sums of 512 rows fit in
+/// 32 bits.
 pub(crate) const MAX_WEIGHT: u16 = 4_095;
 
-/// The bytes are not a model of this version.
+/// The error for bytes that are not a model of this version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum InvalidModel {
     #[error("not a model of version {VERSION}")]
     Version,
-    #[error("a model's sizes do not fit its length")]
+    #[error("the sizes in the model's header do not match its length")]
     Length,
     #[error("a model has {0} dimensions instead of {DIMENSIONS}")]
     Dimensions(u32),
 }
 
-/// A model file, read in place.
+/// A model file that is read in place.
 #[derive(Clone, Copy, Debug)]
 pub struct StaticModel<'a> {
     digest: [u8; 32],
@@ -70,7 +73,7 @@ pub(crate) struct Weights {
 }
 
 impl<'a> StaticModel<'a> {
-    /// Checks the header and the lengths. A test checks the digest.
+    /// Reads a model, and checks the header and the lengths. The digest is not checked here, but in a test.
     pub fn read(bytes: &'a [u8]) -> Result<Self, InvalidModel> {
         let (header, body) = bytes.split_at_checked(HEADER_BYTES).ok_or(InvalidModel::Length)?;
         let field = |index: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| header[8 + 4 * index + byte]));
@@ -115,7 +118,7 @@ impl<'a> StaticModel<'a> {
         DIMENSIONS
     }
 
-    /// `cairn-static-<version>-<start of the digest>`. Other weights give another id.
+    /// `cairn-static-<version>-<start of the digest>`. A model with other weights has another name.
     pub fn name(&self) -> String {
         let mut name = format!("cairn-static-{VERSION}-");
         for byte in &self.digest[..6] {
@@ -125,7 +128,7 @@ impl<'a> StaticModel<'a> {
         name
     }
 
-    /// The words of the vocabulary, in order of their rows.
+    /// The words of the vocabulary, in the order of their rows.
     pub fn words(&self) -> impl Iterator<Item = &'a str> {
         self.words
             .split(|byte| *byte == b'\n')
@@ -137,14 +140,14 @@ impl<'a> StaticModel<'a> {
         self.table.len()
     }
 
-    /// The row of a word: its own row, or the bucket of its hash.
+    /// The row of a word: the row in the vocabulary, or else the bucket of the word's hash.
     #[inline]
     pub(crate) fn row_of(&self, hash: u32) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = (hash.wrapping_mul(0x9E37_79B1) >> (32 - self.slots.len().trailing_zeros())) as usize;
         loop {
             let row = usize::from(u16::from_le_bytes(self.slots[slot]));
-            // The row number exceeds the words: an empty slot.
+            // An empty slot contains a row number beyond the words, so the word is not in the vocabulary.
             let Some(fingerprint) = self.fingerprints.get(row) else { return self.bucket(hash) };
             if u32::from_le_bytes(*fingerprint) == hash {
                 return row;
@@ -153,7 +156,7 @@ impl<'a> StaticModel<'a> {
         }
     }
 
-    /// A row that words outside the vocabulary share.
+    /// The row of a word outside the vocabulary. Several such words share a row.
     pub(crate) fn bucket(&self, hash: u32) -> usize {
         (self.num_words + hash % self.num_buckets) as usize
     }
@@ -176,7 +179,7 @@ impl<'a> StaticModel<'a> {
     }
 }
 
-/// The rest of the file after the sections that were read.
+/// The rest of the file, after the sections that are already read.
 struct Sections<'a> {
     rest: &'a [u8],
 }
@@ -196,7 +199,7 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// FNV-1a over a word's bytes.
+/// Computes the FNV-1a hash of a word's bytes.
 #[inline]
 pub(crate) fn hash_of(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))

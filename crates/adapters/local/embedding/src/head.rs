@@ -1,21 +1,22 @@
-//! The head of a passage is its signature. Its words are more informative than the words of the body.
+//! Finds the head of a passage, which is its signature. The words of the head are more informative than the
+//! words of the body.
 //!
-//! The head is found by rules that hold in every language. Nothing is parsed, because the embedder receives
-//! only text. The training data was made with the same rules (`training/cairn_training/words.py`); they
-//! change only with the model.
+//! The rules for the head apply to every language. Nothing is parsed, because the embedder receives only
+//! text. The training data was created with the same rules (`training/cairn_training/words.py`), so the rules
+//! may change only together with the model.
 
 use std::ops::Range;
 
-/// The head is searched in this many bytes.
+/// The head is searched in the first bytes of the text, up to this number.
 const HEAD_BYTES: usize = 320;
-/// Lines that begin so are comments, decorators, attributes or docstrings.
+/// A line that begins with one of these is a comment, decorator, attribute or docstring.
 const NOT_HEAD: [&[u8]; 8] = [b"//", b"/*", b"*", b"#", b"@", b"--", b"\"\"\"", b"'''"];
 const ENDS_AT_LINE: [&[u8]; 3] = [b"def", b"class", b"module"];
 
-/// The bytes of the head. It starts at the first line that is not a comment, decorator or attribute. It ends
-/// at the first `{` or `=>`, or at the first end of a line outside of parentheses. A line without any
-/// parenthesis (`static int`) does not end the head, unless it ends with a colon or begins with `def`,
-/// `class` or `module`.
+/// Returns the byte range of the head. The head starts at the first line that is not a comment, decorator or
+/// attribute. It ends at the first `{` or `=>`, or at the first end of a line outside of parentheses. A line
+/// without any parenthesis (`static int`) does not end the head, unless it ends with a colon or begins with
+/// `def`, `class` or `module`.
 pub(crate) fn head(text: &[u8]) -> Range<usize> {
     let limit = text.len().min(HEAD_BYTES);
     let text = &text[..limit];

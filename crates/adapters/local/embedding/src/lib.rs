@@ -1,10 +1,10 @@
-//! The local embedding model: a table of word vectors, trained on code. It needs no key and no network.
+//! The local embedding model: a table of word vectors, trained on code. It needs no API key and no network.
 //!
-//! A text's vector is the weighted sum of the vectors of its words, so it costs microseconds. All arithmetic
-//! up to the sum is on integers, and the normalisation uses only operations that IEEE 754 defines exactly. So
-//! every machine gets the same bits, and an index can be copied, compared and rebuilt. The programs in
-//! `training/` make the table; `docs/decisions/0002-embedding-model.md` describes its training, its strengths
-//! and its limits.
+//! The vector of a text is the weighted sum of the vectors of its words, so it is computed in microseconds.
+//! The sum is computed with integers, and the normalisation uses only operations that IEEE 754 defines
+//! exactly. So every machine computes the same bits, and an index can be copied, compared and rebuilt. The
+//! programs in `training/` create the table. `docs/decisions/0002-embedding-model.md` describes its training,
+//! its strengths and its limits.
 
 mod format;
 mod head;
@@ -20,7 +20,7 @@ use cairn_domain::{DenseVector, ModelId};
 pub use format::{InvalidModel, StaticModel};
 use text::{Side, WordCounter};
 
-/// Aligned, so that the rows of the table are.
+/// The bytes of the model are aligned, so that the rows of the table are aligned too.
 #[repr(align(64))]
 struct Aligned<Bytes: ?Sized>(Bytes);
 
@@ -36,7 +36,8 @@ pub struct LocalEmbedder {
 }
 
 impl LocalEmbedder {
-    /// The model that ships in the program. Reads no file and checks only the header, in microseconds.
+    /// The model that is part of the program. This function reads no file and checks only the header, so it
+    /// takes microseconds.
     pub fn shipped() -> Result<Self, InvalidModel> {
         (*SHIPPED).map(Self::new)
     }
@@ -50,14 +51,14 @@ impl LocalEmbedder {
         &self.id
     }
 
-    /// One vector for each passage: the text of a chunk, signature and doc comment first. Words after the
-    /// first 1,200 are ignored.
+    /// Returns one vector for each passage. A passage is the text of a chunk, with its signature and doc
+    /// comment first. Words after the first 1,200 words are ignored.
     pub fn embed_passages(&self, texts: &[&str]) -> Vec<DenseVector> {
         let mut counter = WordCounter::new(&self.model);
         texts.iter().map(|text| counter.embed(text, Side::Passage)).collect()
     }
 
-    /// The vector of a question.
+    /// Returns the vector of a query.
     pub fn embed_query(&self, text: &str) -> DenseVector {
         WordCounter::new(&self.model).embed(text, Side::Query)
     }
@@ -77,7 +78,8 @@ mod tests {
         LocalEmbedder::shipped().expect("the shipped model is sound")
     }
 
-    /// Vectors that the pipeline computed from the model file with an implementation of its own.
+    /// The golden vectors come from the training pipeline, which computed them from the same model file with
+    /// a separate implementation.
     #[test]
     fn vectors_equal_the_golden_values() {
         let golden = include_str!("../model/golden.jsonl");

@@ -1,4 +1,4 @@
-//! Implements the port.
+//! Implements the port `Embedder`.
 
 use async_trait::async_trait;
 use cairn_domain::{DenseVector, InputType, ModelId};
@@ -6,7 +6,7 @@ use cairn_ports::{Embedder, EmbedderError};
 
 use crate::LocalEmbedder;
 
-/// Number of texts between two points where other tasks may run: well under a millisecond.
+/// Number of texts that are embedded before other tasks may run. This takes well under a millisecond.
 const TEXTS_AT_ONCE: usize = 64;
 
 #[async_trait]

@@ -1,11 +1,11 @@
-//! Adds weighted rows to a sum. The inner loop exists in one variant for each instruction set.
+//! Computes weighted sums of rows. The inner loop has one variant for each instruction set.
 //!
 //! All variants add the same integers, so their results are identical.
 
-/// Dimensions of a vector. A compile-time constant, since this loop must be fast.
+/// Number of dimensions of a vector. It is a compile-time constant, because the inner loop must be fast.
 pub(crate) const DIMENSIONS: usize = 256;
 
-/// The selected variant.
+/// The variant of the loop for this processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Sum {
     #[cfg(target_arch = "x86_64")]
@@ -20,11 +20,12 @@ impl Sum {
         }
     }
 
-    /// Adds the rows, each times its weight. Elements are signed bytes; weights are less than 2^15.
+    /// Sums up the rows, each multiplied by its weight. The elements of rows are signed bytes, and weights
+    /// are less than 2^15.
     pub(crate) fn of(self, shares: &[i32], rows: &[&[u8; DIMENSIONS]]) -> [i32; DIMENSIONS] {
         #[cfg(target_arch = "x86_64")]
         if self.has_avx2 {
-            // SAFETY: the processor has AVX2, as `detect` found.
+            // SAFETY: `detect` found that the processor has AVX2.
             return unsafe { sum_avx2(shares, rows) };
         }
         sum_portable(shares, rows)
@@ -57,7 +58,7 @@ fn sum_avx2(shares: &[i32], rows: &[&[u8; DIMENSIONS]]) -> [i32; DIMENSIONS] {
     sum_portable(shares, rows)
 }
 
-/// Prefetches a row, since the table is larger than the near caches.
+/// Prefetches a row, because the table is larger than the processor's first caches.
 #[inline]
 pub(crate) fn prefetch(row: &[u8; DIMENSIONS]) {
     #[cfg(target_arch = "x86_64")]

@@ -8,9 +8,9 @@ use crate::head::head;
 use crate::sums::{DIMENSIONS, Sum, prefetch};
 use crate::vector::quantize;
 
-/// Maximum number of words that are read of a text, as in training.
+/// Maximum number of words that are read from a text. The training uses the same limit.
 const MAX_WORDS: usize = 1_200;
-/// Maximum number of distinct rows that are counted of a text. The sum then fits 32 bits.
+/// Maximum number of distinct rows that are counted for a text. With this limit, the sum fits in 32 bits.
 const MAX_ROWS: usize = 512;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,14 +19,14 @@ pub(crate) enum Side {
     Passage,
 }
 
-/// Counts the words of one text after the other. It has a counter for each row of the model, so counting a
-/// word is one addition and no text needs an allocation.
+/// Counts the words of texts, one text at a time. It has a counter for each row of the model, so counting a
+/// word is one addition, and no allocation is needed for a text.
 pub(crate) struct WordCounter<'m> {
     model: &'m StaticModel<'m>,
-    /// All zero between texts.
+    /// The count of each row. All counts are zero between two texts.
     counts: Vec<u8>,
     in_head: Vec<bool>,
-    /// The rows of the text, without duplicates.
+    /// The rows that occur in the text, without duplicates.
     found: Vec<u32>,
     shares: Vec<i32>,
     rows: Vec<&'m [u8; DIMENSIONS]>,
@@ -71,7 +71,7 @@ impl<'m> WordCounter<'m> {
         }
         let mut sum = self.sum.of(&self.shares, &self.rows);
         if sum == [0; DIMENSIONS] {
-            // A text without words gets the row of its bytes' hash, since no vector may be zero.
+            // A text without words gets the row of the hash of its bytes, because no vector may be zero.
             let row = self.model.bucket(hash_of(text.as_bytes()));
             sum = self.sum.of(&[1], &[self.model.row(row)]);
         }
@@ -100,7 +100,8 @@ impl<'m> WordCounter<'m> {
 
     fn mark_head(&mut self, text: &str) {
         let range = head(text.as_bytes());
-        // The limit may be within a character, which is not part of a word.
+        // The limit of the head may be within a character. Such a character is not part of a word and is
+        // skipped.
         let (start, end) = (text.ceil_char_boundary(range.start), text.floor_char_boundary(range.end));
         words(text.get(start..end).unwrap_or_default(), |word| {
             let row = self.model.row_of(hash_of(word.as_bytes()));

@@ -10,8 +10,8 @@ const LENGTH: f64 = 400.0;
 
 /// `clamp(round(s · v / |v|), ±127)`. The sum must not be zero.
 ///
-/// Exact on every machine: the squares are added in order, and IEEE 754 defines square root, division and
-/// multiplication.
+/// The result is the same on every machine, because the squares are added in a fixed order, and IEEE 754
+/// defines square root, division and multiplication exactly.
 pub(crate) fn quantize(sum: &[i32; DIMENSIONS]) -> DenseVector {
     let mut squares = 0.0;
     for element in sum {
@@ -21,7 +21,7 @@ pub(crate) fn quantize(sum: &[i32; DIMENSIONS]) -> DenseVector {
     DenseVector(sum.iter().map(|element| rounded(f64::from(*element) * scale)).collect())
 }
 
-/// Rounds half away from zero. It adds a half and truncates, since the library's `round` is a function call
+/// Rounds half away from zero. It adds a half and truncates, because the library's `round` is a function call
 /// on old processors.
 fn rounded(value: f64) -> i8 {
     let value = (value + 0.5_f64.copysign(value)) as i32;

@@ -1,4 +1,4 @@
-//! The embedder's contract, with the model that ships.
+//! Checks the contract of embedders with the shipped model.
 
 use anyhow::Result;
 use cairn_conformance::{embedder, suite};

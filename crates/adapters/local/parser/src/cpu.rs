@@ -1,4 +1,4 @@
-//! Processor time: the cost of a file, independent of the load of the machine.
+//! Reads processor time, which measures the cost of a file independently of the load of the machine.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ pub(crate) fn of_thread() -> Duration {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// Processor time of a process of this user; zero if it does not exist.
+/// Processor time of a process of this user. Zero if the process does not exist.
 pub(crate) fn of_process(process: u32) -> Duration {
     let mut clock = 0;
-    // SAFETY: writes one number that lives until the call returns.
+    // SAFETY: the call writes one number, which is valid until the call returns.
     let found = unsafe { libc::clock_getcpuclockid(process.cast_signed(), &raw mut clock) };
     if found == 0 { read(clock) } else { Duration::ZERO }
 }
 
 fn read(clock: libc::clockid_t) -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes one struct that lives until the call returns.
+    // SAFETY: the call writes one struct, which is valid until the call returns.
     let read = unsafe { libc::clock_gettime(clock, &raw mut time) };
     if read == 0 {
         Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec.cast_unsigned() as u32)

@@ -1,10 +1,10 @@
-//! Frames on a pipe: four bytes of length, then that many bytes.
+//! Reads and writes frames on a pipe. A frame is a length of four bytes, followed by this number of bytes.
 
 use std::io::{self, Read, Write};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// The facts of a file of the maximum size are far smaller. A larger length is not a frame.
+/// A frame with a larger length is rejected. The facts of a file of the maximum size are far smaller.
 const MAX_FRAME_BYTES: u32 = 512 * 1024 * 1024;
 
 fn check(length: u32) -> io::Result<usize> {
@@ -14,7 +14,7 @@ fn check(length: u32) -> io::Result<usize> {
     Ok(length as usize)
 }
 
-/// The next frame; `None` at the end of the input.
+/// Reads the next frame. Returns `None` at the end of the input.
 pub(crate) fn read(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 4];
     match input.read_exact(&mut length) {

@@ -1,4 +1,5 @@
-//! The parent: a pool of child processes. Each child works on one batch at a time.
+//! Implements the parent process, which has a pool of child processes. Each child works on one batch at a
+//! time.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,16 +16,17 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::{cpu, frame};
 
-/// Processor time for one file, in all children that try it. A child stops parsing after two seconds; this
-/// limit applies if it cannot. Before the first file of a language the child also compiles its query, which
-/// takes seconds in debug builds.
+/// Maximum processor time for one file, summed over all children that try it. A child stops parsing after two
+/// seconds; this limit applies if the child cannot stop. Before the first file of a language, the child also
+/// compiles the query of the language, which takes seconds in debug builds.
 const KILL_AFTER: Duration = Duration::from_secs(5);
 /// Interval between checks of a child that has not answered.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Time after which a child that neither answers nor uses the processor counts as hanging.
+/// After this time without an answer, a child is treated as hanging, even if it uses no processor time.
 const HANGS_AFTER: Duration = Duration::from_secs(60);
 
-/// Parses in child processes, which are started as `program arguments…` and speak the protocol of `serve`.
+/// A parser that runs child processes. A child is started as `program arguments…` and uses the protocol of
+/// `serve`.
 pub struct ChildParser {
     program: PathBuf,
     arguments: Vec<String>,
@@ -32,20 +34,20 @@ pub struct ChildParser {
 }
 
 struct Worker {
-    // Killed when dropped, so no child outlives its use.
+    // The child is killed when the worker is dropped.
     _child: Child,
     input: ChildStdin,
     output: ChildStdout,
     process: u32,
 }
 
-/// The end of a batch: complete, or at a file that the child did not answer.
+/// The result of a batch: complete, or stopped at a file for which the child did not answer.
 enum Stop {
     Through,
     At { status: ParseStatus, suspect: Suspect },
 }
 
-/// A file that a child did not answer, and the processor time spent on it so far.
+/// A file for which a child did not answer, and the processor time that was used for this file so far.
 #[derive(Clone, Copy)]
 struct Suspect {
     file: usize,
@@ -89,7 +91,7 @@ impl FileParser for ChildParser {
     async fn parse(&self, texts: Vec<SourceText>) -> Result<Vec<FileFacts>, FileParserError> {
         let mut facts = Vec::with_capacity(texts.len());
         // If a child dies at a file, a new child tries the file once more. The first child may have been
-        // killed for another reason, or because memory ran out.
+        // killed for another reason, or because the machine had no free memory.
         let mut suspect: Option<Suspect> = None;
         while facts.len() < texts.len() {
             let mut worker = if suspect.is_some() { self.start()? } else { self.worker()? };
@@ -110,7 +112,7 @@ impl FileParser for ChildParser {
 }
 
 impl Worker {
-    /// Sends the texts, starting with the first that has no facts, and collects the answers.
+    /// Sends all texts that have no facts yet, and collects the answers.
     async fn run(
         &mut self,
         texts: &[SourceText],
@@ -150,7 +152,7 @@ impl Worker {
             }
             Ok(Stop::Through)
         };
-        // If a child dies while the parent writes, the reading side finds the file that killed it.
+        // If a child dies while the parent writes, `receive` finds the file at which the child died.
         tokio::pin!(receive);
         tokio::select! {
             stop = &mut receive => stop,
@@ -159,7 +161,8 @@ impl Worker {
     }
 }
 
-/// Reads the child's answer. None if its processor time reaches `until`, or if it hangs.
+/// Reads the child's answer. Returns `None` if the child's processor time reaches `until`, or if the child
+/// hangs.
 async fn answer<T>(process: u32, until: Duration, reading: impl Future<Output = T>) -> Option<T> {
     tokio::pin!(reading);
     let mut waited = Duration::ZERO;
@@ -175,7 +178,7 @@ async fn answer<T>(process: u32, until: Duration, reading: impl Future<Output = 
     None
 }
 
-/// Facts for a file whose grammar did not finish: windows of text, which need no grammar.
+/// Returns facts for a file that the grammar could not parse: windows of text, which need no grammar.
 fn as_windows(source: &SourceText, status: ParseStatus) -> FileFacts {
     let facts = parse_file("text", source.facts_key, &source.text, &ParseLimits::default());
     FileFacts { language: source.language.clone().unwrap_or(facts.language.clone()), status, ..facts }
@@ -211,7 +214,7 @@ mod tests {
         }
     }
 
-    /// The clock is paused. It jumps to the deadline, since no other timer is pending.
+    /// The clock is paused. It jumps to the deadline, because no other timer is pending.
     #[tokio::test(start_paused = true)]
     async fn silent_idle_child_times_out() {
         let started = tokio::time::Instant::now();

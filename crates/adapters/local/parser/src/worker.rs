@@ -1,4 +1,5 @@
-//! The child process. It reads texts and writes one reply of facts for each, until its input ends.
+//! Implements the child process. It reads texts, and for each text it writes a reply with the facts, until
+//! its input ends.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -10,13 +11,14 @@ use cairn_wire::{Decode, Encode, Reader};
 
 use crate::{cpu, frame};
 
-/// Processor time for one file. The grammar's callback stops a slow parse, and the parent kills a child that
-/// does not stop. Wall time is not used: the result for a file must not depend on the load of the machine.
+/// Maximum processor time for one file. The grammar's callback stops a slow parse, and the parent kills a
+/// child that does not stop. Wall time is not used, because the result for a file must not depend on the load
+/// of the machine.
 const DEADLINE: Duration = Duration::from_secs(2);
 const ADDRESS_SPACE_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Runs the child's loop. The process must have no other task, since its address space is limited from here
-/// on.
+/// Runs the child's loop. The process must have no other task, because this function limits its address
+/// space.
 pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
     bound_address_space();
     let mut reply = Vec::new();
@@ -24,14 +26,14 @@ pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
     while let Some(request) = frame::read(input)? {
         let source = SourceText::decode(&mut Reader(&request)).map_err(io::Error::other)?;
         let language = source.language.as_deref().unwrap_or("text");
-        // The cost of a language is not charged to its first file: compiling its query can take as long as
-        // the deadline.
+        // The query of a language is compiled before its first file is measured, because this can take as
+        // long as the deadline.
         if prepared.insert(language.to_owned()) {
             parse_file(language, source.facts_key, "", &ParseLimits::default());
         }
         let (started, processor) = (Instant::now(), cpu::of_thread());
-        // Reading the wall clock costs a tenth of reading the processor's clock. Wall time is never less than
-        // processor time.
+        // The wall clock is checked first, because a read of it takes a tenth of the time of a read of the
+        // processor clock. Wall time is never less than processor time.
         let keep_going = || started.elapsed() < DEADLINE || cpu::of_thread().saturating_sub(processor) < DEADLINE;
         let limits = ParseLimits { keep_going: &keep_going, ..ParseLimits::default() };
         let facts = parse_file(language, source.facts_key, &source.text, &limits);
@@ -44,8 +46,8 @@ pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
 
 fn bound_address_space() {
     let limit = libc::rlimit { rlim_cur: ADDRESS_SPACE_BYTES, rlim_max: ADDRESS_SPACE_BYTES };
-    // SAFETY: the call reads one struct that lives until it returns. If the system refuses the limit, the
-    // child's memory is unlimited, but the parent still limits its time.
+    // SAFETY: the call reads one struct, which is valid until the call returns. If the system refuses the
+    // limit, the child's memory is unlimited, but the parent still limits its time.
     unsafe {
         libc::setrlimit(libc::RLIMIT_AS, &limit);
     }

@@ -1,5 +1,5 @@
-//! The contract of parsers, for child processes. This program is also the child: with the argument
-//! `parse-worker` it serves.
+//! Checks the contract of parsers with child processes. This program is also the child: with the argument
+//! `parse-worker` it runs `serve`.
 
 use anyhow::Result;
 use cairn_conformance::{file_parser, suite};

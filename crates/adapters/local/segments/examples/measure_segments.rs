@@ -1,17 +1,16 @@
-//! Measures writing, opening and searching segments of real code.
+//! Measures the time to write, open and search segments of real code.
 //!
 //! ```text
 //! cargo run --release -p cairn-local-segments --example measure_segments -- NUM_CHUNKS FOLDER FILE...
 //! ```
 //!
-//! The files are cut into chunks of 25 lines. Chunks are taken from them in turn until there are enough.
-//! Dense vectors are pseudo-random and have 256 dimensions. Segments have 4,000 chunks each, as parts of a
-//! run do.
+//! The files are cut into chunks of 25 lines. Chunks are used several times if there are too few. Dense
+//! vectors are pseudo-random and have 256 dimensions. Each segment has 4,000 chunks, like a part of a run.
 //!
 //! Measured with 100,000 chunks of Go's sources (75.9 MB of text), on two cores that ten other processes
-//! used. Storing took 74.1 MB, and writing with compression 1.3 to 2.7 s. Opening 25 segments took 4 to 15
-//! ms. The median of a dense search was 1.2 ms, of a sparse search 0.4 ms. Both searches with 200 records and
-//! 20 texts took 3.5 ms (p99 15 to 22 ms).
+//! used. The segments used 74.1 MB on disk. Writing with compression took 1.3 to 2.7 s. Opening 25 segments
+//! took 4 to 15 ms. The median time was 1.2 ms for a dense search and 0.4 ms for a sparse search. Both
+//! searches and the fetch of 200 records and 20 texts together took 3.5 ms (p99 15 to 22 ms).
 
 use std::error::Error;
 use std::fs;

@@ -1,9 +1,10 @@
-//! Compressed texts: rows are packed into blocks, so that similar neighbours compress together and a read
-//! decompresses little more than the rows that it needs.
+//! Stores texts compressed. Rows are packed into blocks, so that similar adjacent rows are compressed
+//! together. A read decompresses little more than the rows that it needs.
 //!
-//! A stream of blocks is an index and the data. An index entry is 12 bytes: first row, length of the packed
-//! bytes, end of the compressed frame (u32 each). The packed bytes are the lengths of the rows (u32 each) and
-//! then the rows. Each zstd frame carries a checksum, which every read verifies.
+//! A stream of blocks consists of an index and the data. An index entry has 12 bytes: the first row, the
+//! length of the packed bytes, and the end of the compressed frame (u32 each). The packed bytes are the
+//! lengths of the rows (u32 each), followed by the rows. Each zstd frame contains a checksum, which every
+//! read verifies.
 
 use std::cell::RefCell;
 use std::io;
@@ -11,9 +12,9 @@ use std::io;
 use zstd::bulk::{Compressor, Decompressor};
 
 const ENTRY_BYTES: usize = 12;
-/// Fast, and within a few percent of the next levels on source code.
+/// This level is fast, and on source code the next levels save only a few percent.
 const COMPRESSION_LEVEL: i32 = 3;
-/// Maximum size of a block. A damaged length must not allocate all memory.
+/// Maximum size of a block. The limit prevents that a damaged length allocates all memory.
 const MAX_PACKED_BYTES: u32 = 1 << 28;
 
 #[derive(Default, Debug)]
@@ -76,7 +77,7 @@ struct Entry {
 }
 
 impl<'a> Blocks<'a> {
-    /// None if the index is torn.
+    /// Returns `None` if the index has an incomplete entry.
     pub(crate) fn new(index: &'a [u8], data: &'a [u8], num_rows: u32) -> Option<Self> {
         let (index, []) = index.as_chunks() else { return None };
         Some(Self { index, data, num_rows })
@@ -118,7 +119,8 @@ impl<'a> Blocks<'a> {
 }
 
 thread_local! {
-    /// Making one costs more than decompressing a small block.
+    /// Each thread reuses its decompressor, because creating one takes longer than decompressing a small
+    /// block.
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
@@ -129,7 +131,7 @@ fn decompress(frame: &[u8], num_bytes: usize) -> io::Result<Vec<u8>> {
     })
 }
 
-/// Reads rows one after the other; keeps the block that was read last.
+/// Reads rows one after the other, and caches the last block.
 pub(crate) struct BlockReader<'a> {
     blocks: Blocks<'a>,
     current: Option<(usize, Block)>,
@@ -140,7 +142,7 @@ impl<'a> BlockReader<'a> {
         Self { blocks, current: None }
     }
 
-    /// The bytes of a row. None if its block is damaged.
+    /// The bytes of a row. `None` if the block of the row is damaged.
     pub(crate) fn row(&mut self, row: u32) -> Option<&[u8]> {
         let number = self.blocks.block_of(row);
         if self.current.as_ref().is_none_or(|(current, _)| *current != number) {
@@ -158,7 +160,7 @@ struct Block {
 }
 
 impl Block {
-    /// The bytes of a row of the segment; None if the block does not hold it.
+    /// The bytes of a row, by its number in the segment. `None` if the block does not contain the row.
     fn row(&self, row: u32) -> Option<&[u8]> {
         let index = row.checked_sub(self.first_row)? as usize;
         self.packed.get(*self.ends.get(index)?..*self.ends.get(index + 1)?)

@@ -1,9 +1,9 @@
-//! Dot products of integer vectors, with the instructions that the processor has.
+//! Computes dot products of integer vectors with the fastest instructions of the processor.
 //!
 //! Every kernel returns the same integers: products of bytes are summed in 32 bits, which cannot overflow up
 //! to 65,535 dimensions. A test compares the kernels.
 
-/// The instructions in use.
+/// The instruction set that is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kernel {
     Portable,
@@ -36,11 +36,11 @@ impl Kernel {
     }
 }
 
-/// A query's vector, prepared for the kernels.
+/// The vector of a query, prepared for the kernels.
 pub(crate) struct QueryVector {
     kernel: Kernel,
     bytes: Vec<i8>,
-    /// The same numbers in 16 bits.
+    /// The same numbers as 16-bit integers.
     words: Vec<i16>,
     sum: i32,
 }
@@ -56,7 +56,7 @@ impl QueryVector {
         self.bytes.len()
     }
 
-    /// Dot products with the rows of `matrix`, one after the other; `scores` has one place for each row.
+    /// Computes the dot product with each row of `matrix`. `scores` has one element for each row.
     pub(crate) fn score_rows(&self, matrix: &[u8], scores: &mut [i32]) {
         assert_eq!(matrix.len(), scores.len() * self.dimensions(), "the matrix has the question's dimensions");
         match self.kernel {
@@ -64,7 +64,7 @@ impl QueryVector {
             // SAFETY: `available` lists a kernel only if the processor has its instructions.
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2 => unsafe { self.avx2(matrix, scores) },
-            // SAFETY: as above.
+            // SAFETY: `available` lists this kernel, too, only if the processor has its instructions.
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 => unsafe { self.avx512(matrix, scores) },
         }
@@ -100,8 +100,8 @@ impl QueryVector {
         }
     }
 
-    /// The instruction multiplies unsigned bytes by signed bytes. So 128 is added to the rows, and 128 times
-    /// the sum of the query is subtracted from the result.
+    /// The instruction multiplies unsigned bytes by signed bytes. So 128 is added to each element of the
+    /// rows, and 128 times the sum of the query's elements is subtracted from the result.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512vnni")]
     fn avx512(&self, matrix: &[u8], scores: &mut [i32]) {

@@ -1,4 +1,4 @@
-//! Errors of segments: which file, what was wrong, what to do.
+//! Errors of segments. A message states the file, the fault and the remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(crate) enum SegmentError {
 }
 
 impl SegmentError {
-    /// Names the repository after the folder of the segment.
+    /// Creates an error that names the repository by the folder of the segment.
     pub(crate) fn damaged(path: &Path, what: &'static str) -> Self {
         let folder = path.parent().and_then(Path::file_name);
         let repository = folder.map_or_else(String::new, |name| name.to_string_lossy().into_owned());

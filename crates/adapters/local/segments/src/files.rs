@@ -1,8 +1,9 @@
-//! Files on disk. A file is created complete or not at all, never overwritten, and durable before any other
-//! file may name it.
+//! Creates and removes files on disk. A file is created complete or not at all, is never overwritten in
+//! place, and is durable before any other file may refer to it.
 //!
-//! A file is written under a temporary name, flushed, renamed, and its folder is synced. After a crash either
-//! no file exists, or a temporary one that no reader opens and that later maintenance removes.
+//! A file is written under a temporary name, synced and renamed, and then its folder is synced. A crash
+//! before the rename can leave only a temporary file, which no reader opens and which later maintenance
+//! removes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -20,12 +21,12 @@ const TEMPORARY_PREFIX: &str = ".tmp-";
 /// Temporary files older than this belong to dead processes.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
-/// Name of the segment of a part.
+/// The file name of the segment of a part.
 pub(crate) fn part_name(run: RunId, part: PartId) -> String {
     format!("{:016x}-{}-{}{SEGMENT_SUFFIX}", run.generation.0, part.stage.as_str(), part.number)
 }
 
-/// The generation in the name of a part's segment; none for merged segments.
+/// The generation in the file name of a part's segment. `None` for a merged segment.
 pub(crate) fn generation_of(name: &str) -> Option<GenerationId> {
     let (generation, _) = name.split_once('-').filter(|(generation, _)| generation.len() == 16)?;
     u64::from_str_radix(generation, 16).ok().map(GenerationId)
@@ -35,7 +36,7 @@ pub(crate) fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// Name of a segment that replaces others.
+/// The file name of a merged segment, which replaces other segments.
 pub(crate) fn merged_name(replaces: &[String], bytes: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
     for name in replaces {
@@ -45,14 +46,15 @@ pub(crate) fn merged_name(replaces: &[String], bytes: &[u8]) -> String {
     format!("merged-{}{SEGMENT_SUFFIX}", &hasher.finalize().to_hex()[..32])
 }
 
-/// Writes a file durably. Replaces a file with the same name, whose bytes are the same or damaged.
+/// Writes a file durably. If a file with this name exists, it has the same bytes or is damaged, and it is
+/// replaced.
 pub(crate) fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), SegmentError> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
     let temporary = directory.join(format!("{TEMPORARY_PREFIX}{}-{number}", std::process::id()));
     let written = write_temporary(&temporary, bytes).and_then(|()| publish(&temporary, &directory.join(name)));
     if let Err(error) = written {
-        // Best effort: maintenance removes the file if it stays.
+        // An error is ignored here, because maintenance removes the file later.
         let _ = fs::remove_file(&temporary);
         return Err(SegmentError::io("write", &directory.join(name))(error));
     }
@@ -73,7 +75,7 @@ fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
     fs::rename(temporary, path)
 }
 
-/// Creates the directory and makes its name durable in its parent.
+/// Creates the directory and syncs its parent, so that its name is durable.
 pub(crate) fn create_directory(directory: &Path) -> Result<(), SegmentError> {
     if directory.is_dir() {
         return Ok(());
@@ -90,7 +92,7 @@ fn sync_directory(directory: &Path) -> Result<(), SegmentError> {
     sync().map_err(SegmentError::io("sync", directory))
 }
 
-/// Removes a file. A missing file is success.
+/// Removes a file. It is not an error if the file is missing.
 pub(crate) fn remove(path: &Path) -> Result<(), SegmentError> {
     let remove = || {
         fail_point!("segments::remove", |message: String| Err(io::Error::other(message)));
@@ -102,7 +104,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), SegmentError> {
     }
 }
 
-/// Names of the segments in a directory, sorted; none if the directory does not exist.
+/// The sorted names of the segments in a directory. Empty if the directory does not exist.
 pub(crate) fn segment_names(directory: &Path) -> Result<Vec<String>, SegmentError> {
     let mut names = directory_names(directory)?;
     names.retain(|name| name.ends_with(SEGMENT_SUFFIX));
@@ -110,7 +112,7 @@ pub(crate) fn segment_names(directory: &Path) -> Result<Vec<String>, SegmentErro
     Ok(names)
 }
 
-/// Names of the entries of a directory; none if the directory does not exist.
+/// The names of the entries of a directory. Empty if the directory does not exist.
 pub(crate) fn directory_names(directory: &Path) -> Result<Vec<String>, SegmentError> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -135,7 +137,8 @@ pub(crate) fn remove_abandoned(directory: &Path) -> Result<(), SegmentError> {
     Ok(())
 }
 
-/// Time since the last change; none if the file does not exist or its time is in the future.
+/// The time since the last change of a file. `None` if the file does not exist or its modification time is in
+/// the future.
 pub(crate) fn age(path: &Path) -> Option<Duration> {
     SystemTime::now().duration_since(modified(path)?).ok()
 }

@@ -1,4 +1,4 @@
-//! Filters as sets of rows. Properties of a whole file are tested once for each file.
+//! Applies filters to sets of rows. Properties that all rows of a file share are tested once for each file.
 
 use cairn_domain::ChunkKind;
 use cairn_ports::{ChunkFilter, IncludeTests, literal_path};
@@ -12,7 +12,7 @@ use crate::segment::Segment;
 /// A filter, ready to be applied to any segment.
 pub(crate) struct CompiledFilter {
     filter: ChunkFilter,
-    /// Paths that patterns without a wildcard spell. Search asks for single files often, and comparing is
+    /// The patterns without a wildcard, as paths. Queries often name single files, and a comparison is
     /// cheaper than matching a glob.
     literals: Vec<String>,
     paths: Option<GlobSet>,
@@ -20,9 +20,9 @@ pub(crate) struct CompiledFilter {
 }
 
 impl CompiledFilter {
-    /// Fails on a glob that cannot be read.
+    /// Returns an error if a glob is invalid.
     pub(crate) fn new(filter: &ChunkFilter) -> Result<Self, SegmentError> {
-        // As in the inventory: a pattern without `/` is also one of base names.
+        // As in the inventory, a pattern without `/` also matches base names.
         let literals: Vec<Option<String>> = filter.paths.iter().map(|pattern| literal_path(pattern)).collect();
         let patterns = || filter.paths.iter().zip(&literals).filter(|(_, literal)| literal.is_none());
         let paths = globs(patterns().map(|(pattern, _)| pattern))?;
@@ -90,12 +90,12 @@ impl CompiledFilter {
     }
 }
 
-/// Whether the module is inside the prefix, like `a.b.c` in `a.b`.
+/// Whether the module is inside the module `prefix`, for example `a.b.c` in `a.b`.
 fn is_in(module: &str, prefix: &str) -> bool {
     module.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || prefix.is_empty())
 }
 
-/// Without `/`, a literal is a base name too.
+/// Whether the literal equals the path. A literal without `/` may also equal the base name of the path.
 fn is_path_or_base_name(literal: &str, path: &str) -> bool {
     path.strip_suffix(literal)
         .is_some_and(|before| before.is_empty() || (before.ends_with('/') && !literal.contains('/')))

@@ -1,4 +1,4 @@
-//! The layout of a segment file.
+//! Defines the layout of a segment file.
 //!
 //! ```text
 //! 0   magic `CAIRNSEG`
@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Numbers are little-endian. Checksums are the first 16 bytes of blake3. Opening verifies the header and the
-//! sections that are read on every question (`Section::is_checked_at_open`); `verify` reads all of them. Rows
-//! are sorted by path, span and key. So the rows of one file are neighbours, and hits with equal scores are
-//! already in the order of the answer.
+//! sections that every query reads (`Section::is_checked_at_open`). `verify` verifies all sections. Rows are
+//! sorted by path, span and key. So the rows of one file are adjacent, and hits with equal scores already
+//! have the order of the results.
 
 use cairn_domain::Key128;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub(crate) const PREAMBLE_BYTES: usize = 32;
 pub(crate) const ALIGNMENT: usize = 64;
 pub(crate) const KEY_BYTES: usize = 16;
 pub(crate) const HASH_BYTES: usize = 32;
-/// A row needs 24 bits in a posting while it is sorted.
+/// Maximum number of rows. While postings are sorted, a row number has 24 bits.
 pub(crate) const MAX_ROWS: usize = 1 << 24;
 
 /// The sections of a file, in their order.
@@ -35,13 +35,14 @@ pub(crate) enum Section {
     Rows,
     /// Key of each row, 16 bytes.
     Keys,
-    /// Rows in the order of their keys: the key's first four bytes as a number, the row (u32 each).
+    /// Rows in the order of their keys. Each entry has the first four bytes of the key as a number, and the
+    /// row (u32 each).
     KeyOrder,
     /// Content hash of each row, 32 bytes.
     ContentHashes,
     /// Digest of each row's vectors, 32 bytes.
     VectorDigests,
-    /// Dense vector of each row, one byte a dimension.
+    /// Dense vector of each row, one byte for each dimension.
     Dense,
     Terms,
     TermEnds,
@@ -77,8 +78,9 @@ impl Section {
         Section::Tombstones,
     ];
 
-    /// Small sections, and sections whose damage would change answers unnoticed. (Texts and labels carry
-    /// checksums of their own; lists and vectors are too large to be read before every first question.)
+    /// Whether the section is verified when a file is opened. This is done for small sections, and for
+    /// sections whose damage would change results without an error. Texts and labels have separate checksums.
+    /// Posting lists and vectors are too large to be read before the first query.
     pub(crate) fn is_checked_at_open(self) -> bool {
         use Section::{Files, LabelIndex, Rows, TextIndex, Tombstones};
         matches!(self, Files | Rows | LabelIndex | TextIndex | Tombstones)
@@ -89,11 +91,11 @@ impl Section {
 pub(crate) struct Header {
     pub(crate) tenant: String,
     pub(crate) repository: [u8; KEY_BYTES],
-    /// Generations that rows began in, ascending; rows name them by index.
+    /// The generations in which rows began, ascending. Rows refer to them by index.
     pub(crate) generations: Vec<u64>,
     pub(crate) dimensions: u16,
     pub(crate) num_rows: u32,
-    /// Names of the files that this file replaces. Readers ignore those.
+    /// Names of the files that this file replaces. Readers ignore these files.
     pub(crate) replaces: Vec<String>,
     pub(crate) sections: Vec<SectionEntry>,
 }
@@ -107,7 +109,7 @@ pub(crate) struct SectionEntry {
 
 pub(crate) const KEY_ORDER_BYTES: usize = 8;
 
-/// The first four bytes of a key as a number that sorts as the key does.
+/// The first four bytes of a key as a number with the same sort order as the key.
 pub(crate) fn key_prefix(key: Key128) -> u32 {
     let [a, b, c, d, ..] = key.0;
     u32::from_be_bytes([a, b, c, d])
@@ -125,7 +127,7 @@ pub(crate) struct FileTable {
     pub(crate) languages: Vec<String>,
     pub(crate) modules: Vec<String>,
     pub(crate) tag_sets: Vec<Vec<String>>,
-    /// In the order of rows.
+    /// The files in the order of their rows.
     pub(crate) files: Vec<FileEntry>,
 }
 
@@ -136,7 +138,7 @@ pub(crate) struct FileEntry {
     pub(crate) module: u32,
     pub(crate) tag_set: u32,
     pub(crate) changed_at: Option<i64>,
-    /// Number of rows of this file; they follow the rows of the file before.
+    /// Number of rows of this file. They follow the rows of the previous file.
     pub(crate) num_rows: u32,
 }
 
@@ -150,7 +152,7 @@ pub(crate) struct RowRecord {
     pub(crate) weight_percent: u16,
     /// Index into `ChunkKind::ALL`.
     pub(crate) kind: u8,
-    /// Index into `SymbolKind::ALL`; `NO_SYMBOL_KIND` for none.
+    /// Index into `SymbolKind::ALL`, or `NO_SYMBOL_KIND` if the row has no symbol kind.
     pub(crate) symbol_kind: u8,
     pub(crate) flags: u8,
 }

@@ -1,15 +1,16 @@
 //! Search segments: the local store of chunks, vectors and terms.
 //!
-//! A part of a run becomes one immutable file that is written whole or not at all, so staging may be repeated
-//! and stopped at any moment. The files do not record which generation is published. The view of a question
-//! decides which files and rows it sees, and publishing is a row in the catalogue. The file of a part lists
-//! the keys that the part retires. A question scans all vectors in scope. For up to a million vectors this is
-//! exact and as fast as an index.
+//! A part of a run becomes one immutable file that is written completely or not at all, so staging may be
+//! repeated and stopped at any moment. The files do not record which generation is published: a publication
+//! is a row in the metastore. The view of a query decides which files and rows are visible. The file of a
+//! part lists the keys that the part retires. A dense search scans all vectors in scope. This is exact, and
+//! for up to a million vectors it is as fast as an index.
 //!
 //! Guarantees:
-//! - A file is never changed. It is added (by a rename) or removed.
-//! - Maintenance moves rows and tombstones with their generations, so it changes no view.
-//! - Reading a file with any bytes returns values, or an error that names the file. It never panics.
+//! - A file is never changed. It is only added (by a rename) or removed.
+//! - Maintenance moves rows and tombstones together with their generations, so the results of all views stay
+//!   the same.
+//! - A read of a file with any bytes returns values, or an error that names the file. It never panics.
 
 mod blocks;
 mod dot;

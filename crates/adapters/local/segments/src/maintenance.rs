@@ -1,13 +1,13 @@
-//! Sweeping, merging and removing, under the repository's lock.
+//! Sweeps, merges and removes segments while the repository is locked.
 //!
-//! Merging preserves the generations of rows and tombstones, so no view changes. Maintenance changes only
-//! *settled* generations: published ones whose grace period has ended, as sweeping reports them. Their files
-//! are never staged again, and no view is older. So a row that a settled tombstone ends can be removed for
-//! good.
+//! Merging preserves the generations of rows and tombstones, so the results of all views stay the same.
+//! Maintenance changes only files of *settled* generations: published generations whose grace period has
+//! ended, as the sweep reports. These files are never staged again, and no live view is older than these
+//! generations. So a row that a settled tombstone ends can be deleted.
 //!
-//! A merged file lists the files that it replaces. Readers ignore those as soon as the merged file is
-//! renamed. They are deleted later (`REPLACED_KEPT`), so a reader that lists the folder at that moment sees
-//! at least one of them.
+//! A merged file lists the files that it replaces. Readers ignore the replaced files as soon as the merged
+//! file is renamed to its name. The replaced files are deleted later (`REPLACED_KEPT`). So a reader that
+//! lists the folder during the merge finds the merged file or the replaced files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -23,43 +23,45 @@ use crate::repository::{OpenSegment, Repository, Snapshot};
 use crate::segment::Segment;
 use crate::writer::{self, Row, SegmentContents, Tombstone};
 
-/// Time for which replaced files stay, for readers that are listing the folder.
+/// The time for which replaced files are kept, because readers may be listing the folder.
 const REPLACED_KEPT: Duration = Duration::from_secs(60);
-/// Segments with fewer rows are merged …
+/// A segment with fewer rows than this is small.
 const SMALL_ROWS: u32 = 8_192;
-/// … when at least this number of them exists.
+/// Small segments are merged if at least this number of them exists.
 const MANY_SMALL: usize = 6;
 /// Approximate maximum number of rows of a merged segment. All of them are in memory at once.
 const MAX_MERGED_ROWS: u32 = 32_768;
-/// A segment with fewer rows is rewritten for one dead row; a larger one when an eighth of its rows is dead.
+/// A segment with fewer rows is rewritten if one row is dead. A larger segment is rewritten if an eighth of
+/// its rows is dead.
 const TINY_ROWS: u32 = 1_024;
 const SETTLED_FILE: &str = "settled";
 const LOCK_FILE: &str = "lock";
 
 type Settled = BTreeSet<GenerationId>;
 
-/// Records generations as settled and rewrites files with too many dead rows. Returns the number of removed
-/// rows.
+/// Records generations as settled, merges small files, and rewrites files with too many dead rows. Returns
+/// the number of removed rows.
 pub(crate) fn sweep_retired(repository: &Repository, published: &[GenerationId]) -> Result<u64, SegmentError> {
     let Some(_lock) = lock(repository.directory())? else { return Ok(0) };
     let snapshot = repository.snapshot()?;
     let mut settled = read_settled(repository.directory())?;
     settled.extend(published);
-    // Generations that no file contains need no record.
+    // Generations that no file contains are not recorded.
     let named: Settled = snapshot.segments.values().flat_map(|open| generations(&open.segment)).collect();
     settled.retain(|generation| named.contains(generation));
     write_settled(repository.directory(), &settled)?;
     reorganise(repository, &snapshot, &settled)
 }
 
-/// Merges small segments and rewrites those with many dead rows.
+/// Merges small segments, and rewrites segments with many dead rows.
 pub(crate) fn compact(repository: &Repository) -> Result<(), SegmentError> {
     let Some(_lock) = lock(repository.directory())? else { return Ok(()) };
     let snapshot = repository.snapshot()?;
     reorganise(repository, &snapshot, &read_settled(repository.directory())?).map(drop)
 }
 
-/// Deletes the files of an unpublished generation. Returns the number of records that still name it.
+/// Deletes the files of an unpublished generation. Returns the number of remaining records that refer to this
+/// generation.
 pub(crate) fn sweep_aborted(repository: &Repository, aborted: GenerationId) -> Result<u64, SegmentError> {
     let directory = repository.directory();
     let Some(_lock) = lock(directory)? else { return Ok(0) };
@@ -74,7 +76,7 @@ pub(crate) fn sweep_aborted(repository: &Repository, aborted: GenerationId) -> R
     Ok(named.filter(|generation| *generation == aborted).count() as u64)
 }
 
-/// Removes every record that began below `before`, and the folder if nothing is left.
+/// Removes every record that began before the generation `before`, and the folder if it has no segments left.
 pub(crate) fn remove(repository: &Repository, tenant: &Tenant, before: GenerationId) -> Result<(), SegmentError> {
     let directory = repository.directory();
     let Some(lock) = lock(directory)? else { return Ok(()) };
@@ -93,7 +95,8 @@ pub(crate) fn remove(repository: &Repository, tenant: &Tenant, before: Generatio
     Ok(())
 }
 
-/// A merged file may also contain later rows, if the repository was indexed again before its removal.
+/// Removes the rows before `before` from a merged file. The file may also contain later rows, if the
+/// repository was indexed again before its removal.
 fn remove_from_merged(
     directory: &Path,
     path: &Path,
@@ -102,7 +105,7 @@ fn remove_from_merged(
 ) -> Result<(), SegmentError> {
     let segment = match Segment::open(path) {
         Ok(segment) => segment,
-        // Unreadable rows cannot be kept, and are to be removed anyway.
+        // The rows of an unreadable file cannot be kept, and the repository is being removed in any case.
         Err(SegmentError::Damaged { .. }) => return files::remove(path),
         Err(error) if error.is_not_found() => return Ok(()),
         Err(error) => return Err(error),
@@ -111,7 +114,7 @@ fn remove_from_merged(
         let mut rows = all_rows(&segment, |row| segment.generation_of(row) >= before)?;
         rows.retain(|row| row.generation >= before);
         let tombstones = segment.tombstones().filter(|tombstone| tombstone.generation >= before).collect();
-        // Replaced files that still exist must stay replaced.
+        // The new file must list all replaced files that still exist, so that they stay replaced.
         let mut replaces = vec![files::name_of(path)];
         replaces.extend(segment.header().replaces.iter().cloned());
         let contents =
@@ -121,7 +124,7 @@ fn remove_from_merged(
     files::remove(path)
 }
 
-/// Verifies every file of the folder, including files that no view sees.
+/// Verifies every file of the folder, including files that are visible in no view.
 pub(crate) fn verify(repository: &Repository) -> Result<(), SegmentError> {
     let directory = repository.directory();
     for name in files::segment_names(directory)? {
@@ -186,7 +189,7 @@ fn groups(snapshot: &Snapshot, settled: &Settled) -> Vec<Vec<String>> {
         }
         num_rows += segment_rows;
     }
-    // A single file is rewritten only for its dead rows.
+    // A group of one file is rewritten only if it has too many dead rows.
     let is_worth_it =
         |group: &Vec<String>| group.len() > 1 || has_too_many_dead(&snapshot.segments[&group[0]], settled);
     groups.retain(is_worth_it);
@@ -257,7 +260,7 @@ fn ends_a_row(tombstone: Tombstone, segments: &[&Segment]) -> Result<bool, Segme
     Ok(false)
 }
 
-/// The rows of a segment that `keep` accepts, as points.
+/// The rows of a segment that `keep` accepts, converted to points.
 fn all_rows(segment: &Segment, keep: impl Fn(u32) -> bool) -> Result<Vec<Row>, SegmentError> {
     let postings = segment.postings()?.vectors(segment.num_rows());
     let sparse = postings.ok_or_else(|| segment.damaged("its postings cannot be read"))?;
@@ -273,13 +276,14 @@ fn all_rows(segment: &Segment, keep: impl Fn(u32) -> bool) -> Result<Vec<Row>, S
     Ok(rows)
 }
 
-/// All generations that a segment names.
+/// All generations that occur in a segment.
 fn generations(segment: &Segment) -> impl Iterator<Item = GenerationId> {
     let of_rows = segment.header().generations.iter().map(|generation| GenerationId(*generation));
     of_rows.chain(segment.tombstones().map(|tombstone| tombstone.generation))
 }
 
-/// Excludes maintenance by other threads and processes. None if the repository does not exist.
+/// Locks the repository, so that no other thread or process runs maintenance. Returns `None` if the
+/// repository does not exist.
 fn lock(directory: &Path) -> Result<Option<File>, SegmentError> {
     let path = directory.join(LOCK_FILE);
     match File::options().create(true).truncate(false).write(true).open(&path) {
@@ -292,7 +296,8 @@ fn lock(directory: &Path) -> Result<Option<File>, SegmentError> {
     }
 }
 
-/// One generation in each line. Unreadable lines are ignored; their generations are swept again.
+/// Reads the settled generations, one in each line. Invalid lines are ignored; these generations are swept
+/// again.
 fn read_settled(directory: &Path) -> Result<Settled, SegmentError> {
     let path = directory.join(SETTLED_FILE);
     match fs::read_to_string(&path) {

@@ -1,7 +1,8 @@
-//! Postings: for each term the rows that contain it, with their weights.
+//! Stores postings: for each term, the rows that contain the term, with their weights.
 //!
-//! Three arrays: the terms, ascending; for each the end of its list; the lists. A list holds for each row the
-//! distance from the row before (LEB128; the first from -1) and the weight (one byte).
+//! Postings consist of three arrays: the terms in ascending order, the end of each term's list, and the
+//! lists. A list contains two values for each row: the distance from the previous row (LEB128; for the first
+//! row, the distance from -1) and the weight (one byte).
 
 use cairn_domain::SparseVector;
 
@@ -35,8 +36,8 @@ pub(crate) fn encode<'a>(vectors: impl Iterator<Item = &'a SparseVector>) -> Enc
     encoded
 }
 
-/// Sorts by the upper 32 bits, keeping the order of equal ones: three passes of a radix sort, which is
-/// several times faster here than comparing.
+/// Sorts by the upper 32 bits and preserves the order of equal entries. It is a radix sort in three passes,
+/// which is several times faster here than a comparison sort.
 fn sort_by_term(entries: &mut Vec<u64>) {
     const BITS: u32 = 11;
     let mut sorted = vec![0; entries.len()];
@@ -67,7 +68,7 @@ fn push_varint(bytes: &mut Vec<u8>, mut value: u32) {
     bytes.push(value as u8);
 }
 
-/// The postings of a segment, read in place.
+/// The postings of a segment, which are read in place.
 #[derive(Clone, Copy)]
 pub(crate) struct Postings<'a> {
     terms: &'a [[u8; 4]],
@@ -76,14 +77,14 @@ pub(crate) struct Postings<'a> {
 }
 
 impl<'a> Postings<'a> {
-    /// None if the arrays do not fit together.
+    /// Returns `None` if the lengths of the arrays are inconsistent.
     pub(crate) fn new(terms: &'a [u8], ends: &'a [u8], lists: &'a [u8]) -> Option<Self> {
         let (terms, []) = terms.as_chunks() else { return None };
         let (ends, []) = ends.as_chunks() else { return None };
         (terms.len() == ends.len()).then_some(Self { terms, ends, lists })
     }
 
-    /// Rows and weights of one term; empty if no row has it. None if the list is damaged.
+    /// The rows and weights of one term. Empty if no row contains the term. `None` if the list is damaged.
     pub(crate) fn list(&self, term: u32) -> Option<PostingList<'a>> {
         match self.terms.binary_search_by_key(&term, |stored| u32::from_le_bytes(*stored)) {
             Ok(index) => self.list_at(index),
@@ -98,7 +99,7 @@ impl<'a> Postings<'a> {
         Some(PostingList { bytes, next_row: 0 })
     }
 
-    /// The vectors of all rows. None if the postings are damaged.
+    /// The vectors of all rows. `None` if the postings are damaged.
     pub(crate) fn vectors(&self, num_rows: u32) -> Option<Vec<SparseVector>> {
         let mut vectors = vec![SparseVector::default(); num_rows as usize];
         for index in 0..self.terms.len() {
@@ -122,7 +123,7 @@ pub(crate) struct PostingList<'a> {
 }
 
 impl PostingList<'_> {
-    /// Whether the whole list was read. If this is false after `next` returned None, the list is damaged.
+    /// Whether the whole list was read. If this is false after `next` returned `None`, the list is damaged.
     pub(crate) fn is_finished(&self) -> bool {
         self.bytes.is_empty()
     }

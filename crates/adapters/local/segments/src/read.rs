@@ -1,4 +1,4 @@
-//! Reading records: by key, and all of a repository.
+//! Reads records by key, and all records of a repository.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use cairn_ports::ChunkPage;
 use crate::error::SegmentError;
 use crate::repository::{OpenSegment, Snapshot};
 
-/// The number of rows of a page. It is high, because rows in the order of keys share a compressed block only
+/// The number of rows of a page. It is large, because rows in the order of keys share a compressed block only
 /// by chance.
 const PAGE_ROWS: usize = 4_096;
 
-/// The visible records of the keys, in their order.
+/// The visible records of the keys, in the order of the keys.
 pub(crate) fn fetch(
     snapshots: &[Arc<Snapshot>],
     view: &View,
@@ -29,7 +29,7 @@ pub(crate) fn fetch(
                 wanted.extend(rows.into_iter().filter(|row| open.is_visible(view, *row)).map(|row| (row, place)));
             }
         }
-        // In the order of rows, so that each block is decompressed once.
+        // The rows are read in ascending order, so that each block is decompressed once.
         wanted.sort_unstable();
         let mut reader = open.segment.reader(with_text)?;
         for (row, place) in wanted {
@@ -39,7 +39,7 @@ pub(crate) fn fetch(
     Ok(records.into_iter().flatten().collect())
 }
 
-/// A page of all visible records, in the order of their keys, which no merging of segments changes.
+/// A page of all visible records, in the order of their keys. A merge of segments does not change this order.
 ///
 /// `from` is the first half of the key at which the page starts.
 pub(crate) fn scroll(snapshots: &[Arc<Snapshot>], view: &View, from: u64) -> Result<ChunkPage, SegmentError> {
@@ -65,8 +65,8 @@ pub(crate) fn scroll(snapshots: &[Arc<Snapshot>], view: &View, from: u64) -> Res
     Ok(ChunkPage { chunks: records(&open, &found)?, next })
 }
 
-/// Cuts the rows to a page; rows whose keys share the first half stay together. Returns where the next page
-/// starts.
+/// Cuts the rows to one page. Rows whose keys have the same first half stay on the same page. Returns the
+/// first half of the key at which the next page starts.
 fn cut(found: &mut Vec<(ChunkKey, usize, u32)>) -> Option<u64> {
     let half = |key: &ChunkKey| u64::from_be_bytes(std::array::from_fn(|index| key.0.0[index]));
     let next = half(&found.get(PAGE_ROWS)?.0);
@@ -75,8 +75,8 @@ fn cut(found: &mut Vec<(ChunkKey, usize, u32)>) -> Option<u64> {
         found.truncate(end);
         return Some(next);
     }
-    // If all rows of the page share one half, the page contains all rows with that half, even if it becomes
-    // long.
+    // If all rows of the page have the same first half, the page contains all rows with this half, even if it
+    // becomes long.
     let end = found.partition_point(|(key, ..)| half(key) <= next);
     found.truncate(end);
     next.checked_add(1)

@@ -1,4 +1,4 @@
-//! The segments of one repository, and their rows that a view sees.
+//! Opens the segments of one repository, and finds the rows that a view shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use crate::rows::RowSet;
 use crate::segment::Segment;
 use crate::writer::Tombstone;
 
-/// A folder that changed this recently can change again within the resolution of its time stamp.
+/// If a folder changed within this time, it can change again without a new time stamp.
 const TIME_RESOLUTION: Duration = Duration::from_secs(1);
-/// Maximum number of listings of a folder that changes while it is listed.
+/// Maximum number of listings of a folder, if it changes during each listing.
 const MAX_LISTINGS: usize = 20;
 
-/// The folder of a repository, with the segments that were opened last.
+/// The folder of a repository, with its cached open segments.
 pub(crate) struct Repository {
     directory: PathBuf,
     cached: Mutex<Option<Cached>>,
@@ -26,7 +26,7 @@ pub(crate) struct Repository {
 
 struct Cached {
     snapshot: Arc<Snapshot>,
-    /// Modification time of the folder, if it is old enough to detect later changes.
+    /// The modification time of the folder. `None` if it is too recent to detect a later change.
     unchanged_since: Option<SystemTime>,
 }
 
@@ -39,9 +39,9 @@ impl Repository {
         &self.directory
     }
 
-    /// The existing segments, opened. Segments that were open before stay open.
+    /// Opens all existing segments. Segments that are already open are reused.
     pub(crate) fn snapshot(&self) -> Result<Arc<Snapshot>, SegmentError> {
-        // A panic elsewhere leaves the cache complete.
+        // The cache is replaced as a whole, so it can be used after a panic of another thread.
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         let changed_at = files::modified(&self.directory);
         if let Some(cached) = &*cached
@@ -75,15 +75,15 @@ impl Repository {
 
 /// The segments of a repository at one moment.
 pub(crate) struct Snapshot {
-    /// All listed files, including files that others replace.
+    /// Names of all listed files, including replaced files.
     names: Vec<String>,
-    /// By name.
+    /// The open segments that are not replaced, by file name.
     pub(crate) segments: BTreeMap<String, OpenSegment>,
 }
 
 pub(crate) struct OpenSegment {
     pub(crate) segment: Arc<Segment>,
-    /// Rows that end, with the generations that end them. Ascending.
+    /// The rows that a tombstone ends, each with the generation that ends it. Ascending.
     pub(crate) ends: Vec<(u32, GenerationId)>,
 }
 
@@ -115,13 +115,14 @@ impl Snapshot {
         self.segments.values().next().map(|open| open.segment.header().tenant.as_str())
     }
 
-    /// Names of the listed files, including files that others replace.
+    /// Names of the listed files, including replaced files.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 }
 
-/// The rows that the tombstones end. Searches for the smaller set in the larger one.
+/// The rows of the segment that the tombstones end. Each element of the smaller set is searched in the larger
+/// set.
 fn ends(segment: &Segment, tombstones: &[Tombstone]) -> Result<Vec<(u32, GenerationId)>, SegmentError> {
     let mut ends = Vec::new();
     let mut add = |row: u32, tombstone: &Tombstone| {

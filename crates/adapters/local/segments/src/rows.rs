@@ -1,6 +1,6 @@
-//! Sets of rows of one segment, one bit each.
+//! Sets of rows of one segment, with one bit for each row.
 
-/// A set of rows. Rows are numbered from 0; their number is fixed when the set is made.
+/// A set of rows. Rows are numbered from 0. The number of rows is fixed when the set is created.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RowSet {
     words: Vec<u64>,
@@ -29,7 +29,7 @@ impl RowSet {
         }
     }
 
-    /// Adds the rows from `start` up to `end`, which is not added.
+    /// Adds the rows from `start` up to `end` (exclusive).
     pub(crate) fn insert_range(&mut self, start: u32, end: u32) {
         let end = end.min(self.num_rows);
         let mut row = start;
@@ -65,7 +65,7 @@ impl RowSet {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// The rows as 64 bits each: `words()[i]` holds the rows from `64 i`.
+    /// The set as words of 64 bits: `words()[i]` contains the rows from `64 i`.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }

@@ -1,4 +1,4 @@
-//! Finding the best rows: exact scores over all segments in scope, in a total order.
+//! Finds the best rows: exact scores of all segments in scope, in a total order.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ use crate::repository::{OpenSegment, Snapshot};
 use crate::rows::RowSet;
 use crate::segment::Segment;
 
-/// With fewer wanted rows among 64, each is scored alone.
+/// If fewer than this number of 64 consecutive rows are wanted, each wanted row is scored separately.
 const DENSE_ENOUGH: u32 = 8;
 
 /// The segments that a query searches.
@@ -63,7 +63,7 @@ impl<'a> Scene<'a> {
     pub(crate) fn sparse(&self, terms: &[(u32, u32)], limit: usize) -> Result<Vec<Hit>, SegmentError> {
         let largest: u64 = terms.iter().map(|(_, weight)| u64::from(*weight) * 255).sum();
         if largest > u64::from(u32::MAX) {
-            return Err(SegmentError::Invalid("the weights of the question's terms are too large".into()));
+            return Err(SegmentError::Invalid("the weights of the query's terms are too large".into()));
         }
         let mut best = Best::new(limit);
         let mut sums: Vec<u32> = Vec::new();
@@ -99,8 +99,8 @@ fn scan<'a>(segment: &'a Segment, rows: &RowSet, vector: &QueryVector, best: &mu
     }
 }
 
-/// Sums up the weights of each row. False if the segment has none of the terms; `sums` then still belongs to
-/// another segment.
+/// Sums up the weights of each row. Returns false if the segment contains none of the terms. In this case
+/// `sums` still contains the sums of another segment.
 fn add_postings(segment: &Segment, terms: &[(u32, u32)], sums: &mut Vec<u32>) -> Result<bool, SegmentError> {
     let postings = segment.postings()?;
     let damaged = || segment.damaged("its postings cannot be read");
@@ -140,7 +140,7 @@ struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// Score (high first), repository, path, line, key.
+    /// Orders by score (highest first), repository, path, line and key.
     fn order(&self, other: &Self) -> Ordering {
         let by_score = other.score.cmp(&self.score);
         by_score.then_with(|| self.place().cmp(&other.place()))
@@ -152,14 +152,14 @@ impl Candidate<'_> {
     }
 }
 
-/// Collects candidates and forgets those that cannot be among the best.
+/// Collects candidates, and drops candidates that cannot be among the best.
 struct Best<'a> {
     limit: usize,
     candidates: Vec<Candidate<'a>>,
-    /// The best scores so far, at most `limit`, the lowest on top.
+    /// The best scores so far, at most `limit`. The lowest score is on top.
     scores: BinaryHeap<Reverse<i64>>,
-    /// A lower score cannot be among the best. An equal score can, because the order of rows decides between
-    /// equal scores.
+    /// A lower score cannot be among the best. An equal score can be, because the order of rows decides
+    /// between equal scores.
     floor: i64,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Best<'a> {
         }
     }
 
-    /// Keeps the best `limit` candidates, in order.
+    /// Keeps only the best `limit` candidates, in order.
     fn prune(&mut self) {
         self.candidates.retain(|candidate| candidate.score >= self.floor);
         self.candidates.sort_by(Candidate::order);

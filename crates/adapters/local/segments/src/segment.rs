@@ -1,7 +1,7 @@
 //! A segment file, mapped into memory and read in place.
 //!
-//! For any bytes of the file, reading returns values or `SegmentError::Damaged` and never panics. Lengths are
-//! checked when the file is opened, indexes when they are used.
+//! Whatever bytes the file contains, a read returns values or `SegmentError::Damaged` and never panics.
+//! Lengths are checked when the file is opened. Indexes are checked when they are used.
 
 use std::fs::File;
 use std::ops::Range;
@@ -24,7 +24,8 @@ use crate::postings::Postings;
 use crate::writer::Tombstone;
 
 const TOMBSTONE_BYTES: usize = KEY_BYTES + 8;
-/// Maximum size of an unpacked table of files. A damaged length must not allocate all memory.
+/// Maximum size of a decompressed table of files. The limit prevents that a damaged length allocates all
+/// memory.
 const MAX_TABLE_BYTES: usize = 1 << 30;
 
 /// An open segment.
@@ -43,13 +44,13 @@ impl Segment {
     /// Maps the file and verifies the sections that every query reads.
     pub(crate) fn open(path: &Path) -> Result<Self, SegmentError> {
         let file = File::open(path).map_err(SegmentError::io("open", path))?;
-        // SAFETY: segments are immutable: they are written under another name, renamed when complete, and
-        // only ever unlinked, which leaves the mapped bytes in place.
+        // SAFETY: segments are immutable. They are written under another name and renamed when complete.
+        // After that they can only be unlinked, which does not change the mapped bytes.
         let map = unsafe { Mmap::map(&file) }.map_err(SegmentError::io("map", path))?;
         let damaged = |what| SegmentError::damaged(path, what);
         let (header, start) = read_header(&map).map_err(damaged)?;
         let ranges =
-            section_ranges(&header, start, map.len()).ok_or_else(|| damaged("its sections reach past its end"))?;
+            section_ranges(&header, start, map.len()).ok_or_else(|| damaged("its sections extend past its end"))?;
         for section in Section::ALL.into_iter().filter(|section| section.is_checked_at_open()) {
             if checksum(&map[ranges[section as usize].clone()]) != header.sections[section as usize].checksum {
                 return Err(damaged("a checksum does not match"));
@@ -83,7 +84,11 @@ impl Segment {
             && self.section(Section::Tombstones).len().is_multiple_of(TOMBSTONE_BYTES);
         let generations = self.header.generations.len();
         let known_generations = || (0..self.num_rows()).all(|row| usize::from(self.row(row).generation) < generations);
-        if fits && known_generations() { Ok(()) } else { Err(self.damaged("its columns do not fit together")) }
+        if fits && known_generations() {
+            Ok(())
+        } else {
+            Err(self.damaged("its columns are inconsistent with each other"))
+        }
     }
 
     /// Reads every section and verifies its checksum.
@@ -120,7 +125,7 @@ impl Segment {
         &self.map[self.ranges[section as usize].clone()]
     }
 
-    /// The table of files, with the rows of each.
+    /// The table of files, with the rows of each file.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&FileEntry, Range<u32>)> {
         let ranges = self.file_starts.iter().zip(&self.files.files);
         ranges.map(|(start, file)| (file, *start..*start + file.num_rows))
@@ -159,7 +164,7 @@ impl Segment {
         Digest(*element(self.section(Section::VectorDigests), row))
     }
 
-    /// The prefix of a key and its row, at a place in the order of keys.
+    /// The prefix of a key and its row, at a position in the order of keys.
     fn key_order(&self, place: u32) -> Result<(u32, u32), SegmentError> {
         let bytes: &[u8; KEY_ORDER_BYTES] = element(self.section(Section::KeyOrder), place);
         let [a, b, c, d, e, f, g, h] = *bytes;
@@ -168,9 +173,10 @@ impl Segment {
         if row < self.num_rows() { Ok((prefix, row)) } else { Err(damaged()) }
     }
 
-    /// The first place in the order of keys whose prefix is at least `prefix`.
+    /// The first position in the order of keys whose prefix is at least `prefix`.
     ///
-    /// Keys are hashes, so the place can be guessed; from the guess steps double until they pass it.
+    /// Keys are hashes, so the position can be estimated. From the estimate, the search doubles its step
+    /// until it has passed the position, and then bisects.
     fn place_of_prefix(&self, prefix: u32) -> Result<u32, SegmentError> {
         let num_rows = self.num_rows();
         let is_before = |place: u32| Ok::<_, SegmentError>(self.key_order(place)?.0 < prefix);
@@ -214,7 +220,7 @@ impl Segment {
         Ok((place..self.num_rows()).map(|place| self.key_order(place).map(|(_, row)| row)))
     }
 
-    /// The rows of a key: none, one, or one for each generation in a merged segment.
+    /// The rows of a key: no row, one row, or in a merged segment one row for each generation.
     pub(crate) fn rows_of_key(&self, key: ChunkKey) -> Result<Vec<u32>, SegmentError> {
         let mut rows = Vec::new();
         let prefix = key_prefix(key.0);
@@ -243,13 +249,13 @@ impl Segment {
     pub(crate) fn postings(&self) -> Result<Postings<'_>, SegmentError> {
         let [terms, ends, lists] =
             [Section::Terms, Section::TermEnds, Section::PostingLists].map(|section| self.section(section));
-        Postings::new(terms, ends, lists).ok_or_else(|| self.damaged("its postings do not fit together"))
+        Postings::new(terms, ends, lists).ok_or_else(|| self.damaged("its postings are inconsistent with each other"))
     }
 
     pub(crate) fn reader(&self, with_text: bool) -> Result<RecordReader<'_>, SegmentError> {
         let blocks = |index, data| {
             let blocks = Blocks::new(self.section(index), self.section(data), self.num_rows());
-            blocks.map(BlockReader::new).ok_or_else(|| self.damaged("an index of blocks is torn"))
+            blocks.map(BlockReader::new).ok_or_else(|| self.damaged("an index of blocks is incomplete"))
         };
         let labels = blocks(Section::LabelIndex, Section::LabelData)?;
         let texts = if with_text { Some(blocks(Section::TextIndex, Section::TextData)?) } else { None };
@@ -257,11 +263,11 @@ impl Segment {
     }
 }
 
-/// The header and where the sections start.
+/// Returns the header and the position at which the sections start.
 fn read_header(map: &[u8]) -> Result<(Header, usize), &'static str> {
     let preamble = map.get(..PREAMBLE_BYTES).ok_or("it is too short")?;
     if preamble[..8] != MAGIC {
-        return Err("it does not start as a segment does");
+        return Err("it does not start with the magic bytes of a segment");
     }
     let number = |at: usize| u32::from_le_bytes([preamble[at], preamble[at + 1], preamble[at + 2], preamble[at + 3]]);
     if number(8) != VERSION {
@@ -312,7 +318,7 @@ fn element<const SIZE: usize>(column: &[u8], row: u32) -> &[u8; SIZE] {
     &column.as_chunks().0[row as usize]
 }
 
-/// Reads whole records; fastest in the order of rows, because neighbours share blocks.
+/// Reads complete records. It is fastest in the order of rows, because adjacent rows share blocks.
 pub(crate) struct RecordReader<'a> {
     segment: &'a Segment,
     labels: BlockReader<'a>,
@@ -320,7 +326,7 @@ pub(crate) struct RecordReader<'a> {
 }
 
 impl RecordReader<'_> {
-    /// The record of a row below `num_rows`; its text is empty if the reader was created without texts.
+    /// The record of a row below `num_rows`. Its text is empty if the reader was created without texts.
     pub(crate) fn record(&mut self, row: u32) -> Result<ChunkRecord, SegmentError> {
         let segment = self.segment;
         let damaged = || segment.damaged("a block of texts cannot be read");

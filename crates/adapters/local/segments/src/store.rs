@@ -1,4 +1,4 @@
-//! The store: implements the ports over the folders of repositories.
+//! Implements the ports of the store with the folders of repositories.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,8 @@ use crate::segment::Segment;
 use crate::writer::{self, Row, SegmentContents, Tombstone};
 use crate::{files, maintenance, read};
 
-/// Chunks in search segments, one folder for each repository. Cheap to clone; clones share their open files.
+/// A store of chunks in search segments, with one folder for each repository. Cloning is cheap, and clones
+/// share their open files.
 #[derive(Clone)]
 pub struct SegmentStore {
     inner: Arc<Inner>,
@@ -35,7 +36,7 @@ struct Inner {
 }
 
 impl SegmentStore {
-    /// A store in the folder `root`, which the first write creates.
+    /// Creates a store in the folder `root`. The first write creates the folder.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let repositories = Mutex::default();
         Self { inner: Arc::new(Inner { root: root.into(), kernel: Kernel::best(), repositories }) }
@@ -72,13 +73,13 @@ impl SegmentStore {
 
 impl Inner {
     fn repository(&self, id: RepositoryId) -> Arc<Repository> {
-        // The map contains complete values, even after a panic.
+        // The map contains only complete values, so it can be used after a panic of another thread.
         let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Arc::new(Repository::new(self.root.join(id.to_string())));
         Arc::clone(repositories.entry(id).or_insert_with(new))
     }
 
-    /// The repositories that scope and view make visible, opened.
+    /// Opens the repositories that are in scope and visible in the view.
     fn snapshots(&self, view: &View, scope: &Scope) -> Result<Vec<Arc<Snapshot>>, SegmentError> {
         let ids = match &scope.repositories {
             RepositoryScope::Only(ids) => ids.iter().copied().collect(),

@@ -1,6 +1,6 @@
-//! From points to the bytes of a segment file.
+//! Encodes points as the bytes of a segment file.
 //!
-//! The bytes depend on the points alone, not on their order: writing the same part again gives the same file.
+//! The bytes depend only on the points, not on their order, so the same part always gives the same file.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::postings;
 const LABEL_BLOCK_BYTES: usize = 4 << 10;
 const TEXT_BLOCK_BYTES: usize = 32 << 10;
 
-/// A point with the generation that it began in.
+/// A point with the generation in which it began.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Row {
     pub(crate) generation: GenerationId,
@@ -42,7 +42,7 @@ pub(crate) struct SegmentContents {
     pub(crate) replaces: Vec<String>,
 }
 
-/// The bytes of a segment file.
+/// Returns the bytes of a segment file.
 pub(crate) fn encode(mut contents: SegmentContents) -> Result<Vec<u8>, SegmentError> {
     let dimensions = common_dimensions(&contents.rows)?;
     order(&mut contents.rows);
@@ -226,7 +226,7 @@ fn assemble(mut header: Header, sections: &[Vec<u8>; NUM_SECTIONS]) -> Result<Ve
         offset += bytes.len().next_multiple_of(ALIGNMENT) as u64;
         entry
     });
-    // Offsets count from the first section, so that the header's own length does not change them.
+    // Offsets are relative to the first section, so that they do not depend on the length of the header.
     header.sections = entries.to_vec();
     let header = encoded(&header)?;
     let mut file = Vec::with_capacity(PREAMBLE_BYTES + header.len() + ALIGNMENT + offset as usize);

@@ -1,12 +1,11 @@
-//! The vector store's contract, on search segments.
+//! Checks the contract of vector stores with search segments.
 
 use anyhow::Result;
 use cairn_conformance::{suite, vector_store};
 use cairn_local_segments::SegmentStore;
 use cairn_ports::VectorStore;
 
-/// The faults come first: if they leave something behind that makes a check fail, the suite after them shows
-/// it.
+/// The planted faults run before the suite. If they leave data that makes a check fail, the suite fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn segments_pass_suite_and_planted_faults_fail() -> Result<()> {
     let directory = tempfile::tempdir()?;

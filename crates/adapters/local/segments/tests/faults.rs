@@ -1,4 +1,4 @@
-//! Every disk write fails once. Visible records stay visible, and a second run succeeds.
+//! Makes each disk write fail once. Checks that visible records stay visible, and that a second run succeeds.
 
 #![cfg(feature = "failpoints")]
 

@@ -1,5 +1,5 @@
-//! The store against a naive model. After any operations on a repository in any order, every live view sees
-//! the same in both.
+//! Compares the store with a naive model. After any sequence of operations on a repository, every live view
+//! must show the same records in both.
 
 mod support;
 
@@ -11,7 +11,7 @@ use cairn_ports::{ChunkFilter, Generations, Hit, StagedPoints, Staging, VectorSt
 use proptest::prelude::*;
 use support::{chunk, everything, part, point, repository, run, view};
 
-/// The change that a generation makes to one of a few chunks.
+/// A change that a generation makes to one of a few chunks.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Put { number: u8, version: u8 },
@@ -84,7 +84,7 @@ impl Model {
 
 fn versioned(repository: RepositoryId, number: u8, version: u8) -> Point {
     let mut chunk = chunk(repository, &format!("dir/{}.rs", number % 3), u32::from(number), &format!("text {number}"));
-    // Another version of the same key: the digest differs, the key does not.
+    // Versions of one chunk have the same key and different digests.
     chunk.header = format!("version {version}");
     chunk.span.start = u32::from(number) + 100 * u32::from(version % 2);
     point(
@@ -94,8 +94,8 @@ fn versioned(repository: RepositoryId, number: u8, version: u8) -> Point {
     )
 }
 
-/// Stages a generation in store and model: each key is put at most once, and a put retires the visible
-/// version.
+/// Stages a generation in the store and in the model. Each key is put at most once, and a put retires the
+/// visible version of the key.
 async fn stage(
     store: &SegmentStore,
     model: &mut Model,
@@ -196,7 +196,7 @@ async fn play(steps: &[Step]) {
         match step {
             Step::Run { parts, publish } => stage(&store, &mut model, repository, parts, *publish).await,
             Step::Sweep => {
-                // The grace period has passed: only the newest view is still in use.
+                // The grace period has passed, so only the newest view is still in use.
                 alive.clear();
                 let published: Vec<GenerationId> = model.published.iter().copied().collect();
                 store.sweep_retired(repository, &published).await.expect("swept");

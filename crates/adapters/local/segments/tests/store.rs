@@ -1,4 +1,4 @@
-//! Single cases of the store: search, filters, reads and refused input.
+//! Tests single cases of the store: search, filters, reads and refused input.
 
 mod support;
 
@@ -17,7 +17,8 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// Five chunks of generation 1; the one of line `n` has the vector (n, 1) and the term 7 with weight `n`.
+    /// Creates five chunks of generation 1. The chunk of line `n` has the vector (n, 1) and the term 7 with
+    /// weight `n`.
     async fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = SegmentStore::new(folder.path());
@@ -169,7 +170,7 @@ async fn damage_is_reported_and_a_repeated_part_repairs_it() {
     let sound = fs::read(&path).expect("read");
     for torn in [&sound[..sound.len() / 2], &sound[..10], &[], b"something else entirely, of some length"] {
         fs::write(&path, torn).expect("written");
-        // A store that has nothing open yet.
+        // The new store has no open file yet.
         let store = SegmentStore::new(fixture.folder.path());
         let error = store.count(&view(2, &[]), &everything(), &ChunkFilter::default()).await.expect_err("damaged");
         assert_eq!(error.kind, ErrorKind::Corrupt);
@@ -197,7 +198,7 @@ async fn every_flipped_bit_is_found_by_verify() {
         fs::write(&path, &damaged).expect("written");
         let store = SegmentStore::new(fixture.folder.path());
         let verified = store.verify(fixture.repository).await;
-        // No damage may make reading panic.
+        // A read of damaged data must not panic.
         let _ = store.scroll(&view(2, &[]), &everything(), fixture.repository, 0).await;
         let terms = store.search_sparse(&view(2, &[]), &everything(), &ChunkFilter::default(), &[(7, 1)], 9).await;
         drop(terms);
@@ -205,7 +206,7 @@ async fn every_flipped_bit_is_found_by_verify() {
     }
 }
 
-/// Zeros between sections hold nothing.
+/// Whether the byte is padding: only zeros follow up to the next section.
 fn is_padding(sound: &[u8], position: usize) -> bool {
     let end = (position + 1).next_multiple_of(64);
     sound[position..end].iter().all(|byte| *byte == 0)

@@ -1,5 +1,5 @@
-//! Measures the local store: staging, reading and sweeping a graph the size of a million lines, and the
-//! vector cache. Run with `cargo run --release -p cairn-local-store --example store_load`.
+//! Measures the local store: the vector cache, and the time to stage, read and sweep the graph of about a
+//! million lines of code. Run with `cargo run --release -p cairn-local-store --example store_load`.
 
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Prints wall time and processor time of a step.
+/// Measures and prints the wall time and the processor time of a step.
 struct Timer(Instant, f64);
 
 impl Timer {
@@ -148,7 +148,7 @@ fn edges(repository: RepositoryId) -> Vec<EdgeRecord> {
     let mut edges = Vec::new();
     for source in 0..num_nodes {
         for nth in 0..EDGES_PER_NODE {
-            // Half within the file, half anywhere.
+            // Half of the targets are in the same file, and half are anywhere.
             let far = (source.wrapping_mul(2_654_435_761) ^ nth.wrapping_mul(40_503)) % num_nodes;
             let near = source - source % SYMBOLS_PER_FILE + (source + nth) % SYMBOLS_PER_FILE;
             let target = if nth % 2 == 0 { near } else { far };

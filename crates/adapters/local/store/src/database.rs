@@ -1,13 +1,13 @@
-//! One SQLite file: its writer, its readers and their threads.
+//! Manages one SQLite file: its writer, its readers and their threads.
 //!
 //! The file has a write-ahead log, so that readers (also those of other processes) see the last commit while
-//! a writer writes. One connection writes, behind a mutex; other processes queue at SQLite's own lock for up
-//! to `BUSY_TIMEOUT`. Everything runs on tokio's blocking threads.
+//! a writer writes. One connection, which a mutex protects, makes all writes of a process. Other processes
+//! wait for SQLite's own lock for up to `BUSY_TIMEOUT`. All operations run on tokio's blocking threads.
 //!
-//! Durability: every commit survives the death of the process. A commit with `Durability::Synced` also
-//! survives a power cut, because it syncs the log with all earlier commits. A commit with
-//! `Durability::Ordered` does not sync, so a power cut can remove a *suffix* of the commits. The log contains
-//! the staged records of a part before the end of the part, so the run repeats the parts whose ends were
+//! Durability: every commit survives the end of the process. A commit with `Durability::Synced` also survives
+//! a power cut, because it syncs the log, which contains all earlier commits. A commit with
+//! `Durability::Ordered` does not sync, so a power cut can remove the most recent commits. In the log, the
+//! staged records of a part come before the end of the part. So the run repeats the parts whose ends were
 //! removed. Commits that allocate or publish a generation are synced.
 
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::fault::Fault;
 use crate::schema::Schema;
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
-/// Readers kept open; more are opened when needed and closed afterwards.
+/// Maximum number of idle readers that stay open. More readers are opened when needed, and closed after use.
 const IDLE_READERS: usize = 8;
 const CACHED_STATEMENTS: usize = 128;
 
@@ -31,7 +31,7 @@ pub(crate) enum Durability {
     Ordered,
 }
 
-/// A file that is opened on first use: a search from a cold start needs no vector cache.
+/// A file that is opened on first use. A search right after the start needs no vector cache.
 pub(crate) struct LazyDatabase {
     directory: PathBuf,
     schema: &'static Schema,
@@ -74,8 +74,8 @@ impl Database {
         Ok(Self { path, writer: Mutex::new(writer), readers: Mutex::default() })
     }
 
-    /// Runs `change` in a transaction that holds the write lock from its first statement, and commits it.
-    /// `operation` names the fail points around the commit.
+    /// Runs `change` in a transaction that has the write lock from its first statement, and commits the
+    /// transaction. `operation` names the fail points around the commit.
     pub(crate) fn write<T>(
         &self,
         operation: &'static str,
@@ -93,7 +93,7 @@ impl Database {
         Ok(value)
     }
 
-    /// Runs `query` on one state of the file.
+    /// Runs `query` in one read transaction, so that it reads one state of the file.
     pub(crate) fn read<T>(&self, query: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
         let pooled = lock(&self.readers).pop();
         let mut connection = match pooled {
@@ -110,7 +110,7 @@ impl Database {
         Ok(value)
     }
 
-    /// SQLite's own check of pages, tables and indexes.
+    /// Runs SQLite's own check of pages, tables and indexes.
     pub(crate) fn verify(&self) -> Result<(), Fault> {
         let verdict: String =
             self.read(|connection| Ok(connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?))?;
@@ -129,7 +129,8 @@ impl Database {
     }
 }
 
-/// A panic rolls its transaction back while it unwinds, so the connection behind a poisoned lock is sound.
+/// Locks a mutex, even if it is poisoned: a panic rolls the transaction back while it unwinds, so the
+/// connection is usable.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -141,26 +142,29 @@ fn connect(path: &Path) -> Result<Connection, Fault> {
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     connection.pragma_update(None, "cache_size", -32_768)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // Deleted data is overwritten if its page stays in use; the vacuum returns the other pages.
+    // Deleted data is overwritten if its page stays in use. The vacuum returns the other pages to the file
+    // system.
     connection.pragma_update_and_check(None, "secure_delete", "FAST", |_| Ok(()))?;
     Ok(connection)
 }
 
-/// Settings of the file, and of the one connection that writes it.
+/// Sets the options of the file, and of the one connection that writes to it.
 fn prepare_file(connection: &Connection) -> Result<(), Fault> {
-    // Takes effect only while the file is empty.
+    // This setting takes effect only while the file is empty.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     if mode != "wal" {
         return Err(Fault::invalid(format!("this file system does not support a write-ahead log (mode `{mode}`)")));
     }
-    // So a large staging transaction copies its pages into the file once, not every four megabytes.
+    // With this setting, a large staging transaction copies its pages into the file once, and not after every
+    // four megabytes.
     connection.pragma_update_and_check(None, "wal_autocheckpoint", 8192, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "journal_size_limit", 32 << 20, |_| Ok(()))?;
     Ok(())
 }
 
-/// A point where a test can fail or kill the process. Compiled to nothing without the feature `failpoints`.
+/// A point at which a test can return an error or kill the process. Without the feature `failpoints`, the
+/// function does nothing.
 #[cfg_attr(not(feature = "failpoints"), expect(unused_variables, reason = "used by fail points only"))]
 fn fail_at(point: &str, operation: &str) -> Result<(), Fault> {
     cairn_faults::fail_point!(&format!("{point}::{operation}"), |message: String| Err(Fault::new(

@@ -1,26 +1,27 @@
-//! Failures inside the store, and their conversion to errors of a port.
+//! Defines failures inside the store, and converts them to errors of a port.
 
 use cairn_ports::{Cause, ErrorKind};
 use rusqlite::ErrorCode;
 
-/// A failure without operation and key, which are known only at the boundary of the port.
+/// A failure without operation and key, which are added where the port's method returns.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) kind: ErrorKind,
     pub(crate) cause: Option<Cause>,
 }
 
-/// The end of every message about a damaged file.
+/// The cause of every error about a damaged file.
 #[derive(Debug, thiserror::Error)]
 #[error("the index is damaged ({detail}); delete the index directory and index again")]
 pub(crate) struct Damaged {
     pub(crate) detail: String,
 }
 
-/// The same for the file of cached vectors, which may be lost.
+/// The cause of every error about a damaged file of cached vectors. This file may be deleted without loss of
+/// data.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the cache of vectors is damaged ({detail}); delete it (`vectors.db` beside `cairn.db`): vectors are made again"
+    "the vector cache is damaged ({detail}); delete `vectors.db` beside `cairn.db`: its vectors are computed again"
 )]
 pub(crate) struct DamagedCache {
     pub(crate) detail: String,
@@ -43,7 +44,7 @@ impl Fault {
         Self { kind: ErrorKind::NotFound, cause: None }
     }
 
-    /// A fault of the vector cache is not a fault of the index.
+    /// Converts a fault of the index to a fault of the vector cache, whose remedy is different.
     pub(crate) fn in_cache(self) -> Self {
         let cause = self.cause.map(|cause| match cause.downcast::<Damaged>() {
             Ok(damaged) => Box::new(DamagedCache { detail: damaged.detail }),

@@ -1,4 +1,4 @@
--- Repositories as the graph knows them, numbered so that rows stay small.
+-- The repositories of the graph. They are numbered, so that rows stay small.
 CREATE TABLE owner (
     id     INTEGER PRIMARY KEY,
     key    BLOB NOT NULL UNIQUE,
@@ -12,7 +12,8 @@ CREATE TABLE path (
     UNIQUE (owner, path)
 );
 
--- A node's identity. `prefix` is the first four bytes of the key: an index on it is half the size of one on the key.
+-- The identities of nodes. `prefix` is the first four bytes of the key. An index on it has half the size of
+-- an index on the key.
 CREATE TABLE node (
     id     INTEGER PRIMARY KEY,
     prefix INTEGER NOT NULL,
@@ -20,7 +21,8 @@ CREATE TABLE node (
 );
 CREATE INDEX node_by_prefix ON node (prefix);
 
--- What lists of nodes are sorted by stands in the row; the rest lies in a compressed block with its neighbours'.
+-- The versions of nodes. A row contains the values by which lists of nodes are sorted. All other values are
+-- in a compressed block with those of adjacent nodes.
 CREATE TABLE node_version (
     node     INTEGER NOT NULL,
     gen_from INTEGER NOT NULL,
@@ -54,7 +56,7 @@ CREATE TABLE edge_list (
 ) WITHOUT ROWID;
 CREATE INDEX edge_list_of_owner ON edge_list (owner);
 
--- Edges of a list that are retired. Few: a sweep takes them out of their list.
+-- The retired edges of lists. They are few, because a sweep removes them from their list.
 CREATE TABLE edge_end (
     source   INTEGER NOT NULL,
     owner    INTEGER NOT NULL,
@@ -65,7 +67,7 @@ CREATE TABLE edge_end (
 ) WITHOUT ROWID;
 CREATE INDEX edge_end_of_owner ON edge_end (owner, gen_to);
 
--- Which nodes have, or had until the next sweep, edges to a node.
+-- The nodes with an edge to a target. A row remains until the next sweep after the edge was removed.
 CREATE TABLE edge_in (
     target INTEGER NOT NULL,
     source INTEGER NOT NULL,

@@ -1,11 +1,13 @@
-//! The local store: documents of catalogue and ledger, graph and vector cache in SQLite.
+//! The local store. It stores the documents of metastore and ledger, the graph and the vector cache in
+//! SQLite.
 //!
-//! Two files in one directory. `cairn.db` contains all data that must be consistent: a generation is
-//! published in the file that contains its graph. `vectors.db` contains the cache, which may be lost. The
-//! directory can be copied. Any number of processes may open it; `database` describes sharing and durability.
+//! The store consists of two files in one directory. `cairn.db` contains all data that must be consistent, so
+//! a generation is published in the file that contains its graph. `vectors.db` contains the vector cache,
+//! which may be lost. The directory can be copied. Any number of processes may open it; `database` describes
+//! sharing and durability.
 //!
-//! Invariants: `View::sees` decides which records are visible. A commit is complete or absent. The files
-//! contain no path of the machine except a repository's source.
+//! Invariants: `View::sees` decides which records are visible. A commit is complete or absent. Apart from the
+//! source of a repository, the files contain no path of the machine.
 
 mod database;
 mod fault;
@@ -24,8 +26,8 @@ use rusqlite::Transaction;
 use crate::database::{Database, Durability, LazyDatabase};
 use crate::fault::Fault;
 
-/// The names of the write operations of local mode. Each has the fail points `store::commit::<name>` and
-/// `store::committed::<name>`, right before and right after its commit.
+/// The names of the write operations of local mode. Each operation has the fail points
+/// `store::commit::<name>` and `store::committed::<name>`, directly before and directly after its commit.
 pub const WRITE_OPERATIONS: [&str; 19] = [
     "abort",
     "begin",
@@ -48,7 +50,7 @@ pub const WRITE_OPERATIONS: [&str; 19] = [
     "put_vectors",
 ];
 
-/// Why a store cannot be opened.
+/// The reason why a store cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("cannot create the index directory `{path}`")]
@@ -59,7 +61,7 @@ pub enum OpenError {
     Database { path: PathBuf, source: cairn_ports::CatalogueError },
 }
 
-/// The store of one directory. Cheap to clone.
+/// The store of one directory. Cloning is cheap.
 #[derive(Clone)]
 pub struct LocalStore {
     index: Arc<Database>,
@@ -67,7 +69,8 @@ pub struct LocalStore {
 }
 
 impl LocalStore {
-    /// Opens the store in `directory`, creating both if they do not exist. Blocking.
+    /// Opens the store in `directory`. Creates the directory and the store if they do not exist. This call
+    /// blocks.
     pub fn open(directory: &Path) -> Result<Self, OpenError> {
         std::fs::create_dir_all(directory)
             .map_err(|source| OpenError::Directory { path: directory.to_owned(), source })?;
@@ -79,13 +82,13 @@ impl LocalStore {
         Ok(Self { index: Arc::new(index), vectors: Arc::new(vectors) })
     }
 
-    /// Verifies the file of the graph, the catalogue and the ledger as a whole.
+    /// Verifies the whole file that contains the graph, the metastore and the ledger.
     pub async fn verify_index(&self) -> Result<(), MaintenanceError> {
         let index = Arc::clone(&self.index);
         blocking("verify", schema::INDEX.file_name.to_owned(), move || index.verify()).await
     }
 
-    /// Verifies the file of cached vectors and each vector in it. A file that does not exist is valid: it is
+    /// Verifies the file of cached vectors and each vector in it. A missing file is valid, because it is
     /// created when it is needed.
     pub async fn verify_vectors(&self) -> Result<(), MaintenanceError> {
         if !self.vectors.exists() {
@@ -125,7 +128,7 @@ impl LocalStore {
     }
 }
 
-/// Runs `work` where blocking is allowed.
+/// Runs `work` on a thread that may block.
 async fn blocking<T, E>(
     operation: &'static str,
     key: String,

@@ -1,4 +1,4 @@
--- What catalogue and ledger keep: documents, and beside each what is asked for.
+-- The documents of metastore and ledger. Beside each document, columns contain the values that queries use.
 CREATE TABLE registry (
     id       INTEGER PRIMARY KEY CHECK (id = 1),
     document BLOB NOT NULL

@@ -1,20 +1,21 @@
-//! Tables of the index, and their migrations.
+//! Defines the tables of the index, and their migrations.
 //!
 //! `PRAGMA user_version` contains the version; version 0 is an empty file. The first migration creates the
-//! version after `too_old`, and each further migration the next version. Files up to `too_old` are refused;
-//! indexing again recreates their contents. A released migration never changes; new migrations are appended.
+//! version after `too_old`, and each further migration the next version. Files with a version up to `too_old`
+//! are refused. Their contents can be recreated by indexing again. A released migration never changes; new
+//! migrations are appended.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::fault::Fault;
 
-/// `CARN`: the application id of this store's files.
+/// The application id of this store's files: the letters `CARN`.
 const APPLICATION_ID: i32 = 0x4341_524E;
 
-/// Tables of one file.
+/// The tables of one file.
 pub(crate) struct Schema {
     pub(crate) file_name: &'static str,
-    /// The newest version that is no longer read; 0 if none.
+    /// The newest version that is no longer supported, or 0 if all versions are supported.
     too_old: usize,
     migrations: &'static [&'static str],
 }
@@ -28,17 +29,18 @@ pub(crate) static INDEX: Schema = Schema {
 pub(crate) static VECTORS: Schema =
     Schema { file_name: "vectors.db", too_old: 0, migrations: &[include_str!("vectors.sql"), VECTORS_WITH_CHECKS] };
 
-/// Since version 2 a checksum follows each vector. Vectors without one are computed again.
+/// Since version 2, a checksum follows each vector. Vectors without a checksum are deleted and computed
+/// again.
 const VECTORS_WITH_CHECKS: &str = "DELETE FROM vector;";
 
 impl Schema {
-    /// Creates the tables of an empty file, or migrates those of an older version, in one transaction.
+    /// Creates the tables of an empty file, or migrates the tables of an older version, in one transaction.
     pub(crate) fn apply(&self, connection: &mut Connection) -> Result<(), Fault> {
         if self.version(connection)? == self.newest() {
             return Ok(());
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Another process may have migrated while this one waited for the lock.
+        // Another process may have migrated the file while this process waited for the lock.
         let version = self.version(&transaction)?;
         for migration in &self.migrations[version.saturating_sub(self.too_old)..] {
             transaction.execute_batch(migration)?;

@@ -1,4 +1,5 @@
-//! The vector cache, in a separate file. Its loss costs time but no data.
+//! Stores the vector cache in a separate file. If this file is lost, its vectors must be computed again, but
+//! no data is lost.
 
 use std::sync::Arc;
 
@@ -83,14 +84,14 @@ fn get(connection: &Connection, tenant: &Tenant, keys: &[VectorKey]) -> Result<V
             continue;
         };
         let vector = select.query_row(params![space, key.content.0], |row| Ok(from_bytes(row.get_ref(0)?.as_blob()?)));
-        // A damaged one is made again, and replaced.
+        // A damaged vector is treated as missing. It is computed again and replaced.
         found.push(vector.optional()?.flatten());
     }
     Ok(found)
 }
 
 fn put(connection: &Connection, tenant: &Tenant, mut entries: Vec<Entry>) -> Result<(), Fault> {
-    // In the order of the table, so that its pages are written once each.
+    // The entries are inserted in the order of the table, so that each page is written only once.
     entries.sort_by(|(left, _), (right, _)| left.cmp(right));
     let mut insert =
         connection.prepare_cached("INSERT OR IGNORE INTO vector (space, content, vector) VALUES (?1, ?2, ?3)")?;
@@ -112,7 +113,7 @@ fn put(connection: &Connection, tenant: &Tenant, mut entries: Vec<Entry>) -> Res
     Ok(())
 }
 
-/// Keeps the first vector of a key, unless its checksum no longer matches.
+/// Replaces the stored vector of a key if its checksum does not match. Otherwise the stored vector is kept.
 fn replace_damaged(connection: &Connection, space: i64, content: &ContentHash, bytes: &[u8]) -> Result<(), Fault> {
     let mut select = connection.prepare_cached("SELECT vector FROM vector WHERE space = ?1 AND content = ?2")?;
     let is_sound = |row: &rusqlite::Row<'_>| Ok(from_bytes(row.get_ref(0)?.as_blob()?).is_some());
@@ -163,7 +164,7 @@ fn forget(connection: &Connection, dead: &[(i64, ContentHash)]) -> Result<u64, F
     Ok(num_removed)
 }
 
-/// The file, and the check of each vector.
+/// Verifies the file and the checksum of each vector.
 pub(crate) fn verify(vectors: &LazyDatabase) -> Result<(), Fault> {
     let database = vectors.get().map_err(Fault::in_cache)?;
     database.verify().and_then(|()| database.read(verify_each)).map_err(Fault::in_cache)
@@ -185,10 +186,10 @@ fn verify_each(connection: &Transaction<'_>) -> Result<(), Fault> {
     }
 }
 
-/// Bytes of the check behind a vector.
+/// Number of bytes of the checksum after a vector.
 const CHECK_BYTES: usize = 4;
 
-/// The vector, one byte a dimension, and the check of these bytes.
+/// Encodes a vector: one byte for each dimension, followed by the checksum of these bytes.
 fn to_bytes(vector: &DenseVector) -> Vec<u8> {
     let mut bytes: Vec<u8> = vector.0.iter().map(|value| value.cast_unsigned()).collect();
     let check = check_of(&bytes);
@@ -196,7 +197,7 @@ fn to_bytes(vector: &DenseVector) -> Vec<u8> {
     bytes
 }
 
-/// `None` if the bytes are not those that were written.
+/// Decodes a vector. Returns `None` if its checksum does not match.
 fn from_bytes(bytes: &[u8]) -> Option<DenseVector> {
     let (vector, check) = bytes.split_at_checked(bytes.len().checked_sub(CHECK_BYTES)?)?;
     (check_of(vector) == *check).then(|| DenseVector(vector.iter().map(|byte| byte.cast_signed()).collect()))

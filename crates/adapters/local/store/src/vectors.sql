@@ -1,4 +1,5 @@
--- A tenant and a model: vectors of one space can be compared and are cached apart from all others.
+-- A space is a tenant and a model. Only vectors of the same space can be compared, and each space is cached
+-- separately.
 CREATE TABLE space (
     id         INTEGER PRIMARY KEY,
     tenant     TEXT NOT NULL,

@@ -1,4 +1,4 @@
-//! The contracts of catalogue, ledger, graph store and vector cache, in SQLite.
+//! Checks the contracts of metastore, ledger, graph store and vector cache with SQLite.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use cairn_conformance::suite;
 use cairn_local_store::LocalStore;
 use cairn_metastore::Metastore;
 
-/// One store for all suites, as other adapters share one server. The faults come first: if they left damage,
-/// the suite that follows on the same store would fail.
+/// In each test, the planted faults and the suite share one store, as tests of other adapters share one
+/// server. The faults run first. If they leave damage, the suite on the same store fails.
 macro_rules! suites {
     ($($suite:ident: $port:path),+ $(,)?) => {$(
         #[tokio::test(flavor = "multi_thread")]
@@ -29,7 +29,7 @@ suites!(
     vector_cache: cairn_ports::VectorCache,
 );
 
-/// Catalogue, ledger, outbox and requests, made of the store's documents.
+/// Checks metastore, ledger, outbox and requests, which are built on the store's documents.
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_pass_suite_and_planted_faults_fail() -> Result<()> {
     let directory = tempfile::tempdir()?;

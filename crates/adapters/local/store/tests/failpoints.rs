@@ -1,5 +1,5 @@
-//! Tests a failed commit and a lost reply to a commit at every write. After a retry the result is the same as
-//! without the fault.
+//! Tests a failed commit and a lost reply to a commit at every write. After a retry, the result must be the
+//! same as without the fault.
 //!
 //! Needs the feature `failpoints`.
 #![cfg(feature = "failpoints")]
@@ -34,7 +34,7 @@ struct Scenario {
 }
 
 impl Scenario {
-    /// Repeats a step until it succeeds, as a caller with retries does. `Conflict` after a failure means that
+    /// Repeats a step until it succeeds, like a caller with retries. `Conflict` after a failure means that
     /// the first attempt succeeded.
     async fn until_done<T, E: PortError>(&self, step: impl AsyncFn() -> Result<T, E>) -> Result<Option<T>> {
         for attempt in 0..3 {
@@ -99,7 +99,7 @@ impl Scenario {
 
     async fn begin(&self, previous: Option<GenerationId>, now_ms: i64) -> Result<RunId> {
         let store = &self.store;
-        // A lease whose reply was lost expires.
+        // If the reply of a lease was lost, the lease must expire before the next attempt.
         let mut lease = None;
         for at_ms in [now_ms, now_ms + 100] {
             match runs(store).lease(self.repository, at_ms, 50).await {
@@ -149,7 +149,8 @@ impl Scenario {
         }
     }
 
-    /// Performs every kind of write, each repeated until it succeeds. Returns the visible records after each.
+    /// Performs every kind of write, and repeats each write until it succeeds. Returns the visible records
+    /// after each write.
     async fn play(&self) -> Result<Vec<String>> {
         let (store, repository) = (&self.store, self.repository);
         let mut seen = Vec::new();

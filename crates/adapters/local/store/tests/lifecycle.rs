@@ -1,4 +1,5 @@
-//! A run from lease to sweep. Checks the store's own file, which the suites of the ports cannot see.
+//! Tests a run from the lease to the sweep. Also checks the store's files, which the suites of the ports
+//! cannot check.
 
 use std::sync::Arc;
 
@@ -201,7 +202,7 @@ async fn damaged_file_error_names_the_remedy() -> anyhow::Result<()> {
     check_refused(directory.path(), "delete the index directory and index again")
 }
 
-/// Nodes and edges that fill some hundred pages.
+/// Stages nodes and edges that fill several hundred pages.
 async fn stage_many(fixture: &Fixture) -> anyhow::Result<usize> {
     let names: Vec<String> = (0..4000).map(|number| format!("folder{}/file{number}.py", number % 50)).collect();
     let nodes: Vec<NodeRecord> = names.iter().map(|name| fixture.node(name)).collect();
@@ -215,7 +216,7 @@ async fn stage_many(fixture: &Fixture) -> anyhow::Result<usize> {
     Ok(count)
 }
 
-/// Reads and verifies everything. Returns the number of records if no fault is found.
+/// Reads and verifies all records. Returns the number of records if no fault is found.
 async fn read_all(directory: &std::path::Path, repository: RepositoryId) -> anyhow::Result<usize> {
     let store = LocalStore::open(directory)?;
     let (view, scope) = (runs(&store).view().await?, Scope::all(Tenant::local()));
@@ -255,7 +256,7 @@ async fn any_damage_is_detected_and_names_the_remedy() -> anyhow::Result<()> {
         }
         std::fs::write(copy.path().join("cairn.db"), bytes)?;
         match read_all(copy.path(), repository).await {
-            // The damaged byte is part of no record.
+            // The damaged byte is not part of a record.
             Ok(count) => assert_eq!(count, expected, "round {round}: records are missing without an error"),
             Err(error) => {
                 let chain = format!("{error:#}");

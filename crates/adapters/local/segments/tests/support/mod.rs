@@ -1,4 +1,4 @@
-//! Chunks, views and a store in a folder of its own, for the tests of this crate.
+//! Creates chunks, views and points for the tests of this crate.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(crate) fn everything() -> Scope {
     Scope::all(Tenant::local())
 }
 
-/// A view that sees the generations below `next`, except the hidden ones.
+/// A view of the generations below `next`, except the hidden generations.
 pub(crate) fn view(next: u64, hidden: &[u64]) -> View {
     View {
         seq: PublishedSeq(next),
@@ -33,7 +33,7 @@ pub(crate) fn part(number: u32) -> PartId {
     PartId { stage: StageName::Embed, number }
 }
 
-/// A chunk whose fields follow from its path, line and text.
+/// A chunk whose fields are derived from its path, line and text.
 pub(crate) fn chunk(repository: RepositoryId, path: &str, line: u32, text: &str) -> ChunkRecord {
     let path = RepoPath::parse(path).expect("a valid path");
     let content_hash = ContentHash::of(text);

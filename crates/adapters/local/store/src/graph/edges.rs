@@ -1,5 +1,5 @@
-//! Edges as rows: lists of edges by source and generation, the ends of retired edges, and the sources that
-//! refer to each target.
+//! Reads and writes edges. The rows are lists of edges by source and generation, the ends of retired edges,
+//! and the sources that refer to each target.
 
 use cairn_domain::{EdgeKey, EdgeRecord, NodeKey, RepositoryId};
 use cairn_ports::StagedGraph;
@@ -11,7 +11,7 @@ use crate::graph::identity::node_key;
 use crate::graph::lists::{self, ListedEdge, Ordinals, Sites};
 use crate::graph::staging::{Staging, touched_sources};
 
-/// A stored edge: its position and the interval in which it is visible.
+/// A stored edge with its position in the list and the interval in which it is visible.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoredEdge {
     pub(crate) source: i64,
@@ -87,7 +87,7 @@ fn staged_list(staging: &Staging<'_>, source: i64) -> Result<Vec<ListedEdge>, Fa
     payload.map_or(Ok(Vec::new()), |payload| decode(source, &payload))
 }
 
-/// Adds the edges that are not in the list yet; returns their targets.
+/// Adds the edges that are not in the list yet. Returns the targets of these edges.
 fn append(
     staging: &Staging<'_>,
     source: i64,
@@ -144,8 +144,8 @@ fn insert_pairs(connection: &Connection, mut pairs: Vec<(i64, i64)>) -> Result<(
     Ok(())
 }
 
-/// Ends the visible versions of the keys. A key does not contain its source, so the sources that this part
-/// touches are searched first. All lists of the owner are read only for a key that none of them contains.
+/// Ends the visible versions of the retired keys. A key does not contain its source, so the sources that this
+/// part touches are searched first. All lists of the owner are read only if a key is not found there.
 pub(crate) fn retire(staging: &mut Staging<'_>, staged: &StagedGraph) -> Result<(), Fault> {
     let mut wanted: FxHashSet<EdgeKey> = staged.retired_edges.iter().copied().collect();
     if wanted.is_empty() {
@@ -184,15 +184,17 @@ fn retire_from(staging: &Staging<'_>, source: i64, wanted: &mut FxHashSet<EdgeKe
             end.execute(params![source, stored.owner, stored.gen_from, stored.position, generation])?;
         }
     }
-    // All versions of an edge have one source, so a key that was found here is nowhere else.
+    // All versions of an edge have the same source, so a key that was found here is in no other source's
+    // lists.
     for key in found {
         wanted.remove(&key);
     }
     Ok(())
 }
 
-/// Removes the edges at the given positions from a list, and the list if it becomes empty. Later positions
-/// move up, with their ends. Returns the nodes that the list referred to.
+/// Removes the edges at the given positions from a list, and removes the list if it becomes empty. Later
+/// edges move up, and the rows of their ends are changed to the new positions. Returns the nodes to which the
+/// list referred.
 pub(crate) fn remove_from_list(
     connection: &Connection,
     (source, owner, gen_from): (i64, i64, u64),
@@ -227,7 +229,7 @@ pub(crate) fn remove_from_list(
     Ok(targets)
 }
 
-/// The record of a stored edge.
+/// Converts a stored edge to a record.
 pub(crate) fn record(stored: &StoredEdge, owner: RepositoryId, source: NodeKey, target: NodeKey) -> EdgeRecord {
     EdgeRecord {
         key: stored.edge.key(owner, source, target),

@@ -1,4 +1,4 @@
-//! Identities: keys of repositories, paths and nodes, as the small numbers that rows refer to.
+//! Maps the keys of repositories, paths and nodes to identities: small numbers to which rows refer.
 
 use cairn_domain::{Key128, NodeKey, RepositoryId, Tenant};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -25,11 +25,11 @@ pub(crate) fn make_owner(connection: &Connection, tenant: &Tenant, repository: R
     }
 }
 
-/// Paths of one owner, interned.
+/// Interns the paths of one owner.
 pub(crate) struct Paths<'a> {
     connection: &'a Connection,
     owner: i64,
-    /// The last one: records come sorted by path.
+    /// The last path with its number. It is cached because records are sorted by path.
     last: Option<(String, i64)>,
 }
 
@@ -61,11 +61,11 @@ impl<'a> Paths<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Identity {
     pub(crate) id: i64,
-    /// Allocated in this transaction: no record of the node is stored yet.
+    /// Whether the number was allocated in this transaction, so that no record of the node is stored yet.
     pub(crate) is_new: bool,
 }
 
-/// Node keys as numbers, while something is staged.
+/// The numbers of node keys, cached for one staging transaction.
 pub(crate) struct Identities<'a> {
     connection: &'a Connection,
     known: FxHashMap<NodeKey, Identity>,
@@ -103,7 +103,7 @@ pub(crate) fn node_key(connection: &Connection, id: i64) -> Result<NodeKey, Faul
     key.map(|key| NodeKey(Key128(key))).ok_or_else(|| Fault::damaged(format!("node {id} has no key")))
 }
 
-/// Four bytes of the key as a number that SQLite stores in four bytes.
+/// The first four bytes of the key as a number, which SQLite stores in at most four bytes.
 fn prefix(key: NodeKey) -> i32 {
     let [a, b, c, d, ..] = key.0.0;
     i32::from_be_bytes([a, b, c, d])

@@ -1,12 +1,15 @@
-//! The bytes of an edge list: every edge of one source that began with one generation, about five bytes each.
+//! Encodes edge lists. A list contains all edges of one source that began with the same generation, with
+//! about five bytes for each edge.
 //!
-//! An edge consists of a head byte (kind, resolution, two flags), the target and the line as differences from
-//! the edge before, and the fields that the flags announce: a confidence other than 100, and the site. The
-//! key of an edge is a hash of owner, source, kind, target and the ordinal of the site. Only the ordinal is
-//! stored, because the rest is known from the list. The ordinal is omitted if it is the number of earlier
-//! edges with this kind and target. A key that is made in another way is stored whole.
+//! An edge consists of a head byte (kind, resolution, two flags), the target, the line and optional fields.
+//! The target and the line are stored as differences from the previous edge. The flags state which optional
+//! fields follow: a confidence other than 100, and the site. The key of an edge is a hash of owner, source,
+//! kind, target and the ordinal of the site. Only the ordinal is stored, because the list contains the other
+//! values. The ordinal is omitted if it equals the number of earlier edges with the same kind and target. A
+//! key that is not such a hash is stored completely.
 //!
-//! A list ends with a checksum, because SQLite has none: a damaged list must not be read as other edges.
+//! A list ends with a checksum, because SQLite has no checksums and a damaged list must not be decoded as
+//! different edges.
 
 use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, Key128, NodeKey, RepositoryId, Resolution};
 use cairn_wire::{Decode, DecodeError, Encode, Reader};
@@ -16,17 +19,17 @@ const SITE_FOLLOWS: u8 = 0x40;
 const CONFIDENCE_FOLLOWS: u8 = 0x80;
 const KIND_BITS: u8 = 4;
 const CHECKSUM_BYTES: usize = 4;
-/// How many ordinals past the expected one are tried before a key is stored whole.
+/// A key is stored completely if its ordinal exceeds the expected ordinal by at least this number.
 const ORDINALS_TRIED: u32 = 16;
 
-/// The parts of an edge's key other than its ends.
+/// The part of an edge's key that does not follow from owner, source, kind and target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Site {
     Ordinal(u32),
     Key(EdgeKey),
 }
 
-/// An edge in its list.
+/// An edge in an edge list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ListedEdge {
     pub(crate) kind: EdgeKind,
@@ -59,8 +62,8 @@ impl ListedEdge {
     }
 }
 
-/// The ordinals of keys, for one source, kind and target at a time. Each key is derived only once, in any
-/// order of the edges of one line.
+/// Finds the ordinals of keys, for one source, kind and target at a time. The derived keys are cached, so
+/// each key is derived about once, whatever the order of the edges is.
 #[derive(Default)]
 pub(crate) struct Sites {
     of: Option<(NodeKey, EdgeKind, NodeKey)>,
@@ -85,7 +88,7 @@ impl Sites {
     }
 }
 
-/// Counts edges of equal kind and target, as writer and reader of a list both do.
+/// Counts the edges of each kind and target. The writer and the reader of a list must count in the same way.
 #[derive(Default)]
 pub(crate) struct Ordinals(FxHashMap<(EdgeKind, i64), u32>);
 
@@ -125,8 +128,8 @@ pub(crate) fn encode(source: i64, edges: &[ListedEdge]) -> Vec<u8> {
     out
 }
 
-/// FNV-1a of 32 bits over the source and the edges. It suffices, because lists have few bytes and only
-/// accidental damage must be detected.
+/// Computes FNV-1a with 32 bits over the source and the edges. This is sufficient, because lists have few
+/// bytes and only accidental damage must be detected.
 fn checksum(source: i64, edges: &[u8]) -> [u8; CHECKSUM_BYTES] {
     let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     source.to_le_bytes().iter().chain(edges).fold(0x811C_9DC5, step).to_le_bytes()

@@ -1,4 +1,4 @@
-//! Patterns: few and read whole, so each version is one row of bytes.
+//! Stores patterns. They are few and are always read completely, so each version is one row of bytes.
 
 use cairn_domain::{PatternKey, PatternRecord, Scope, View};
 use cairn_wire::{Decode, Encode, Reader};

@@ -1,4 +1,4 @@
-//! Reading the graph: nodes by key, neighbours, and everything of a repository by pages.
+//! Reads the graph: nodes by key, neighbours, and all records of a repository in pages.
 
 use std::rc::Rc;
 
@@ -13,7 +13,8 @@ use crate::graph::identity::{find_node, find_owner, node_key};
 use crate::graph::nodes::read_block;
 use crate::graph::visibility::Visibility;
 
-/// Records per page, at least: a page ends with the last record of a node.
+/// Minimum number of records of a page, except the last page. A page always ends with the last record of a
+/// node.
 const PAGE_RECORDS: usize = 8192;
 
 /// The row of a visible version.
@@ -26,7 +27,7 @@ struct VisibleNode {
     slot: usize,
 }
 
-/// The reads of one question, with the rows that it has already read.
+/// Reads the graph for one query, and caches the rows that are already read.
 pub(crate) struct GraphReader<'a> {
     connection: &'a Connection,
     visibility: Visibility<'a>,
@@ -93,7 +94,7 @@ impl<'a> GraphReader<'a> {
         Ok((neighbours, total))
     }
 
-    /// Stored edges at a node. Sources that are not visible are not even read.
+    /// The stored edges that start or end at a node. The edges of sources that are not visible are not read.
     fn edges_at(&mut self, node: i64, direction: Direction) -> Result<Vec<StoredEdge>, Fault> {
         if direction == Direction::Out {
             return edges_of(self.connection, node);
@@ -162,7 +163,8 @@ impl<'a> GraphReader<'a> {
         self.edge_record(stored, owner).map(Some)
     }
 
-    /// The edge's owner, if owner and edge are visible. The ends of the edge are checked separately.
+    /// The owner of the edge, if the owner and the edge are visible. The source and the target of the edge
+    /// are checked separately.
     fn visible_owner(&mut self, stored: &StoredEdge) -> Result<Option<RepositoryId>, Fault> {
         if !self.visibility.sees(stored.gen_from, stored.gen_to) {
             return Ok(None);
@@ -180,7 +182,7 @@ impl<'a> GraphReader<'a> {
         Ok(self.visibility.repository(owner)?.map(|_| owner))
     }
 
-    /// The version of the node that the question sees.
+    /// The version of the node that is visible for the query.
     fn visible(&mut self, id: i64) -> Result<Option<Rc<VisibleNode>>, Fault> {
         if let Some(known) = self.visible.get(&id) {
             return Ok(known.clone());

@@ -1,4 +1,4 @@
-//! Staging: writes the records of one part of a run in one transaction.
+//! Writes the records of one part of a run in one transaction.
 
 use cairn_domain::{NodeKey, NodeRecord, RepositoryId, RunId, RunState};
 use cairn_ports::StagedGraph;
@@ -20,7 +20,7 @@ pub(crate) fn stage(connection: &Connection, staging: cairn_ports::Staging, stag
     }
     let owner = make_owner(connection, &staging.tenant, run.repository)?;
     let mut staging = Staging::new(connection, staging, owner);
-    // Edges come first: they search for retired edges among the nodes that this part touches.
+    // Edges are retired first, because the retired edges are searched at the nodes that this part touches.
     edges::retire(&mut staging, &staged)?;
     retire_nodes(&staging, &staged.retired_nodes)?;
     patterns::retire(&staging, &staged.retired_patterns)?;
@@ -29,7 +29,7 @@ pub(crate) fn stage(connection: &Connection, staging: cairn_ports::Staging, stag
     patterns::insert(&staging, &staged.patterns)
 }
 
-/// A generation writes only records that its repository owns.
+/// Returns an error if a record does not belong to the repository of the run.
 fn check_owner(repository: RepositoryId, staged: &StagedGraph) -> Result<(), Fault> {
     let is_foreign = staged.nodes.iter().any(|node| node.repository != repository)
         || staged.edges.iter().any(|edge| edge.owner != repository)
@@ -45,7 +45,7 @@ fn is_aborted(connection: &Connection, run: RunId) -> Result<bool, Fault> {
 }
 
 fn insert_nodes(staging: &mut Staging<'_>, mut nodes: Vec<NodeRecord>) -> Result<(), Fault> {
-    // Neighbours get neighbouring numbers and share blocks.
+    // After sorting, adjacent nodes get consecutive numbers and share blocks.
     nodes.sort_by(|left, right| position(left).cmp(&position(right)));
     let gen_from = staging.run.generation.0;
     let connection = staging.connection;

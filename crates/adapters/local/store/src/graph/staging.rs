@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use crate::fault::Fault;
 use crate::graph::identity::{Identities, find_node};
 
-/// The run that stages, its owner and the identities of the nodes that it names.
+/// The run that stages records, its owner, and the identities of the nodes that the records contain.
 pub(crate) struct Staging<'a> {
     pub(crate) connection: &'a Connection,
     pub(crate) run: RunId,
@@ -29,8 +29,8 @@ impl<'a> Staging<'a> {
     }
 }
 
-/// Numbers of the sources whose lists may contain edges that a part retires: the nodes and sources that it
-/// writes or retires.
+/// The numbers of the nodes whose lists may contain edges that a part retires: the nodes that the part writes
+/// or retires, and the sources of its edges.
 pub(crate) fn touched_sources(connection: &Connection, staged: &StagedGraph) -> Result<FxHashSet<i64>, Fault> {
     let nodes = staged.nodes.iter().map(|node| node.key);
     let sources = staged.edges.iter().map(|edge: &EdgeRecord| edge.source);

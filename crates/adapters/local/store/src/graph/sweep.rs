@@ -1,7 +1,7 @@
-//! Sweeping: removes the data that no view can see, reverts generations that were never published, and frees
-//! space.
+//! Sweeps the graph: removes the data that is visible in no view, reverts generations that were never
+//! published, and frees space.
 //!
-//! Every step finds its records by generation and owner, so running it again finds nothing.
+//! Every step selects its records by generation and owner, so a second run of the same step finds no records.
 
 use cairn_domain::{GenerationId, RepositoryId, Tenant};
 use rusqlite::{Connection, Params, params};
@@ -12,7 +12,7 @@ use crate::graph::edges::remove_from_list;
 use crate::graph::identity::find_owner;
 use crate::graph::nodes::{BlockWriter, NewVersion, read_block, release, remove_versions};
 
-/// The identity of an edge list: source, owner, generation.
+/// The identity of an edge list: source, owner and generation.
 type ListKey = (i64, i64, u64);
 
 pub(crate) fn retired(
@@ -133,7 +133,7 @@ fn remove_list_edges(
     Ok(())
 }
 
-/// Removes the identities that nothing refers to.
+/// Removes the identities to which no record refers.
 fn forget_nodes(connection: &Connection, nodes: &FxHashSet<i64>) -> Result<(), Fault> {
     let mut delete = connection.prepare_cached(
         "DELETE FROM node WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM node_version WHERE node = ?1)
@@ -155,10 +155,11 @@ fn forget_paths(connection: &Connection, owner: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Moves the live versions out of blocks that contain mostly dead versions.
+/// Moves the live versions of blocks with mostly dead versions to new blocks.
 pub(crate) fn repack(connection: &Connection, repository: RepositoryId) -> Result<(), Fault> {
     let Some(owner) = find_owner(connection, repository)? else { return Ok(()) };
-    // Blocks are few; the versions in them are many, and need not be read if no block is sparse.
+    // The few blocks are checked first, because the many versions in them need not be read if no block is
+    // sparse.
     let is_sparse = "SELECT 1 FROM node_block WHERE live * 2 < slots LIMIT 1";
     if !connection.prepare_cached(is_sparse)?.exists([])? {
         return Ok(());
@@ -188,7 +189,7 @@ pub(crate) fn repack(connection: &Connection, repository: RepositoryId) -> Resul
 
 /// Returns free pages to the file system and restarts the log.
 pub(crate) fn give_back_space(connection: &Connection) -> Result<(), Fault> {
-    // Frees a page with each step.
+    // Each step of the statement frees one page.
     let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
     let mut steps = vacuum.query([])?;
     while steps.next()?.is_some() {}

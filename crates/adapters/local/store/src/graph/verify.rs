@@ -1,4 +1,4 @@
-//! Verification: reads all records of a repository and compares the data that is stored twice.
+//! Verifies the graph: reads all records of a repository, and compares the data that is stored twice.
 
 use cairn_domain::RepositoryId;
 use rusqlite::{Connection, params};
@@ -20,7 +20,7 @@ pub(crate) fn verify(connection: &Connection, repository: RepositoryId) -> Resul
     Ok(())
 }
 
-/// Each version's row agrees with its record in the block.
+/// Checks that the row of each version agrees with its record in the block.
 fn verify_nodes(connection: &Connection, owner: i64) -> Result<(), Fault> {
     let mut select = connection.prepare_cached(
         "SELECT node, block, slot, name, line, path.path FROM node_version LEFT JOIN path ON path.id = node_version.path
@@ -49,7 +49,7 @@ fn verify_nodes(connection: &Connection, owner: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Every edge has both ends, and can be found from its target.
+/// Checks that the source and the target of every edge exist, and that the edge can be found from its target.
 fn verify_edges(connection: &Connection, owner: i64) -> Result<(), Fault> {
     let mut select = connection.prepare_cached("SELECT DISTINCT source FROM edge_list WHERE owner = ?1")?;
     let mut is_known = connection.prepare_cached("SELECT 1 FROM edge_in WHERE target = ?1 AND source = ?2")?;

@@ -1,4 +1,4 @@
-//! Visibility of rows for one query: its view and its scope. Readers check every row.
+//! Decides which rows are visible for one query, by its view and its scope. Readers check every row.
 
 use cairn_domain::{GenerationId, Interval, Key128, RepositoryId, Scope, View};
 use rusqlite::{Connection, OptionalExtension};

@@ -1,4 +1,4 @@
-//! Writing documents: only those that a command changed.
+//! Writes the documents that a command changed.
 
 use cairn_domain::{Lane, PartEnd, RepositoryId, RunState, StageName};
 use cairn_runs::{Documents, EndedPart, Publication, Registry, RepositoryDocument, RunDocument};
@@ -124,7 +124,7 @@ fn forget_repository(connection: &Connection, id: RepositoryId) -> Result<(), Fa
     Ok(())
 }
 
-/// Interactive ones come first.
+/// The number of a lane in the file. Interactive requests sort first.
 fn lane_number(lane: Lane) -> u8 {
     match lane {
         Lane::Interactive => 0,
@@ -132,7 +132,7 @@ fn lane_number(lane: Lane) -> u8 {
     }
 }
 
-/// Numbers of states in the file, fixed for ever.
+/// The number of a state in the file. These numbers never change.
 pub(crate) fn state_number(state: RunState) -> u8 {
     match state {
         RunState::Running => 0,
@@ -143,7 +143,7 @@ pub(crate) fn state_number(state: RunState) -> u8 {
     }
 }
 
-/// Numbers of stages in the file, fixed for ever.
+/// The number of a stage in the file. These numbers never change.
 pub(super) fn stage_number(stage: StageName) -> u8 {
     match stage {
         StageName::Sync => 0,

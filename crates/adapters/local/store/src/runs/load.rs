@@ -1,4 +1,4 @@
-//! Reading documents.
+//! Reads documents.
 
 use cairn_domain::{GenerationId, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, StageName, View};
 use cairn_ports::{RepositoryQuery, RunQuery};
@@ -22,7 +22,7 @@ pub(super) fn documents(connection: &Connection, reach: Reach) -> Result<Documen
     if let Some(generation) = reach.run.map(|run| run.generation).or(unfinished) {
         documents.run = one_run(connection, generation)?;
     }
-    // A run is named by its repository as well.
+    // The id of a run also contains its repository, so a run of another repository does not match.
     let is_other = |run: &RunDocument| reach.run.is_some_and(|wanted| wanted != run.ledger.id);
     if documents.run.as_ref().is_some_and(is_other) {
         documents.run = None;
@@ -128,7 +128,7 @@ pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Vec<RunD
     }
 }
 
-/// The rows of a statement for each of the repositories, newest first. The statement is prepared once.
+/// Runs a query for each of the repositories, and returns all found runs, newest first.
 fn of_each(
     repositories: &[RepositoryId],
     find: impl Fn(RepositoryId) -> Result<Vec<RunDocument>, Fault>,
@@ -167,7 +167,7 @@ fn stage(number: u8) -> Result<StageName, Fault> {
     found.copied().ok_or_else(|| Fault::damaged(format!("a stage of number {number}")))
 }
 
-/// The documents in the only column that a statement selects.
+/// Decodes the documents in the only column that a statement selects.
 fn documents_of<T: Decode>(connection: &Connection, sql: &str, key: impl Params) -> Result<Vec<T>, Fault> {
     let mut select = connection.prepare_cached(sql)?;
     let mut rows = select.query(key)?;

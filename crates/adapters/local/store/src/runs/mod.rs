@@ -1,5 +1,5 @@
-//! Documents of catalogue and ledger in SQLite: each change in one transaction that holds the write lock from
-//! its first statement, so that all commands run one after the other.
+//! Stores the documents of metastore and ledger in SQLite. Each change is one transaction that has the write
+//! lock from its first statement, so all commands run one after the other.
 
 mod keep;
 mod load;
@@ -45,7 +45,7 @@ impl RunDocuments for LocalStore {
     }
 
     async fn forget_publications(&self, until_ms: i64) -> Result<(), RunDocumentsError> {
-        // A sweep that finds nothing writes nothing.
+        // If there is nothing to remove, no write transaction is started.
         if !self.read("forget_publications", "", move |connection| load::has_publications(connection, until_ms)).await?
         {
             return Ok(());
@@ -55,7 +55,7 @@ impl RunDocuments for LocalStore {
     }
 }
 
-/// Allocations and publications of generations, and decisions of users, survive a power cut.
+/// Allocations and publications of generations, and decisions of users, must survive a power cut.
 fn durability(command: &str) -> Durability {
     match command {
         "lease" | "renew" | "end_part" | "sent" | "send_again" | "mark_swept" | "forget_aborted"
