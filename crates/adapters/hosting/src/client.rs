@@ -1,5 +1,5 @@
-//! Sends one GET request within limits, repeats it after a transient failure, and waits when the service asks
-//! to wait.
+//! Sends one GET request within its limits, repeats it after a transient failure, and waits when the service
+//! requests a wait.
 
 use std::error::Error;
 use std::time::{Duration, SystemTime};
@@ -17,10 +17,10 @@ use crate::http_reply::HttpReply;
 use crate::resolver::{PrivateAddress, PublicOnly};
 use crate::wait::wait_of;
 
-/// Maximum of one reply. A hundred repositories take about a megabyte at GitHub, whose entries are the
-/// longest.
+/// Maximum length of one reply. GitHub has the longest entries; a hundred of its repositories take about a
+/// megabyte.
 const MAX_BODY_BYTES: usize = 32 << 20;
-/// Number of times that a request is sent before the listing fails.
+/// Maximum number of times that a request is sent before the listing fails.
 const ATTEMPTS: u32 = 3;
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct ServiceClient {
     retry_pause: Duration,
 }
 
-/// Why a request has no reply. The error contains neither the address nor the token.
+/// The reason why a request has no reply. The error contains neither the address nor the token.
 type NoReply = (ErrorKind, Box<dyn Error + Send + Sync>);
 
 impl ServiceClient {
@@ -40,8 +40,8 @@ impl ServiceClient {
         token: Option<Secret>,
         sources: &Sources,
     ) -> Result<Self, reqwest::Error> {
-        // The first provider of the process is kept. Any provider is sufficient, but without one the builder
-        // panics.
+        // Only the first provider that is installed in a process is used. Any provider is sufficient, but
+        // without a provider the builder panics.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .default_headers(headers(config.kind, token.as_ref()))
@@ -57,8 +57,8 @@ impl ServiceClient {
         Ok(Self { client: builder.build()?, foreign: ForeignText::new(token), max_wait, retry_pause })
     }
 
-    /// Returns a reply that is neither an internal failure of the service nor a refusal because of its rates.
-    /// `key` names the object of the request in errors.
+    /// Sends the request until the reply is neither an internal failure of the service nor a refusal because
+    /// of a rate limit. `key` names the object of the request in errors.
     pub(crate) async fn get(&self, url: &Url, operation: &'static str, key: &str) -> Result<HttpReply, HostingError> {
         let mut attempt = 1;
         loop {
@@ -85,15 +85,15 @@ impl ServiceClient {
         }
     }
 
-    /// Waits as long as the service asks. Returns `Throttled` at once if that is too long.
+    /// Waits as long as the service requests. Returns `Throttled` at once if that wait is too long.
     pub(crate) async fn wait(&self, wait: Duration, operation: &'static str, key: &str) -> Result<(), HostingError> {
         if wait > self.max_wait {
             let message = format!("the service's limit is used up for another {} s", wait.as_secs());
             let kind = ErrorKind::Throttled { retry_after: Some(wait) };
             return Err(HostingError::new(kind, operation, key).because(message));
         }
-        tracing::debug!(organisation = key, seconds = wait.as_secs(), "the hosting service asks to wait");
-        // With a wait of zero the same request would be repeated without a pause.
+        tracing::debug!(organisation = key, seconds = wait.as_secs(), "the hosting service requests a wait");
+        // Without a minimum, a wait of zero would repeat the same request without a pause.
         tokio::time::sleep(wait.max(self.retry_pause)).await;
         Ok(())
     }
@@ -133,7 +133,8 @@ fn headers(kind: ServiceKind, token: Option<&Secret>) -> HeaderMap {
         headers.insert("x-github-api-version", HeaderValue::from_static("2022-11-28"));
     }
     let scheme = if kind == ServiceKind::Gitea { "token" } else { "Bearer" };
-    // The constructor of secrets has checked that they are usable in a header.
+    // The result is always `Ok`, because the constructor of secrets has checked that they are usable in a
+    // header.
     if let Some(mut value) = token.and_then(|token| HeaderValue::try_from(format!("{scheme} {}", token.expose())).ok())
     {
         value.set_sensitive(true);

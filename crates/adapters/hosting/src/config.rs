@@ -1,4 +1,4 @@
-//! Settings: the organisation and its hosting service.
+//! Settings of an organisation and its hosting service.
 
 use std::time::Duration;
 
@@ -17,18 +17,18 @@ pub enum ServiceKind {
     Gitea,
 }
 
-/// The kind of owner.
+/// The kind of account that owns the repositories.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Owner {
-    /// An organisation; at GitLab a group with all groups below it.
+    /// An organisation. At GitLab this is a group together with all groups below it.
     #[default]
     #[serde(alias = "group")]
     Organisation,
     User,
 }
 
-/// Which of a repository's addresses is used.
+/// The address of a repository that is used to clone it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CloneOver {
@@ -37,7 +37,7 @@ pub enum CloneOver {
     Ssh,
 }
 
-/// One organisation of one service.
+/// Settings of one organisation of one service.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostingConfig {
@@ -46,30 +46,30 @@ pub struct HostingConfig {
     pub owner: String,
     #[serde(default)]
     pub owner_is: Owner,
-    /// Address of the API. GitHub: `https://api.github.com`, or `https://HOST/api/v3` of an Enterprise
-    /// server. GitLab and Gitea: the address of the web pages, e.g. `https://git.example`. Default for
-    /// GitLab: `https://gitlab.com`.
+    /// Address of the API. For GitHub this is `https://api.github.com` (the default), or
+    /// `https://HOST/api/v3` of an Enterprise server. For GitLab and Gitea it is the address of the web
+    /// pages, such as `https://git.example`. The default for GitLab is `https://gitlab.com`.
     pub url: Option<String>,
-    /// Without a token only public repositories are listed. The token needs no permission except to read the
-    /// list.
+    /// Token for the API. Without a token only public repositories are listed. The token needs only the
+    /// permission to read the list.
     pub token: Option<SecretReference>,
     #[serde(default)]
     pub clone_over: CloneOver,
     /// The host from which repositories are cloned, if it differs from the host of the API.
     pub clone_host: Option<String>,
-    /// A longer list is an error.
+    /// Maximum number of repositories. A longer list is an error.
     #[serde(default = "default::max_repositories")]
     pub max_repositories: usize,
-    /// Time for one reply.
+    /// Time limit for one reply.
     #[serde(default = "default::request_timeout_ms")]
     pub request_timeout_ms: u64,
-    /// Time for the whole list, including waits.
+    /// Time limit for the whole list, including waits.
     #[serde(default = "default::timeout_seconds")]
     pub timeout_seconds: u64,
-    /// Longest wait that the service may ask for. A longer one ends the listing.
+    /// Longest wait that the service may request. A longer wait ends the listing.
     #[serde(default = "default::max_wait_seconds")]
     pub max_wait_seconds: u64,
-    /// Pause before a failed request is sent again. It doubles each time.
+    /// Pause before a failed request is sent again. It doubles after each attempt.
     #[serde(default = "default::retry_pause_ms")]
     pub retry_pause_ms: u64,
 }
@@ -96,8 +96,8 @@ mod default {
     }
 }
 
-/// Settings that cannot be used, with all their faults. Contains no URL: it may contain a credential by
-/// mistake.
+/// All faults of settings that cannot be used. The messages contain no URL, because a URL may contain a
+/// credential by mistake.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("invalid settings of the hosting service: {}", faults.join("; "))]
 pub struct InvalidConfig {
@@ -105,7 +105,7 @@ pub struct InvalidConfig {
 }
 
 impl HostingConfig {
-    /// Reports all faults at once, except those against the operator's rules on addresses.
+    /// Reports all faults at once, except violations of the operator's rules on addresses.
     pub fn validate(&self) -> Result<(), InvalidConfig> {
         let mut faults = self.url_faults();
         let mut check = |is_right: bool, fault: &str| {
@@ -151,7 +151,7 @@ impl HostingConfig {
         faults
     }
 
-    /// Faults against the operator's rules on addresses. The same rules apply to cloning.
+    /// Returns violations of the operator's rules on addresses. The same rules apply to cloning.
     pub(crate) fn policy_faults(&self, sources: &Sources) -> Vec<String> {
         let mut faults = Vec::new();
         let Some(url) = self.base() else { return faults };
@@ -181,7 +181,7 @@ impl HostingConfig {
         Url::parse(self.url_text()?).ok()
     }
 
-    /// An address of the API. The parts of `path` are escaped here.
+    /// Returns an address of the API. This function escapes the parts of `path`.
     pub(crate) fn endpoint(&self, path: &[&str]) -> Option<Url> {
         let mut url = self.base()?;
         let prefix: &[&str] = match self.kind {
@@ -193,7 +193,7 @@ impl HostingConfig {
         Some(url)
     }
 
-    /// The organisation whose repositories are listed.
+    /// Returns the organisation whose repositories are listed.
     pub fn organisation(&self) -> Organisation {
         let host = self.base().and_then(|url| {
             let host = url.host_str()?.to_owned();
@@ -202,11 +202,12 @@ impl HostingConfig {
         Organisation { host: host.unwrap_or_default(), name: self.owner.clone() }
     }
 
-    /// The only host that addresses of repositories may have.
+    /// Returns the only host that addresses of repositories may have.
     pub(crate) fn clone_host(&self) -> String {
         let host = self.base().and_then(|url| url.host_str().map(ToOwned::to_owned)).unwrap_or_default();
         let host = self.clone_host.clone().unwrap_or(host).to_ascii_lowercase();
-        // Only GitHub has its API on a host of its own.
+        // GitHub's API has a different host than its repositories. With the other services, both have the
+        // same host.
         if host == "api.github.com" { "github.com".to_owned() } else { host }
     }
 

@@ -1,9 +1,10 @@
-//! Text that the service sends, for messages and records.
+//! Cleans text that the service sends, so that messages and records can contain it.
 
 use cairn_config::Secret;
 use cairn_redaction::Untrusted;
 
-/// Makes text of the service fit for use. A service may repeat our token, so the token is removed first.
+/// Makes text of the service safe to use. A service may repeat our token in its text, so the token is removed
+/// first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ForeignText {
     token: Option<Secret>,
@@ -14,7 +15,7 @@ impl ForeignText {
         Self { token }
     }
 
-    /// Redacted, escaped, bounded, and in a message marked as a quotation.
+    /// Returns the text for messages: redacted, escaped, limited in length, and marked as a quotation.
     pub(crate) fn quoted(&self, text: &str) -> Untrusted {
         match &self.token {
             Some(token) => Untrusted::new(&text.replace(token.expose(), "[token]")),
@@ -22,7 +23,8 @@ impl ForeignText {
         }
     }
 
-    /// The same text as a value of a record, without the marks. `None` if it is empty.
+    /// Returns the text as a value of a record: cleaned in the same way, but without the marks of a
+    /// quotation. `None` if the text is empty.
     pub(crate) fn value(&self, text: &str) -> Option<String> {
         let text = self.quoted(text.trim());
         Some(text.as_str().trim().to_owned()).filter(|text| !text.is_empty())

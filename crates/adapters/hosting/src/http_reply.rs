@@ -1,17 +1,18 @@
-//! A reply of the service, the meaning of its status, and the address of the next page.
+//! A reply of the service. The module interprets its status and finds the address of the next page.
 
 use cairn_ports::ErrorKind;
 use url::Url;
 
 use crate::foreign::ForeignText;
 
-/// Bytes of JSON that are parsed at once: in memory they take several times the space. The longest entries
-/// are those of GitHub, with ten thousand bytes.
+/// Maximum number of bytes of JSON that are parsed at once, because parsed JSON uses several times as much
+/// memory. GitHub has the longest entries, with ten thousand bytes.
 pub(crate) const MAX_JSON_BYTES: usize = 1 << 20;
-/// A link with a longer query is not a link to a page.
+/// Maximum length of the query in a link to the next page. A link with a longer query is invalid.
 const MAX_QUERY_BYTES: usize = 4_096;
 
-/// Header names are in lower case. A header that was sent several times is in the list several times.
+/// An HTTP reply. Header names are in lower case. A header that was sent several times is in the list several
+/// times.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct HttpReply {
     pub status: u16,
@@ -24,7 +25,7 @@ impl HttpReply {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The kind of error that an unsuccessful status means, and a sentence about it.
+    /// Returns the kind of error that an unsuccessful status means, and a sentence about it.
     pub(crate) fn refusal(&self, foreign: &ForeignText) -> (ErrorKind, String) {
         let (kind, meaning) = match self.status {
             300..=399 => (
@@ -44,15 +45,15 @@ impl HttpReply {
         (kind, format!("the service {meaning} (status {}{message})", self.status))
     }
 
-    /// The service's own message.
+    /// Returns the error message in the body of the reply.
     fn message(&self) -> Option<String> {
         let body = Some(&self.body).filter(|body| body.len() <= MAX_JSON_BYTES)?;
         let body: serde_json::Value = serde_json::from_slice(body).ok()?;
         ["message", "error"].iter().find_map(|key| body.get(key)?.as_str()).map(ToOwned::to_owned)
     }
 
-    /// The query of the next page's address; `Ok(None)` after the last page. The rest of the address is
-    /// ignored: the service does not decide where requests go.
+    /// Returns the query of the next page's address; `Ok(None)` after the last page. The rest of the address
+    /// is ignored, because the service must not decide where requests are sent.
     pub(crate) fn next_query(&self, current: &Url) -> Result<Option<String>, String> {
         let links = self.headers.iter().filter(|(name, _)| name == "link");
         if let Some(target) = links.filter_map(|(_, value)| next_target(value)).next() {
@@ -73,7 +74,7 @@ impl HttpReply {
     }
 }
 
-/// The target of the link with `rel="next"` in a `Link` header.
+/// Returns the target of the link with `rel="next"` in a `Link` header.
 fn next_target(header: &str) -> Option<&str> {
     let mut rest = header;
     while let Some((_, after)) = rest.split_once('<') {

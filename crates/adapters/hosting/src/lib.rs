@@ -1,14 +1,19 @@
-//! Organisations of hosting services: GitHub, GitLab, and Gitea with Forgejo, over their REST APIs.
+//! Lists the repositories of organisations at hosting services: GitHub, GitLab, and Gitea with Forgejo. It
+//! uses their REST APIs.
 //!
-//! The service is trusted for the data about its repositories only. It does not decide where the next request
-//! goes: only the query of a link to the next page is used. Redirects are not followed, and private addresses
-//! are refused unless the operator allows them. Its replies have limits of bytes, pages, entries,
+//! The service is trusted only for the data about its repositories. It does not decide where the next request
+//! is sent: of a link to the next page, only the query is used. Redirects are not followed, and private
+//! addresses are refused unless the operator allows them. There are limits on bytes, pages, entries,
 //! repositories and time.
 //!
-//! Invariants: a listing contains all pages, or it is an error. Entries that cannot be used are reported and
-//! do not hide the others. The adapter keeps the waits that the service requests: it sleeps through a short
-//! one and returns a long one as `Throttled`. No URL, error, log or `Debug` output contains a token. Text of
-//! the service is redacted and bounded in messages and in records.
+//! Invariants:
+//!
+//! - A listing contains all pages, or it is an error.
+//! - An entry that cannot be used is reported, and the other entries are listed normally.
+//! - The adapter respects the waiting times that the service requests. It sleeps for a short one and returns
+//!   a long one as `Throttled`.
+//! - No URL, error, log or `Debug` output contains a token.
+//! - Text of the service is redacted and limited in length before it becomes part of a message or a record.
 
 mod client;
 mod config;

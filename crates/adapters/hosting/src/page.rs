@@ -1,4 +1,4 @@
-//! A page of a list: its unparsed entries, up to a maximum.
+//! Reads a page of a list: its unparsed entries, up to a maximum number.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A request asks for at most a hundred entries. A service that ignores this sends its own number, which is
-/// smaller than this one.
+/// Maximum number of entries on a page. Requests ask for at most a hundred entries. A service that ignores
+/// this number sends its usual number, which is also below this maximum.
 pub(crate) const MAX_ENTRIES: usize = 1_000;
 
 pub(crate) struct Page<'a> {
     pub entries: Vec<&'a RawValue>,
-    /// The page has more than [`MAX_ENTRIES`].
+    /// True if the page has more than [`MAX_ENTRIES`].
     pub has_more: bool,
 }
 

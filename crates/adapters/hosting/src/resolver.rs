@@ -1,14 +1,14 @@
-//! Resolves names to addresses. A name with a private address is refused unless private addresses are
-//! allowed. The connection uses exactly the resolved addresses.
+//! Resolves host names to addresses. A name with a private address is refused unless private addresses are
+//! allowed. The connection uses exactly the addresses that were resolved and checked.
 
 use std::net::SocketAddr;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Refuses a name if any of its addresses is private.
+/// A resolver that refuses a name if any of its addresses is private.
 pub(crate) struct PublicOnly;
 
-/// The client returns this error as the cause of a failed connection.
+/// The cause of a failed connection when the resolver refuses the name.
 #[derive(Debug, thiserror::Error)]
 #[error("the host leads to a private address; `sources.allow_private_addresses` permits that")]
 pub(crate) struct PrivateAddress;

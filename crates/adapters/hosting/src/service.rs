@@ -1,4 +1,4 @@
-//! The port: returns all pages of a list, or an error.
+//! Implements the port. A listing returns all pages of a list, or an error.
 
 use std::collections::HashSet;
 use std::time::SystemTime;
@@ -15,10 +15,11 @@ use crate::page::{MAX_ENTRIES, Page};
 use crate::shape::Reading;
 use crate::wait::wait_of;
 
-/// The smallest size of a page. A listing with smaller pages is refused when it has too many pages.
+/// The smallest expected page size. The page limit is derived from it, so a listing with smaller pages may
+/// have too many pages and fail.
 const FEWEST_PER_PAGE: usize = 10;
-/// Number of unusable entries whose reasons are kept. Further ones are counted, with their id if they have
-/// one.
+/// Number of unusable entries whose reasons are stored. Further entries are reported with a general reason,
+/// and with their id if they have one.
 const MAX_REASONS: usize = 1_000;
 const LIST: &str = "list";
 const WHEREABOUTS: &str = "whereabouts";
@@ -33,7 +34,8 @@ pub struct HostingService {
 }
 
 impl HostingService {
-    /// Reads the token. `sources` contains the operator's rules for cloning, which apply to the API too.
+    /// Checks the settings and reads the token. `sources` contains the operator's rules for cloning, which
+    /// apply to the API too.
     pub fn new(config: HostingConfig, sources: &Sources) -> Result<Self, InvalidConfig> {
         let mut faults = config.validate().err().map_or(Vec::new(), |invalid| invalid.faults);
         faults.extend(config.policy_faults(sources));
@@ -55,8 +57,8 @@ impl HostingService {
         Ok(Self { organisation: config.organisation(), config, client, reading })
     }
 
-    /// The address of the first page. Entries are requested in the order of their creation, so that new ones
-    /// come last.
+    /// Returns the address of the first page. Entries are requested in the order of their creation, so that
+    /// new entries are on the last page.
     fn first_page(&self) -> Option<Url> {
         let owner = self.config.owner.as_str();
         let of_organisation = self.config.owner_is == Owner::Organisation;
@@ -109,8 +111,8 @@ impl HostingService {
         }
     }
 
-    /// Adds the new entries of a page. Entries move from page to page while repositories are created and
-    /// deleted, so the same entry may come twice.
+    /// Adds the new entries of a page. While repositories are created and deleted, entries move between
+    /// pages, so the same entry may be on two pages.
     fn take_page(
         &self,
         reply: &HttpReply,
@@ -153,7 +155,8 @@ impl HostingService {
 impl HostingService {
     async fn path_of(&self, id: &str) -> Result<Option<String>, HostingError> {
         let collection = if self.config.kind == ServiceKind::Gitlab { "projects" } else { "repositories" };
-        // Ids are numbers in all services. Other text from a catalogue must not become part of an address.
+        // In all services, ids are numbers. Any other text from a catalogue must not become part of an
+        // address.
         let url = id.parse::<u64>().ok().and_then(|id| self.config.endpoint(&[collection, &id.to_string()]));
         let url = url.ok_or_else(|| self.fault(ErrorKind::Invalid, WHEREABOUTS, "the id is not a number"))?;
         let key = format!("{id} of {}", self.organisation.name);

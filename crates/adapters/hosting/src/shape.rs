@@ -1,5 +1,5 @@
-//! Converts the entries of each service to those of the port. Unknown fields are ignored. Fields that are
-//! used must have the type that the API defines.
+//! Converts the entries of each service to the entries of the port. Unknown fields are ignored. Fields that
+//! are used must have the type that the API defines.
 
 use cairn_ports::{HostedRepository, RefusedEntry};
 use serde::Deserialize;
@@ -17,18 +17,18 @@ const MAX_TOPICS: usize = 50;
 const MAX_TOPIC_CHARACTERS: usize = 100;
 const MAX_REFERENCE_CHARACTERS: usize = 250;
 
-/// The settings that decide how an entry is read.
+/// The settings that determine how an entry is converted.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub kind: ServiceKind,
     /// The owner of the listed repositories.
     pub owner: String,
     pub clone_over: CloneOver,
-    /// The only host that addresses may have.
+    /// The only host that clone addresses may have.
     pub clone_host: String,
 }
 
-/// An entry before it is checked.
+/// An entry that is not checked yet.
 struct Entry {
     id: u64,
     path: String,
@@ -57,7 +57,7 @@ struct GithubRepository {
     #[serde(default)]
     disabled: bool,
     fork: bool,
-    /// In kilobytes, rounded down: a repository with size 0 may contain commits.
+    /// Size in kilobytes, rounded down. A repository with size 0 may therefore contain commits.
     size: Option<u64>,
     pushed_at: Option<String>,
 }
@@ -71,7 +71,7 @@ struct GitlabProject {
     default_branch: Option<String>,
     description: Option<String>,
     topics: Option<Vec<String>>,
-    /// The name of `topics` before GitLab 14.0.
+    /// The field that contained `topics` before GitLab 14.0.
     tag_list: Option<Vec<String>>,
     #[serde(default)]
     archived: bool,
@@ -100,7 +100,7 @@ struct GiteaRepository {
 }
 
 impl Reading {
-    /// An entry of the list. The error is that of malformed JSON.
+    /// Reads and checks one entry of the list. The outer error means that the JSON is malformed.
     pub(crate) fn read(
         &self,
         entry: &RawValue,
@@ -145,7 +145,7 @@ impl Reading {
         })
     }
 
-    /// The present full name of a repository.
+    /// Returns the current full name of a repository.
     pub(crate) fn read_path(&self, value: Value) -> Result<String, String> {
         self.entry(value).map(|entry| one_line(&entry.path)).map_err(|error| error.to_string())
     }
@@ -218,14 +218,16 @@ fn id_of(value: &Value) -> Option<String> {
     value.get("id").and_then(Value::as_u64).map(|id| id.to_string())
 }
 
-/// A name that is used to find something, without control characters and bounded.
+/// Returns a name on one line and limited in length. The name is used to find something, so only control
+/// characters are replaced.
 fn one_line(text: &str) -> String {
     let shown = text.chars().map(|character| if character.is_control() { ' ' } else { character });
     shown.take(MAX_REFERENCE_CHARACTERS).collect::<String>().trim().to_owned()
 }
 
-/// The name within the owner: `tools/ci` for `acme/tools/ci` within `acme`. The service may write the owner
-/// in another case. The error completes a sentence that begins with the path.
+/// Returns the name within the owner, such as `tools/ci` for `acme/tools/ci` within `acme`. The service may
+/// write the owner with different upper and lower case. The error completes a sentence that begins with the
+/// path.
 fn name_within(owner: &str, path: &str) -> Result<String, String> {
     if path.len() > MAX_NAME_BYTES {
         return Err(format!("is longer than {MAX_NAME_BYTES} bytes"));
@@ -241,7 +243,7 @@ fn name_within(owner: &str, path: &str) -> Result<String, String> {
     if name.split('/').all(is_sound) { Ok(name.to_owned()) } else { Err("is not a valid name".to_owned()) }
 }
 
-/// Whether an address has this host. Includes addresses of the form `user@host:path`.
+/// Returns whether an address has this host. Addresses of the form `user@host:path` are supported too.
 fn names_host(address: &str, host: &str) -> bool {
     let found = match Url::parse(address) {
         Ok(url) if url.has_host() => url.host_str().map(str::to_ascii_lowercase),

@@ -1,18 +1,18 @@
-//! The time for which a service asks to wait.
+//! Computes how long a service requests to wait.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::http_reply::HttpReply;
 
-/// The wait after a rate limit, if the reply contains no time.
+/// The wait after a rate limit, if the reply does not state a time.
 const DEFAULT_WAIT: Duration = Duration::from_secs(60);
-/// A smaller reset is a number of seconds, not a time since 1970.
+/// A reset value below this is a number of seconds. A larger value is a time in seconds since 1970.
 const FIRST_TIME: u64 = 1_000_000_000;
 
-/// The wait before any further request. `None` if no wait is needed.
+/// Returns the wait before any further request. `None` if no wait is needed.
 ///
-/// Services refuse with 429 or 403. GitHub mentions its secondary limit in the message only. If a limit is
-/// used up by this request, the wait applies although the reply is successful.
+/// Services refuse with status 429 or 403. GitHub mentions its secondary limit only in the message. If this
+/// request used up a limit, the wait applies even though the reply is successful.
 pub(crate) fn wait_of(reply: &HttpReply, now: SystemTime) -> Option<Duration> {
     let now = reply.header("date").and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
     let retry_after = reply.header("retry-after").and_then(|value| retry_after(value, now));

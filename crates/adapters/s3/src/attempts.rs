@@ -1,4 +1,4 @@
-//! Repeats an attempt that may succeed soon, within the deadline of the operation.
+//! Repeats a failed attempt that may succeed soon, within the deadline of the operation.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use tokio::time::{sleep, timeout};
 use crate::S3BlobStore;
 use crate::fault::Fault;
 
-/// Repeats after the first attempt. More would only add load to a server without capacity.
+/// Maximum number of further attempts after the first attempt. More attempts would only add load to a server
+/// without capacity.
 const NUM_REPEATS: usize = 3;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -36,7 +37,7 @@ impl S3BlobStore {
             attempt().await
         };
         let outcome = timeout(self.deadline, attempts).await;
-        // The last error of the server is more useful than a timeout.
+        // The last error of the server is returned, because it is more useful than a timeout.
         let outcome = outcome.unwrap_or_else(|_| Err(last.unwrap_or_else(|| self.timed_out())));
         outcome.map_err(|fault| fault.into_error(operation, key))
     }
@@ -56,8 +57,8 @@ fn pauses() -> impl Iterator<Item = Duration> + Send {
         .build()
 }
 
-/// True if another attempt may succeed. If the server states how long to wait, the fault is returned at once
-/// and the consumer pauses.
+/// True if another attempt may succeed. If the server states how long to wait, the fault is returned at once,
+/// so that the consumer pauses.
 fn may_succeed_soon(fault: &Fault) -> bool {
     match fault.kind {
         ErrorKind::ConnectionLost | ErrorKind::TransactionConflict | ErrorKind::Unavailable => true,

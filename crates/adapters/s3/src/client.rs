@@ -1,4 +1,5 @@
-//! The client of the SDK, configured only by our settings: no profile, no metadata service, no retries.
+//! Creates the client of the SDK from our settings only: it uses no profile and no metadata service, and it
+//! does not retry.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Settings of the bucket.
+//! Settings of the bucket, and their validation.
 
 use cairn_ports::check_blob_key;
 use serde::Deserialize;
@@ -11,15 +11,16 @@ use crate::SecretReference;
 #[serde(deny_unknown_fields)]
 pub struct S3Config {
     pub bucket: String,
-    /// Prefix of every key, separated by a slash. Empty if the bucket contains nothing else.
+    /// Prefix of every key, without its final slash. It is empty if the bucket contains nothing else.
     #[serde(default)]
     pub prefix: String,
-    /// `https://HOST[:PORT]` of any server except AWS.
+    /// Address of a server other than AWS: `https://HOST[:PORT]`.
     #[serde(default)]
     pub endpoint: Option<String>,
     #[serde(default = "default_region")]
     pub region: String,
-    /// Puts the bucket into the path instead of the host name. Default: true for every server except AWS.
+    /// If true, the bucket is part of the path instead of the host name. Default: true for every server
+    /// except AWS.
     #[serde(default)]
     pub force_path_style: Option<bool>,
     #[serde(default)]
@@ -28,18 +29,18 @@ pub struct S3Config {
     pub access_key_id: SecretReference,
     #[serde(default = "default_secret_access_key")]
     pub secret_access_key: SecretReference,
-    /// For temporary credentials.
+    /// The session token of temporary credentials.
     #[serde(default)]
     pub session_token: Option<SecretReference>,
     #[serde(default = "default_connect_timeout_ms")]
     pub connect_timeout_ms: u64,
-    /// Time limit of a whole operation with its retries. Listing has this limit for each page.
+    /// Time limit of a whole operation with its retries. When listing, each page has this limit.
     #[serde(default = "default_operation_timeout_ms")]
     pub operation_timeout_ms: u64,
 }
 
-/// Checksums in addition to those of the artifacts. Some servers refuse checksums that the protocol does not
-/// require.
+/// Whether requests have checksums in addition to those of the artifacts. Some servers refuse checksums that
+/// the protocol does not require.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Checksums {
@@ -76,7 +77,7 @@ pub struct InvalidS3Config {
 }
 
 impl S3Config {
-    /// Settings for AWS, with defaults for everything except the bucket.
+    /// Returns settings for AWS, with defaults for everything except the bucket.
     pub fn new(bucket: impl Into<String>) -> Self {
         Self {
             bucket: bucket.into(),
@@ -93,8 +94,8 @@ impl S3Config {
         }
     }
 
-    /// Settings for the server at `http://KEY:SECRET@HOST:PORT`. An invalid URL is kept, and `validate`
-    /// reports it.
+    /// Returns settings for the server at `http://KEY:SECRET@HOST:PORT`. If the URL is invalid, `validate`
+    /// reports it later.
     pub fn at(url: &str, bucket: impl Into<String>) -> Self {
         let config = Self::new(bucket);
         let Ok(mut endpoint) = Url::parse(url) else { return Self { endpoint: Some(url.to_owned()), ..config } };
@@ -109,7 +110,7 @@ impl S3Config {
         }
     }
 
-    /// Reports all faults at once.
+    /// Checks all settings and reports all faults at once.
     pub fn validate(&self) -> Result<(), InvalidS3Config> {
         let mut faults = Vec::new();
         let mut check = |is_right: bool, fault: &str| {
@@ -150,7 +151,8 @@ fn is_bucket(name: &str) -> bool {
         && !name.contains("..")
 }
 
-/// Credentials in the endpoint would appear in logs; a path would be used as a bucket.
+/// Returns whether the text is a valid endpoint. Credentials in an endpoint would appear in logs, and a path
+/// would be used as a bucket.
 fn is_endpoint(text: &str) -> bool {
     let Ok(url) = Url::parse(text) else { return false };
     matches!(url.scheme(), "http" | "https")

@@ -1,4 +1,4 @@
-//! Errors of one request, converted to the kinds of the port.
+//! Converts the errors of one request to the error kinds of the port.
 
 use std::error::Error;
 use std::time::Duration;
@@ -20,7 +20,7 @@ impl Fault {
         Self { kind, text: text.into() }
     }
 
-    /// The connection or the body broke, or the server was not reached.
+    /// The connection or the body was interrupted, or the server was not reached.
     pub fn of_transport(error: &(dyn Error + 'static)) -> Self {
         let text = DisplayErrorContext(error).to_string();
         Self { kind: kind_of_transport(&text), text }
@@ -50,13 +50,14 @@ where
     }
 }
 
-/// No S3 server uses the date format.
+/// Parses `Retry-After` as seconds. No S3 server uses the date format.
 fn seconds(header: &str) -> Option<Duration> {
     header.trim().parse().ok().map(Duration::from_secs)
 }
 
-/// Uses the code if it is more precise than the status. A missing bucket and expired credentials are faults
-/// of the installation, not of the current part: the consumer waits until the operator has repaired them.
+/// Uses the error code if it is more precise than the status. A missing bucket and expired credentials are
+/// faults of the installation, not of the current part. The consumer therefore waits until the operator has
+/// repaired them.
 fn kind_of_response(status: u16, code: &str, retry_after: Option<Duration>) -> ErrorKind {
     match code {
         "SlowDown"
@@ -69,7 +70,7 @@ fn kind_of_response(status: u16, code: &str, retry_after: Option<Duration>) -> E
         "NoSuchBucket" | "ExpiredToken" | "TokenRefreshRequired" | "RequestTimeTooSkewed" => {
             return ErrorKind::Unavailable;
         }
-        // The body arrived incomplete, changed, or late.
+        // The body arrived incomplete or changed.
         "BadDigest" | "IncompleteBody" | "XAmzContentChecksumMismatch" => return ErrorKind::ConnectionLost,
         "RequestTimeout" => return ErrorKind::Timeout,
         "EntityTooLarge" => return ErrorKind::TooLarge,
@@ -89,7 +90,8 @@ fn kind_of_response(status: u16, code: &str, retry_after: Option<Duration>) -> E
     }
 }
 
-/// The SDK hides the types of its transport. Tests against real sockets check the texts that are used here.
+/// Finds the kind from the text, because the SDK hides the types of its transport. Tests with real sockets
+/// check the texts that are used here.
 fn kind_of_transport(text: &str) -> ErrorKind {
     let contains = |sign: &str| text.contains(sign);
     if contains("(Connect)") || contains("dns error") {

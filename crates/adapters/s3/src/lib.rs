@@ -1,14 +1,16 @@
-//! Artifacts in S3, or in a server with the same protocol.
+//! Stores artifacts in S3, or in a server with the same protocol.
 //!
-//! A write is create-only by `If-None-Match: *`: one of several writers creates the object, the others learn
-//! that it exists. Not every server supports this header, so `self_test` checks it at the start of a service.
-//! Correctness does not depend on it alone: equal keys have equal bytes, and the catalogue decides which
-//! generation is published.
+//! A write is create-only by `If-None-Match: *`. If several writers write the same key, one creates the
+//! object, and the others receive the reply that it exists. Not every server supports this header, so
+//! `self_test` checks it at the start of a service. Correctness does not depend only on this header, because
+//! equal keys have equal bytes, and the catalogue decides which generation is published.
 //!
-//! The SDK retries nothing. One loop here repeats interrupted and temporarily refused requests, a few times
-//! with jitter and within the deadline of the operation (`attempts`); further retries are up to the caller. A
-//! body is complete or an error. A write that was repeated because its response was lost may find its own
-//! object: it then returns `AlreadyThere`.
+//! The SDK retries nothing. One loop in this crate (`attempts`) repeats requests that were interrupted or
+//! temporarily refused. It repeats them a few times, with jitter and within the deadline of the operation;
+//! the caller decides about further retries.
+//!
+//! A read returns the complete body or an error. If the response to a write was lost, the repeated write may
+//! find the object of the first attempt. It then returns `AlreadyThere`.
 
 mod attempts;
 mod client;
@@ -32,18 +34,18 @@ pub use config::{Checksums, InvalidS3Config, S3Config};
 pub use secret::SecretReference;
 pub use self_test::SelfTestError;
 
-/// A bucket, or the part of it below a prefix.
+/// A bucket, or the objects of a bucket whose keys have a prefix.
 #[derive(Clone, Debug)]
 pub struct S3BlobStore {
     client: Client,
     bucket: String,
     region: String,
-    /// Prefix of every key: empty, or ends with a slash.
+    /// Prefix of every key. It is empty, or it ends with a slash.
     prefix: String,
     deadline: Duration,
 }
 
-/// The settings cannot be used.
+/// The reason why the settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum S3OpenError {
     #[error(transparent)]
@@ -53,7 +55,7 @@ pub enum S3OpenError {
 }
 
 impl S3BlobStore {
-    /// Checks the settings and reads the credentials. The first operation connects.
+    /// Checks the settings and reads the credentials. The first operation connects to the server.
     pub fn open(config: &S3Config) -> Result<Self, S3OpenError> {
         config.validate()?;
         Ok(Self {
@@ -65,7 +67,7 @@ impl S3BlobStore {
         })
     }
 
-    /// The name of the object in the bucket.
+    /// Returns the key of the object in the bucket.
     fn object(&self, key: &str) -> String {
         format!("{}{key}", self.prefix)
     }

@@ -1,4 +1,4 @@
-//! Reading objects, whole or in part, and listing them.
+//! Reads whole objects and parts of objects, and lists objects.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ impl S3BlobStore {
         .await
     }
 
-    /// HTTP has no request for an empty range.
+    /// Handles an empty range with a separate request, because HTTP cannot request an empty range.
     async fn check_empty(&self, key: &str, range: &Range<u64>) -> Result<Bytes, Fault> {
         let head = self.client.head_object().bucket(&self.bucket).key(self.object(key)).send().await?;
         let size = head.content_length().and_then(|size| u64::try_from(size).ok());
@@ -41,7 +41,7 @@ impl S3BlobStore {
         let Some(size) = response.content_range().and_then(size_of) else {
             return Err(Fault::new(ErrorKind::Invalid, "the response to a range request has no `Content-Range`"));
         };
-        // A server silently shortens a range at the end of the object.
+        // A server silently shortens a range that exceeds the object, so the size is checked here.
         if range.end > size {
             return Err(past_the_end(range, Some(size)));
         }
@@ -50,7 +50,7 @@ impl S3BlobStore {
         Ok(body)
     }
 
-    /// Reads all pages. A page may announce another page that is empty.
+    /// Reads all pages. A page may announce another page, and that page may be empty.
     pub(crate) async fn read_list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError> {
         let mut found = Vec::new();
         let mut next = None;
@@ -62,7 +62,7 @@ impl S3BlobStore {
                 None => break,
             }
         }
-        // AWS sorts by bytes; some servers do not.
+        // AWS sorts keys by their bytes, but some other servers do not.
         found.sort_by(|left: &BlobMeta, right| left.key.cmp(&right.key));
         Ok(found)
     }
@@ -72,7 +72,7 @@ impl S3BlobStore {
         Ok(request.set_continuation_token(token).send().await?)
     }
 
-    /// `None` for objects that are not artifacts, such as folder markers of other programs.
+    /// Returns `None` for objects that are not artifacts, such as folder markers of other programs.
     fn meta(&self, object: &aws_sdk_s3::types::Object) -> Option<BlobMeta> {
         let key = object.key()?.strip_prefix(&self.prefix)?;
         check_blob_key(key).ok()?;
@@ -84,7 +84,7 @@ impl S3BlobStore {
     }
 }
 
-/// The body, if it has the announced length.
+/// Returns the body if it has the announced length.
 async fn whole_body(response: GetObjectOutput) -> Result<Bytes, Fault> {
     let announced = response.content_length().and_then(|length| u64::try_from(length).ok());
     let body = response.body.collect().await.map_err(|error| Fault::of_transport(&error))?.into_bytes();
@@ -106,13 +106,13 @@ fn past_the_end(range: &Range<u64>, size: Option<u64>) -> Fault {
     Fault::new(ErrorKind::Invalid, format!("bytes {}..{} exceed the object ({size})", range.start, range.end))
 }
 
-/// The size in a header like `bytes 0-9/123`.
+/// Returns the size in a header such as `bytes 0-9/123`.
 fn size_of(content_range: &str) -> Option<u64> {
     content_range.rsplit_once('/')?.1.parse().ok()
 }
 
-/// A list that ends too early would make a sweep or a reader miss objects, and an endless list would never
-/// return.
+/// Returns the token of the next page. A list that ends too early would make a sweep or a reader miss
+/// objects. An endless list would never return.
 fn next_page(page: &ListObjectsV2Output, current: Option<&str>) -> Result<Option<String>, Fault> {
     match page.next_continuation_token() {
         _ if page.is_truncated() != Some(true) => Ok(None),

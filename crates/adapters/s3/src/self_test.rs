@@ -1,4 +1,4 @@
-//! Checks at start whether conditional writes of the server are create-only.
+//! Checks at the start of a service whether conditional writes of the server are create-only.
 
 use std::process;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,12 +11,13 @@ use crate::S3BlobStore;
 
 const FOLDER: &str = "self-test";
 const NUM_WRITERS: u8 = 8;
-/// Rounds of concurrent writers: a server that checks and writes in two steps fails one of them.
+/// Number of rounds of concurrent writers. A server that checks and writes in two separate steps fails at
+/// least one of them.
 const NUM_RACES: usize = 4;
-/// Age at which objects of an interrupted test are removed.
+/// Objects of an interrupted self-test are removed when they reach this age.
 const FORGOTTEN_AFTER_SECONDS: i64 = 3600;
 
-/// The server is not suitable for artifacts.
+/// The reason why the server is not suitable for artifacts.
 #[derive(Debug, thiserror::Error)]
 pub enum SelfTestError {
     #[error(
@@ -37,7 +38,8 @@ pub enum SelfTestError {
 }
 
 impl S3BlobStore {
-    /// Writes, races and removes a few small objects below `self-test/`. Run it before the store is used.
+    /// Writes a few small objects below `self-test/` with competing writers, and removes them. Run it before
+    /// the store is used.
     pub async fn self_test(&self) -> Result<(), SelfTestError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let space = format!("{FOLDER}/{:x}-{}", now.as_nanos(), process::id());
@@ -65,8 +67,8 @@ impl S3BlobStore {
         let puts = (0..NUM_WRITERS).map(|writer| self.put(key, Bytes::from(vec![writer; 64])));
         let puts = try_join_all(puts).await?;
         let winners: Vec<usize> = (0..puts.len()).filter(|writer| puts[*writer] == Put::Created).collect();
-        // No winner is possible: the response to the winner was lost, and its retry then found its own
-        // object.
+        // All writers may report that the object exists. This happens if the response to the first writer was
+        // lost and its retry found its own object.
         let (num_winners, bytes) = (winners.len(), self.get(key).await?);
         match winners.first() {
             _ if num_winners > 1 => Err(SelfTestError::Races { num_winners }),

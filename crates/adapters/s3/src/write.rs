@@ -1,4 +1,4 @@
-//! Create-only writes, deletions, and the bucket itself.
+//! Creates objects without overwriting, deletes objects, and creates the bucket.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,15 +9,16 @@ use cairn_ports::{BlobStoreError, ErrorKind, Put};
 use crate::S3BlobStore;
 use crate::fault::Fault;
 
-/// How often a write starts again because the existing object disappeared.
+/// Maximum number of times that a write starts again because the existing object disappeared.
 const NUM_ROUNDS: usize = 4;
-/// An object of this age or less needs no new time.
+/// An object of at most this age needs no new modification time.
 const NEW_FOR: Duration = Duration::from_secs(2);
-/// The region that a request to create a bucket must not name.
+/// Region that must not be named in a request to create a bucket.
 const FIRST_REGION: &str = "us-east-1";
 
 impl S3BlobStore {
-    /// Creates the bucket if it does not exist. For setup and tests; services only use the bucket.
+    /// Creates the bucket if it does not exist. This is for setup and tests; services only use an existing
+    /// bucket.
     pub async fn prepare(&self) -> Result<(), BlobStoreError> {
         let created = self.attempt("prepare", &self.bucket, || self.create_bucket()).await;
         match created {
@@ -46,7 +47,8 @@ impl S3BlobStore {
         }
         match request.send().await {
             Ok(_) => Ok(()),
-            // A foreign bucket with this name is `BucketAlreadyExists`, which stays an error.
+            // If someone else owns a bucket with this name, the code is `BucketAlreadyExists`, which remains
+            // an error.
             Err(error) if error.as_service_error().is_some_and(|error| error.is_bucket_already_owned_by_you()) => {
                 Ok(())
             }
@@ -54,8 +56,8 @@ impl S3BlobStore {
         }
     }
 
-    /// The first writer creates the object. A later writer gives the existing object a new modification time.
-    /// This writer has not referenced the object yet, and a sweep by age must not remove it.
+    /// The first writer creates the object. A later writer gives the existing object a new modification time,
+    /// because this writer has not referenced the object yet, and a sweep by age must not remove it.
     pub(crate) async fn create(&self, key: &str, bytes: &Bytes) -> Result<Put, BlobStoreError> {
         for _ in 0..NUM_ROUNDS {
             if self.attempt("put", key, || self.create_once(key, bytes.clone())).await? == Put::Created {
@@ -90,8 +92,8 @@ impl S3BlobStore {
         if now_seconds() - modified_at < NEW_FOR.as_secs() as i64 {
             return Ok(true);
         }
-        // S3 allows a copy of an object onto itself only if the copy replaces something, such as the
-        // metadata. Objects have no metadata, so only the time changes.
+        // S3 allows copying an object onto itself only if the copy replaces something, such as the metadata.
+        // Objects of this store have no metadata, so only the modification time changes.
         let copy = self.client.copy_object().copy_source(format!("{}/{object}", self.bucket));
         let copy = copy.bucket(&self.bucket).key(&object).metadata_directive(MetadataDirective::Replace);
         match copy.send().await {
@@ -104,7 +106,7 @@ impl S3BlobStore {
         self.attempt("delete", key, || async {
             match self.client.delete_object().bucket(&self.bucket).key(self.object(key)).send().await {
                 Ok(_) => Ok(()),
-                // Some servers return this instead of success.
+                // Some servers return this status instead of success.
                 Err(error) => missing_or(error.into()).map(drop),
             }
         })

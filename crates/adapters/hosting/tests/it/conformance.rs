@@ -1,4 +1,4 @@
-//! Each kind of service meets the contract of the port.
+//! Runs the conformance suite of the port with each kind of service.
 
 use anyhow::Result;
 use cairn_conformance::hosting::{HostingUnderTest, checks, faults};

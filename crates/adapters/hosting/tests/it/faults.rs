@@ -1,4 +1,4 @@
-//! Services that refuse, fail, or send false data.
+//! Tests services that refuse requests, fail, or send false data.
 
 use std::error::Error;
 use std::net::TcpListener;
@@ -16,7 +16,7 @@ use crate::support::{Held, KINDS, Shelf, config, entry, open, query, repository,
 
 const SECRET: &str = "ghp_t0kenThatMustNotBeSeen";
 
-/// The whole text of an error, as it appears in messages and logs.
+/// Returns the whole text of an error, as it appears in messages and logs.
 fn shown(error: &HostingError) -> String {
     let mut text = format!("{error:?} {error}");
     let mut cause = error.source();
@@ -89,7 +89,7 @@ async fn token_goes_to_no_other_server() {
     server.first([first]);
     let service = service(ServiceKind::Github, &server, "");
     service.list().await.expect("a list");
-    assert_eq!(server.asked().len(), 2, "the next page is asked of the same server");
+    assert_eq!(server.asked().len(), 2, "the next page is requested from the same server");
     server.first([redirect]);
     service.list().await.expect_err("a redirect");
     assert_eq!(elsewhere.asked().len(), 0);
@@ -98,18 +98,18 @@ async fn token_goes_to_no_other_server() {
 #[tokio::test]
 async fn endless_lists_are_stopped() {
     let next = |page: usize| Reply::json("[]").header("link", format!("<https://x/?page={page}>; rel=\"next\""));
-    // Endless pages, all different.
+    // The server sends an endless number of pages, which are all different.
     let server =
         TestServer::start(move |asked| next(query(asked, "page").and_then(|page| page.parse().ok()).unwrap_or(1) + 1))
             .await;
     let error = service(ServiceKind::Gitea, &server, "max_repositories = 100").list().await.expect_err("no end");
     assert_eq!((error.kind, server.asked().len()), (ErrorKind::TooLarge, 11));
-    // A page with a link to itself, and two pages with links to each other.
+    // One list has a page that links to itself. The other list has two pages that link to each other.
     for loops in [vec![next(2), next(2)], vec![next(2), next(3), next(2)]] {
         let (error, _) = fails(ServiceKind::Github, loops, "").await;
         assert_eq!(error.kind, ErrorKind::Corrupt, "{}", shown(&error));
     }
-    // More repositories than the limit.
+    // The list has more repositories than the limit allows.
     let many: Vec<Value> = (1..=30).map(|id| entry(ServiceKind::Gitea, "acme", &repository(id))).collect();
     let page = Value::from(many).to_string();
     let (error, _) = fails(ServiceKind::Gitea, vec![Reply::json(page)], "max_repositories = 29").await;
@@ -157,7 +157,7 @@ async fn missing_token_variable_is_named() {
     assert!(refused.to_string().contains("CAIRN_TEST_NO_TOKEN"), "{refused}");
 }
 
-/// Entries with false data, each with a part of the expected reason.
+/// Each entry has false data, and a part of the expected reason.
 #[tokio::test]
 async fn invalid_entries_are_refused_alone() {
     for kind in KINDS {
@@ -210,11 +210,11 @@ async fn pages_and_entries_have_limits() {
     let (error, _) = fails(ServiceKind::Github, vec![Reply::json(zeros(1_000))], "max_repositories = 999").await;
     assert!(error.kind == ErrorKind::TooLarge && shown(&error).contains("max_repositories"), "{}", shown(&error));
 
-    // The reply about one repository has a limit too.
+    // The reply about a single repository has a limit too.
     let server = TestServer::start(move |_| Reply::json(zeros(600_000))).await;
     let error = service(ServiceKind::Github, &server, "").whereabouts("1").await.expect_err("too long");
     assert_eq!(error.kind, ErrorKind::TooLarge, "{}", shown(&error));
-    // A long entry is refused alone.
+    // Only the entry that is too long is refused.
     let page = format!("[{},{}]", zeros(600_000), entry(ServiceKind::Github, "acme", &repository(1)));
     let server = TestServer::start(move |_| Reply::json(page.clone())).await;
     let listing = service(ServiceKind::Github, &server, "").list().await.expect("a list");
@@ -256,7 +256,7 @@ async fn foreign_texts_are_escaped_and_bounded() {
     assert!(found.topics.iter().all(|topic| topic.len() <= 100 && !topic.contains('\n')));
 }
 
-/// For every number of pages and every failure of one page: the result is the whole list, or an error.
+/// Tests every number of pages and every failure of one page. The result must be the whole list or an error.
 #[test]
 fn list_is_complete_or_an_error() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

@@ -1,4 +1,4 @@
-//! Rates: the adapter waits when the service asks for it, and returns long waits to the caller.
+//! Tests rate limits. The adapter waits when the service requests it, and returns long waits to the caller.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -44,7 +44,7 @@ async fn long_wait_is_returned_at_once() {
         let error = service(ServiceKind::Github, &server, "").list().await.expect_err("a limit");
         let ErrorKind::Throttled { retry_after: Some(wait) } = error.kind else { panic!("{error:?}") };
         assert!((Duration::from_secs(3_500)..=Duration::from_secs(3_600)).contains(&wait), "{wait:?}");
-        assert_eq!(server.asked().len(), 1, "it sent another request");
+        assert_eq!(server.asked().len(), 1, "the adapter sent another request");
     }
 }
 
@@ -56,8 +56,8 @@ async fn used_up_rate_limit_stops_before_the_next_page() {
     server.first([used_up(page)]);
     let error = service(ServiceKind::Github, &server, "").list().await.expect_err("a limit");
     assert!(matches!(error.kind, ErrorKind::Throttled { .. }), "{error:?}");
-    assert_eq!(server.asked().len(), 1, "it sent another request");
-    // After the last page no request follows.
+    assert_eq!(server.asked().len(), 1, "the adapter sent another request");
+    // No request follows the last page, so the adapter does not wait.
     server.first([used_up(Reply::json("[]"))]);
     service(ServiceKind::Github, &server, "").list().await.expect("a list");
 }

@@ -23,11 +23,11 @@ pub struct Reply {
 #[derive(Clone, Debug)]
 pub enum Content {
     Text(String),
-    /// Never ends.
+    /// The body never ends.
     Endless,
-    /// Begins, and then the connection is cut.
+    /// The reply begins, and then the connection is cut.
     Cut,
-    /// Never begins.
+    /// The server sends nothing.
     Silence,
 }
 
@@ -66,7 +66,7 @@ pub struct TestServer {
 }
 
 struct Shared {
-    /// Sent before all other replies, each once.
+    /// Replies that are sent before all other replies. Each is sent once.
     first: Mutex<VecDeque<Reply>>,
     answering: Box<Answering>,
     asked: Mutex<Vec<Asked>>,
@@ -101,7 +101,7 @@ impl TestServer {
         lock(&self.shared.first).extend(replies);
     }
 
-    /// The requests since the last call.
+    /// Returns the requests that arrived since the last call.
     pub fn asked(&self) -> Vec<Asked> {
         std::mem::take(&mut lock(&self.shared.asked))
     }

@@ -1,4 +1,4 @@
-//! Replies in the form of the services' documentation, with all its fields.
+//! Tests replies in the form of the services' documentation, with all their fields.
 
 use cairn_hosting::ServiceKind;
 use cairn_ports::{HostedRepository, Hosting, Listing};
@@ -15,7 +15,7 @@ async fn listed(kind: ServiceKind, recorded: &'static str, more: &str) -> Listin
     service(kind, &server, more).list().await.expect("a list")
 }
 
-/// Name, and a letter for each flag: archived, fork, empty, disabled.
+/// Returns the name of each repository, followed by a letter for each flag: archived, fork, empty, disabled.
 fn marks(listing: &Listing) -> Vec<String> {
     let mark = |found: &HostedRepository| {
         let marks = [(found.is_archived, 'a'), (found.is_fork, 'f'), (found.is_empty, 'e'), (found.is_disabled, 'd')];
@@ -98,7 +98,7 @@ async fn each_service_gets_its_own_form_of_request() {
     check(ServiceKind::Gitea, "owner_is = 'user'", "/api/v1/users/acme/repos?limit=50", "").await;
 }
 
-/// A file with a token, for `token = { file = … }`.
+/// Creates a file with a token, for the setting `token = { file = … }`.
 pub fn token(text: &str) -> tempfile::NamedTempFile {
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), format!("{text}\n")).expect("written");

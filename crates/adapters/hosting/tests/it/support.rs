@@ -1,4 +1,4 @@
-//! Services over the test server, and an organisation whose repositories a test sets.
+//! Simulates the services on the test server, with an organisation whose repositories the test sets.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,12 +11,12 @@ use crate::server::{Asked, Reply, TestServer};
 
 pub const KINDS: [ServiceKind; 3] = [ServiceKind::Github, ServiceKind::Gitlab, ServiceKind::Gitea];
 
-/// Rules that allow requests to a server of this machine.
+/// Returns rules that allow requests to a server on this machine.
 pub fn open() -> Sources {
     Sources { allow_http: true, allow_private_addresses: true, ..Sources::default() }
 }
 
-/// Settings for a server, with short waits.
+/// Returns settings for a server, with short waits.
 pub fn config(kind: ServiceKind, url: &str, more: &str) -> HostingConfig {
     let kind = match kind {
         ServiceKind::Github => "github",
@@ -34,11 +34,11 @@ pub fn service(kind: ServiceKind, server: &TestServer, more: &str) -> HostingSer
     HostingService::new(config(kind, &server.url(), more), &open()).expect("a service")
 }
 
-/// The repositories of an organisation, and its failures.
+/// The repositories of an organisation, and the failures that it simulates.
 #[derive(Clone, Debug, Default)]
 pub struct Held {
     pub repositories: Vec<HostedRepository>,
-    /// Id and new owner of transferred repositories.
+    /// Id and new owner of each transferred repository.
     pub transferred: Vec<(String, String)>,
     pub per_page: usize,
     pub broken_page: Option<usize>,
@@ -53,7 +53,7 @@ impl Shelf {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A server with these repositories, in the form of a service.
+    /// Starts a server that returns these repositories in the form of a service.
     pub async fn serve(&self, kind: ServiceKind) -> TestServer {
         let shelf = self.clone();
         TestServer::start(move |asked| shelf.held().reply(kind, asked)).await
@@ -97,7 +97,7 @@ impl Held {
         if (page + 1) * self.per_page >= listed.len() {
             return reply;
         }
-        // GitLab sends both headers. The others send the link only.
+        // GitLab sends both headers. The other services send only the link.
         let reply =
             if kind == ServiceKind::Gitlab { reply.header("x-next-page", (page + 2).to_string()) } else { reply };
         reply.header(
@@ -112,7 +112,7 @@ pub fn query(asked: &Asked, name: &str) -> Option<String> {
     pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned()).next()
 }
 
-/// A repository in the form of the service: the fields that are read, and a few others.
+/// Returns a repository in the form of the service, with the fields that the adapter reads and a few others.
 pub fn entry(kind: ServiceKind, owner: &str, held: &HostedRepository) -> Value {
     let id: u64 = held.id.parse().expect("a number");
     let path = format!("{owner}/{}", held.name);

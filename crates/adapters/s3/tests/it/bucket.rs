@@ -1,4 +1,4 @@
-//! A separate bucket for each test.
+//! Creates a separate bucket for each test.
 
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use cairn_ports::BlobStore;
 use cairn_s3::{S3BlobStore, S3Config};
 use cairn_servers::given;
 
-/// Unique among all processes that test against one server.
+/// Returns a name that is unique among all processes that test against one server.
 fn unique_name() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -17,7 +17,8 @@ fn unique_name() -> String {
     format!("test-{nanoseconds:x}-{}-{number}", process::id())
 }
 
-/// Settings of a new bucket on the configured server; `None` without one.
+/// Creates a bucket on the configured server and returns its settings. Returns `None` if no server is
+/// configured.
 pub(crate) async fn new() -> Result<Option<S3Config>> {
     let Some(url) = given::s3_url() else { return Ok(None) };
     let config = S3Config::at(&url, unique_name());
@@ -25,7 +26,7 @@ pub(crate) async fn new() -> Result<Option<S3Config>> {
     Ok(Some(config))
 }
 
-/// Removes the objects of a test. The empty bucket stays, because services may not delete buckets.
+/// Removes the objects of a test. The empty bucket remains, because services may not delete buckets.
 pub(crate) async fn empty(config: &S3Config) -> Result<()> {
     let store = S3BlobStore::open(&S3Config { prefix: String::new(), ..config.clone() })?;
     for object in store.list("").await? {

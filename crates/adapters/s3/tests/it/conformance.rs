@@ -1,4 +1,4 @@
-//! The conformance suite of the blob store.
+//! Runs the conformance suite of the blob store.
 
 use anyhow::Result;
 use bytes::Bytes;
@@ -8,7 +8,7 @@ use cairn_s3::{Checksums, S3BlobStore, S3Config};
 
 use crate::bucket;
 
-/// The faults run first: if their leftovers could make a check fail, the suite that follows would show it.
+/// The faults run first. If they leave data that makes a check fail, the suite that runs afterwards shows it.
 #[tokio::test(flavor = "multi_thread")]
 async fn bucket_passes_the_suite() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };
@@ -36,7 +36,8 @@ async fn prefix_is_a_separate_store() -> Result<()> {
     bucket::empty(&config).await
 }
 
-/// More than one page of a thousand, and exactly one: that page announces another one, which is empty.
+/// Tests a list with more than one page of a thousand objects, and a list with exactly a thousand. In the
+/// second list the first page announces another page, which is empty.
 #[tokio::test]
 async fn lists_contain_all_pages() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! A minimal HTTP server with scripted replies. It knows nothing about S3.
+//! A minimal HTTP server with scripted replies. It contains no logic of S3.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// A request like `GET /bucket/key HTTP/1.1`; header names are in lower case, the body is dropped.
+/// A request such as `GET /bucket/key HTTP/1.1`. Header names are in lower case; the body is not stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub method: String,
@@ -22,7 +22,7 @@ impl Request {
     }
 }
 
-/// The raw bytes of a reply; after an incomplete one the connection is closed.
+/// The raw bytes of a reply. After an incomplete reply the server closes the connection.
 pub(crate) struct RawReply {
     head: String,
     body: Vec<u8>,
@@ -34,7 +34,7 @@ pub(crate) fn reply(status: u16, headers: &str, body: &str) -> RawReply {
     RawReply { head, body: body.into(), is_whole: true }
 }
 
-/// An error in the format of S3.
+/// Returns an error in the format of S3.
 pub(crate) fn refusal(status: u16, code: &str) -> RawReply {
     reply(
         status,
@@ -43,7 +43,7 @@ pub(crate) fn refusal(status: u16, code: &str) -> RawReply {
     )
 }
 
-/// Announces more bytes than it sends.
+/// Returns a reply that announces more bytes than it contains.
 pub(crate) fn cut_short(announced: usize, body: &str) -> RawReply {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {announced}\r\n\r\n");
     RawReply { head, body: body.into(), is_whole: false }
@@ -56,7 +56,7 @@ pub(crate) struct FakeServer {
 }
 
 impl FakeServer {
-    /// `script` gets the number of each request and the request, and returns the reply.
+    /// Starts a server. `script` receives the number of each request and the request, and returns the reply.
     pub async fn start(script: impl Fn(usize, &Request) -> RawReply + Send + Sync + 'static) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = format!("http://key:secret@{}", listener.local_addr()?);

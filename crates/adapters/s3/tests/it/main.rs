@@ -1,4 +1,4 @@
-//! Artifacts in a real S3 server, behind a faulty network, and in fake servers with responses that MinIO
+//! Tests artifacts in a real S3 server, also behind a faulty network. Fake servers send responses that MinIO
 //! cannot produce.
 
 mod bucket;

@@ -1,4 +1,4 @@
-//! MinIO behind a faulty network.
+//! Tests MinIO behind a faulty network.
 
 use std::net::TcpListener;
 use std::time::Duration;
@@ -52,12 +52,12 @@ async fn silent_server_ends_in_a_timeout() -> Result<()> {
     assert_eq!(store.list("").await.expect_err("a hang").kind, ErrorKind::Timeout);
     assert_eq!(store.delete("a").await.expect_err("a hang").kind, ErrorKind::Timeout);
     bench.proxy.set(Rules::PASS);
-    // `a` is not read: its unconfirmed deletion may still happen.
+    // The test does not read `a`, because the unconfirmed deletion of `a` may still happen.
     assert_eq!(store.get("c").await?, large());
     bucket::empty(&bench.bucket).await
 }
 
-/// The head of the response arrives at once, the body at 100 kB per second.
+/// The head of the response arrives at once, but the body arrives at only 100 kB per second.
 #[tokio::test]
 async fn slow_body_ends_in_a_timeout() -> Result<()> {
     let Some(bench) = Bench::new().await? else { return Ok(()) };
@@ -77,7 +77,7 @@ async fn cut_body_is_read_again_and_never_returned() -> Result<()> {
     bench.proxy.set(Rules { responses: Direction::cut_after(HALF), ..Rules::PASS });
     let error = bench.store()?.get("a").await.expect_err("every connection is cut");
     assert!(matches!(error.kind, ErrorKind::ConnectionLost | ErrorKind::Timeout), "{error:?}");
-    assert!(bench.proxy.num_connections() > 1, "it was not tried again");
+    assert!(bench.proxy.num_connections() > 1, "the request was not repeated");
     bench.proxy.set(Rules::PASS);
     assert_eq!(bench.store()?.get("a").await?, large());
     bucket::empty(&bench.bucket).await
@@ -95,7 +95,7 @@ async fn cut_write_leaves_nothing_or_all() -> Result<()> {
     bucket::empty(&bench.bucket).await
 }
 
-/// The server executed the request, but the client did not learn of it.
+/// The server executed the write, but the client did not receive the response.
 #[tokio::test]
 async fn write_with_a_lost_response_can_be_repeated() -> Result<()> {
     let Some(bench) = Bench::new().await? else { return Ok(()) };
@@ -141,7 +141,7 @@ async fn until_refused(bench: &Bench) {
     }
 }
 
-/// A listener with a full queue accepts no more connections and refuses none.
+/// A listener with a full queue neither accepts nor refuses further connections.
 #[tokio::test]
 async fn server_with_a_full_queue_is_unavailable() -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;

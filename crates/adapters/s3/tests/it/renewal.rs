@@ -1,4 +1,4 @@
-//! Existing objects that are written again count as new for a sweep by age.
+//! Tests that a sweep by age treats an existing object as new after it is written again.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ async fn writing_an_old_object_renews_its_time() -> Result<()> {
     assert_eq!(store.put("a", Bytes::from_static(b"first")).await?, Put::Created);
     let created_at = modified_at().await?;
     let deadline = Instant::now() + DEADLINE;
-    // The object has to become older than the age that counts as new.
+    // The test waits until the object is older than the age up to which a write does not renew it.
     while modified_at().await? == created_at {
         ensure!(Instant::now() < deadline, "the object never gets a new time");
         assert_eq!(store.put("a", Bytes::from_static(b"second")).await?, Put::AlreadyThere);

@@ -1,4 +1,4 @@
-//! Servers with and without support for conditional writes.
+//! Tests the self-test with servers that support conditional writes and servers that do not.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -18,7 +18,7 @@ async fn minio_passes_and_no_object_is_left() -> Result<()> {
     let store = S3BlobStore::open(&config)?;
     store.self_test().await?;
     assert_eq!(store.list("").await?.len(), 0);
-    // Two services may start at the same time.
+    // Two services may start at the same time, so two self-tests must not disturb each other.
     let (first, second) = futures::join!(store.self_test(), store.self_test());
     first.and(second)?;
     Ok(())
@@ -37,7 +37,7 @@ async fn overwriting_server_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// A second writer in sequence is refused, but concurrent writers all succeed.
+/// The server refuses a second writer that comes later, but concurrent writers all succeed.
 #[tokio::test]
 async fn server_without_atomic_writes_is_refused() -> Result<()> {
     let written: Mutex<HashSet<String>> = Mutex::default();
@@ -52,7 +52,7 @@ async fn server_without_atomic_writes_is_refused() -> Result<()> {
         }
     })
     .await?;
-    let error = S3BlobStore::open(&server.config())?.self_test().await.expect_err("it is not atomic");
+    let error = S3BlobStore::open(&server.config())?.self_test().await.expect_err("the writes are not atomic");
     assert!(matches!(error, SelfTestError::Races { num_winners: 8 }), "{error:?}");
     Ok(())
 }
@@ -64,7 +64,8 @@ async fn server_without_the_header_is_refused() -> Result<()> {
         _ => refusal(501, "NotImplemented"),
     })
     .await?;
-    let error = S3BlobStore::open(&server.config())?.self_test().await.expect_err("it is not implemented");
+    let error =
+        S3BlobStore::open(&server.config())?.self_test().await.expect_err("conditional writes are not implemented");
     assert!(matches!(error, SelfTestError::Store(_)), "{error:?}");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Responses that MinIO cannot produce.
+//! Tests responses that MinIO cannot produce.
 
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ async fn permanent_errors_are_not_retried() -> Result<()> {
     Ok(())
 }
 
-/// A conflict: by the second attempt, the object of the winner exists.
+/// The first attempt returns a conflict. By the second attempt, the object of the winner exists.
 #[tokio::test]
 async fn writer_that_loses_a_conflict_reads_the_object() -> Result<()> {
     let server = FakeServer::start(|number, request| match (request.method.as_str(), number) {
@@ -85,7 +85,7 @@ async fn writer_that_loses_a_conflict_reads_the_object() -> Result<()> {
     Ok(())
 }
 
-/// A sweep removed the object between the refusal and the check.
+/// A sweep removed the object between the refusal of the write and the check of the object.
 #[tokio::test]
 async fn object_that_disappears_is_written_again() -> Result<()> {
     let server = FakeServer::start(|number, request| match (request.method.as_str(), number) {
@@ -113,7 +113,7 @@ async fn short_body_is_never_returned() -> Result<()> {
     Ok(())
 }
 
-/// The length is consistent, so only the hash of the artifact shows the loss.
+/// The length of the body is consistent, so only the hash of the artifact shows that bytes are missing.
 #[tokio::test]
 async fn artifact_stored_incompletely_is_corrupt() -> Result<()> {
     let server = FakeServer::start(|_, _| reply(200, "", "01234")).await?;
@@ -173,7 +173,8 @@ async fn last_page_may_be_empty() -> Result<()> {
 async fn sdk_never_retries() -> Result<()> {
     let server = FakeServer::start(|_, _| refusal(500, "InternalError")).await?;
     let config = S3Config { operation_timeout_ms: 50, ..server.config() };
-    // The deadline is shorter than our first pause: any repetition would come from the SDK.
+    // The deadline is shorter than the first pause of this adapter, so any repetition would come from the
+    // SDK.
     let error = S3BlobStore::open(&config)?.get("a").await.expect_err("refused");
     assert!(matches!(error.kind, ErrorKind::Timeout | ErrorKind::Unavailable), "{error:?}");
     assert!(server.requests().len() <= 1, "{}", server.requests().len());
@@ -183,7 +184,7 @@ async fn sdk_never_retries() -> Result<()> {
 #[tokio::test]
 async fn last_response_wins_over_the_timeout() -> Result<()> {
     let server = FakeServer::start(|_, _| refusal(503, "SlowDown")).await?;
-    // The deadline is too short for all attempts, and long enough for the first.
+    // The deadline is long enough for the first attempt, but too short for all attempts.
     let config = S3Config { operation_timeout_ms: 1000, ..server.config() };
     let error = S3BlobStore::open(&config)?.get("a").await.expect_err("refused");
     assert_eq!(error.kind, ErrorKind::Throttled { retry_after: None });

@@ -1,4 +1,4 @@
-//! Many writers of one key.
+//! Tests many concurrent writers of one key.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::bucket;
 const NUM_KEYS: usize = 200;
 const NUM_WRITERS: u8 = 16;
 
-/// Each writer has its own connections, like a service.
+/// Each writer has its own connections, as a service has.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_of_sixteen_writers_creates_the_object() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };
@@ -24,7 +24,7 @@ async fn one_of_sixteen_writers_creates_the_object() -> Result<()> {
         let key = format!("race/{number}");
         let put = |writer: u8| {
             let (writers, key) = (Arc::clone(&writers), key.clone());
-            // One task per writer, so that they run on all cores at once.
+            // Each writer has its own task, so that the writers run on all cores at the same time.
             tokio::spawn(async move { writers[usize::from(writer)].put(&key, Bytes::from(vec![writer; 512])).await })
         };
         let puts: Vec<Put> = try_join_all((0..NUM_WRITERS).map(put)).await?.into_iter().collect::<Result<_, _>>()?;
