@@ -9,25 +9,29 @@ use crate::index_call::{IndexCall, IndexStatus, IndexTicket};
 /// A service that answers questions: the index of one directory, or a cluster.
 #[async_trait]
 pub trait Agent: Send + Sync + 'static {
-    /// Answers all questions, including those about runs (`Searcher::ledger`).
+    /// The searcher that answers all questions, including questions about runs (`Searcher::ledger`).
     fn searcher(&self) -> &Searcher;
 
-    /// Name of the repository that the caller works in, if it is indexed. In local mode it contains the
-    /// working directory. An MCP question without a repository searches this one.
+    /// Name of the repository that the caller works in, if it is indexed. In local mode this is the
+    /// repository that contains the working directory. An MCP question without a repository searches this
+    /// one.
     async fn default_repository(&self) -> Option<String>;
 
-    /// Brings a repository up to date. Local mode waits up to five minutes, then returns the state of the
-    /// run, and the run goes on. A cluster returns at once. A second call for a repository that is being
-    /// indexed joins that run.
+    /// Indexes the current state of a repository. Local mode waits up to five minutes for the run, and then
+    /// returns the state of the run, which continues. A cluster returns at once. A second call for a
+    /// repository that is being indexed joins that run.
     ///
-    /// `ValidationError` names the wrong field of the call; `NotFound` means that the target does not exist.
+    /// The message of a `ValidationError` contains the name of the wrong field; `NotFound` means that the
+    /// target does not exist.
     async fn index(&self, call: IndexCall) -> Result<IndexStatus, QueryError>;
 
-    /// The state of a request that `index` returned. Services whose calls wait for their runs have no
+    /// The state of a request that `index` returned. A service whose index calls wait for their runs has no
     /// requests.
     async fn progress(&self, request: IndexTicket) -> Result<IndexStatus, QueryError> {
-        let message =
-            format!("no sync of `{}` was requested: calls to index wait for their runs here", request.repository);
+        let message = format!(
+            "no sync of `{}` was requested: in this service, a call to index waits for its run",
+            request.repository
+        );
         Err(QueryError::new(QueryErrorCode::NotFound, message))
     }
 
@@ -36,12 +40,13 @@ pub trait Agent: Send + Sync + 'static {
         None
     }
 
-    /// Size of the index on disk, if it is known.
+    /// Size of the index on disk, if the size is known.
     fn size_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// Whether the caller has the `index` permission. Calls without permission are not suggested.
+    /// Whether the caller has the `index` permission. Without this permission, answers do not suggest calls
+    /// that index.
     fn may_index(&self) -> bool {
         true
     }
@@ -51,43 +56,46 @@ pub trait Agent: Send + Sync + 'static {
         "`cairn index PATH` indexes a repository"
     }
 
-    /// Bounds of one answer. Local mode has none.
+    /// The limits of one answer. Local mode has no limits.
     fn caps(&self) -> Caps {
         Caps { edges: usize::MAX, runs: usize::MAX, tokens: usize::MAX, entries: usize::MAX }
     }
 
-    /// Whether the caller may read the causes of internal errors: they name stores and files of the service.
+    /// Whether the caller may read the causes of internal errors. The causes contain names of stores and
+    /// files of the service.
     fn shows_causes(&self) -> bool {
         true
     }
 
-    /// Cancels an unfinished run; the published state stays. False if the run had ended.
+    /// Cancels an unfinished run; the published state does not change. Returns false if the run had already
+    /// ended.
     async fn cancel(&self, run: RunId) -> Result<bool, QueryError>;
 
-    /// Cancels the pending sync requests of these repositories, and returns the repositories that had one.
-    /// Services whose calls wait for their runs have no requests.
+    /// Cancels the pending sync requests of these repositories, and returns the repositories that had one. A
+    /// service whose index calls wait for their runs has no requests.
     async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError> {
         Ok(Vec::new())
     }
 }
 
-/// Bounds of one answer.
+/// Upper limits for the contents of one answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Caps {
     pub edges: usize,
     pub runs: usize,
     pub tokens: usize,
-    /// Entries of one page: repositories, patterns, paths, secrets.
+    /// Maximum number of entries on one page of repositories, patterns, paths or secrets.
     pub entries: usize,
 }
 
 impl Caps {
-    /// For a service with many callers: bounds the memory of one answer.
+    /// The limits of a service with many callers. They bound the memory that one answer uses.
     pub const OF_A_SERVICE: Self = Self { edges: 500, runs: 500, tokens: 200_000, entries: 10_000 };
 }
 
 impl dyn Agent + '_ {
-    /// Completes the hint for an empty index: only the service behind the gateway knows how to index.
+    /// If the error has the hint for an empty index, adds how to index a repository. Only the service behind
+    /// the gateway can provide this text.
     pub(crate) fn with_way_to_index(&self, mut error: QueryError) -> QueryError {
         if error.hint.as_deref() == Some(NOTHING_INDEXED) {
             error.hint = Some(self.nothing_indexed());
@@ -99,7 +107,7 @@ impl dyn Agent + '_ {
         format!("{NOTHING_INDEXED}: {}", self.how_to_index())
     }
 
-    /// The error in the form that the caller may read.
+    /// The error without the causes that the caller may not read.
     pub(crate) fn outward(&self, error: QueryError) -> QueryError {
         use QueryErrorCode::{Corrupt, InternalError, ModelMismatch, RateLimited, Timeout};
         let (code, message) = match error.code {
@@ -118,5 +126,5 @@ impl dyn Agent + '_ {
     }
 }
 
-/// The message for an answer that took too long, for all front ends.
+/// The message that all front ends return if an answer took too long.
 pub(crate) const TOO_SLOW: &str = "the answer took too long; ask for less (fewer repositories, a smaller limit)";

@@ -4,7 +4,7 @@ use cairn_search::{QueryError, QueryErrorCode};
 
 use crate::answers::GuideText;
 
-/// Topics in the order of the list.
+/// All topics, in the order in which they are listed.
 pub(crate) const TOPICS: &[&str] = &[
     "finding_files",
     "finding_symbols",
@@ -29,12 +29,12 @@ pub(crate) fn document(topic: &str) -> Option<&'static str> {
     })
 }
 
-/// The first line of a document, without its mark.
+/// The first line of a document, without the heading mark `#`.
 pub(crate) fn title(document: &str) -> &str {
     document.lines().next().unwrap_or_default().trim_start_matches('#').trim()
 }
 
-/// The document of a topic; without one, the list of topics.
+/// The document of the topic, or the list of all topics if no topic is given.
 pub(crate) fn answer(topic: Option<&str>) -> Result<GuideText, QueryError> {
     let text = match topic.map(document) {
         None => overview(),

@@ -3,23 +3,24 @@
 use cairn_domain::RunState;
 use cairn_wire::{GivenSettings, RunResult};
 
-/// What to index. `Default` brings the repository up to date with its present settings.
+/// The repository to index, and its new settings. The default values leave the present settings unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct IndexCall {
     /// Path, URL, or name of an indexed repository.
     pub target: String,
-    /// Globs in the form of `.cairn.yaml`. None: unchanged. An empty list removes the stored patterns.
+    /// Globs in the form of `.cairn.yaml`. None leaves the stored patterns unchanged; an empty list removes
+    /// them.
     pub include_patterns: Option<Vec<String>>,
     pub exclude_patterns: Option<Vec<String>>,
-    /// Bytes; 0 is the hard cap. None: unchanged.
+    /// Maximum size in bytes; 0 selects the hard cap. None leaves the stored value unchanged.
     pub max_file_size: Option<u64>,
-    /// Files that the caller has just edited, relative to the root of the repository. They are read again
-    /// even if their size and time look unchanged, and the repository is brought up to date.
+    /// Files that the caller has just edited, relative to the root of the repository. The run reads them
+    /// again even if their size and time are unchanged. It also indexes all other changes.
     pub changed_files: Vec<String>,
 }
 
 impl IndexCall {
-    /// The settings that the call gives.
+    /// The settings that the call contains.
     pub fn settings(&self) -> GivenSettings {
         GivenSettings {
             include: self.include_patterns.clone(),
@@ -44,21 +45,21 @@ pub struct IndexTicket {
 #[derive(Clone, PartialEq, Debug)]
 pub struct IndexStatus {
     pub repository: String,
-    /// Id of the run (`Searcher::run_id`). None if nothing had changed, so that no run was needed, or if the
-    /// run has not begun.
+    /// Id of the run (`Searcher::run_id`). None if the run has not begun, or if no run was needed because
+    /// nothing had changed.
     pub run: Option<String>,
     /// Number of the request that waits for its run.
     pub request: Option<u64>,
-    /// With a request: id of the newest run before it.
+    /// If `request` is set: id of the newest run before the request.
     pub previous_run: Option<String>,
-    /// `Running` if the call stopped waiting while the run goes on.
+    /// `Running` if the call stopped waiting before the run ended.
     pub state: RunState,
     /// The result of the finished run, or the result so far.
     pub result: RunResult,
-    /// Why it failed or was cancelled.
+    /// Why the run failed or was cancelled.
     pub message: Option<String>,
     pub num_parts: u32,
-    /// Parts that have ended.
+    /// Number of parts that have ended.
     pub num_ended: u32,
     /// A note about the sync that the request waits for.
     pub sync: Option<String>,

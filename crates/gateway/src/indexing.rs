@@ -1,5 +1,5 @@
-//! Calls to index and to cancel, as a service handles them: it records requests, and the workers of the
-//! cluster do the work.
+//! Handles the calls to index and to cancel in a service. The service records requests, and the workers of
+//! the cluster index the repositories.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::index_call::{IndexCall, IndexStatus, IndexTicket};
 pub use crate::registration::Locate;
 use crate::registration::{IndexTarget, Registry, check_settings, stored_settings};
 
-/// Brings repositories up to date for callers with the `index` permission.
+/// Indexes repositories for callers with the `index` permission.
 #[async_trait]
 pub trait Indexing: Send + Sync + 'static {
     /// Requests a run of a repository that the caller of the searcher may see, and returns at once.
@@ -23,7 +23,8 @@ pub trait Indexing: Send + Sync + 'static {
     /// The state of a request that `index` returned.
     async fn progress(&self, searcher: &Searcher, request: IndexTicket) -> Result<IndexStatus, QueryError>;
 
-    /// Cancels an unfinished run; the published state stays. False if the run had ended.
+    /// Cancels an unfinished run; the published state does not change. Returns false if the run had already
+    /// ended.
     async fn cancel(&self, run: RunId) -> Result<bool, QueryError>;
 
     /// Cancels the pending sync requests of these repositories, and returns the repositories that had one.
@@ -31,10 +32,12 @@ pub trait Indexing: Send + Sync + 'static {
 }
 
 const BY_THE_USER: &str = "cancelled by the user";
-/// A call reads the stored settings again this often if other calls change them at the same time.
+/// Maximum number of attempts of a call to change the stored settings. An attempt fails if another call
+/// changes them at the same time.
 const ATTEMPTS: usize = 5;
 
-/// Records requests in the ledger. Registers an unknown repository if the caller will be able to see it.
+/// Records requests in the ledger. Registers an unknown repository if the caller is allowed to see
+/// repositories with its name.
 pub struct LedgerIndexing {
     pub catalogue: Arc<dyn Catalogue>,
     pub requests: Arc<dyn Requests>,
@@ -45,8 +48,8 @@ pub struct LedgerIndexing {
 
 impl LedgerIndexing {
     /// Registers a repository, or changes one of the `known` repositories of the tenant, and requests its
-    /// sync. For callers that may change everything. A renamed repository takes its new name and keeps its
-    /// id. The settings of the record do not count: those of the repository are changed as `given`.
+    /// sync. Permissions are not checked. A renamed repository gets its new name and keeps its id. The
+    /// settings in `record` are ignored: `given` is applied to the stored settings of the repository.
     pub async fn register(
         &self,
         record: RepositoryRecord,
@@ -60,8 +63,8 @@ impl LedgerIndexing {
         let at = known.iter().position(is_named).or(known.iter().position(|known| known.id == record.id));
         let before = at.map(|at| &known[at]);
         let stored = before.map(stored_settings).transpose()?.unwrap_or_default();
-        // An address alone has no branch and patterns: the registered ones stay. The list of an organisation
-        // decides on address and name of the repositories that come from it.
+        // A call that contains only an address leaves the registered branch and patterns unchanged. If a
+        // repository comes from the list of an organisation, the list determines its address and name.
         let is_address_only = record.branch.is_none() && given == GivenSettings::default();
         let settings = match before {
             Some(before) if given == GivenSettings::default() => before.settings.clone(),
@@ -86,7 +89,7 @@ impl LedgerIndexing {
         self.ask(&record, lane, rebuild).await
     }
 
-    /// Requests a sync of a registered repository. `rebuild` writes every record again.
+    /// Requests a sync of a registered repository. If `rebuild` is set, every record is written again.
     pub async fn ask(&self, record: &RepositoryRecord, lane: Lane, rebuild: bool) -> Result<IndexStatus, QueryError> {
         let request = self.requests.ask(record.id, lane, rebuild, self.clock.now_ms()).await?;
         Ok(IndexStatus {
@@ -104,7 +107,7 @@ impl LedgerIndexing {
     }
 
     async fn again(&self, searcher: &Searcher, known: KnownRepository) -> Result<IndexStatus, QueryError> {
-        // Read before the request: the run of the request must not count as the previous one.
+        // The newest run is read before the request is made, so that it is never the run of this request.
         let newest = searcher.ledger.runs(Some(known.record.id), 1).await?;
         let asked = self.ask(&known.record, Lane::Interactive, false).await?;
         Ok(IndexStatus {
@@ -115,14 +118,14 @@ impl LedgerIndexing {
     }
 }
 
-/// Records who changed the settings of a repository, and how.
+/// Logs which key changed the settings of a repository, and the new settings.
 fn log_change(searcher: &Searcher, record: &RepositoryRecord, settings: &str) {
     let (caller, tenant, repository) = (&searcher.caller.name, &record.tenant, &record.name);
     tracing::info!(key = caller, %tenant, %repository, settings, "a call to index changed the settings");
 }
 
-/// The state of a request. `own` is the newest run, if it began after the request; `waits` is set while the
-/// request waits.
+/// The state of a request. `own` is the newest run, if it began after the request; `waits` contains the
+/// number of the request while it waits for its run.
 fn progress_of(searcher: &Searcher, known: KnownRepository, own: Option<RunRecord>, waits: Option<u64>) -> IndexStatus {
     let published = known.published.map_or_else(RunResult::default, |published| published.result);
     let mut status = IndexStatus {
@@ -137,7 +140,8 @@ fn progress_of(searcher: &Searcher, known: KnownRepository, own: Option<RunRecor
         num_ended: 0,
         sync: None,
     };
-    // A run that ended while the request waits belongs to another request, and may have missed this change.
+    // While the request waits, a run that has ended belongs to another request and may not contain the newest
+    // changes.
     match own.filter(|run| waits.is_none() || !run.state.is_finished()) {
         Some(run) => {
             (status.run, status.request) = (Some(searcher.run_id(run.id)), None);

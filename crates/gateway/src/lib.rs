@@ -1,5 +1,5 @@
-//! Transports: the only code that knows HTTP and MCP, and the questions and answers that every transport
-//! shares.
+//! The transports HTTP and MCP, and the questions and answers that they share. No other code serves HTTP or
+//! MCP requests.
 
 mod agent;
 pub mod answers;

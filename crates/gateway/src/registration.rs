@@ -1,9 +1,9 @@
-//! The target of a call to index: a registered repository, or one to be registered.
+//! The target of a call to index: a registered repository, or a repository to be registered.
 //!
 //! A caller can register only repositories that the caller may see. A name outside the caller's permissions
 //! gets the same answer as an unknown name, whether such a repository exists or not. A caller can change the
-//! settings of a registered repository, but not its address. An address whose name belongs to another address
-//! is refused, because a key for the repository could otherwise point it to another source.
+//! settings of a registered repository, but not its address. An address is refused if its repository name is
+//! registered with another address. Otherwise a caller could replace the source of a registered repository.
 
 use cairn_domain::{RepositoryName, Scope, Source};
 use cairn_inventory::{FileSizeLimit, Patterns};
@@ -13,8 +13,8 @@ use cairn_wire::{GivenSettings, RequestSettings};
 
 use crate::index_call::IndexCall;
 
-/// Source and name of an address. `None` for a text that is not an address; an error if the rules of the
-/// operator refuse it.
+/// Finds the source and the name for an address. Returns `None` for a text that is not an address, and an
+/// error if the rules of the operator refuse the address.
 pub type Locate = dyn Fn(&str) -> Result<Option<(Source, RepositoryName)>, String> + Send + Sync;
 
 /// The registered repositories and the operator's rules for addresses.
@@ -53,12 +53,13 @@ impl Registry<'_> {
             return with_settings(found.clone(), given);
         }
         if let Some(other) = known.iter().find(is_named) {
-            let message = format!("`{}` is registered with another address; name it to index it", other.record.name);
+            let message =
+                format!("`{}` is registered with another address; give its name to index it", other.record.name);
             return Err(wrong(message));
         }
         let record = RepositoryRecord::new(searcher.caller.tenant.clone(), name, source);
         let is_taken = !self.catalogue.repositories(&Scope::only(record.tenant.clone(), [record.id])).await?.is_empty();
-        // An id is also taken if its repository was renamed since, to a name that the caller may not see.
+        // An id is also taken if its repository was later renamed to a name that the caller may not see.
         if searcher.caller.allowed.allows(&record.name) && !is_taken {
             let settings = given.over(RequestSettings::default()).to_json();
             return Ok(IndexTarget::New(Box::new(RepositoryRecord { settings, ..record })));
@@ -86,7 +87,8 @@ pub(crate) fn stored_settings(record: &RepositoryRecord) -> Result<RequestSettin
     })
 }
 
-/// Checks patterns and size of a call. Invalid ones are refused before anything is written.
+/// Checks the patterns and the maximum file size of a call. Invalid values are refused before anything is
+/// written.
 pub(crate) fn check_settings(given: &GivenSettings) -> Result<(), QueryError> {
     let GivenSettings { include, exclude, include_override, max_file_size } = given;
     let lists = [("include_patterns", include), ("exclude_patterns", exclude), ("include_override", include_override)];

@@ -1,6 +1,6 @@
-//! Checks JSON values against JSON schemas, for tests. It knows the keywords that our schemas use, and
-//! reports any other. It is stricter than the standard: a property that the schema does not describe is a
-//! fault.
+//! Checks JSON values against JSON schemas, for tests. The check supports the keywords that our schemas use,
+//! and fails on any other keyword. It is stricter than the standard: a property that the schema does not
+//! describe is a fault.
 
 use std::collections::BTreeSet;
 
@@ -88,7 +88,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Every field of an object, at any depth, is described.
+    /// Checks that the schema describes every field of an object, at any depth.
     fn described(&self, schema: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
         let Value::Object(fields) = value else { return };
         let mut known = Map::new();
@@ -104,7 +104,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The properties of a schema and of its alternatives that fit the value.
+    /// Collects the properties of a schema, and the properties of those alternatives that fit the value.
     fn collect(&self, schema: &Value, value: &Value, known: &mut Map<String, Value>, is_open: &mut bool) {
         let Value::Object(keywords) = schema else { return };
         const DESCRIBES: [&str; 4] = ["properties", "$ref", "anyOf", "oneOf"];

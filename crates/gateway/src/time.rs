@@ -1,6 +1,6 @@
-//! Times as text.
+//! Converts times to text and text to times.
 
-/// `2026-11-22T00:19:17Z` for milliseconds since 1970.
+/// Formats milliseconds since 1970 as `2026-11-22T00:19:17Z`.
 pub fn rfc3339(at_ms: i64) -> String {
     let seconds = at_ms.div_euclid(1000);
     let (days, in_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
@@ -8,12 +8,13 @@ pub fn rfc3339(at_ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", in_day / 3600, in_day / 60 % 60, in_day % 60)
 }
 
-/// The same for seconds since 1970.
+/// Formats seconds since 1970 in the same way.
 pub fn rfc3339_of_seconds(seconds: i64) -> String {
     rfc3339(seconds.saturating_mul(1000))
 }
 
-/// Seconds since 1970 at the start of a day, `2026-01-31`, in UTC. None if this day does not exist.
+/// Converts a day such as `2026-01-31` to the seconds since 1970 at its start in UTC. None if the day does
+/// not exist.
 fn seconds_of_date(text: &str) -> Option<i64> {
     let mut parts =
         text.split('-').map(|part| part.parse::<i64>().ok().filter(|_| part.bytes().all(|b| b.is_ascii_digit())));
@@ -21,12 +22,13 @@ fn seconds_of_date(text: &str) -> Option<i64> {
     if parts.next().is_some() || !(1970..=9999).contains(&year) {
         return None;
     }
-    // A year has at most 366 days: find the one with this month and day.
+    // Searches the at most 366 days of the year for the day with this month and day number.
     let first = days_of_year_start(year);
     (first..first + 366).find(|days| civil(*days) == (year, month, day)).map(|days| days * 86_400)
 }
 
-/// Seconds since 1970 of a time as users write it: a day (`2026-01-31`) or an age (`36h`, `7d`, `2w`).
+/// Converts a time that a user wrote to seconds since 1970. The time is a day (`2026-01-31`) or an age
+/// (`36h`, `7d`, `2w`).
 pub fn seconds_of_time(text: &str, now_ms: i64) -> Option<i64> {
     let unit = match text.chars().last()? {
         'h' => 3_600,
@@ -38,14 +40,14 @@ pub fn seconds_of_time(text: &str, now_ms: i64) -> Option<i64> {
     Some(now_ms.div_euclid(1000) - i64::from(count) * unit)
 }
 
-/// Day, counted from 1970-01-01, of the first of January.
+/// Number of days from 1970-01-01 to the first of January of the year.
 fn days_of_year_start(year: i64) -> i64 {
     let before = year - 1;
     before * 365 + before / 4 - before / 100 + before / 400 - 719_162
 }
 
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Years are counted
-/// from March, so that the leap day is the last day of its year.
+/// Converts a number of days since 1970-01-01 to year, month and day in the Gregorian calendar. Years are
+/// counted from March, so that the leap day is the last day of its year.
 fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

@@ -1,4 +1,4 @@
-//! The contents of an index: every path with its outcome, redacted secrets, fingerprints.
+//! The contents of an index: every path with its outcome, the redacted secrets, and fingerprints.
 
 use std::collections::BTreeMap;
 
@@ -25,10 +25,10 @@ pub struct CoverageReport {
     pub num_paths: usize,
     /// Paths by outcome.
     pub counts: BTreeMap<String, u64>,
-    /// Null in a summary.
+    /// Null if only a summary was requested.
     pub entries: Option<Vec<PathOutcome>>,
     pub sources: Vec<SourceStamp>,
-    /// Absent in a summary.
+    /// Absent if only a summary was requested.
     #[serde(flatten)]
     pub page: Option<PageInfo>,
 }
@@ -52,7 +52,7 @@ pub struct PathExplanation {
     pub sources: Vec<SourceStamp>,
 }
 
-/// Secrets that were redacted.
+/// The redacted secrets of a repository.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SecretList {
     pub repository: String,
@@ -69,7 +69,7 @@ pub struct SecretPlace {
     pub rule: String,
 }
 
-/// Digests of everything that readers can see.
+/// Digests of all records that readers can see.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FingerprintList {
     pub fingerprints: Vec<FingerprintReport>,
@@ -92,7 +92,7 @@ pub struct KindReport {
 }
 
 impl CoverageReport {
-    /// Counts only.
+    /// A report that contains only counts.
     pub fn summary(coverage: &Coverage) -> Self {
         Self {
             repository: coverage.repository.clone(),
@@ -104,7 +104,7 @@ impl CoverageReport {
         }
     }
 
-    /// With some of the entries.
+    /// A report that also lists the given entries.
     pub fn with_entries<'a>(
         coverage: &Coverage,
         entries: impl Iterator<Item = &'a ManifestEntry>,

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// A question that was not answered.
+/// The error that is returned instead of an answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorReport {
     pub code: String,
@@ -14,7 +14,7 @@ pub struct ErrorReport {
     pub details: ErrorDetails,
 }
 
-/// Help for the next call.
+/// Information that helps the caller to make the next call.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ErrorDetails {
@@ -25,13 +25,13 @@ pub struct ErrorDetails {
     pub tool_suggestions: Vec<SuggestedCall>,
 }
 
-/// A call that helps, with all its arguments.
+/// A suggested call with all its arguments.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SuggestedCall {
     pub tool: String,
     pub reason: String,
     pub arguments: Map<String, Value>,
-    /// From 1; only of calls that were tried.
+    /// The priority, starting at 1. Set only for calls that were tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<usize>,
 }
@@ -60,7 +60,7 @@ impl SuggestedCall {
     }
 }
 
-/// A name that occurs several times has a list of values.
+/// The arguments of a call as JSON. An argument that occurs several times becomes a list of its values.
 fn arguments(call: &NextCall) -> Map<String, Value> {
     let mut arguments: Map<String, Value> = Map::new();
     for (name, value) in &call.arguments {

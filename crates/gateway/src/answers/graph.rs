@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::source::SourceStamp;
 
-/// The edges of a name in one relation.
+/// The edges of one relation that start or end at the requested name.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Relationships {
-    /// The nodes of the name. Several if the name is not unique.
+    /// The nodes with the requested name. The list has several entries if the name is not unique.
     pub about: Vec<NodeReport>,
-    /// The requested name, if the name of the node differs in case or style.
+    /// The requested name, if it differs from the name of the node in case or style.
     pub resolved_from: Option<String>,
     pub edges: Vec<EdgeReport>,
-    /// Edges in all, also those over the limit.
+    /// Total number of edges, including the edges beyond the limit.
     pub num_edges: u64,
     pub sources: Vec<SourceStamp>,
 }
@@ -32,21 +32,21 @@ pub struct NodeReport {
     pub signature: String,
 }
 
-/// An edge between the name and another node.
+/// An edge between the requested name and another node.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct EdgeReport {
     pub edge: String,
-    /// `out` if the name is the start of the edge.
+    /// `out` if the edge starts at the requested name.
     pub direction: EdgeDirection,
     pub node: NodeReport,
-    /// The place of the reference.
+    /// The place in the code that contains the reference.
     pub site: Option<EdgeSite>,
     pub resolution: String,
     /// From 0 to 1.
     pub confidence: f64,
 }
 
-/// The direction of an edge, as seen from the requested name.
+/// The direction of an edge relative to the requested name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeDirection {
@@ -61,13 +61,13 @@ pub struct EdgeSite {
     pub line: u32,
 }
 
-/// Edges drawn at random.
+/// A random sample of edges.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct EdgeSample {
     pub edges: Vec<SampledEdgeReport>,
 }
 
-/// A drawn edge with both its ends.
+/// An edge of the sample, with its source node and its target node.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SampledEdgeReport {
     pub edge: String,

@@ -1,8 +1,8 @@
-//! Answers as typed values: one form on the command line, over MCP and over HTTP.
+//! Answers as typed values. The command line, MCP and HTTP return the same values.
 //!
 //! Front ends serialise these values, and `cairn --server` deserialises them again. The schemas in the
-//! OpenAPI document and of the MCP tools are derived from them. A field that is added later takes
-//! `#[serde(default)]`: a newer client must be able to read the answers of an older server.
+//! OpenAPI document and in the MCP tools are derived from these types. A field that is added later needs
+//! `#[serde(default)]`, because a newer client must be able to read the answers of an older server.
 
 mod code;
 mod coverage;

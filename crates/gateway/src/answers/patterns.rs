@@ -1,4 +1,4 @@
-//! Recurring shapes.
+//! Answers about patterns, the recurring shapes of code.
 
 use cairn_domain::{PatternMember, PatternRecord};
 use cairn_search::PatternAnswer;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::source::{PageInfo, SourceStamp};
 
-/// Patterns of the repositories.
+/// The patterns of the selected repositories.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PatternList {
     pub patterns: Vec<PatternReport>,

@@ -1,4 +1,4 @@
-//! Index runs and requests for them.
+//! Answers about index runs and about the requests that start them.
 
 use cairn_domain::RunState;
 use cairn_ports::PostponedPart;
@@ -39,7 +39,7 @@ pub struct RunReport {
     pub num_failed: u32,
     pub started_at: String,
     pub ended_at: Option<String>,
-    /// Why it failed or was cancelled.
+    /// Why the run failed or was cancelled.
     pub message: Option<String>,
     /// Parts that wait for their next attempt.
     #[serde(default)]
@@ -50,7 +50,7 @@ pub struct RunReport {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PartRetry {
     pub part: String,
-    /// Code of the failed attempt.
+    /// Error code of the failed attempt.
     pub code: String,
     pub next_attempt_at: String,
 }
@@ -77,7 +77,7 @@ pub enum RunStateName {
 /// The cancelled runs and requests.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cancellation {
-    /// Ids of runs.
+    /// Ids of the cancelled runs.
     pub cancelled: Vec<String>,
     /// Repositories whose sync request was cancelled before its run began.
     pub requests: Vec<String>,
@@ -91,19 +91,19 @@ pub struct IndexProgress {
     pub run_id: Option<String>,
     /// Number of the request that waits for its run.
     pub request: Option<u64>,
-    /// The newest run before the request.
+    /// Id of the newest run before the request.
     pub previous_run_id: Option<String>,
     pub state: RequestState,
-    /// Why it failed or was cancelled.
+    /// Why the run failed or was cancelled.
     pub message: Option<String>,
     pub num_parts: u32,
     pub num_ended: u32,
-    /// How far the sync is that the request waits for.
+    /// The progress of the sync that the request waits for.
     pub sync: Option<String>,
     pub result: RunResult,
 }
 
-/// The state of a request, or of its run. `requested`: the run has not begun.
+/// The state of a request, or of its run if the run has begun. `requested` means that the run has not begun.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestState {

@@ -1,4 +1,5 @@
-//! The parts that many answers share: the state that an answer comes from, and the page of a long list.
+//! The parts that many answers share: the indexed state that an answer was computed from, and the position of
+//! a page in a long list.
 
 use cairn_search::Stamp;
 use schemars::JsonSchema;
@@ -6,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::rfc3339;
 
-/// The repository and state that an answer comes from.
+/// The repository and the indexed state that an answer was computed from.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SourceStamp {
     pub repository: String,
-    /// Commit id with `-dirty`, or digest of the content.
+    /// Commit id, with `-dirty` for a changed working tree, or digest of the content.
     pub commit: String,
     pub indexed_at: String,
-    /// Some files are missing because they could not be parsed.
+    /// True if some files are missing because they could not be parsed.
     pub partial: bool,
-    /// A newer state is being indexed.
+    /// True if a newer state is being indexed.
     pub run_in_progress: bool,
 }
 
@@ -35,12 +36,12 @@ impl SourceStamp {
     }
 }
 
-/// The page of a list that an answer contains.
+/// The position of a page in a long list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PageInfo {
-    /// Entries before the page.
+    /// Number of entries before the page.
     pub offset: usize,
-    /// Entries of the whole list.
+    /// Number of entries in the whole list.
     pub num_total: usize,
     /// `offset` of the next page; null at the end.
     pub next_offset: Option<usize>,

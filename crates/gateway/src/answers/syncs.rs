@@ -1,5 +1,5 @@
-//! The sync of a repository: how the last one ended, and how far the pending one is. Runs cannot report this,
-//! because none has begun.
+//! Reports how the last sync of a repository ended, and the progress of its pending sync. A pending or failed
+//! sync has no run that could report this.
 
 use cairn_domain::SyncProgress;
 use cairn_ports::{RepositoryRecord, SourceError};
@@ -17,12 +17,12 @@ pub struct LastSync {
     pub failure: Option<String>,
 }
 
-/// How far a requested sync is.
+/// The progress of a requested sync.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PendingSync {
     pub fetched_bytes: u64,
     pub num_files_read: u64,
-    /// Set if an attempt has failed and the next one is waiting; `last_sync` contains the failure.
+    /// Set if an attempt has failed and another attempt is scheduled; `last_sync` contains the failure.
     pub next_attempt_at: Option<String>,
 }
 
@@ -48,8 +48,8 @@ impl PendingSync {
         Some(Self { fetched_bytes, num_files_read, next_attempt_at: record.next_attempt_at_ms.map(rfc3339) })
     }
 
-    /// The last report of its worker. Empty before a worker has begun. A repository on a disk fetches
-    /// nothing.
+    /// The last progress that the worker reported, as text. Empty if no worker has begun. A sync of a
+    /// repository on a local disk fetches no bytes.
     fn so_far(&self) -> String {
         let Self { fetched_bytes, num_files_read, .. } = *self;
         let fetched = (fetched_bytes > 0).then(|| format!("{} kB fetched", fetched_bytes.div_ceil(1000)));
@@ -59,19 +59,20 @@ impl PendingSync {
     }
 }
 
-/// Why the last sync failed, as callers may read it: the full cause if callers can correct it, otherwise only
-/// the code.
+/// Why the last sync failed, in the form that callers may read: the full cause if callers can correct it,
+/// otherwise only the error code.
 pub(crate) fn sync_failure(record: &RepositoryRecord) -> Option<String> {
     const OF_THE_SOURCE: [&str; 4] = ["not_found", "forbidden", "invalid", "too_large"];
     let (code, chain) = record.last_sync.as_ref()?.failure.as_ref()?;
-    // Errors of stores have the same codes, and their causes contain names of buckets and accounts.
+    // Store errors use the same codes as source errors, but their causes contain names of buckets and
+    // accounts.
     let is_of_the_source = OF_THE_SOURCE.contains(&code.as_str()) && SourceError::begins(chain);
     let is_callers = code == "invalid_settings" || code == "over_budget" || is_of_the_source;
     Some(if is_callers { format!("{code}: {chain}") } else { code.clone() })
 }
 
-/// A note about a sync: that it has not ended and how far it is, how the one before it failed, or both. None
-/// if the last sync succeeded and none is pending.
+/// A note about the syncs of a repository: the progress of the pending sync, the failure of the last sync, or
+/// both. None if the last sync succeeded and no sync is pending.
 pub fn sync_note(last: Option<&LastSync>, pending: Option<&PendingSync>) -> Option<String> {
     let failed = last.and_then(|last| last.failure.as_ref()).map(|failure| format!("the last sync failed ({failure})"));
     let waits = pending.map(|pending| {

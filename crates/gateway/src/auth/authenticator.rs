@@ -1,7 +1,7 @@
-//! From the `Authorization` header to the caller.
+//! Identifies the caller of a request by its `Authorization` header.
 //!
 //! Valid keys are cached for a few seconds, so a revoked key stops working after that time. Invalid keys are
-//! not cached: a new key works at once, and guesses cannot fill the memory.
+//! not cached. So a new key works at once, and guessed keys cannot fill the cache.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,16 +15,16 @@ use super::key::{hash_of, is_key};
 
 /// Maximum number of cached keys.
 const MAX_REMEMBERED: usize = 10_000;
-/// Maximum number of concurrent lookups. Callers with invented keys share them, so the store stays free for
-/// other questions.
+/// Maximum number of concurrent lookups in the key store. Callers with invalid keys share this limit, so they
+/// cannot block other uses of the store.
 const NUM_LOOKUPS: usize = 4;
 /// Minimum time between two writes of a key's last use to the store.
 const TOUCH_EVERY_MS: i64 = 60_000;
 
-/// Why a request has no caller.
+/// Why no caller was identified for a request.
 #[derive(Debug)]
 pub enum Refused {
-    /// No key, or an invalid one. The caller does not learn which.
+    /// The request has no key or an invalid key. The response does not reveal which.
     Unauthenticated,
     /// The store failed.
     Store(KeyStoreError),
@@ -49,7 +49,7 @@ impl Authenticator {
         Self { store, clock, remember_for, remembered: Mutex::default(), lookups: Semaphore::new(NUM_LOOKUPS) }
     }
 
-    /// The key of a header `Bearer cairn_…`.
+    /// Looks up the key of a header `Bearer cairn_…`.
     pub async fn key_of(&self, authorization: Option<&str>) -> Result<Arc<ApiKeyRecord>, Refused> {
         let bearer = authorization.and_then(|header| header.split_once(' '));
         let (_, text) =
@@ -75,15 +75,15 @@ impl Authenticator {
     }
 
     async fn found(&self, hash: &Digest) -> Result<Arc<ApiKeyRecord>, Refused> {
-        // Never closed.
+        // The semaphore is never closed.
         let _turn = self.lookups.acquire().await.ok();
         if let Some(key) = self.recalled(hash) {
             return Ok(key);
         }
-        // The time is taken before the store is read: a key may be revoked meanwhile.
+        // The time is read before the store, because the key may be revoked during the lookup.
         let now = self.clock.monotonic();
         let found = self.store.find(hash).await.map_err(Refused::Store)?;
-        // The store may compare in any way; this comparison takes constant time.
+        // The store may compare hashes in any way. This second comparison takes constant time.
         let is_same = |key: &ApiKeyRecord| blake3::Hash::from(key.hash.0) == blake3::Hash::from(hash.0);
         let key = Arc::new(found.filter(is_same).ok_or(Refused::Unauthenticated)?);
         let now_ms = self.clock.now_ms();

@@ -1,8 +1,8 @@
 //! API keys: `cairn_`, eight digits that identify the key, `_`, and a secret of 64 digits (256 random bits).
 //!
-//! A key is shown once, when it is created; only its hash is stored. A hash without salt is enough for a
-//! secret that cannot be guessed. To rotate a key, create a second key with the same permissions and revoke
-//! the first one later.
+//! A key is shown once, when it is created; only its hash is stored. A hash without salt is sufficient,
+//! because the secret cannot be guessed. To rotate a key, create a second key with the same permissions and
+//! revoke the first one later.
 
 use cairn_domain::{Digest, Tenant};
 use cairn_ports::ApiKeyRecord;
@@ -15,7 +15,7 @@ const SECRET_DIGITS: usize = 64;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyRequest {
     pub tenant: Tenant,
-    /// Full names of repositories, or globs over names; none: every repository of the tenant.
+    /// Full names of repositories, or globs that match names. None allows every repository of the tenant.
     pub repositories: Option<Vec<String>>,
     pub may_index: bool,
     pub label: String,
@@ -28,7 +28,7 @@ pub struct NewKey {
     pub record: ApiKeyRecord,
 }
 
-/// Creates a key. It is valid as soon as its record is in the store.
+/// Creates a key. The key is valid as soon as its record is in the store.
 pub fn issue(request: KeyRequest, now_ms: i64) -> NewKey {
     let random: [u8; 36] = rand::random();
     let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -65,7 +65,7 @@ pub(crate) fn is_key(text: &str) -> bool {
     parts.is_some_and(|(name, secret)| is_digits(name, ID_DIGITS) && is_digits(secret, SECRET_DIGITS))
 }
 
-/// The id in a whole key; any other text is returned as an id.
+/// The id part of a complete key. Any other text is treated as an id and returned unchanged.
 pub fn id_of(text: &str) -> &str {
     if is_key(text) { &text[..BEGIN.len() + ID_DIGITS] } else { text }
 }

@@ -1,4 +1,4 @@
-//! Limits of a key: requests per minute, a burst after a pause, and concurrent requests.
+//! Limits of a key: requests per minute, requests in a burst after a pause, and concurrent requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,16 +8,16 @@ use cairn_ports::Clock;
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Maximum number of keys whose use is tracked. Beyond it, idle keys are forgotten.
+/// Maximum number of keys whose use is tracked. Above this number, idle keys are no longer tracked.
 const MAX_KEYS: usize = 10_000;
 
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
     pub requests_per_minute: u32,
-    /// Requests that are accepted at once after a pause.
+    /// Number of requests that are accepted at once after a pause.
     pub burst: u32,
-    /// Concurrent requests of one key, until their answers are sent.
+    /// Maximum number of concurrent requests of one key. A request ends when its answer is sent.
     pub concurrency: u32,
 }
 
@@ -27,12 +27,12 @@ impl Default for LimitsConfig {
     }
 }
 
-/// Counts as a concurrent request until it is dropped.
+/// The permit for one concurrent request. Dropping this value releases the permit.
 #[derive(Debug)]
-pub struct Admission(#[expect(dead_code, reason = "held until the answer was taken")] OwnedSemaphorePermit);
+pub struct Admission(#[expect(dead_code, reason = "dropping the field releases the permit")] OwnedSemaphorePermit);
 
 struct Use {
-    /// When the bucket is full again, on the monotonic clock.
+    /// Time on the monotonic clock when the bucket of the key is full again.
     full_at: Duration,
     running: Arc<Semaphore>,
 }
@@ -49,7 +49,7 @@ impl Limits {
         Self { config, clock, uses: Mutex::default() }
     }
 
-    /// Admits a request of the key, or returns how long to wait.
+    /// Admits a request of the key, or returns how long the caller must wait.
     pub fn admit(&self, key: &str) -> Result<Admission, Duration> {
         let now = self.clock.monotonic();
         let interval = Duration::from_secs(60) / self.config.requests_per_minute;

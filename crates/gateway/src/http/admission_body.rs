@@ -1,4 +1,4 @@
-//! The body of a response that holds its caller's admission until the body is sent.
+//! A response body that holds the admission of its request until the whole body is sent.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -9,15 +9,15 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
 use crate::auth::Admission;
 
-/// The body is passed on in pieces of this size. The server takes a piece at once and buffers two or three,
-/// even if the caller reads slowly. If a whole answer were passed on at once, it would count as sent before
-/// its first byte was sent.
+/// The body is passed to the server in pieces of this size. The server accepts a piece at once and buffers
+/// two or three pieces, even if the caller reads slowly. If a whole answer were passed at once, it would be
+/// treated as sent before its first byte was sent.
 const PIECE_BYTES: usize = 16 << 10;
 
-/// Ends the admission after the last piece, or when the connection is closed.
+/// A body whose admission ends after the last piece, or when the connection is closed.
 pub(super) struct AdmissionBody {
     body: Body,
-    /// The rest of the last frame.
+    /// The part of the last frame that has not been passed to the server.
     rest: Bytes,
     _admission: Admission,
 }

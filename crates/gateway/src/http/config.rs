@@ -9,14 +9,14 @@ use crate::auth::LimitsConfig;
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GatewayConfig {
-    /// Host names of the service (`name` or `name:port`). Any other `Host` is refused, so that another site
-    /// cannot reach the service by rebinding its own name.
+    /// Host names of the service (`name` or `name:port`). Any other `Host` is refused, so that a page of
+    /// another site cannot reach the service by DNS rebinding.
     pub allowed_hosts: Vec<String>,
-    /// Allowed origins of web pages, e.g. `https://cairn.example.org`. Programs send no origin and are
-    /// allowed.
+    /// Allowed origins of web pages, e.g. `https://cairn.example.org`. Clients other than browsers send no
+    /// origin and are allowed.
     pub allowed_origins: Vec<String>,
     pub request_timeout_ms: u64,
-    /// For questions that read everything that is stored: fingerprints, samples, secrets.
+    /// The timeout of questions that read all stored records: fingerprints, samples and secrets.
     pub long_request_timeout_ms: u64,
     pub body_limit_bytes: usize,
     pub mcp_body_limit_bytes: usize,
@@ -46,7 +46,7 @@ impl Default for GatewayConfig {
 const MAX_KEY_CACHE_MS: u64 = 10_000;
 
 impl GatewayConfig {
-    /// Reports all faults at once.
+    /// Returns all faults at once.
     pub fn validate(&self) -> Result<(), Vec<String>> {
         let mut faults = Vec::new();
         let mut check = |is_well: bool, fault: &str| {

@@ -10,10 +10,10 @@ use cairn_search::{QueryError, QueryErrorCode};
 use crate::agent::TOO_SLOW;
 use crate::answers::ErrorReport;
 
-/// For a provider that did not report how long it is busy.
+/// The value of `Retry-After` if the embedding provider did not report a waiting time.
 const WHEN_BUSY: Duration = Duration::from_secs(5);
 
-/// A request that was not answered.
+/// The response to a request that failed.
 #[derive(Debug)]
 pub(super) struct HttpError {
     pub status: StatusCode,
@@ -86,7 +86,7 @@ impl HttpError {
         Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout_error", TOO_SLOW)
     }
 
-    /// The cause is only logged.
+    /// The cause is logged, but it is not part of the response.
     pub(super) fn internal() -> Self {
         let message = "an internal error; try again, or report the `X-Request-Id` to the operator of this service";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", message)

@@ -1,5 +1,5 @@
-//! The checks of every request before it is routed: a request id, then Host, Origin and headers, then the key
-//! and its limits. A refused caller learns nothing about the service.
+//! Gives every request an id and checks it before it is routed: first `Host`, `Origin` and the headers, then
+//! the key and its limits. A refusal reveals nothing about the service.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(super) async fn check_request(State(service): State<Arc<Service>>, request: 
     with_headers(response, id, origin)
 }
 
-/// `origin` is set if it is allowed.
+/// Adds the headers of every response. `origin` is set if the origin of the request is allowed.
 fn with_headers(mut response: Response, id: HeaderValue, origin: Option<HeaderValue>) -> Response {
     let headers = response.headers_mut();
     if let Some(origin) = origin {
@@ -54,7 +54,7 @@ fn with_headers(mut response: Response, id: HeaderValue, origin: Option<HeaderVa
     response
 }
 
-/// The question of a browser before a page of another origin may send a key.
+/// Whether the request is a preflight: a browser sends it before a page of another origin may send a key.
 fn is_preflight(request: &Request) -> bool {
     let headers = request.headers();
     request.method() == Method::OPTIONS
@@ -97,8 +97,8 @@ fn check_headers(service: &Service, request: &Request) -> Result<(), HttpError> 
     Ok(())
 }
 
-/// Identifies the caller by key, and holds an admission within the limits of the key until the answer is
-/// sent.
+/// Identifies the caller by the key and admits the request if the limits of the key allow it. The admission
+/// is held until the answer is sent.
 pub(super) async fn check_key(State(service): State<Arc<Service>>, mut request: Request, next: Next) -> Response {
     let header = request.headers().get(AUTHORIZATION).and_then(|header| header.to_str().ok());
     let known = tokio::time::timeout(service.config.time_for(false), service.authenticator.key_of(header));

@@ -16,7 +16,8 @@ use super::service::{CallerAgent, Service};
 use crate::agent::Agent;
 use crate::mcp::Server;
 
-/// A request has this much more time than a tool call, to return the error of the call.
+/// The time limit of a request is longer than the limit of a tool call by this duration. So the error of a
+/// call that timed out can be returned.
 const GRACE: Duration = Duration::from_millis(500);
 
 pub(super) async fn serve(
@@ -28,14 +29,14 @@ pub(super) async fn serve(
     let body = body_of(&service, body, service.config.mcp_body_limit_bytes).await?;
     let agent: Arc<dyn Agent> = Arc::new(agent);
     let limit = service.config.time_for(false);
-    // A server for one request and its caller. It ends with the answer.
+    // This server handles one request of one caller and ends when the answer is complete.
     let server = StreamableHttpService::new(
         move || Ok(Server::new(Arc::clone(&agent), Some(limit))),
         Arc::new(NeverSessionManager::default()),
         protocol(&service),
     );
     let answer = server.handle(Request::from_parts(parts, Body::from(body)));
-    // A tool call reports its own timeout; this one is for all other methods.
+    // A tool call reports its own timeout. This timeout applies to all other methods.
     let answer = tokio::time::timeout(limit + GRACE, answer).await;
     answer.map(|response| response.map(Body::new).into_response()).map_err(|_| HttpError::timeout())
 }

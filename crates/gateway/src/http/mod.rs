@@ -1,8 +1,9 @@
 //! The query service over HTTP: questions under `/v1`, the Model Context Protocol at `/mcp`.
 //!
-//! The service is stateless apart from the use of each key: any replica answers any request, including the
-//! next page of another replica's answer, if they share the cursor key. The permissions of a caller are part
-//! of their `Searcher`, so every port applies them, and no code here does.
+//! The service is stateless, except that it counts the requests of each key. Replicas that share the cursor
+//! key can answer any request, including a request for the next page of another replica's answer. The
+//! `Searcher` of a caller contains the caller's permissions, so every port applies them. No code in this
+//! module checks which repositories a caller may see.
 
 mod admission_body;
 mod body;
@@ -40,7 +41,7 @@ use service::{CallerAgent, Service};
 
 use crate::questions::{self, Question};
 
-/// All routes with their checks. `config` has been validated.
+/// All routes with their checks. `config` must be valid.
 pub fn router(state: GatewayState, config: GatewayConfig) -> Router {
     let service = Arc::new(Service::new(state, config));
     let mut routes = Router::new();
@@ -58,7 +59,7 @@ pub fn router(state: GatewayState, config: GatewayConfig) -> Router {
         .with_state(service)
 }
 
-/// The router refuses methods itself, with an empty body.
+/// Adds an error body if the router refused the method of a request, because the router sends an empty body.
 async fn with_error_body(response: Response) -> Response {
     let is_bare = response.headers().get(CONTENT_TYPE).is_none();
     if response.status() != StatusCode::METHOD_NOT_ALLOWED || !is_bare {
@@ -94,7 +95,7 @@ fn question_of(is_get: bool, uri: &Uri, body: &[u8]) -> Result<Question, HttpErr
         (_, []) if is_get => ("query string", query::body_of(uri)?),
         _ => {
             let message =
-                "send the question as JSON by POST; a query string is read only of GET requests without a body";
+                "send the question as JSON by POST; a query string is read only in GET requests without a body";
             return Err(HttpError::validation(message));
         }
     };

@@ -53,7 +53,7 @@ pub(super) fn document() -> Value {
 struct Components(Map<String, Value>);
 
 impl Components {
-    /// Adds a schema and everything that it refers to, and returns a reference to it.
+    /// Adds a schema and all schemas that it refers to, and returns a reference to the added schema.
     fn add(&mut self, schema: Schema) -> Value {
         let mut schema = relocated(schema.to_value());
         let name = schema.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -69,7 +69,7 @@ impl Components {
     }
 }
 
-/// References within a schema, as references within the document.
+/// Converts references within a schema to references within the document.
 fn relocated(schema: Value) -> Value {
     match schema {
         Value::String(text) => Value::String(text.replace("#/$defs/", "#/components/schemas/")),
@@ -83,7 +83,7 @@ const ERRORS: [(&str, &str); 11] = [
     ("400", "validation_error or invalid_cursor"),
     ("401", "unauthenticated"),
     ("403", "forbidden: Host, Origin, or a missing permission of the key"),
-    ("404", "not_found: does not exist, or not for this caller"),
+    ("404", "not_found: it does not exist, or this caller may not see it"),
     ("405", "method_not_allowed"),
     ("408", "request_timeout: the body arrived too slowly"),
     ("413", "too_large: the body"),

@@ -1,7 +1,8 @@
 //! Questions by GET: the query string is converted to the body of a POST request.
 //!
-//! Names and types of the values come from the schema of the question. A list is a name that occurs several
-//! times. An invalid query string is refused: the answer to a different question would look correct.
+//! The schema of the question defines the names and types of the values. A list is written as a name that
+//! occurs several times. An invalid query string is refused, because the answer to a question without the
+//! invalid part would look correct.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -13,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::error::HttpError;
 use crate::questions::Question;
 
-/// The fields of each route's question, by name.
+/// For each path, the fields of its question by name.
 static FIELDS: LazyLock<BTreeMap<&'static str, Map<String, Value>>> = LazyLock::new(|| {
     let fields = |schema: schemars::Schema| schema.get("properties").and_then(Value::as_object).cloned();
     Question::schemas().into_iter().map(|route| (route.path, fields(route.question).unwrap_or_default())).collect()
@@ -60,7 +61,7 @@ fn put(body: &mut Map<String, Value>, fields: &Map<String, Value>, name: String,
     }
 }
 
-/// Whether the schema allows values of that type.
+/// Whether the schema allows values of the type `kind`.
 fn is(schema: &Value, kind: &str) -> bool {
     match &schema["type"] {
         Value::Array(kinds) => kinds.iter().any(|known| known == kind),
@@ -68,7 +69,7 @@ fn is(schema: &Value, kind: &str) -> bool {
     }
 }
 
-/// The fields of a route's question as the parameters of an OpenAPI operation.
+/// The fields of the question of a route, as parameters of an OpenAPI operation.
 pub(super) fn parameters(path: &str) -> Vec<Value> {
     let fields = FIELDS.get(path).into_iter().flatten();
     let parameter = |(name, schema): (&String, &Value)| json!({ "name": name, "in": "query", "schema": schema });

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::http::{HeaderMap, HeaderValue};
 
-/// The header of the id.
+/// The header that contains the request id.
 pub(super) const REQUEST_ID: &str = "x-request-id";
 const MAX_REQUEST_ID: usize = 64;
 
-/// Ids of requests. They do not reveal how many requests were made.
+/// Creates request ids. The ids do not reveal how many requests were made.
 pub(super) struct RequestIds {
     key: [u8; 32],
     next: AtomicU64,
@@ -19,7 +19,7 @@ impl RequestIds {
         Self { key: rand::random(), next: AtomicU64::new(0) }
     }
 
-    /// The id of the caller, if it is valid; else a new one.
+    /// The request id that the caller sent, if it is valid; otherwise a new id.
     pub(super) fn of(&self, headers: &HeaderMap) -> HeaderValue {
         let is_plain = |id: &&HeaderValue| {
             let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);

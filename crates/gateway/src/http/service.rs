@@ -15,7 +15,7 @@ use crate::auth::{Authenticator, Limits};
 use crate::index_call::{IndexCall, IndexStatus, IndexTicket};
 use crate::indexing::Indexing;
 
-/// The parts of the service behind the routes.
+/// The components of the service that the routes use.
 pub struct GatewayState {
     /// Each request uses a copy with the permissions of its caller.
     pub searcher: Searcher,
@@ -104,7 +104,7 @@ impl Agent for CallerAgent {
         if self.may_index {
             "`cairn index URL`, or `index_repository` with the URL of a git repository as `target`, indexes it"
         } else {
-            "this API key may not index: ask the operator of the service to index a repository, or for a key with this permission"
+            "this API key may not index: ask the operator of the service to index a repository, or to issue a key with this permission"
         }
     }
 

@@ -1,4 +1,4 @@
-//! The HTTP interface over an index in memory.
+//! Tests of the HTTP interface with an in-memory index.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::schema_check::faults;
 const TENANT: &str = "acme";
 const HOST: &str = "cairn.test";
 
-/// Answers like a ledger.
+/// Returns answers of the same form as an implementation with a ledger.
 struct FakeIndexing;
 
 #[async_trait]
@@ -62,7 +62,7 @@ impl Indexing for FakeIndexing {
     }
 }
 
-/// Several replicas over one index.
+/// Several replicas that share one index.
 struct Cluster {
     replicas: Vec<Router>,
     clock: Arc<ManualClock>,
@@ -106,9 +106,8 @@ fn config() -> GatewayConfig {
 }
 
 impl Cluster {
-    /// The repositories of `acme`, and `num_others` of another tenant with the same names and texts among
-    /// them. The first half of the others is indexed later, because an existing repository keeps its
-    /// generation.
+    /// A cluster with the repositories of `acme` and `num_others` repositories of another tenant. Some of
+    /// these have the same names and texts as the repositories of `acme`.
     async fn new(num_others: usize, num_replicas: usize, config: GatewayConfig) -> Self {
         let mut contents = vec![of_tenant(TENANT, "host/team/app"), of_tenant(TENANT, "host/team/secret")];
         let others = ["host/team/app".to_owned(), "host/team/only-theirs".to_owned()];
@@ -141,7 +140,7 @@ impl Cluster {
         Self::new(num_others, 1, config()).await
     }
 
-    /// A key with a fixed name, so that answers to it can be compared between clusters.
+    /// A key with a fixed name, so that the answers of different clusters can be compared.
     async fn key(&self, repositories: Option<&[&str]>, may_index: bool) -> String {
         let repositories = repositories.map(|names| names.iter().map(ToString::to_string).collect());
         let request = KeyRequest {
@@ -196,7 +195,7 @@ fn tool_call(key: &str, tool: &str, arguments: &Value) -> Request<Body> {
     rpc(key, "2025-11-25", "tools/call", &json!({"name": tool, "arguments": arguments}))
 }
 
-/// Questions to every route.
+/// Questions for every route, valid and invalid.
 fn questions() -> Vec<(&'static str, Value)> {
     let mut questions = vec![
         ("/v1/repositories", json!({})),
@@ -242,7 +241,7 @@ fn questions() -> Vec<(&'static str, Value)> {
     questions
 }
 
-/// Calls of every tool.
+/// Calls of every tool, valid and invalid.
 fn calls() -> Vec<(&'static str, Value)> {
     let mut calls = vec![
         ("list_repositories", json!({})),
@@ -265,7 +264,7 @@ fn calls() -> Vec<(&'static str, Value)> {
     calls
 }
 
-/// An answer without its cursors, and the cursors.
+/// Splits an answer into its text without cursors and the list of its cursors.
 fn without_cursors(text: &str) -> (String, Vec<String>) {
     let is_digit = |c: char| c.is_ascii_hexdigit();
     let (mut rest, mut out, mut cursors) = (text, String::new(), Vec::new());
@@ -273,7 +272,7 @@ fn without_cursors(text: &str) -> (String, Vec<String>) {
         let length = rest[start..].find(|c| !is_digit(c)).unwrap_or(rest.len() - start);
         let word = &rest[start..start + length];
         out.push_str(&rest[..start]);
-        // Longer than any digest that an answer shows.
+        // A word of more than 64 digits is a cursor: no digest in an answer is that long.
         if length > 64 {
             cursors.push(word.to_owned());
             out.push_str(&"#".repeat(length));
@@ -789,7 +788,7 @@ async fn mcp_works_without_sessions_in_both_versions() {
     assert!(found.json()["result"]["structuredContent"]["results"].is_array(), "{}", found.text);
 }
 
-/// Questions that no other list contains, and that succeed.
+/// Questions that succeed and that no other list contains.
 fn further_questions(run_id: &Value) -> Vec<(&'static str, Value)> {
     vec![
         ("/v1/runs", json!({"run_id": run_id})),

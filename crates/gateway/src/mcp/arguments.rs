@@ -1,4 +1,4 @@
-//! Arguments of a call, checked against the tool's table.
+//! Checks the arguments of a call against the parameter table of the tool.
 //!
 //! All faults are reported at once. If all of them can be corrected without guessing, the corrected call is
 //! suggested.
@@ -11,7 +11,7 @@ use super::reply::Failure;
 use super::suggestion::Suggestion;
 use super::tools::{Kind, Parameter, ToolSpec};
 
-/// Checked arguments: only known names, each value of the kind in the table.
+/// Checked arguments. Every name is known, and every value has the kind that the table requires.
 #[derive(Debug)]
 pub(crate) struct Arguments {
     pub tool: &'static ToolSpec,
@@ -46,13 +46,13 @@ impl Arguments {
         self.given.get(name).and_then(Value::as_str)
     }
 
-    /// Empty if it is not given.
+    /// The values of a list; empty if the caller did not give it.
     pub(crate) fn list(&self, name: &str) -> Vec<String> {
         let values = self.given.get(name).and_then(Value::as_array).into_iter().flatten();
         values.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// None if the caller did not give the list. An empty list is a list.
+    /// The values of a list. None if the caller did not give it; an empty list gives `Some`.
     pub(crate) fn given_list(&self, name: &str) -> Option<Vec<String>> {
         self.given.contains_key(name).then(|| self.list(name))
     }
@@ -61,7 +61,7 @@ impl Arguments {
         self.given.get(name).and_then(Value::as_u64)
     }
 
-    /// A number that the table bounds well below the size of memory.
+    /// A number as `usize`. The table limits such numbers to values that fit into `usize`.
     pub(crate) fn count(&self, name: &str, default: usize) -> usize {
         self.number(name).map_or(default, |number| usize::try_from(number).unwrap_or(usize::MAX))
     }
@@ -91,7 +91,7 @@ struct Check {
     tool: &'static ToolSpec,
     corrected: JsonObject,
     faults: Vec<String>,
-    /// Every fault has an evident correction, which is in `corrected`.
+    /// True while every fault has an obvious correction, which is in `corrected`.
     correctable: bool,
 }
 
@@ -162,11 +162,11 @@ fn nearest(tool: &ToolSpec, name: &str) -> Option<&'static Parameter> {
     tool.parameter(nearest_word(name, &names)?)
 }
 
-/// The word that was most likely meant: by similar spelling or a common beginning.
+/// The word that was most likely meant, according to similar spelling or a common beginning.
 pub(crate) fn nearest_word(given: &str, words: &[&'static str]) -> Option<&'static str> {
-    /// Words that are less similar are different words.
+    /// Minimum similarity. Less similar words are treated as different words.
     const LEAST_PERCENT: u32 = 50;
-    /// Letters that two forms of one word share at the start (`inherits`, `inheritance`).
+    /// Number of letters at the start that two forms of one word share (`inherits`, `inheritance`).
     const STEM_LETTERS: usize = 5;
     let given = cairn_ranking::fold_style(given);
     let likeness = |word: &&&'static str| {
@@ -175,18 +175,18 @@ pub(crate) fn nearest_word(given: &str, words: &[&'static str]) -> Option<&'stat
         let shared = given.bytes().zip(word.bytes()).take_while(|(left, right)| left == right).count();
         alike.or((shared >= STEM_LETTERS).then_some(LEAST_PERCENT))
     };
-    // Among equally similar words the first is taken, so that the order of the table decides.
+    // Among equally similar words, the first word in the table is returned.
     words.iter().rev().filter(|word| likeness(word).is_some()).max_by_key(likeness).copied()
 }
 
-/// A fault of a value, and the value that was likely meant.
+/// The fault of a value, and the value that was probably meant.
 struct Wrong {
     what: String,
     nearest: Option<Value>,
 }
 
-/// The value in the type of the table. A number or flag as text is converted, and a single word becomes a
-/// list.
+/// Converts a value to the type in the table. A number or flag may be given as text, and a single word
+/// becomes a list.
 fn checked(kind: &Kind, value: Value) -> Result<Value, Wrong> {
     let wrong = |what: &str| Err(Wrong { what: what.to_owned(), nearest: None });
     match kind {

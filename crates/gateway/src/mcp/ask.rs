@@ -1,4 +1,4 @@
-//! The tools that ask about code: `search_code`, `read_code`, `analyze_relationship`.
+//! The tools that answer questions about code: `search_code`, `read_code`, `analyze_relationship`.
 
 use cairn_search::{QueryError, QueryErrorCode};
 use rmcp::model::JsonObject;
@@ -18,10 +18,12 @@ const SEARCH_TOKENS: usize = 3_000;
 const SEARCH_LIMIT: usize = 8;
 const READ_TOKENS: usize = 6_000;
 const EDGE_LIMIT: usize = 25;
-/// Tokens of an answer in addition to its code: label, stamps, the call for the next page.
+/// Tokens that an answer needs in addition to its code: for the label, the stamps, and the call for the next
+/// page.
 const FRAME_TOKENS: usize = 350;
 
-/// The repositories that the call names; else the one that the caller works in; else all.
+/// The repositories that the call names. If it names none, the repository that the caller works in, if it is
+/// known. The empty list selects all repositories.
 async fn repositories(agent: &dyn Agent, arguments: &Arguments) -> Vec<String> {
     let named = arguments.list("repository");
     if named.is_empty() { agent.default_repository().await.into_iter().collect() } else { named }
@@ -57,13 +59,14 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Rep
     }
     let next = answer.next_cursor.as_deref().map(|cursor| next_page(arguments, &question.repositories, cursor));
     let call = next.as_ref().map(|next| call_text("search_code", next));
-    // If no result fits into the budget, the answer still is not empty.
+    // An answer whose results do not fit into the token budget is not treated as empty.
     let num_results = answer.num_results.max(answer.results.len());
     let text = text::search(&answer, call.as_deref());
     Ok(ToolReply::new(text, &answer, num_results).next("search_code", next))
 }
 
-/// The call names its repositories even if they were inferred: a cursor is valid for its repositories only.
+/// The next call names the repositories even if they were inferred, because a cursor is valid only for the
+/// same repositories.
 fn next_page(arguments: &Arguments, repositories: &[String], cursor: &str) -> JsonObject {
     let mut next = arguments.with("cursor", cursor);
     if !repositories.is_empty() {
@@ -80,7 +83,8 @@ fn search_failure(error: QueryError, arguments: &Arguments) -> Failure {
     };
     match code {
         QueryErrorCode::InvalidCursor => without("cursor", "starts from the first page"),
-        // Suggestions are tried first, so this one is shown only if `since` was the fault.
+        // Suggestions are tried before they are shown. So this suggestion is shown only if `since` was the
+        // fault.
         QueryErrorCode::ValidationError if arguments.text("since").is_some() => {
             without("since", "searches files of any age");
         }
@@ -134,7 +138,7 @@ fn nothing_found(answer: &SearchResults, nothing: &EmptyReport, arguments: &Argu
     reply
 }
 
-/// The argument of the tool for a field of the question.
+/// The tool argument that corresponds to a field of the question.
 fn argument_of(restriction: &str) -> &str {
     match restriction {
         "repositories" => "repository",
@@ -155,7 +159,7 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments) -> Repli
     let mut question = read_question(arguments, inferred.as_deref());
     let (code, note) = match (questions::read(agent, &question).await, &inferred) {
         (Ok(code), _) => (code, None),
-        // The repository was inferred: a result from another repository is shown with a note.
+        // The repository was inferred, so a result from another repository is shown with a note.
         (Err(error), Some(here)) if error.code == QueryErrorCode::NotFound => {
             question.repository = None;
             let Ok(code) = questions::read(agent, &question).await else { return Err(error.into()) };
@@ -182,7 +186,7 @@ fn read_question(arguments: &Arguments, inferred: Option<&str>) -> ReadQuestion 
     }
 }
 
-/// The call for the lines that the budget cut.
+/// The call that reads the lines that the token budget cut off.
 fn rest_of(code: &CodeText) -> Option<JsonObject> {
     let cut = u32::try_from(code.num_lines_cut).ok().filter(|cut| *cut > 0)?;
     let shown_to = code.end_line?;
@@ -212,7 +216,8 @@ pub(super) async fn analyze_relationship(agent: &dyn Agent, arguments: &Argument
     Ok(reply)
 }
 
-/// The repository may have been inferred: the same question to all repositories is tried first.
+/// If the call names no repository, the repository may have been inferred. So the first suggestion sends the
+/// same question to all repositories.
 fn relation_failure(error: QueryError, arguments: &Arguments) -> Failure {
     let is_unknown = error.code == QueryErrorCode::NotFound;
     let mut failure = Failure::from(error);

@@ -1,7 +1,7 @@
-//! From a tool's name and arguments to its result.
+//! Executes a tool call and returns its result.
 //!
-//! The calls that an error or an empty answer suggests are tried before they are shown, so a suggested call
-//! has just worked. Calls that change something are not tried.
+//! The calls that an error or an empty answer suggests are tried before they are shown. So every suggested
+//! call has already succeeded once. Calls that change something are not tried.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use super::{ask, indexing, inventory};
 use crate::agent::Agent;
 use crate::guide;
 
-/// Suggestions that are tried, at most.
+/// Maximum number of suggestions that are tried.
 const MAX_TRIED: usize = 6;
 
 pub(crate) async fn call(agent: &dyn Agent, tool: &str, arguments: JsonObject) -> CallToolResult {
@@ -40,7 +40,7 @@ pub(crate) async fn call(agent: &dyn Agent, tool: &str, arguments: JsonObject) -
     }
 }
 
-/// The reply with untried suggestions.
+/// The reply of the tool. Its suggestions have not been tried yet.
 fn reply<'a>(
     agent: &'a dyn Agent,
     tool: &'a str,
@@ -68,7 +68,7 @@ fn workflow_guide(arguments: &Arguments) -> Replied {
 }
 
 impl Failure {
-    /// Keeps the repository of the call in the suggestions.
+    /// Adds the repository of the call to the suggestions.
     fn within(mut self, arguments: &Arguments) -> Self {
         if let Some(repository) = arguments.given().get("repository") {
             self.suggestions.iter_mut().for_each(|suggestion| suggestion.within(repository));
@@ -76,7 +76,8 @@ impl Failure {
         self
     }
 
-    /// Suggests the call with the repository of the most similar name, if the given one does not exist.
+    /// If the given repository does not exist, suggests the same call with the repository whose name is most
+    /// similar.
     fn with_known_repository(mut self, arguments: &Arguments) -> Self {
         if let (Some(near), true) =
             (self.error.similar_repositories.first(), arguments.given().contains_key("repository"))
@@ -105,7 +106,7 @@ fn unknown_tool(name: &str, arguments: JsonObject) -> Failure {
     failure
 }
 
-/// The first suggestions that work and have results, with the number of results.
+/// The first suggestions that succeed and return results, each with its number of results.
 async fn that_work(agent: &dyn Agent, candidates: Vec<Suggestion>) -> Vec<Suggestion> {
     let mut working: Vec<Suggestion> = Vec::new();
     for mut candidate in candidates.into_iter().take(MAX_TRIED) {

@@ -15,7 +15,7 @@ use crate::agent::Agent;
 use crate::answers::{Cancellation, CoverageAnswer, IndexProgress, RequestState, SourceStamp};
 use crate::questions::{self, CancelQuestion, CoverageQuestion, IndexQuestion};
 
-/// The note on `changed_files` for a service that reads no working tree.
+/// The note that is returned if `changed_files` is given to a service that reads no working tree.
 const ONLY_COMMITS: &str =
     "\nthis service reads commits from the address of the repository: push the edits, then index again\n";
 
@@ -118,7 +118,7 @@ async fn cancel(agent: &dyn Agent, id: &str) -> Replied {
     }
 }
 
-/// Cancels the requests of a repository and its unfinished run; none if the repository does not exist.
+/// Cancels the requests of a repository and its unfinished run. None if the repository does not exist.
 async fn cancel_all(agent: &dyn Agent, name: &str) -> Result<Option<ToolReply>, Failure> {
     let question = CancelQuestion { repository: Some(name.to_owned()), run_id: None };
     let cancelled: Cancellation = match questions::cancel(agent, &question).await {

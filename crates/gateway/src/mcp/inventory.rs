@@ -1,5 +1,4 @@
-//! The tools that report on the index: `list_repositories`, `index_status`; and the one that changes it:
-//! `index_repository`.
+//! The tools that report on the index: `list_repositories` and `index_status`.
 
 use cairn_search::{KnownRepository, KnownRun, QueryError, QueryErrorCode, RepositorySelection, Searcher};
 use serde_json::json;
@@ -20,7 +19,7 @@ use crate::questions::{self, CoverageQuestion, RepositoriesQuestion, RunsQuestio
 
 const LIST_LIMIT: usize = 30;
 const STATUS_LIMIT: usize = 20;
-/// Runs that the status of a repository shows.
+/// Number of runs that the status of a repository shows.
 const NUM_RUNS: usize = 5;
 
 pub(super) async fn list_repositories(agent: &dyn Agent, arguments: &Arguments) -> Replied {
@@ -46,8 +45,8 @@ pub(super) async fn list_repositories(agent: &dyn Agent, arguments: &Arguments) 
     Ok(if num_shown == 0 { nothing_listed(agent, reply, is_nothing_indexed) } else { reply })
 }
 
-/// Suggests what to do about an empty list. Only a service with an index directory has a working directory to
-/// index.
+/// Suggests the next call after an empty list. Only a service with an index directory has a working directory
+/// that can be indexed.
 fn nothing_listed(agent: &dyn Agent, mut reply: ToolReply, is_nothing_indexed: bool) -> ToolReply {
     if !is_nothing_indexed {
         reply.suggestions = vec![Suggestion::new("list_repositories", "lists all", object([]))];
@@ -111,7 +110,7 @@ async fn coverage(agent: &dyn Agent, question: &CoverageQuestion) -> Result<Cove
     }
 }
 
-/// The paths with an outcome: `skipped(binary)`, `skipped` or only the reason.
+/// The paths with the given outcome: `skipped(binary)`, `skipped`, or only the reason (`binary`).
 async fn paths_of(agent: &dyn Agent, question: CoverageQuestion, outcome: &str, arguments: &Arguments) -> Replied {
     let (offset, limit) = (arguments.count("offset", 0), arguments.count("limit", STATUS_LIMIT));
     let question = CoverageQuestion { outcome: Some(outcome.to_owned()), offset, limit: Some(limit), ..question };
@@ -176,7 +175,7 @@ async fn one_repository(agent: &dyn Agent, question: CoverageQuestion, known: &[
     Ok(ToolReply::new(out, &StatusAnswer::Repository(Box::new(status)), 1))
 }
 
-/// No repository is named and several exist: counts, and the newest runs.
+/// The status if the call names no repository and several exist: counts, and the newest runs.
 async fn overview(agent: &dyn Agent, known: &[KnownRepository], arguments: &Arguments) -> Replied {
     if let Some(path) = arguments.text("path").or(arguments.text("outcome")) {
         return Err(unnamed(path, known, arguments));
@@ -195,7 +194,7 @@ async fn overview(agent: &dyn Agent, known: &[KnownRepository], arguments: &Argu
     });
     put_untrusted(&mut out, &notes.collect::<Vec<_>>());
     if num_unsettled > limit {
-        out.push_str(&format!("{} more whose sync is pending or failed\n", num_unsettled - limit));
+        out.push_str(&format!("{} more repositories whose sync is pending or failed\n", num_unsettled - limit));
     }
     let runs: Vec<RunReport> = runs.iter().map(|run| RunReport::of(run).into_labelled()).collect();
     for run in &runs {

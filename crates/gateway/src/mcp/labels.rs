@@ -1,8 +1,9 @@
 //! Labels untrusted text in answers to agents.
 //!
-//! Messages quote text of repositories, remotes and hosting services between marks that the text cannot
-//! contain (`cairn_redaction::Untrusted`). For an agent each quoted part gets a label: it is data, even if it
-//! contains instructions. The label is part of the text and of the structured content.
+//! Messages put text of repositories, remotes and hosting services between quotation marks that the text
+//! itself cannot contain (`cairn_redaction::Untrusted`). In answers to agents, each quoted part gets a label
+//! that marks it as data, even if it contains instructions. The label is added to the text and to the
+//! structured content.
 
 use cairn_redaction::{MessagePart, message_parts, quoted};
 use cairn_wire::RunResult;
@@ -11,7 +12,7 @@ use crate::answers::{
     IndexProgress, LastSync, PathExplanation, RepositoryReport, RepositorySync, RunDetails, RunReport,
 };
 
-/// A message whose quoted parts are labelled.
+/// The message with a label on each quoted part.
 pub(super) fn labelled(message: &str) -> String {
     let part = |part: MessagePart<'_>| match part {
         MessagePart::Own(text) => text.to_owned(),
@@ -20,7 +21,7 @@ pub(super) fn labelled(message: &str) -> String {
     message_parts(message).map(part).collect()
 }
 
-/// A text that is untrusted as a whole.
+/// Labels a text that is completely untrusted.
 fn foreign(text: &str) -> String {
     format!("[untrusted: {}]", quoted(text))
 }
@@ -37,7 +38,7 @@ pub(super) trait Label: Sized {
     }
 }
 
-/// A message about a file. The cause of an error may repeat its path.
+/// A message about a file, without the path of the file. The cause of an error may repeat this path.
 fn without_path(message: &str, path: &str) -> String {
     message.replace(&format!("`{path}`"), "the file")
 }
@@ -52,7 +53,7 @@ impl Label for RunResult {
             error.message = labelled(&without_path(&error.message, &error.file));
             error.file = foreign(&error.file);
         }
-        // Patterns of the call and of `.cairn.yaml`.
+        // These patterns come from the call and from `.cairn.yaml`.
         self.include.iter_mut().chain(&mut self.exclude).for_each(|pattern| *pattern = foreign(pattern));
     }
 }

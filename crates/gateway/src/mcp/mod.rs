@@ -1,9 +1,9 @@
 //! The Model Context Protocol: tools, prompts and resources over the official SDK.
 //!
-//! `tools` is the table that clients see and that arguments are checked against. `call` routes a call to its
-//! tool. The tools ask the questions of `crate::questions`, write the answers as compact text (`text`,
-//! `report`), and return the typed answer beside it (`structured`). Errors of a call are results that suggest
-//! the next call; only a call that cannot be routed is an error of the protocol.
+//! `tools` is the table that clients receive and that arguments are checked against. `call` routes a call to
+//! its tool. The tools use the questions of `crate::questions` and write the answers as compact text (`text`,
+//! `report`). They also return the typed answer (`structured`). An error of a call is returned as a result
+//! that suggests the next call. Only a call that cannot be routed is an error of the protocol.
 
 mod arguments;
 mod ask;

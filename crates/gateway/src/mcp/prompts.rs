@@ -1,4 +1,5 @@
-//! Prompts for common tasks: the subject of the caller, then a document of the guide.
+//! Prompts for common tasks. A prompt contains the task, the subject that the caller gives, and a document of
+//! the guide.
 
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
@@ -33,14 +34,14 @@ const PROMPTS: &[PromptSpec] = &[
     },
     PromptSpec {
         name: "assess_change",
-        description: "Find what a change would touch",
+        description: "Find the code that a change would affect",
         subject: "the symbol or file to be changed",
-        task: "List everything that a change of this would touch:",
+        task: "List everything that a change of this would affect:",
         topic: "changing_code",
     },
     PromptSpec {
         name: "follow_pattern",
-        description: "Write something the way it is usually written here",
+        description: "Write new code in the usual style of this code base",
         subject: "what is to be written",
         task: "Find how things of this kind are usually written here, then outline a new one:",
         topic: "following_patterns",

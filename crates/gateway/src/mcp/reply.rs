@@ -1,4 +1,4 @@
-//! The reply to a call, before it is put into the types of the protocol.
+//! The reply to a call, before it is converted to the types of the protocol.
 
 use cairn_search::QueryError;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
@@ -11,7 +11,7 @@ use super::suggestion::{Suggestion, reports};
 use super::untrusted::one_line;
 use crate::answers::ErrorReport;
 
-/// Calls that an error or an empty answer suggests, at most.
+/// Maximum number of calls that an error or an empty answer suggests.
 pub(super) const MAX_SUGGESTIONS: usize = 2;
 
 /// A reply. If `num_results` is 0, the answer is empty and the suggestions are shown.
@@ -24,7 +24,7 @@ pub(super) struct ToolReply {
     answer: Value,
 }
 
-/// An error with calls that help. They are tried before they are shown.
+/// An error with suggested calls. The calls are tried before they are shown.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub error: QueryError,
@@ -71,7 +71,7 @@ impl ToolReply {
         Self { text, num_results, suggestions, extras, answer: json!(answer) }
     }
 
-    /// The call for the omitted part.
+    /// Adds the call that returns the omitted part.
     pub(super) fn next(mut self, tool: &'static str, arguments: Option<JsonObject>) -> Self {
         self.extras.next_call = arguments.map(|arguments| FollowingCall { tool, arguments });
         self

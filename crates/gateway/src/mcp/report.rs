@@ -6,7 +6,7 @@ use super::text::short_commit;
 use super::untrusted::{one_line, put_untrusted};
 use crate::answers::{CoverageReport, LastSync, PendingSync, RepositoryReport, RunReport, RunStateName, sync_note};
 
-/// Errors of files that are listed one by one.
+/// Maximum number of file errors that are listed individually.
 const NUM_ERRORS: usize = 5;
 
 /// One line about a repository. Description and topics are text from its host.
@@ -24,7 +24,7 @@ pub(super) fn repository_line(repository: &RepositoryReport) -> String {
     format!("{name} @ {commit}, indexed {at}{partial}, {files_indexed} files, {chunks} chunks{note}{about}")
 }
 
-/// A note about the sync of a repository. The cause of a failure may be text of the repository.
+/// A note about the sync of a repository. The cause of a failure may contain text of the repository.
 pub(super) fn sync_suffix(last: Option<&LastSync>, pending: Option<&PendingSync>) -> Option<String> {
     sync_note(last, pending).map(|note| one_line(&note))
 }
@@ -41,7 +41,7 @@ pub(super) fn counts(coverage: &CoverageReport) -> String {
     counts.join(", ")
 }
 
-/// One line about a run. Its message may be text of the repository.
+/// One line about a run. The message of the run may contain text of the repository.
 pub(super) fn put_run(out: &mut String, run: &RunReport) {
     let ended = run.ended_at.as_ref().map(|at| format!(", ended {at}")).unwrap_or_default();
     let (id, state, commit) = (&run.run_id, run.state.as_str(), short_commit(&run.commit));

@@ -1,7 +1,7 @@
 //! Resources: repositories, their modules and patterns, and the guide.
 //!
-//! `cairn://repository/NAME`, `cairn://modules/NAME`, `cairn://patterns/NAME`, `cairn://guide/TOPIC`. Names
-//! are not escaped: they contain their slashes.
+//! The URIs are `cairn://repository/NAME`, `cairn://modules/NAME`, `cairn://patterns/NAME` and
+//! `cairn://guide/TOPIC`. Slashes in names are not escaped.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::agent::Agent;
 use crate::answers::{ErrorReport, PageInfo, PatternList, RepositoryReport, SourceStamp};
 use crate::guide::{TOPICS, document, title};
 
-/// Repositories in the list. `list_repositories` lists all.
+/// Maximum number of repositories in the list of resources. `list_repositories` lists all repositories.
 const MAX_REPOSITORIES: usize = 100;
 
 pub(super) async fn list(agent: &dyn Agent) -> Result<Vec<Resource>, ErrorData> {

@@ -22,17 +22,17 @@ pub(super) struct Structured<T> {
 /// Fields that every tool may add to its answer.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct Extras {
-    /// The call for the omitted part.
+    /// The call that returns the omitted part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_call: Option<FollowingCall>,
-    /// Only of empty answers.
+    /// Set only for empty answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_suggestions: Vec<SuggestedCall>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_action_hint: Option<String>,
 }
 
-/// A call, ready to be made.
+/// A complete call: a tool and all arguments.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct FollowingCall {
     pub tool: &'static str,
@@ -43,7 +43,7 @@ pub(super) struct FollowingCall {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct RepositoryPage {
     pub repositories: Vec<RepositorySummary>,
-    /// All that match.
+    /// Number of all repositories that match.
     pub num_repositories: usize,
 }
 
@@ -114,11 +114,12 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
     short_schema::<T>()
 }
 
-/// The counts of a run have the most fields of all. The OpenAPI document describes them.
+/// The counts of a run. The tool schemas omit its fields, because it has more fields than any other type. The
+/// OpenAPI document describes them.
 const RUN_RESULT: &str = "/$defs/RunResult";
 
-/// Clients may put the schemas of all tools into a context, so they contain only names and types. Required
-/// fields are left out for the same reason: their names would be listed twice.
+/// Clients may put the schemas of all tools into the context of a model, so the schemas contain only names
+/// and types. Lists of required fields are omitted for the same reason: they would repeat the names.
 fn short_schema<T: JsonSchema>() -> JsonObject {
     let mut schema = bare(schema_of::<T>().to_value());
     if let Some(definition) = schema.pointer_mut(RUN_RESULT) {
@@ -139,7 +140,7 @@ fn bare(schema: Value) -> Value {
     match schema {
         Value::Object(fields) => {
             let fields = fields.into_iter().filter(|(name, value)| {
-                // A property with such a name is an object, a keyword is not.
+                // The value of a property with such a name is an object; the value of a keyword is not.
                 let is_open = name == "additionalProperties" && *value == Value::Bool(true);
                 value.is_object() || !(is_open || LEFT_OUT.contains(&name.as_str()))
             });

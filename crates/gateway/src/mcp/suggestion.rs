@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::tools::{Kind, ToolSpec};
 use crate::answers::SuggestedCall;
 
-/// A call that helps, ready to be made.
+/// A suggested call with all its arguments.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Suggestion {
     pub tool: &'static str,
@@ -24,7 +24,7 @@ impl Suggestion {
         Self::new("workflow_guide", reason, object([("topic", Value::from(topic))]))
     }
 
-    /// The call of an error, with its values in the types of the tool's table.
+    /// The call that an error suggests. Its values are converted to the types in the table of the tool.
     pub(super) fn of(call: &NextCall) -> Option<Self> {
         let tool = ToolSpec::find(call.tool)?;
         let mut arguments = Map::new();
@@ -47,8 +47,8 @@ impl Suggestion {
         Some(Self { tool: tool.name, reason: call.reason.clone(), arguments })
     }
 
-    /// Keeps the repository of the call that failed: a similar name in one repository may not exist in
-    /// another.
+    /// Adds the repository of the failed call, because a similar name in this repository may not exist in
+    /// another one.
     pub(super) fn within(&mut self, repository: &Value) {
         let Some(parameter) = ToolSpec::find(self.tool).and_then(|tool| tool.parameter("repository")) else { return };
         if let (Some(repository), false) =
@@ -58,14 +58,14 @@ impl Suggestion {
         }
     }
 
-    /// The call as it can be made: `tool {arguments}`.
+    /// The call as text: `tool {arguments}`.
     pub(super) fn call(&self) -> String {
         call_text(self.tool, &self.arguments)
     }
 }
 
-/// A value of one call for another call: a list in place of a single name, or a single name in place of a
-/// list.
+/// Converts a value of one call for another call: a single name becomes a list, or a list with one name
+/// becomes a single name.
 fn fitting(kind: &Kind, value: &Value) -> Option<Value> {
     match (kind, value) {
         (Kind::List, Value::String(_)) => Some(json!([value])),

@@ -1,4 +1,4 @@
-//! Calls over an index in memory.
+//! Tests of tool calls with an in-memory index.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -54,7 +54,7 @@ impl FakeAgent {
         Self { searcher, clock, here: here.map(str::to_owned), indexed: Mutex::default() }
     }
 
-    /// The id of the run of a repository with this generation.
+    /// The id of the run that created this generation of a repository.
     fn run_of(&self, repository: &str, generation: u64) -> String {
         let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(repository));
         self.searcher.run_id(RunId { repository, generation: GenerationId(generation) })
@@ -126,7 +126,7 @@ impl Agent for FakeAgent {
     }
 }
 
-/// A result, taken apart.
+/// The parts of a tool result.
 struct Called {
     text: String,
     json: Value,

@@ -12,7 +12,7 @@ use crate::answers::{
 /// Maximum number of stamps, places or definitions that are listed. The rest is only counted.
 const MAX_LISTED: usize = 3;
 
-/// The sources of an answer.
+/// Appends the sources of an answer.
 pub(super) fn put_stamps(out: &mut String, stamps: &[SourceStamp]) {
     for stamp in stamps.iter().take(MAX_LISTED) {
         let partial = if stamp.partial { ", partial: some files are missing (index_status)" } else { "" };
@@ -25,7 +25,7 @@ pub(super) fn put_stamps(out: &mut String, stamps: &[SourceStamp]) {
     }
 }
 
-/// Enough of a commit id to identify it; marks such as `-dirty` stay.
+/// Shortens a commit id to its first 12 digits. Marks such as `-dirty` stay.
 pub(super) fn short_commit(commit: &str) -> String {
     let (id, mark) = commit.split_at(commit.find('-').unwrap_or(commit.len()));
     if id.len() == 40 { format!("{}{mark}", &id[..12]) } else { commit.to_owned() }
@@ -90,7 +90,7 @@ fn put_score(out: &mut String, score: u64, explanation: &Explanation) {
     out.push_str(&format!("score {score}: {}\n", parts.join(", ")));
 }
 
-/// Code that was read. `rest` is the call for the lines that were cut.
+/// The code that was read. `rest` is the call that reads the lines that were cut off.
 pub(super) fn code(code: &CodeText, rest: Option<&str>) -> String {
     let lines = match (code.start_line, code.end_line) {
         (Some(start), Some(end)) => format!("{start}-{end}"),
@@ -124,7 +124,7 @@ fn resolved_from(requested: &str) -> String {
     format!("`{}` does not exist in this spelling; this is the nearest name", one_line(requested))
 }
 
-/// The edges of a name in one relation. `more` is the call that shows more.
+/// The edges of one relation that start or end at a name. `more` is the call that shows more edges.
 pub(super) fn graph(answer: &Relationships, relation: &str, more: Option<&str>) -> String {
     let mut out = String::new();
     for node in answer.about.iter().take(MAX_LISTED) {
@@ -178,7 +178,7 @@ fn edge_line(edge: &EdgeReport, with_repository: bool) -> String {
     line
 }
 
-/// Empty for a file, whose name is its path.
+/// The path and line of a node. Empty for a file, because the name of a file is its path.
 fn place_of(node: &NodeReport) -> String {
     match (&node.path, node.start_line) {
         (Some(path), Some(line)) => format!(" {}:{line}", one_line(path)),

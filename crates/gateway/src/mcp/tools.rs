@@ -1,6 +1,6 @@
 //! The tools as data: names, descriptions, parameters and output schemas. Clients see this table, arguments
-//! are checked against it, and suggested calls are built from it. It is fixed text: nothing from an index
-//! ever enters it.
+//! are checked against it, and suggested calls are built from it. The table is constant and never contains
+//! text of an index.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) struct Parameter {
     pub kind: Kind,
     pub required: bool,
     pub description: &'static str,
-    /// Other names that clients try; the error suggests this parameter for them.
+    /// Wrong names that clients use for this parameter. The error for such a name suggests this parameter.
     pub also: &'static [&'static str],
 }
 

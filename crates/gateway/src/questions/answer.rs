@@ -1,4 +1,4 @@
-//! From a question to its answer.
+//! Computes the answer to a question.
 
 use cairn_domain::{EdgeKind, Resolution};
 use cairn_search::{CodeRequest, EdgeDraw, GraphRequest, QueryError, Relation, RepositorySelection, SearchRequest};

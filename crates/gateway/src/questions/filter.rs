@@ -1,4 +1,4 @@
-//! The filters of a search, as stores take them.
+//! Converts the filters of a search question to the filter that stores apply.
 
 use cairn_domain::ChunkKind;
 use cairn_ports::{ChunkFilter, IncludeTests};
@@ -9,7 +9,8 @@ use super::types::{SearchQuestion, WantTests};
 use crate::time::seconds_of_time;
 
 pub(super) fn filter(question: &SearchQuestion, now_ms: i64) -> Result<ChunkFilter, QueryError> {
-    // Checked before the paths are expanded, so that errors count what the caller sent.
+    // The patterns are checked before they are expanded to globs. So the counts in error messages refer to
+    // the patterns that the caller sent.
     check_patterns("paths", &question.paths)?;
     let since = |text: &String| {
         let wrong = || wrong(format!("`since` is a day (2026-01-31) or an age (36h, 7d, 2w), not `{text}`"));
@@ -37,8 +38,8 @@ fn kind(word: &str) -> Result<ChunkKind, QueryError> {
     })
 }
 
-/// A path as globs: a file matches itself, a folder all files below it. Stores also compare a pattern without
-/// `/` with file names, so a file name or glob without `/` matches in any folder.
+/// Converts a path to globs: a file matches only itself, and a folder matches all files below it. Stores also
+/// compare a pattern without `/` with file names, so a file name or glob without `/` matches in any folder.
 fn path_globs(path: &str) -> Vec<String> {
     let path = without_dot(path);
     let is_glob = path.contains(['*', '?', '[', '{']);
@@ -50,7 +51,7 @@ fn path_globs(path: &str) -> Vec<String> {
     }
 }
 
-/// Paths are relative to the root of the repository, with or without `./`.
+/// Removes `./` at the start. Paths are relative to the root of the repository with or without it.
 pub(super) fn without_dot(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }

@@ -98,7 +98,7 @@ pub(crate) async fn runs(agent: &dyn Agent, question: &RunsQuestion) -> Result<R
     }
     let limit = bounded("limit", question.limit, agent.caps().runs)?;
     let runs = searcher.runs(&selection, limit).await?;
-    // A sync that is pending or failed has no run that could report it.
+    // A pending or failed sync has no run, so it is reported separately.
     let known = searcher.select(&searcher.catalogue.view().await?, &selection).await?;
     Ok(RunsAnswer::List(RunList { runs: runs.iter().map(RunReport::of).collect(), syncs: unsettled(&known, limit) }))
 }
@@ -108,7 +108,8 @@ pub(crate) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Resu
     let (runs, requests) = match &question.run_id {
         Some(id) => (vec![searcher.find_run(&selection, id).await?], Vec::new()),
         None => {
-            // Requests first: a run that begins meanwhile is then found among the unfinished runs.
+            // Requests are cancelled before the runs are read. If a run begins in between, it is found among
+            // the unfinished runs.
             let requests = cancel_requests(agent, &selection).await?;
             (searcher.unfinished_runs(&selection).await?, requests)
         }
@@ -122,7 +123,7 @@ pub(crate) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Resu
     Ok(Cancellation { cancelled, requests })
 }
 
-/// Names of the repositories that had a pending request.
+/// Cancels pending requests and returns the names of the repositories that had one.
 async fn cancel_requests(agent: &dyn Agent, selection: &RepositorySelection) -> Result<Vec<String>, QueryError> {
     let searcher = agent.searcher();
     let view = searcher.catalogue.view().await?;
@@ -133,7 +134,7 @@ async fn cancel_requests(agent: &dyn Agent, selection: &RepositorySelection) -> 
     Ok(names.map(|known| known.record.name.to_string()).collect())
 }
 
-/// The named repository; without a name the only one that exists.
+/// The named repository. Without a name, the only repository that exists.
 async fn only(searcher: &Searcher, named: Option<&str>) -> Result<String, QueryError> {
     if let Some(name) = named {
         return Ok(name.to_owned());
@@ -166,7 +167,8 @@ pub(crate) async fn coverage(agent: &dyn Agent, question: &CoverageQuestion) -> 
     Ok(CoverageAnswer::All(CoverageReport::with_entries(&coverage, entries, page)))
 }
 
-/// `skipped(binary)` matches this outcome, `skipped` all skipped paths, `binary` all paths with this reason.
+/// Whether an outcome matches a word: `skipped(binary)` matches this outcome, `skipped` all skipped paths,
+/// and `binary` all paths with this reason.
 fn is_of(label: &str, word: &str) -> bool {
     let parts = label.split_once('(').map(|(outcome, reason)| (outcome, reason.trim_end_matches(')')));
     label == word || parts.is_some_and(|(outcome, reason)| outcome == word || reason == word)

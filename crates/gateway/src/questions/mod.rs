@@ -1,4 +1,4 @@
-//! Questions: one form for the command line, `cairn --server`, HTTP and MCP.
+//! Questions. The command line, `cairn --server`, HTTP and MCP use the same types.
 //!
 //! A question is plain data that can be sent. `answer` returns the typed answer that every front end
 //! serialises or prints. So the answers of a server, of local mode and of the MCP tools cannot differ.

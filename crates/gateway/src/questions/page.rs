@@ -1,4 +1,5 @@
-//! Pages of long lists: one answer is bounded, and reports where the next page begins.
+//! Pages of long lists. The size of one answer is limited, and the answer contains the position of the next
+//! page.
 
 use std::ops::Range;
 
@@ -11,7 +12,8 @@ pub(super) fn wrong(message: impl Into<String>) -> QueryError {
 }
 
 pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, QueryError> {
-    // Zero has its own message: local mode has no upper bound, and both front ends return the same text.
+    // Zero has its own message, because local mode has no upper bound and both front ends return the same
+    // text.
     if value == 0 {
         return Err(wrong(format!("`{name}` must be at least 1")));
     }
@@ -19,7 +21,7 @@ pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, Qu
     is_within.then_some(value).ok_or_else(|| wrong(format!("`{name}` must be between 1 and {most}, not {value}")))
 }
 
-/// The requested page of a list. Without a limit the page is as large as one answer may be.
+/// The requested page of a list. Without a limit, the page has the maximum size of one answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
     pub offset: usize,

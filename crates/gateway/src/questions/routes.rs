@@ -15,7 +15,7 @@ use crate::answers::{
 };
 
 impl Question {
-    /// Where the page of a long list begins, if the answer contains one.
+    /// The offset of the requested page, if the answer is a page of a long list.
     pub fn offset_mut(&mut self) -> Option<&mut usize> {
         match self {
             Question::Repositories(question) => Some(&mut question.offset),
@@ -28,7 +28,7 @@ impl Question {
 }
 
 impl Answer {
-    /// The page of a long list, if the answer contains one.
+    /// The position of the page, if the answer is a page of a long list.
     pub fn page_mut(&mut self) -> Option<&mut PageInfo> {
         match self {
             Answer::Repositories(answer) => Some(&mut answer.page),
@@ -39,8 +39,8 @@ impl Answer {
         }
     }
 
-    /// Appends the list of the next page. False if the rest of that answer differs from this one, because the
-    /// index changed between them; then this answer is unusable.
+    /// Appends the entries of the next page. Returns false if the other fields of the two answers differ,
+    /// because the index changed between them. In that case, this answer is unusable.
     #[must_use]
     pub fn append(&mut self, mut next: Answer) -> bool {
         fn join<T>(first: &mut Vec<T>, next: &mut Vec<T>) -> Vec<T> {
@@ -84,21 +84,21 @@ impl Answer {
     }
 }
 
-/// Declares each question with its answer, its route and whether it may take long, and derives everything
-/// that must agree.
+/// Declares each question with its answer, its route and whether it may take long. The macro generates all
+/// code in which these must agree.
 macro_rules! questions {
     ($($variant:ident($question:ty) -> $answer:ty, $path:literal $pace:ident;)+) => {
         /// Any question.
         #[derive(Clone, PartialEq, Eq, Debug)]
         pub enum Question { $($variant($question)),+ }
 
-        /// The answer to the question of the same name.
+        /// The answer to the question variant with the same name.
         #[derive(Clone, PartialEq, Debug, Serialize)]
         #[serde(untagged)]
         pub enum Answer { $($variant($answer)),+ }
 
         impl Question {
-            /// The routes, each by POST with the question as JSON.
+            /// The paths of all routes. Each route accepts a question as JSON by POST.
             pub const PATHS: &'static [&'static str] = &[$($path),+];
 
             pub fn path(&self) -> &'static str {
@@ -110,7 +110,7 @@ macro_rules! questions {
                 match self { $(Question::$variant(question) => serde_json::json!(question)),+ }
             }
 
-            /// Reads the body of a request; none if the route does not exist.
+            /// Reads the body of a request. None if the route does not exist.
             pub fn parse(path: &str, body: &[u8]) -> Option<Result<Self, serde_json::Error>> {
                 match path { $($path => Some(serde_json::from_slice(body).map(Question::$variant)),)+ _ => None }
             }
@@ -120,12 +120,12 @@ macro_rules! questions {
                 match self { $(Question::$variant(_) => serde_json::from_slice(body).map(Answer::$variant)),+ }
             }
 
-            /// Reads everything that is stored, so it has more time than the others.
+            /// Whether the question reads all stored records. Such a question has a longer time limit.
             pub fn is_long(&self) -> bool {
                 match self { $(Question::$variant(_) => stringify!($pace) == "long"),+ }
             }
 
-            /// The JSON schemas of each route: of the question and of the answer.
+            /// The JSON schemas of the question and the answer of each route.
             pub fn schemas() -> Vec<RouteSchemas> {
                 vec![$(RouteSchemas {
                     path: $path,

@@ -42,7 +42,7 @@ fn seed() -> u64 {
 #[serde(deny_unknown_fields)]
 pub struct SearchQuestion {
     pub query: String,
-    /// Names or globs; empty: all.
+    /// Names or globs; an empty list selects all repositories.
     #[serde(default)]
     pub repositories: Vec<String>,
     #[serde(default)]
@@ -60,15 +60,15 @@ pub struct SearchQuestion {
     /// Only chunks that have all these tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Only what changed since: a day (2026-01-31) or an age (36h, 7d, 2w).
+    /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
     #[serde(default)]
     pub since: Option<String>,
-    /// Results, at most 100.
+    /// Number of results, at most 100.
     #[serde(default = "search_limit")]
     pub limit: usize,
     #[serde(default = "search_tokens")]
     pub max_tokens: usize,
-    /// The next page of an earlier answer.
+    /// The cursor of an earlier answer, to read its next page.
     #[serde(default)]
     pub cursor: Option<String>,
     /// Explain each score.
@@ -76,7 +76,7 @@ pub struct SearchQuestion {
     pub explain: bool,
 }
 
-/// Reads a file, lines of it, or a symbol's definition.
+/// Reads a file, some lines of a file, or the definition of a symbol.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadQuestion {
@@ -104,12 +104,12 @@ pub struct GraphQuestion {
     pub relation: String,
     #[serde(default)]
     pub repositories: Vec<String>,
-    /// Edges, at most 500.
+    /// Number of edges, at most 500.
     #[serde(default = "edge_limit")]
     pub limit: usize,
 }
 
-/// Draws edges at random, for review.
+/// Returns a random sample of edges, for review.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SampleQuestion {
@@ -119,31 +119,31 @@ pub struct SampleQuestion {
     pub kinds: Vec<String>,
     #[serde(default = "seed")]
     pub seed: u64,
-    /// Edges, at most 500.
+    /// Number of edges, at most 500.
     #[serde(default = "run_limit")]
     pub count: usize,
     #[serde(default)]
     pub repositories: Vec<String>,
 }
 
-/// Recurring shapes in the code.
+/// Lists patterns: shapes that recur in the code.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PatternsQuestion {
-    /// Only patterns whose name contains this.
+    /// Only patterns whose name contains this text.
     #[serde(default)]
     pub name: Option<String>,
     #[serde(default)]
     pub repositories: Vec<String>,
-    /// Entries before the page: `next_offset` of the previous answer.
+    /// Number of entries before the page: `next_offset` of the previous answer.
     #[serde(default)]
     pub offset: usize,
-    /// Entries of the page; the default and the maximum of a service are 10,000.
+    /// Number of entries on the page. In a service, the default and the maximum are 10,000.
     #[serde(default)]
     pub limit: Option<usize>,
 }
 
-/// Index runs, newest first; or one of them.
+/// Lists index runs, newest first, or shows one run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunsQuestion {
@@ -152,12 +152,12 @@ pub struct RunsQuestion {
     /// Show this run, with its result.
     #[serde(default)]
     pub run_id: Option<String>,
-    /// Runs, at most 500.
+    /// Number of runs, at most 500.
     #[serde(default = "run_limit")]
     pub limit: usize,
 }
 
-/// Cancels unfinished runs: one, those of a repository, or all.
+/// Cancels one unfinished run, the unfinished runs of a repository, or all unfinished runs.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CancelQuestion {
@@ -167,7 +167,7 @@ pub struct CancelQuestion {
     pub run_id: Option<String>,
 }
 
-/// Every path of a repository with its outcome.
+/// Lists every path of a repository with its outcome.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoverageQuestion {
@@ -183,45 +183,45 @@ pub struct CoverageQuestion {
     /// Only paths with this outcome: `skipped(binary)`, `skipped` or `binary`.
     #[serde(default)]
     pub outcome: Option<String>,
-    /// Entries before the page: `next_offset` of the previous answer.
+    /// Number of entries before the page: `next_offset` of the previous answer.
     #[serde(default)]
     pub offset: usize,
-    /// Entries of the page; the default and the maximum of a service are 10,000.
+    /// Number of entries on the page. In a service, the default and the maximum are 10,000.
     #[serde(default)]
     pub limit: Option<usize>,
 }
 
-/// Redacted secrets: path, line and rule, never the value.
+/// Lists redacted secrets by path, line and rule, never by value.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SecretsQuestion {
     /// Not needed if only one repository exists.
     #[serde(default)]
     pub repository: Option<String>,
-    /// Entries before the page: `next_offset` of the previous answer.
+    /// Number of entries before the page: `next_offset` of the previous answer.
     #[serde(default)]
     pub offset: usize,
-    /// Entries of the page; the default and the maximum of a service are 10,000.
+    /// Number of entries on the page. In a service, the default and the maximum are 10,000.
     #[serde(default)]
     pub limit: Option<usize>,
 }
 
-/// Repositories, sorted by name.
+/// Lists repositories, sorted by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RepositoriesQuestion {
-    /// Only repositories whose name contains this.
+    /// Only repositories whose name contains this text.
     #[serde(default)]
     pub name: Option<String>,
-    /// Entries before the page: `next_offset` of the previous answer.
+    /// Number of entries before the page: `next_offset` of the previous answer.
     #[serde(default)]
     pub offset: usize,
-    /// Entries of the page; the default and the maximum of a service are 10,000.
+    /// Number of entries on the page. In a service, the default and the maximum are 10,000.
     #[serde(default)]
     pub limit: Option<usize>,
 }
 
-/// A digest of everything readers can see.
+/// Computes a digest of all records that readers can see.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FingerprintQuestion {
@@ -234,18 +234,20 @@ pub struct FingerprintQuestion {
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-/// Brings a repository up to date; answers at once, while the run goes on.
+/// Requests a run that indexes the current state of a repository. Returns at once, before the run ends.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IndexQuestion {
     /// Name of a repository, or its URL.
     pub target: String,
-    /// Globs, stored with the repository. Absent: unchanged. An empty list removes the stored patterns.
+    /// Globs, stored with the repository. If absent, the stored patterns stay unchanged. An empty list
+    /// removes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_patterns: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exclude_patterns: Option<Vec<String>>,
-    /// Bytes, stored with the repository. Absent: unchanged. 0 is the hard cap.
+    /// Maximum file size in bytes, stored with the repository. If absent, it stays unchanged. 0 selects the
+    /// hard cap.
     #[serde(default)]
     pub max_file_size: Option<u64>,
     #[serde(default)]
@@ -256,14 +258,14 @@ pub struct IndexQuestion {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgressQuestion {
-    /// The `repository` of that answer.
+    /// The `repository` in the answer to the call to index.
     pub repository: String,
     pub request: u64,
     #[serde(default)]
     pub previous_run_id: Option<String>,
 }
 
-/// How to work with the index: one topic, or the list of topics.
+/// Explains how to work with the index: one topic, or the list of topics.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuideQuestion {
