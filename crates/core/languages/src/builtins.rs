@@ -1,24 +1,25 @@
-//! The names and modules that come with a language.
+//! The names that a language defines itself, and its standard modules.
 
 use std::fmt;
 
-/// Names that a language defines itself. Each list is a text of words; a name is in one list only.
+/// Names that a language defines itself. Each entry of a list is a text of words separated by spaces. A name
+/// is in one of the three lists only.
 #[derive(Clone, Copy)]
 pub struct Builtins {
-    /// Names that the parser and the linker know.
+    /// Names that both the parser and the linker read.
     pub shared: &'static [&'static str],
-    /// Names that only the parser knows. It records no reference to them where they are used alone, unless
-    /// the file defines or imports them.
+    /// Names that only the parser reads. It records no reference to such a name that is used alone, unless
+    /// the file defines or imports the name.
     pub parser: &'static [&'static str],
-    /// Names that only the linker knows. They are references, but an unbound one never links to the
-    /// repository.
+    /// Names that only the linker reads. The parser records references to them, but an unbound reference
+    /// never links to a definition in the repository.
     pub linker: &'static [&'static str],
 }
 
 impl Builtins {
     pub const NONE: Builtins = Builtins { shared: &[], parser: &[], linker: &[] };
 
-    /// Names to which the parser records no reference.
+    /// Names for which the parser records no reference.
     pub fn parser_names(&self) -> impl Iterator<Item = &'static str> {
         words(self.shared).chain(words(self.parser))
     }
@@ -30,7 +31,7 @@ impl Builtins {
 }
 
 impl fmt::Debug for Builtins {
-    /// Prints the names of the parser only, since they are part of the version of its facts.
+    /// Prints only the parser's names, because only these are part of the version of the parser's facts.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut names: Vec<&str> = self.parser_names().collect();
         names.sort_unstable();
@@ -41,7 +42,7 @@ impl fmt::Debug for Builtins {
 /// How to recognise a module that comes with the language.
 #[derive(Clone, Copy)]
 pub enum StandardModules {
-    /// No module is known to come with the language.
+    /// The language has no known standard modules.
     None,
     /// Every module comes with the language, unless the repository contains it or declares it as a
     /// dependency.
@@ -68,8 +69,8 @@ impl StandardModules {
 }
 
 impl fmt::Debug for StandardModules {
-    /// Prints no module: only the linker reads these, and the version of the parser's facts does not depend
-    /// on them.
+    /// Does not print the modules: only the linker reads them, and the version of the parser's facts does not
+    /// depend on them.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("StandardModules")
     }

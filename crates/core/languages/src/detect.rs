@@ -1,5 +1,5 @@
-//! Detects the language of a file: by its name, its extension, its first line, and its text if those do not
-//! decide.
+//! Detects the language of a file. The file's name decides first, then its extension, then its first line. If
+//! several languages share the extension, the file's text decides.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 use crate::row::LanguageRow;
 use crate::table::{by_name, languages};
 
-/// Maps whole file names and extensions to rows. The first row that claims a name has it.
+/// Maps whole file names, extensions and name prefixes to rows. If several rows list the same name, the first
+/// row is used.
 struct Index {
     file_names: FxHashMap<&'static str, &'static LanguageRow>,
     extensions: FxHashMap<&'static str, &'static LanguageRow>,
@@ -30,8 +31,8 @@ fn index() -> &'static Index {
     })
 }
 
-/// The language of a file. `head` is the beginning of its content, a few kilobytes; it is read only if the
-/// name does not decide. None for files of no known language.
+/// Returns the language of a file, or None if the language is unknown. `head` is the first few kilobytes of
+/// the content. It is read only if the name does not decide.
 pub fn language_of(path: &RepoPath, head: &[u8]) -> Option<&'static LanguageRow> {
     let name = path.file_name();
     if let Some(row) = index().file_names.get(name) {
@@ -41,13 +42,14 @@ pub fn language_of(path: &RepoPath, head: &[u8]) -> Option<&'static LanguageRow>
     if let Some(row) = by_content(&extension, head) {
         return Some(row);
     }
-    // `Dockerfile.dev` before `.dev`, but `Makefile.py` is Python.
+    // The extension decides before the prefix, so `Makefile.py` is Python. `Dockerfile.dev` has no known
+    // extension, so its prefix decides.
     let by_extension = || index().extensions.get(extension.as_str()).copied();
     let by_prefix = || index().prefixes.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, row)| *row);
     by_extension().or_else(by_prefix).or_else(|| by_interpreter(head))
 }
 
-/// Extensions that several languages share.
+/// Decides by the text, for extensions that several languages share.
 fn by_content(extension: &str, head: &[u8]) -> Option<&'static LanguageRow> {
     let has_any = |marks: &[&str]| marks.iter().any(|mark| memchr::memmem::find(head, mark.as_bytes()).is_some());
     let starts_with_any = |marks: &[&str]| {
@@ -59,7 +61,7 @@ fn by_content(extension: &str, head: &[u8]) -> Option<&'static LanguageRow> {
         "h" if has_any(CPP_MARKS) => by_name("cpp"),
         "m" if has_any(OBJECTIVE_C_MARKS) || has_any(&["#import", "#include"]) => by_name("objective-c"),
         "m" => by_name("matlab"),
-        // Translation files of Qt.
+        // Translation files of Qt are XML.
         "ts" if starts_with_any(&["<?xml", "<!DOCTYPE TS", "<TS"]) => by_name("xml"),
         "inc" if starts_with_any(&["<?php"]) => by_name("php"),
         "v" if has_any(&["endmodule", "`timescale"]) => by_name("verilog"),
@@ -70,7 +72,8 @@ fn by_content(extension: &str, head: &[u8]) -> Option<&'static LanguageRow> {
 
 const OBJECTIVE_C_MARKS: &[&str] = &["@interface", "@implementation", "@protocol", "@property", "@import "];
 
-/// Text that no C header contains outside of `#ifdef __cplusplus`, which C headers guard with `extern "C"`.
+/// Texts that identify a C++ header. `extern "C"` is not one of them, because C headers contain it inside
+/// `#ifdef __cplusplus`.
 const CPP_MARKS: &[&str] = &[
     "\nclass ",
     "\nnamespace ",

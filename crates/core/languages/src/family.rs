@@ -1,7 +1,7 @@
 //! Families of languages.
 
-/// Languages whose files can name each other's definitions. The numbers are part of stored keys, so the order
-/// is fixed.
+/// A family is a group of languages whose files can refer to each other's definitions. The numbers are part
+/// of stored keys, so the order must not change.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Family {
     Python,
@@ -9,7 +9,7 @@ pub enum Family {
     Script,
     Go,
     Rust,
-    /// Java, Kotlin, Scala.
+    /// Java, Kotlin and Scala.
     Jvm,
     /// C and C++.
     C,

@@ -1,11 +1,12 @@
-//! Reads from a path whether it contains tests, and its module.
+//! Derives two facts from a path: whether the file is test code, and the name of its module.
 
 use cairn_domain::RepoPath;
 
 use crate::row::ModuleRules;
 use crate::table::by_name;
 
-/// Whether the path marks test code in that language: a directory of tests, or a name such as `test_*.py`.
+/// Whether the path marks test code in this language, by a directory of tests or by a name such as
+/// `test_*.py`.
 pub fn is_test_path(language: &str, path: &RepoPath) -> bool {
     let Some(row) = by_name(language) else { return false };
     let rules = &row.tests;
@@ -15,8 +16,8 @@ pub fn is_test_path(language: &str, path: &RepoPath) -> bool {
     in_directory || by_name(path.file_name()) || by_stem(path.stem())
 }
 
-/// The module of a file, parts joined with `.`: `fisio/fisio/imports/aws.py` is `fisio.imports.aws`. Empty
-/// for the module of the root itself, and for languages without module paths.
+/// The name of a file's module, with its parts joined by `.`: `fisio/fisio/imports/aws.py` is
+/// `fisio.imports.aws`. The name is empty for the root module, and for languages without module paths.
 pub fn module_path(language: &str, path: &RepoPath) -> String {
     let Some(rules) = by_name(language).map(|row| row.modules).filter(|rules| rules.enabled) else {
         return String::new();
@@ -42,8 +43,8 @@ fn without_leading(directory: &str, rules: ModuleRules) -> &str {
         if let Some(rest) = at_start {
             return rest;
         }
-        // In a module of a build: `server/src/main/java/com/acme`. Only folders that cannot be names
-        // themselves.
+        // The folder is inside a module of the build: `server/src/main/java/com/acme`. Only folders with a
+        // `/` are searched here, because a single word could be part of a module's name.
         if let Some(at) = folder.contains('/').then(|| directory.find(&format!("/{folder}/"))).flatten() {
             return &directory[at + folder.len() + 2..];
         }

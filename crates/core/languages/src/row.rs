@@ -1,4 +1,4 @@
-//! The shape of a row of the language table.
+//! The fields of a row in the language table.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use tree_sitter::Language;
 use crate::builtins::{Builtins, StandardModules};
 use crate::family::Family;
 
-/// The class of a language, which decides how its files are chunked and ranked.
+/// The class of a language. It decides how files are chunked and ranked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LanguageClass {
     /// Source code.
     Code,
-    /// Prose with headings: sections, navigation.
+    /// Prose with headings. Files are divided into sections.
     Document,
-    /// Settings and data: blocks.
+    /// Settings and data. Files are divided into blocks.
     Config,
-    /// Markup and styles.
+    /// Markup and style sheets.
     Markup,
-    /// Anything else that is text.
+    /// Any other text.
     Text,
 }
 
-/// A grammar crate. Name and version are part of the facts key; a test compares them with the lock file.
+/// A grammar crate. Its name and version are part of the facts key. A test compares them with the lock file.
 #[derive(Clone, Copy)]
 pub struct Grammar {
     pub crate_name: &'static str,
@@ -32,105 +32,107 @@ pub struct Grammar {
 }
 
 impl fmt::Debug for Grammar {
-    /// Prints no function, since its address differs from run to run.
+    /// Does not print the function, because its address differs in each process.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {}", self.crate_name, self.version)
     }
 }
 
-/// Decides which comments document the definition below them.
+/// Decides which comments directly above a definition are its documentation.
 #[derive(Clone, Copy, Debug)]
 pub struct DocStyle {
-    /// Beginnings of a line of a doc comment, longest first, e.g. `///`.
+    /// Texts with which a line of a doc comment begins, longest first, e.g. `///`.
     pub line_prefixes: &'static [&'static str],
-    /// Beginnings of a doc comment in a block, e.g. `/**`.
+    /// Texts with which a doc comment in block form begins, e.g. `/**`.
     pub block_prefixes: &'static [&'static str],
 }
 
-/// How the visibility of a symbol follows from its declaration.
+/// How the visibility of a symbol is read from its declaration.
 #[derive(Clone, Copy, Debug)]
 pub enum VisibilityRule {
-    /// Everything is public.
+    /// Every symbol is public.
     Public,
-    /// Names on the file's export list are public. Without a list, all are.
+    /// The names on the file's export list are public. If a file has no export list, all names are public.
     Listed,
     /// `__name` is private; `_name` is protected in a class and internal elsewhere; `__name__` is public.
     Underscore,
     /// Public if the name starts with a capital letter, internal otherwise.
     Capital,
-    /// The first of `words` in the text captured as `@visibility` decides, `default` without one. Members of
-    /// interfaces, traits and enums have `member_default` instead.
+    /// The first of `words` that occurs in the text captured as `@visibility` decides. If none occurs, the
+    /// visibility is `default`, or `member_default` for members of interfaces, traits and enums.
     Keyword { words: &'static [(&'static str, Visibility)], default: Visibility, member_default: Visibility },
-    /// A top-level symbol is public if it is exported and internal otherwise. Members are public unless a
-    /// word states otherwise; a name that starts with `#` is private.
+    /// A top-level symbol is public if it is exported, and internal otherwise. Members are public unless one
+    /// of `words` decides otherwise. A name that starts with `#` is private.
     Export { words: &'static [(&'static str, Visibility)] },
 }
 
-/// How relative imports are written.
+/// How relative imports are written in the language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RelativeImports {
     None,
-    /// Leading dots of the module are counted and removed.
+    /// The leading dots of the module are counted and removed.
     LeadingDots,
-    /// Leading `super` parts are counted and removed.
+    /// The leading `super` parts of the module are counted and removed.
     SuperParts,
 }
 
 /// How test code is recognised.
 #[derive(Clone, Copy, Debug)]
 pub struct TestRules {
-    /// Directories that contain tests, anywhere in the path.
+    /// Names of directories that contain tests. The directory may be anywhere in the path.
     pub directories: &'static [&'static str],
-    /// Beginnings of file names.
+    /// Prefixes of the names of test files.
     pub file_prefixes: &'static [&'static str],
-    /// Ends of file names without their extension.
+    /// Suffixes of the names of test files, compared without the file extension.
     pub stem_suffixes: &'static [&'static str],
-    /// Decorators, as written without marker and arguments, or with their arguments.
+    /// Decorators of test code. They are listed without the marker, and either without arguments or with all
+    /// their arguments.
     pub decorators: &'static [&'static str],
-    /// Beginnings of the names of test functions. They count in a file that imports one of `libraries`, and
-    /// in signatures that contain one of `signature_marks`. Everything inside a test is test code.
+    /// Prefixes of the names of test functions. They apply only in a file that imports one of `libraries`, or
+    /// to a signature that contains one of `signature_marks`. Everything inside a test function is test code.
     pub function_prefixes: &'static [&'static str],
     pub libraries: &'static [&'static str],
     pub signature_marks: &'static [&'static str],
-    /// Beginnings of the names of test classes; they count in a file that imports one of `libraries`.
+    /// Prefixes of the names of test classes. They apply only in a file that imports one of `libraries`.
     pub class_prefixes: &'static [&'static str],
-    /// Words in the declaration of a class that make it a test class, e.g. the name of its base.
+    /// Words that mark the declaration of a test class, e.g. the name of its base class.
     pub class_marks: &'static [&'static str],
 }
 
-/// How a path becomes a module path.
+/// How the name of a module is derived from a path.
 #[derive(Clone, Copy, Debug)]
 pub struct ModuleRules {
-    /// False where the language has no module paths.
+    /// False if the language has no module paths.
     pub enabled: bool,
-    /// Leading folders that are part of no module's name, longest first, e.g. `src/main/java`.
+    /// Leading folders that are not part of a module's name, longest first, e.g. `src/main/java`.
     pub drop_leading: &'static [&'static str],
-    /// Folders dropped at their first occurrence, e.g. `src` of a workspace member.
+    /// Folders that are removed at their first occurrence in the path, e.g. `src` of a workspace member.
     pub drop_inner: &'static [&'static str],
-    /// Stems of files that represent their folder.
+    /// Stems of files that represent the folder in which they are, e.g. `index`.
     pub index_stems: &'static [&'static str],
-    /// The folder is the module, independent of the file's name.
+    /// If true, all files of a folder belong to one module, whatever their names are.
     pub folder_is_module: bool,
 }
 
 /// All data about a language, except its query file.
 #[derive(Clone, Copy, Debug)]
 pub struct LanguageRow {
-    /// The name that users, stores and filters see.
+    /// The name that users, stores and filters use.
     pub name: &'static str,
-    /// Languages of one family can name each other's definitions.
+    /// Languages of one family can refer to each other's definitions.
     pub family: Family,
     pub class: LanguageClass,
     pub grammar: Option<Grammar>,
-    /// A text format without a grammar for which `documents` has a scanner, under the name of the row.
+    /// True for a text format without a grammar that has a scanner in `documents`. The scanner has the row's
+    /// name.
     pub has_scanner: bool,
-    /// Text of the query file; empty without a grammar.
+    /// The text of the query file. It is empty for a language without a grammar.
     pub query: &'static str,
 
-    /// Without the dot, lower case.
+    /// File extensions in lower case, without the dot.
     pub extensions: &'static [&'static str],
     pub file_names: &'static [&'static str],
-    /// Beginnings of file names, e.g. `Dockerfile.`.
+    /// Prefixes of file names, e.g. `Dockerfile.`.
     pub file_name_prefixes: &'static [&'static str],
     /// Names of interpreters in a `#!` line, without version digits.
     pub interpreters: &'static [&'static str],
@@ -142,45 +144,47 @@ pub struct LanguageRow {
     pub relative_imports: RelativeImports,
     /// Separators between the parts of a name, longest first.
     pub separators: &'static [&'static str],
-    /// Marks before a name of the global namespace, e.g. `::`. Its receiver becomes `<root>`.
+    /// Prefixes that mark a name of the global namespace, e.g. `::`. The receiver of such a name becomes
+    /// `<root>`.
     pub root_marks: &'static [&'static str],
-    /// Brackets that are left out of the names of types: `<` of generics, `[` of Python and Go.
+    /// Opening brackets after which a type name is cut off: `<` for generics, `[` for Python and Go.
     pub generic_brackets: &'static [u8],
-    /// Words for the object itself, first parts of receivers.
+    /// Words for the current object, such as `self`. They can be the first part of a receiver.
     pub self_words: &'static [&'static str],
-    /// Words for the base of the object; `super()` if it is a call.
+    /// Words for the base class of the current object. An entry is `super()` in a language where the word is
+    /// called.
     pub super_words: &'static [&'static str],
-    /// An owner of several parts names a member of its first parts: `extension Outer.Inner`.
+    /// If true, an owner with several parts is a type nested in another type: `extension Outer.Inner`.
     pub dotted_owners: bool,
     /// Words that mean the enclosing type: `Self`, `static`.
     pub self_types: &'static [&'static str],
-    /// Characters in front of names that are not part of them: `$` in PHP, `@` in Ruby.
+    /// Characters before a name that are not part of it: `$` in PHP, `@` in Ruby.
     pub sigils: &'static [char],
-    /// Character in front of names of fields of the object itself: `@` in Ruby.
+    /// The character before the name of a field of the current object: `@` in Ruby.
     pub field_sigil: Option<char>,
-    /// `Foo()` makes a `Foo`: calls of capitalised names are instantiations.
+    /// If true, a call of a capitalised name is an instantiation: `Foo()` creates a `Foo`.
     pub call_instantiates: bool,
-    /// Functions that make a value of the type they are called on: `new` in `Foo::new()`.
+    /// Functions that return a new value of the type on which they are called: `new` in `Foo::new()`.
     pub constructor_functions: &'static [&'static str],
-    /// The name of constructors, in languages where a call of a super word alone, `super(…)`, calls that of
-    /// the base. Empty in other languages.
+    /// The name of constructors in languages where a call of a super word alone, such as `super(…)`, calls
+    /// the constructor of the base class. It is empty for other languages.
     pub constructor_method: &'static str,
-    /// Types that are replaced by their content: `Option<Foo>` is a `Foo`.
+    /// Types that are replaced by their type argument: `Option<Foo>` becomes `Foo`.
     pub transparent_types: &'static [&'static str],
-    /// A type may be in quotes (a forward reference).
+    /// If true, a type may be written in quotes, as a forward reference.
     pub quoted_types: bool,
-    /// Words in front of a type that are not part of it: `mut`, `dyn`, `const`.
+    /// Words before a type that are not part of it: `mut`, `dyn`, `const`.
     pub type_modifiers: &'static [&'static str],
-    /// Names in upper case are constants, not variables.
+    /// If true, a variable whose name is in upper case is a constant.
     pub upper_case_constants: bool,
-    /// Kinds of nodes that spread a value over several arguments, so that the number of arguments is not
-    /// evident.
+    /// Kinds of syntax nodes that expand one value to several arguments. A call with such a node has no known
+    /// number of arguments.
     pub spread_nodes: &'static [&'static str],
-    /// The C preprocessor runs over the text: macros at places where no name can be are blanked before the
-    /// parse.
+    /// True if the C preprocessor processes the language. Then macros at places where the grammar allows no
+    /// name are replaced by spaces before the parse.
     pub preprocessed: bool,
-    /// Names that the language defines itself.
+    /// The names that the language defines itself.
     pub builtins: Builtins,
-    /// Modules that come with the language.
+    /// The modules that are part of the language's standard library.
     pub standard_modules: StandardModules,
 }

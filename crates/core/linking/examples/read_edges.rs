@@ -1,9 +1,10 @@
-//! Prints sampled edges or unresolved references of a checkout with their source lines, so that they can be
-//! compared with the code: `cargo run --release -p cairn-linking --example read_edges -- DIR CLASS SEED COUNT
-//! [KIND,…]`.
+//! Prints a sample of the edges or unresolved references of a checkout, each with its source line, so that a
+//! person can compare them with the code: `cargo run --release -p cairn-linking --example read_edges -- DIR
+//! CLASS SEED COUNT [KIND,…]`.
 //!
-//! CLASS is a resolution class or the reason of an unresolved reference; `all` counts every class and reason
-//! instead. Links like the pipeline, without settings, inventory rules and the module of each file.
+//! CLASS is a resolution class or the reason of an unresolved reference. With `all`, the numbers of all
+//! classes and reasons are printed instead. Linking is the same as in the pipeline, except that settings,
+//! inventory rules and the modules of files are not used.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
-//! How many arguments a definition takes, read from its signature.
+//! Reads from the signature of a definition how many arguments it takes.
 
 use cairn_domain::Arity;
 
-/// The arity of a clause that names patterns: `def get(%{id: id} = item, opts \\ [])`. Without brackets it is
-/// zero.
+/// The arity of a clause whose parameters are patterns: `def get(%{id: id} = item, opts \\ [])`. A clause
+/// without brackets has arity zero.
 pub(crate) fn of_clause(signature: &str, name: &str) -> Arity {
     let Some(list) = parameter_list(signature, name) else {
         let is_bare = signature.find(name).is_some_and(|at| !signature[at + name.len()..].starts_with('('));
@@ -15,14 +15,14 @@ pub(crate) fn of_clause(signature: &str, name: &str) -> Arity {
     Arity { min: num(max - num_optional), max: num(max) }
 }
 
-/// The arity of the declaration of `name`. Parameters for the object itself do not count.
+/// The arity in the declaration of `name`. A parameter for the object itself is not counted.
 pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
     let Some(list) = parameter_list(signature, name) else { return Arity::UNKNOWN };
     let mut arity = Arity { min: 0, max: 0 };
     for (index, parameter) in split_parameters(list).enumerate() {
         let parameter = parameter.trim();
         if index == 0 && parameter.starts_with("this ") {
-            // An extension method of C# takes its object before the dot or as the first argument.
+            // An extension method of C# receives its object before the dot or as the first argument.
             arity.max = 1;
             continue;
         }
@@ -41,7 +41,7 @@ pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
     arity
 }
 
-/// The text between the brackets after the name. None if the brackets do not close.
+/// The text between the brackets after the name. None if the closing bracket is missing.
 fn parameter_list<'s>(signature: &'s str, name: &str) -> Option<&'s str> {
     let mut from = 0;
     while let Some(found) = signature[from..].find(name) {
@@ -74,7 +74,7 @@ fn skip_type_parameters(text: &str) -> &str {
     text
 }
 
-/// The change of bracket depth at this byte. The `>` of the arrows `->` and `=>` closes no bracket.
+/// The change of the bracket depth at this byte. The `>` of the arrows `->` and `=>` is not a bracket.
 fn depth_change(text: &str, at: usize, byte: u8) -> i32 {
     match byte {
         b'(' | b'[' | b'{' | b'<' => 1,

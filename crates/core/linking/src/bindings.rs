@@ -4,7 +4,7 @@ use crate::Family;
 use crate::contribution::ImportFact;
 use crate::names::Name;
 
-/// The names that an import binds, borrowed from the facts.
+/// One name that an import binds. The texts are borrowed from the facts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BoundName<'a> {
     pub(crate) module: &'a str,
@@ -43,7 +43,7 @@ impl ImportFact {
     }
 }
 
-/// The names that an import binds; a wildcard binds the empty name.
+/// Returns the names that an import binds. A wildcard binds the empty name.
 pub(crate) fn bound_names(import: &cairn_domain::Import, family: Family) -> Vec<BoundName<'_>> {
     let base = BoundName {
         module: &import.module,

@@ -1,4 +1,4 @@
-//! Members of classes: first their own members, then those of their base classes.
+//! Searches for members of classes: first in the class itself, then in its base classes.
 
 use cairn_domain::{Resolution, SymbolKind};
 
@@ -10,11 +10,12 @@ use crate::rules::Rules;
 use crate::select::select;
 use crate::{Definition, Family, Name};
 
-/// Maximum depth of the chain of base classes that is followed.
+/// The maximum depth to which chains of base classes are followed.
 const MAX_DEPTH: u32 = 12;
 
 impl Lookup<'_> {
-    /// Resolves `name` in a class: its own member, or the member of the first base that has one.
+    /// Resolves `name` in a class: to a member of the class itself, or else of the first base class that has
+    /// such a member.
     pub(crate) fn class_member(&mut self, file: FileId, class: u32, name: &str, ask: Ask) -> Finding {
         let query = LinkQuery::new(Topic::Member, file, Name(class.into()), Name::of(name), ask);
         self.remembered(query, |lookup| lookup.in_hierarchy(file, class, name, ask, 0))
@@ -35,8 +36,8 @@ impl Lookup<'_> {
         self.remembered(query, |lookup| lookup.inherited(file, class, name, ask, 0))
     }
 
-    /// The target of `super(…)`: the constructor of the base class, or the class itself if no constructor is
-    /// written.
+    /// Resolves `super(…)` to the constructor of the base class, or to the base class itself if it has no
+    /// written constructor.
     pub(crate) fn base_constructor(&mut self, file: FileId, class: u32, ask: Ask) -> Finding {
         let mut is_open = false;
         for base in self.bases(file, class) {
@@ -63,7 +64,7 @@ impl Lookup<'_> {
         if is_open { Finding::External } else { Finding::Nothing }
     }
 
-    /// The constructor written in a class. Its name is the name of the class or `constructor`.
+    /// Finds the constructor that is written in a class. Its name is the name of the class, or `constructor`.
     pub(crate) fn constructor(&mut self, file: FileId, class: u32, ask: Ask) -> Finding {
         let rules = Rules::of(self.contribution(file).family);
         let definition = *self.definition(file, class);
@@ -80,9 +81,9 @@ impl Lookup<'_> {
         Finding::Nothing
     }
 
-    /// Searches the bases depth first, from left to right. This is the order of every language with single
-    /// inheritance, and of other languages unless bases share a base. Therefore a member found through
-    /// several bases is less certain.
+    /// Searches the base classes depth first, from left to right. This order is correct for languages with
+    /// single inheritance. In other languages it can be wrong if two bases have a common base, so a member
+    /// found through one of several bases is less certain.
     fn inherited(&mut self, file: FileId, class: u32, name: &str, ask: Ask, depth: u32) -> Finding {
         if depth > MAX_DEPTH || !self.spend() {
             return Finding::Nothing;
@@ -103,7 +104,7 @@ impl Lookup<'_> {
                 continue;
             };
             if (base_file, index) == (file, class) {
-                // The base has the name of the class, so it is another class, defined elsewhere.
+                // A base with the class's own name is another class, which is defined in another file.
                 is_open = true;
                 continue;
             }
@@ -123,13 +124,13 @@ impl Lookup<'_> {
         if is_open { Finding::External } else { Finding::Nothing }
     }
 
-    /// Resolves the name of a base at the place of the class.
+    /// Resolves the name of a base class at the position of the class.
     fn base_referents(&mut self, file: FileId, class: u32, name: &str) -> Finding {
         let container = self.definition(file, class).container;
         self.dotted(file, container, name, Ask::TYPE)
     }
 
-    /// Resolves a dotted name at the top of a file or an inline module.
+    /// Resolves a dotted name from the top level of a file or of an inline module.
     pub(crate) fn dotted(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
         let mut parts = name.split('.').peekable();
         let first = parts.next().unwrap_or(name);
@@ -143,7 +144,8 @@ impl Lookup<'_> {
         found
     }
 
-    /// A member written in the class itself, in any file. `class` is its container there.
+    /// Finds a member that is written in the class itself, in any file. `class` is the class that contains
+    /// it.
     pub(crate) fn own_member(
         &mut self,
         file: FileId,
@@ -164,7 +166,7 @@ impl Lookup<'_> {
         let is_the_only_one = self.types(family, class.full).len() <= 1;
         let elsewhere = self.methods(family, class.full, name);
         self.remembered_if_long(query, here.len() + elsewhere.len(), |lookup| {
-            // In C++ a class declares its methods in a header and defines them elsewhere.
+            // A C++ class declares its methods in a header, and the methods are defined in other files.
             let is_primary = |(file, index): (FileId, u32)| !lookup.definition(file, index).secondary;
             if (family != Family::C || !is_the_only_one) && here.iter().any(is_primary) {
                 return select(lookup, here.to_vec().into_iter(), ask, rules);
@@ -174,7 +176,7 @@ impl Lookup<'_> {
         })
     }
 
-    /// Whether the repository contains a type of that name.
+    /// Whether the repository contains a type with the name of the class.
     pub(crate) fn is_type_of_repository(&mut self, family: Family, class: &Definition) -> bool {
         let named = self.named(family, class.name);
         let query = LinkQuery::new(Topic::AnyType, family as FileId, Name::EMPTY, class.name, Ask::TYPE);

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashSet;
 
-/// Names that many types have, built-in types among them. One definition in the repository is no evidence
-/// that a call means it.
+/// Names of methods that many types have, including built-in types. If the repository defines such a method
+/// only once, a call may still mean another method.
 const COMMON_METHODS: &str = "
     Add Append Bool Bytes Clear Clone Close Contains Copy Count Create Delete Do Done Equal Err Error
     Errorf Exec Exit Fatal Fatalf Find First Flush Format Get Handle Has Header Index Init Insert Int
@@ -42,7 +42,8 @@ const NUMBER_PREFIXES: &[&str] = &["checked_", "saturating_", "wrapping_", "over
 /// Whether the name of a method is too common to be evidence of its class.
 pub(crate) fn is_common_method(name: &str) -> bool {
     static NAMES: LazyLock<FxHashSet<&str>> = LazyLock::new(|| COMMON_METHODS.split_whitespace().collect());
-    // Ruby ends the names of predicates and of methods that change their object with one of these.
+    // In Ruby, the names of predicates and of methods that change their object end with one of these
+    // characters.
     let plain = name.trim_end_matches(['?', '!', '=']);
     NAMES.contains(plain) || name.starts_with("__") || NUMBER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }

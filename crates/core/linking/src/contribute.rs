@@ -95,8 +95,8 @@ fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name
     }
 }
 
-/// Whether a member is also a name of its file: constructors and fields of a type, and declarations in a
-/// class. Methods of an instance are not.
+/// Whether a member is also a name at the top level of its file. Constructors and fields of a type and
+/// declarations in a class are, methods of an instance are not.
 fn is_member_at_top(kind: SymbolKind, parent: &Definition) -> bool {
     parent.in_package
         && match parent.kind {
@@ -112,7 +112,7 @@ fn bases(outline: &Outline, family: Family) -> Vec<Base> {
     let base = |base: &cairn_domain::OutlineBase| Base {
         class: base.class,
         name: match &base.receiver {
-            // A base written with its whole name is looked up by that name.
+            // If the source writes a base with its full name, the base is looked up by that name.
             Some(receiver) => format!("{}.{}", receiver.strip_prefix("<root>.").unwrap_or(receiver), base.name),
             None => base.name.clone(),
         },
@@ -130,7 +130,7 @@ fn fields(outline: &Outline, definitions: &[Definition]) -> Vec<FieldType> {
             Some(scope) if scope.kind.is_container() => (scope.name, scope.qualified),
             Some(scope) => (scope.container_last, scope.container),
         };
-        // Outside of all symbols, no assignment sets a field.
+        // An assignment outside of all symbols does not set a field.
         let own = field.scope.and_then(|_| field.name.strip_prefix("self."));
         let name = Name::of(own.unwrap_or(&field.name));
         fields.push(FieldType { class, name, type_name: field.type_name.clone(), scope });
@@ -140,7 +140,7 @@ fn fields(outline: &Outline, definitions: &[Definition]) -> Vec<FieldType> {
     fields
 }
 
-/// Imports at the top of the file and of its inline modules.
+/// The imports at the top level of the file and of its inline modules.
 fn imports(outline: &Outline, family: Family, definitions: &[Definition]) -> Vec<ImportFact> {
     let mut kept = Vec::new();
     for import in &outline.imports {

@@ -1,9 +1,9 @@
-//! The part of one file that the rest of the repository can find: names, classes, and imports that others may
-//! follow.
+//! The contribution of one file: its names, its classes, and those imports that other files can follow. Other
+//! files find only these parts of it.
 //!
-//! The environment is built from contributions alone. A run that changed one file therefore needs the facts
-//! of that file and of the affected files, and only the contributions of all others. Contributions contain
-//! hashes instead of names, except where a path must be formed.
+//! The environment is built from contributions alone. Therefore a run that changed one file needs the facts
+//! of only that file and of the affected files. For all other files it needs only the contributions.
+//! Contributions contain hashes instead of names, except where a path must be formed.
 
 use std::sync::{Arc, OnceLock};
 
@@ -17,10 +17,10 @@ use crate::names::Name;
 #[derive(Clone, Copy, Debug)]
 pub struct FilePlace<'a> {
     pub path: &'a RepoPath,
-    /// `fisio.imports.aws`; empty where the language has no module paths.
+    /// The module path, such as `fisio.imports.aws`. It is empty if the language has no module paths.
     pub module_path: &'a str,
     pub is_test: bool,
-    /// Name of the declared or detected module that contains the file.
+    /// The name of the declared or detected module that contains the file.
     pub module: Option<&'a str>,
 }
 
@@ -31,51 +31,53 @@ pub struct LinkFile<'a> {
     pub facts: &'a FileFacts,
 }
 
-/// A definition that other files can find.
+/// A definition that other files can find. If `local` is true, only the function around the definition can
+/// find it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Definition {
     pub name: Name,
-    /// Qualified name within the file.
+    /// The qualified name within the file.
     pub qualified: Name,
-    /// Qualified name of its container; empty at the top of the file.
+    /// The qualified name of the container. It is empty at the top level of the file.
     pub container: Name,
-    /// Last part of the container's name.
+    /// The last part of the container's name.
     pub container_last: Name,
-    /// Index of the enclosing symbol.
+    /// The index of the enclosing symbol.
     pub parent: Option<u32>,
     pub kind: SymbolKind,
-    /// Its number among the definitions of the file with the same qualified name and kind.
+    /// The position among the definitions of the file with the same qualified name and kind.
     pub ordinal: u32,
     pub arity: Arity,
-    /// Can be named from other files.
+    /// Whether other files can use the name.
     pub exported: bool,
     pub private: bool,
-    /// Is inside a function, so only that function can name it.
+    /// Whether the definition is inside a function. Then only that function can use the name.
     pub local: bool,
-    /// Repeats another definition: an overload's signature, a property's setter, a prototype.
+    /// Whether it repeats another definition: the signature of an overload, the setter of a property, a
+    /// prototype.
     pub secondary: bool,
-    /// Its container, without the file's package.
+    /// The name of the container, without the file's package.
     pub holder: Name,
-    /// Its containers are all inline modules and namespaces, so it is a name of its package.
+    /// Whether all containers are inline modules or namespaces. Then the definition is a name of its package.
     pub in_package: bool,
-    /// Qualified name without the file's package.
+    /// The qualified name without the file's package.
     pub full: Name,
-    /// The default export of the file.
+    /// Whether it is the default export of the file.
     pub is_default: bool,
-    /// An object that may exist beside a class of the same name.
+    /// Whether it is an object that may have the same name as a class.
     pub is_companion: bool,
-    /// No reference can name it: a test that a macro defines.
+    /// Whether no reference can use the name, as for a test that a macro defines.
     pub nameless: bool,
-    /// An alias of its container: `const Self = @This();`.
+    /// Whether it is an alias of its container: `const Self = @This();`.
     pub names_holder: bool,
-    /// A member of a type that is also a name of its file.
+    /// Whether it is a member of a type, but also a name at the top level of its file.
     pub at_top: bool,
 }
 
-/// A base of a class, as the source writes it.
+/// A base of a class, with the name that the source uses.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Base {
-    /// Index of the class among the definitions.
+    /// The index of the class in `Contribution::definitions`.
     pub class: u32,
     pub name: String,
     pub implements: bool,
@@ -86,31 +88,32 @@ pub struct Base {
 pub struct ImportFact {
     pub module: String,
     pub level: u8,
-    /// The name taken from the module; none if the import binds the module itself.
+    /// The name that is imported from the module. None if the import binds the module itself.
     pub name: Option<String>,
-    /// The local name; empty for wildcards.
+    /// The local name. It is empty for a wildcard.
     pub local: Name,
     pub wildcard: bool,
-    /// For a wildcard: only constructors, fields and methods become visible (`import Shape (Shape (..))` of
-    /// Haskell).
+    /// For a wildcard: whether only constructors, fields and methods become visible, as with `import Shape
+    /// (Shape (..))` in Haskell.
     pub members_only: bool,
     pub reexport: bool,
-    /// The inline module that contains the import.
+    /// The name of the inline module that contains the import.
     pub container: Name,
 }
 
-/// A field whose type is evident, or a variable at the top of the file, whose class is empty.
+/// A field with an evident type, or a variable at the top level of the file. The class of such a variable is
+/// empty.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FieldType {
-    /// Last part of the qualified name of its class.
+    /// The last part of the qualified name of the class.
     pub class: Name,
     pub name: Name,
     pub type_name: String,
-    /// Container in which the type's name is looked up.
+    /// The container in which the type's name is looked up.
     pub scope: Name,
 }
 
-/// The target of an entry, within its file.
+/// The item to which an entry refers, within the file of the entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Item {
     File,
@@ -119,33 +122,33 @@ pub(crate) enum Item {
     Field(u32),
 }
 
-/// The contribution of one file.
+/// The part of one file that other files can find.
 #[derive(Clone, Debug)]
 pub struct Contribution {
     pub path: RepoPath,
     pub family: Family,
     pub module_path: String,
-    /// Name of the module that contains the file.
+    /// The name of the module that contains the file.
     pub module: Option<String>,
-    /// Declared package or namespace.
+    /// The declared package or namespace.
     pub package: Option<String>,
     pub is_test: bool,
-    /// One for each symbol of the file, in the same order.
+    /// One definition for each symbol of the file, in the same order.
     pub definitions: Vec<Definition>,
     pub bases: Vec<Base>,
     pub imports: Vec<ImportFact>,
     pub fields: Vec<FieldType>,
     /// The keys of all definitions, imports and fields.
     pub(crate) entries: Vec<(u64, Item)>,
-    /// The package or namespace of the top of the file.
+    /// The package or namespace at the top level of the file.
     pub(crate) namespace: Name,
     pub(crate) repository: RepositoryId,
     pub(crate) outline: Arc<Outline>,
-    /// Built on first use.
+    /// Computed on first use.
     pub(crate) named: OnceLock<Named>,
     pub(crate) outer_namespaces: OnceLock<Vec<Name>>,
-    /// Keys of the definitions' nodes. Built on first use, since most files of a repository are never
-    /// reached.
+    /// The keys of the definitions' nodes. They are computed on first use, because most files of a repository
+    /// are not the target of any edge.
     pub(crate) nodes: OnceLock<Vec<NodeKey>>,
 }
 
@@ -157,7 +160,7 @@ pub(crate) struct Named {
 }
 
 impl Contribution {
-    /// Key of the node of a definition.
+    /// The key of the node of a definition.
     pub(crate) fn node(&self, index: u32) -> NodeKey {
         let node = |symbol: &OutlineSymbol| {
             NodeKey::symbol(self.repository, &self.path, &symbol.qualified_name, symbol.kind, symbol.ordinal)
@@ -190,7 +193,8 @@ impl Contribution {
         self.named().types.get(&qualified).copied()
     }
 
-    /// The namespaces around the declared one, from the inside: `A.B` and `A` of `A.B.C`.
+    /// The namespaces around the declared namespace, from the innermost to the outermost: `A.B` and `A` for
+    /// `A.B.C`.
     pub(crate) fn outer_namespaces(&self) -> &[Name] {
         self.outer_namespaces.get_or_init(|| {
             let mut parts = self.package.as_deref().unwrap_or_default().split('.');
@@ -205,7 +209,7 @@ impl Contribution {
         })
     }
 
-    /// Bases of a class in source order.
+    /// The bases of a class in source order.
     pub(crate) fn bases_of(&self, class: u32) -> &[Base] {
         let start = self.bases.partition_point(|base| base.class < class);
         let end = self.bases.partition_point(|base| base.class <= class);

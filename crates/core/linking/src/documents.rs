@@ -1,4 +1,4 @@
-//! Edges of documents: descriptions, mentions and entry points.
+//! Creates the edges of documents: descriptions, mentions and entry points.
 
 use cairn_domain::{DocumentFacts, EdgeKind, Mention, NodeKey, RepoPath, RepositoryId, Resolution};
 use rustc_hash::FxHashMap;
@@ -7,13 +7,15 @@ use crate::link_file::FileLinker;
 use crate::referents::{MAX_CANDIDATES, Referent, Referents};
 use crate::{Contribution, Family, Name, paths};
 
-/// Stems of the documents that describe their module or repository.
+/// Stems of documents that describe their module or the repository.
 const DESCRIBING: &[&str] = &["README", "AGENTS", "CLAUDE", "OVERVIEW", "ARCHITECTURE"];
 
-/// Shorter plain lower-case words in a code span are more often commands or values than symbols.
+/// The minimum length of a plain lower-case word in a code span. Shorter words are more often commands or
+/// values than symbols.
 const MIN_PLAIN_WORD: usize = 6;
 
-/// Keys of a document's sections. Equal heading paths are counted in order of position.
+/// The keys of a document's sections. Sections with equal heading paths get ordinals in order of their
+/// positions.
 pub(crate) fn section_keys(repository: RepositoryId, path: &RepoPath, document: &DocumentFacts) -> Vec<NodeKey> {
     let mut ordinals: FxHashMap<&str, u32> = FxHashMap::default();
     let keys = document.sections.iter().map(|section| {
@@ -70,7 +72,7 @@ impl FileLinker<'_> {
         }
     }
 
-    /// The file that a path names, relative to the document's folder or to the root.
+    /// Finds the file of a path. The path is relative to the folder of the document or to the root.
     fn mentioned_file(&mut self, text: &str) -> Option<u32> {
         let text = text.trim().trim_start_matches("./");
         if text.contains(char::is_whitespace) || !text.contains(['/', '.']) {
@@ -82,7 +84,7 @@ impl FileLinker<'_> {
         [beside, from_root].into_iter().flatten().find_map(|path| self.resolver.lookup.file_at(&path))
     }
 
-    /// The symbols that a text names: `name`, `name()`, `Class.method`, `module::name`.
+    /// Finds the symbols that a text names: `name`, `name()`, `Class.method`, `module::name`.
     fn mentioned_symbols(&mut self, text: &str) -> Referents {
         let mut referents = Referents::default();
         let text = text.trim();
@@ -97,7 +99,7 @@ impl FileLinker<'_> {
         if !is_name(name) || !holder.is_none_or(is_name) || is_word && name.len() < MIN_PLAIN_WORD {
             return referents;
         }
-        // `__name__` means something else in every module.
+        // A name such as `__name__` has another meaning in every module.
         if name.starts_with("__") && holder.is_none() {
             return referents;
         }
@@ -113,7 +115,7 @@ impl FileLinker<'_> {
                 let is_held = |holder: &str| {
                     definition.container_last == Name::of(holder) || is_at_top && occurs_in(contribution, holder)
                 };
-                // A member is named with its container, unless its name is specific enough.
+                // The mention must contain the member's container, unless the name alone is specific enough.
                 let is_meant = holder.map_or(is_at_top || !is_word, is_held);
                 if !definition.secondary && is_meant && !contribution.is_test {
                     referents.add(Referent::Definition { file, index });
@@ -127,11 +129,11 @@ impl FileLinker<'_> {
     }
 }
 
-/// The sections of a document, in order of their first lines. Sections may nest.
+/// The sections of a document, in order of their first lines. Sections may be nested.
 struct Sections<'d> {
     document: &'d DocumentFacts,
     nodes: Vec<NodeKey>,
-    /// For each section, the section around it.
+    /// For each section, the index of the section around it.
     outer: Vec<Option<usize>>,
 }
 
@@ -158,7 +160,7 @@ impl<'d> Sections<'d> {
     }
 }
 
-/// Whether a file belongs to a module, folder or package of that name.
+/// Whether the file is in a module, folder or package with that name.
 fn occurs_in(file: &Contribution, name: &str) -> bool {
     let mut parts = file.module_path.split('.').chain(file.path.directory().split('/'));
     file.path.stem() == name || file.package.as_deref() == Some(name) || parts.any(|part| part == name)

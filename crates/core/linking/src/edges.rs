@@ -1,12 +1,12 @@
-//! The edges of one owner: collected in any order, numbered by site.
+//! The edges of one owner. They are added in any order and then numbered by their positions.
 
 use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, RepositoryId, Resolution};
 
-/// Edges before they have keys.
+/// Edges that have no keys yet.
 #[derive(Debug, Default)]
 pub(crate) struct Edges(Vec<Draft>);
 
-/// The fields are in the order by which edges are sorted and numbered.
+/// An edge without a key. Edges are sorted and numbered by the fields in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Draft {
     source: NodeKey,
@@ -18,7 +18,7 @@ struct Draft {
 }
 
 impl Edges {
-    /// Adds an edge; `num_candidates` share the confidence.
+    /// Adds an edge. The more candidates a reference has, the lower is the confidence of each edge.
     pub(crate) fn add(
         &mut self,
         source: NodeKey,
@@ -37,8 +37,8 @@ impl Edges {
         self.add(source, kind, target, line, Resolution::Exact, 1);
     }
 
-    /// Sorts the edges by source, kind, target and line, and numbers equal ones in that order. All edges of a
-    /// source must have been added.
+    /// Sorts the edges by source, kind, target and line, and numbers equal edges in that order. All edges of
+    /// a source must be added before this call.
     pub(crate) fn finish(mut self, owner: RepositoryId) -> Vec<EdgeRecord> {
         self.0.sort_unstable();
         let mut records = Vec::with_capacity(self.0.len());
@@ -53,7 +53,7 @@ impl Edges {
     }
 }
 
-/// The confidence of a class of resolution, measured by reading samples of each.
+/// The confidence for a class of resolution. It was measured by reading samples of each class.
 fn confidence(resolution: Resolution, num_candidates: usize) -> u8 {
     match resolution {
         Resolution::Exact => 99,

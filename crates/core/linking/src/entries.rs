@@ -1,8 +1,8 @@
-//! The keys under which a contribution can be found, and the keys that change with it.
+//! The keys under which a contribution is found, and the keys whose entries change with it.
 //!
-//! The environment is only a multimap from keys to entries. Everything that the linker learns from an entry
-//! is covered by the entry's digest. Therefore a file's links can change only if a key that it requested has
-//! changed.
+//! The environment is only a multimap from keys to entries. The digest of an entry covers everything that the
+//! linker reads through the entry. Therefore a file's links can change only if the entries of a key change
+//! that the file requested.
 
 use std::hash::{BuildHasher, BuildHasherDefault, Hash};
 
@@ -14,7 +14,7 @@ use crate::names::{Space, key, mix};
 use crate::rules::Rules;
 use crate::{Contribution, Definition, Family, Name};
 
-/// Maximum length of an indexed path suffix, in parts. The whole path is always indexed.
+/// The maximum length of an indexed path suffix, in parts. The full path is always indexed.
 const MAX_SUFFIX_PARTS: usize = 6;
 
 /// Calls `add` for every entry of the file.
@@ -41,7 +41,7 @@ pub(crate) fn each_entry(file: &Contribution, mut add: impl FnMut(u64, Item)) {
         add(key(space, [path, import.container, import.local]), Item::Import(index as u32));
     }
     for (index, field) in file.fields.iter().enumerate() {
-        // Variables at the top of a file are looked up by file.
+        // Variables at the top level of a file are looked up by file.
         let holder = if field.class.is_empty() { path } else { family };
         add(key(Space::Field, [holder, field.class, field.name]), Item::Field(index as u32));
     }
@@ -75,7 +75,7 @@ fn each_definition_key(family: Family, path: Name, definition: &Definition, mut 
     }
 }
 
-/// The suffixes of a path, at the borders of its parts, as imports of the language name the file.
+/// Calls `add` for each suffix of the path that an import can use. A suffix begins at a part of the path.
 fn each_suffix(family: Family, path: &str, mut add: impl FnMut(&str)) {
     let Some(named) = importable_path(family, path) else { return };
     add(named);
@@ -90,8 +90,7 @@ fn each_suffix(family: Family, path: &str, mut add: impl FnMut(&str)) {
     }
 }
 
-/// The path without the parts that imports leave out. None if the language does not find files by path
-/// suffix.
+/// The path without the parts that imports omit. None if the language does not find files by path suffix.
 fn importable_path(family: Family, path: &str) -> Option<&str> {
     let named = match family {
         Family::Python => {
@@ -110,12 +109,12 @@ fn importable_path(family: Family, path: &str) -> Option<&str> {
     Some(named)
 }
 
-/// Keys whose entries differ between two contributions. `None` is a file that does not exist.
+/// Keys whose entries differ between two contributions. `None` means that the file does not exist.
 pub fn changed_keys(old: Option<&Contribution>, new: Option<&Contribution>) -> FxHashSet<u64> {
     symmetric_difference(&old.map(digests).unwrap_or_default(), &new.map(digests).unwrap_or_default())
 }
 
-/// Keys of the repository's packages that differ.
+/// Keys whose packages differ between the old and the new state of the repository.
 pub fn changed_package_keys(old: &[PackageManifest], new: &[PackageManifest]) -> FxHashSet<u64> {
     let digests = |manifests: &[PackageManifest]| {
         let mut digests: Vec<(u64, u64)> =
@@ -126,8 +125,8 @@ pub fn changed_package_keys(old: &[PackageManifest], new: &[PackageManifest]) ->
     symmetric_difference(&digests(old), &digests(new))
 }
 
-/// Whether a file that requested the keys `asked` (sorted) must be linked again after the keys `changed`
-/// changed.
+/// Whether a file must be linked again after the entries of the keys `changed` changed. `asked` are the keys
+/// that the file requested, sorted.
 pub fn affected(asked: &[u64], changed: &FxHashSet<u64>) -> bool {
     if changed.len() < asked.len() / 8 {
         changed.iter().any(|key| asked.binary_search(key).is_ok())
@@ -140,8 +139,8 @@ pub(crate) fn manifests_key(ecosystem: &str) -> u64 {
     key(Space::Manifests, [Name::of(ecosystem), Name::EMPTY, Name::EMPTY])
 }
 
-/// Sorted pairs of key and digest. The digest covers the item, its container and its file's attributes, but
-/// not its position: inserting lines above a function changes no digest.
+/// Sorted pairs of key and digest. The digest covers the item, its container and the attributes of its file,
+/// but not its position. So lines that are inserted above a function change no digest.
 fn digests(file: &Contribution) -> Vec<(u64, u64)> {
     let salt = hash(&(&file.path, file.family, &file.module_path, &file.module, &file.package, file.is_test));
     let mut items: Vec<u64> = Vec::with_capacity(file.definitions.len());
@@ -178,7 +177,7 @@ fn hash(value: &impl Hash) -> u64 {
     mix(BuildHasherDefault::<FxHasher>::default().hash_one(value))
 }
 
-/// Keys of the pairs that one of two sorted lists contains more often than the other.
+/// The keys of pairs that one of the two sorted lists contains more often than the other list.
 fn symmetric_difference(old: &[(u64, u64)], new: &[(u64, u64)]) -> FxHashSet<u64> {
     let mut changed = FxHashSet::default();
     let (mut left, mut right) = (old.iter().peekable(), new.iter().peekable());

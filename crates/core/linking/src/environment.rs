@@ -1,4 +1,4 @@
-//! Everything that the files of a repository can find in each other, looked up by key.
+//! The environment: all items that files of a repository can find in other files, looked up by key.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,27 +11,27 @@ use crate::packages::Packages;
 use crate::queries::LinkQuery;
 use crate::referents::Finding;
 
-/// A file and one of its items.
+/// An item and the file that contains it.
 pub(crate) type Entry = (FileId, Item);
 
-/// A multimap from keys to the entries of all files. Immutable and `Sync`: files are linked against it
-/// independently of each other.
+/// A multimap from keys to the entries of all files. It is immutable and `Sync`, so files can be linked in
+/// parallel.
 #[derive(Debug)]
 pub struct Environment<'a> {
     repository: RepositoryId,
     pub(crate) files: Vec<&'a Contribution>,
     pub(crate) path_names: Arc<Vec<Name>>,
     pub(crate) packages: Packages<'a>,
-    /// The entries of files that both states of a change share.
+    /// The entries of the files that both states of a change contain.
     table: Arc<Table>,
-    /// All entries of the keys that only files of this state add to.
+    /// All entries of the keys to which only the files of this state add entries.
     overlay: FxHashMap<u64, Vec<Entry>>,
-    /// Results over many entries that are equal for every file.
+    /// Results over many entries that are the same for every file.
     pub(crate) shared: Mutex<FxHashMap<LinkQuery, Finding>>,
 }
 
-/// The files of one state that the other state lacks or has with another contribution, and the packages of
-/// that state.
+/// The part of one state that differs from the other state. `files` are the files that the other state does
+/// not contain, or contains with another contribution. `packages` are all packages of this state.
 #[derive(Clone, Copy, Debug)]
 pub struct State<'a> {
     pub files: &'a [Contribution],
@@ -39,7 +39,8 @@ pub struct State<'a> {
 }
 
 impl<'a> Environment<'a> {
-    /// Builds the environment from the contributions of all files and the declared packages, in any order.
+    /// Builds the environment from the contributions of all files and the declared packages. Their order does
+    /// not matter.
     pub fn build(
         repository: RepositoryId,
         files: impl IntoIterator<Item = &'a Contribution>,
@@ -50,7 +51,8 @@ impl<'a> Environment<'a> {
         environment
     }
 
-    /// Builds the environments of two states that share most files. The shared part is sorted once.
+    /// Builds the environments of two states that share most files. The entries of the shared files are
+    /// sorted only once.
     pub fn of_states(
         repository: RepositoryId,
         shared: impl IntoIterator<Item = &'a Contribution>,
@@ -72,8 +74,8 @@ impl<'a> Environment<'a> {
             .map(|state| Self::of_state(repository, files.clone(), Arc::clone(&path_names), Arc::clone(&table), state))
     }
 
-    /// `files` contains the shared files. At the indices of the other files it contains those of either
-    /// state; only entries that are added here refer to these indices.
+    /// At the indices of shared files, `files` contains these files. At each other index it contains the file
+    /// of either state. Only entries that are added here refer to these other indices.
     fn of_state(
         repository: RepositoryId,
         mut files: Vec<&'a Contribution>,
@@ -111,19 +113,19 @@ impl<'a> Environment<'a> {
     }
 }
 
-/// Entries in buckets by the first bits of their keys, sorted within a bucket. The keys are mixed well, so
-/// the buckets are even.
+/// Entries in buckets, selected by the first bits of their keys and sorted within a bucket. The keys are well
+/// mixed, so the buckets have similar sizes.
 #[derive(Debug)]
 struct Table {
-    /// Number of key bits after the bits that select the bucket.
+    /// The number of key bits after the bits that select the bucket.
     shift: u32,
-    /// Start of each bucket, and the end of the last one.
+    /// The start of each bucket, and the end of the last bucket.
     starts: Vec<u32>,
     keys: Vec<u64>,
     entries: Vec<Entry>,
 }
 
-/// Average number of entries in a bucket.
+/// The average number of entries in a bucket.
 const BUCKET_ENTRIES: usize = 8;
 
 impl Table {

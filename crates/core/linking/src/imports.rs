@@ -1,4 +1,4 @@
-//! Edges of imports: to files, to the symbols that they name, to packages outside the repository.
+//! Creates the edges of imports: to files, to imported symbols, and to packages outside the repository.
 
 use cairn_domain::{EdgeKind, Import, NodeKey, PackageManifest, Resolution, Unresolved};
 use cairn_languages::is_standard_module;
@@ -13,7 +13,7 @@ use crate::referents::{Ask, Finding, Referent, Referents};
 use crate::rules::Rules;
 use crate::{Family, Name};
 
-/// Python packages whose import name differs from their published name.
+/// Python packages that are imported under another name than their published name.
 const PYTHON_DISTRIBUTIONS: &[(&str, &str)] = &[
     ("attr", "attrs"),
     ("bs4", "beautifulsoup4"),
@@ -33,7 +33,8 @@ const PYTHON_DISTRIBUTIONS: &[(&str, &str)] = &[
 impl FileLinker<'_> {
     pub(crate) fn imports(&mut self) {
         let family = self.resolver.family;
-        // An empty module is the file itself, which exports a name under another name.
+        // An import with an empty module means the file itself. It exports a name of the file under another
+        // name.
         let is_own = |import: &Import| matches!(family, Family::Script | Family::Lua) && import.module.is_empty();
         for import in self.resolver.facts.imports.iter().filter(|import| !is_own(import)) {
             let container = self.resolver.scopes.module_around(import.enclosing);
@@ -71,7 +72,7 @@ impl FileLinker<'_> {
     ) {
         self.resolver.lookup.refuel();
         let file = self.resolver.file;
-        // The whole module. In Python an import may bind only its first part.
+        // Resolves the whole module, because an import in Python may bind only the first part of it.
         let module = BoundName { name: None, local: Name::EMPTY, wildcard: true, ..*bound };
         let whole = import_target(&mut self.resolver.lookup, file, container, &module, Ask::ANY);
         let named = match bound.name {
@@ -99,7 +100,7 @@ impl FileLinker<'_> {
         }
     }
 
-    /// Whether the name taken from a module identifies the import better than the module does: a file of a
+    /// Whether the imported name is a better target of the import than the module. This is a file of a
     /// package, or in Rust an inner module.
     fn is_better_match(&self, module: Referent, named: &Finding) -> bool {
         let Finding::Found(referents, _) = named else { return false };
@@ -130,8 +131,8 @@ impl FileLinker<'_> {
         self.reach(referent);
     }
 
-    /// The file that represents a package of many files: the file with the name of its folder or with its
-    /// documentation, else the first file.
+    /// The file that represents a package of many files. It is the file with the name of its folder, or else
+    /// the file with the documentation, or else the first file.
     fn face_of_package(&mut self, family: Family, namespace: Name) -> Option<u32> {
         if family == Family::Python {
             return None;
@@ -154,7 +155,8 @@ impl FileLinker<'_> {
         }
     }
 
-    /// The outside package of an import, if a manifest above the file declares it.
+    /// The package outside the repository that is imported, if a manifest in a folder above the file declares
+    /// it.
     fn dependency(&mut self, import: &Import) -> Option<NodeKey> {
         let family = self.resolver.family;
         let ecosystem = Rules::of(family).ecosystem;
@@ -194,7 +196,7 @@ fn dependency_name<'p>(family: Family, package: &'p PackageManifest, module: &st
     index.map(|index| package.dependencies[index].as_str())
 }
 
-/// The last `group:artifact` of a group in a sorted list.
+/// The index of the last `group:artifact` with this group in a sorted list.
 fn last_of_group(dependencies: &[String], group: &str) -> Option<usize> {
     let behind = format!("{group};");
     let last = dependencies.partition_point(|name| *name < behind).checked_sub(1)?;

@@ -1,16 +1,17 @@
-//! Links the facts of a snapshot's files to a graph: from names to definitions.
+//! Links the facts of a snapshot's files to a graph: each name is resolved to definitions.
 //!
-//! The *outline* of a file ([`outline()`]) contains everything that others can find in it at any path. At a
-//! path, the outline becomes a *contribution* ([`contribute`]). The [`Environment`] contains all
-//! contributions under keys. [`link_file`] resolves the references of one file and records the keys that it
-//! requested.
+//! The *outline* of a file ([`outline()`]) contains everything that other files can find in it. It does not
+//! depend on the path. From an outline and a path, [`contribute`] builds the *contribution* of the file. The
+//! [`Environment`] stores all contributions by key. [`link_file`] resolves the references of one file and
+//! records the keys that it requested.
 //!
-//! A file's edges depend only on the file and on the keys that it requested. When files change,
-//! [`changed_keys`] returns the keys with other entries, and only the changed files and the [`affected`] ones
-//! are linked again. The result equals linking all files.
+//! The edges of a file depend only on the file and on the entries of the keys that it requested. When files
+//! change, [`changed_keys`] returns the keys whose entries changed. Only the changed files and the
+//! [`affected`] files are linked again. The result is the same as if all files were linked.
 //!
-//! Every edge has a certainty. `exact` means that scope or structure leaves no choice. A parameter that hides
-//! a function, a second definition, an overload, or a base class outside the repository lowers it.
+//! Every edge has a certainty. `exact` means that scope or structure leaves only one possible target. The
+//! certainty is lower if a parameter hides a function, or if there is a second definition, an overload, or a
+//! base class outside the repository.
 //!
 //! This crate reads no files. No result depends on the order of the input or on the platform.
 

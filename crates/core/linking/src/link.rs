@@ -12,7 +12,7 @@ use crate::link_file::{FileLinks, UnresolvedReference, link_file};
 use crate::nodes::{ModuleInfo, file_nodes, repository_graph};
 use crate::outline::outline;
 
-/// The input of linking a repository.
+/// The input for linking a repository.
 #[derive(Clone, Debug)]
 pub struct SnapshotFacts<'a> {
     pub repository: RepositoryId,
@@ -23,10 +23,10 @@ pub struct SnapshotFacts<'a> {
     pub modules: Vec<ModuleInfo>,
 }
 
-/// Number of references per result.
+/// The numbers of resolved and unresolved references.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkCounts {
-    /// Number of edges per class of resolution.
+    /// The number of edges for each class of resolution.
     pub edges: BTreeMap<Resolution, u64>,
     pub unresolved: BTreeMap<Unresolved, u64>,
 }
@@ -49,7 +49,7 @@ pub struct Linked {
     pub nodes: Vec<NodeRecord>,
     /// Sorted by key.
     pub edges: Vec<EdgeRecord>,
-    /// Sorted by path, in order of position.
+    /// Sorted by path, then by position.
     pub unresolved: Vec<(RepoPath, UnresolvedReference)>,
     pub counts: LinkCounts,
 }

@@ -1,4 +1,4 @@
-//! All edges that start in one file.
+//! Creates all edges that start in one file.
 
 use cairn_domain::{
     EdgeKind, EdgeRecord, FileFacts, NodeKey, Reference, ReferenceKind, RepoPath, Resolution, SymbolKind, Unresolved,
@@ -21,24 +21,24 @@ pub struct UnresolvedReference {
     pub reason: Unresolved,
 }
 
-/// The result of linking one file. It depends only on the file and on the environment's entries under
-/// `asked`.
+/// The result of linking one file. It depends only on the file, and on the environment's entries under the
+/// keys `asked`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileLinks {
     pub path: RepoPath,
     /// Sorted by source, kind, target, line.
     pub edges: Vec<EdgeRecord>,
-    /// In order of position, imports first.
+    /// In order of position, with imports first.
     pub unresolved: Vec<UnresolvedReference>,
-    /// Names of the other modules that the file's edges reach, sorted.
+    /// The names of the other modules to which the file's edges lead, sorted.
     pub modules: Vec<String>,
-    /// Keys that the file requested, sorted, without keys under which only the file itself is found.
+    /// The keys that the file requested, sorted. Keys under which only the file itself is found are left out.
     pub asked: Vec<u64>,
 }
 
 /// Links one file of the environment. The caller may link files in parallel.
 ///
-/// A file that the environment does not contain gets no links.
+/// The result is empty for a file that the environment does not contain.
 pub fn link_file(environment: &Environment<'_>, file: &LinkFile<'_>) -> FileLinks {
     let path = file.place.path;
     let Some(id) = environment.position(path) else {
@@ -109,8 +109,7 @@ impl<'e> FileLinker<'e> {
         }
     }
 
-    /// Whether a base is extended or implemented, for languages whose list of bases does not distinguish
-    /// them.
+    /// Whether a base class is extended or implemented. Some languages write both in one list.
     fn base_kind(&self, reference: &Reference, base: Referent) -> ReferenceKind {
         let kind = reference.kind;
         let is_base = matches!(kind, ReferenceKind::Extend | ReferenceKind::Implement);
@@ -118,7 +117,7 @@ impl<'e> FileLinker<'e> {
         if !is_base || !self.resolver.rules.bases_are_mixed {
             return kind;
         }
-        // An extension of a type that is defined elsewhere. The file itself has no bases.
+        // This extends a type that is defined elsewhere. The file itself has no bases.
         let Some(own) = reference.enclosing else { return ReferenceKind::TypeUse };
         let is_interface = |definition: &Definition| definition.kind == SymbolKind::Interface;
         let own = &self.resolver.contribution.definitions[own as usize];
@@ -126,7 +125,7 @@ impl<'e> FileLinker<'e> {
         if is_implemented { ReferenceKind::Implement } else { ReferenceKind::Extend }
     }
 
-    /// Keeps an unresolved reference, except a local variable that is read as a value.
+    /// Records an unresolved reference, unless it is a local variable that is read as a value.
     fn keep(&mut self, reference: &Reference, reason: Unresolved) {
         if reference.kind == ReferenceKind::Value && reason == Unresolved::Dynamic {
             return;
@@ -144,7 +143,7 @@ impl<'e> FileLinker<'e> {
         enclosing.map_or(self.node, |index| self.resolver.contribution.node(index))
     }
 
-    /// The node of a referent and the kind of edge that a reference makes to it.
+    /// The node of a referent, and the kind of the edge from the reference to it.
     fn target(&self, referent: Referent, kind: ReferenceKind) -> Option<(NodeKey, EdgeKind)> {
         match referent {
             Referent::Definition { file, index } => {
@@ -167,7 +166,7 @@ impl<'e> FileLinker<'e> {
         NodeKey::file(self.environment.repository(), &self.resolver.lookup.contribution(file).path)
     }
 
-    /// Records the module of a referent that an edge reaches.
+    /// Records the module of the target of an edge.
     pub(crate) fn reach(&mut self, referent: Referent) {
         let (Referent::Definition { file, .. } | Referent::File { file, .. }) = referent else { return };
         let module = self.resolver.lookup.contribution(file).module.as_deref();

@@ -11,12 +11,12 @@ use crate::referents::{Ask, Finding, Want};
 use crate::resolve::{Local, Resolver};
 use crate::select::select;
 
-/// A function with more bindings of a name is searched once.
+/// If a function has more bindings of a name than this, it is searched only once for the name.
 const MANY_BINDINGS: usize = 16;
 
 impl<'e> Resolver<'e> {
-    /// Resolves a name in the functions and classes around a reference, from the inside out. The flag is true
-    /// if a class around it has unknown bases, so that the name may be inherited.
+    /// Resolves a name in the functions and classes around a reference, from the innermost outwards. The flag
+    /// is true if one of these classes has unknown bases. In that case the name may be inherited.
     pub(crate) fn local(&mut self, name: &'e str, enclosing: Option<u32>, ask: Ask) -> (Local<'e>, bool) {
         let hashed = Name::of(name);
         let mut is_open = false;
@@ -40,9 +40,9 @@ impl<'e> Resolver<'e> {
         (Local::Unbound, is_open)
     }
 
-    /// Resolves a bare name to a member of a class around the reference, or of the class of a method that is
-    /// written outside of it. Members are visible bare in the body of the class itself, or everywhere inside
-    /// it.
+    /// Resolves a name without a receiver to a member of a class around the reference, or of the class of a
+    /// method that is written outside the class. Such names are visible directly in the body of the class. In
+    /// some languages they are visible everywhere inside it.
     fn visible_member(
         &mut self,
         scope: u32,
@@ -59,7 +59,7 @@ impl<'e> Resolver<'e> {
             let class = OwnClass { symbol: Some(scope), class: *definition, name, is_doubtful: false };
             return self.member_of_own(&class, name, ask);
         }
-        // Functions of an implementation see each other, like functions of any module.
+        // In an implementation, functions can call each other without a receiver, as in any module.
         let sees_members = self.rules.implicit_self || self.rules.modules_are_types;
         let is_outside = definition.parent.is_none() && !definition.container.is_empty() && sees_members;
         match self.own_class(Some(scope)).filter(|_| is_outside) {
@@ -90,9 +90,9 @@ impl<'e> Resolver<'e> {
         found
     }
 
-    /// Resolves a name that a function defines or imports.
+    /// Resolves a name that the function defines or imports.
     fn defined_in_function(&mut self, scope: u32, name: Name, ask: Ask) -> Local<'e> {
-        // Members of an object that a function or variable holds are not visible bare.
+        // The members of an object in a function or variable are not visible without a receiver.
         let is_lexical = |index: &u32| {
             let kind = self.contribution.definitions[*index as usize].kind;
             !matches!(kind, SymbolKind::Method | SymbolKind::Field)
@@ -101,7 +101,8 @@ impl<'e> Resolver<'e> {
         let children: Vec<(FileId, u32)> = children.map(|index| (self.file, index)).collect();
         let found = select(&mut self.lookup, children.into_iter(), ask, self.rules);
         if !found.is_nothing() {
-            // C has no nested functions: a nested function is a macro that the grammar does not know.
+            // C has no nested functions. A nested function is in fact a macro that the grammar does not
+            // recognise.
             let is_doubtful = self.family == Family::C;
             return Local::Found(if is_doubtful { found.at_most(Resolution::Heuristic) } else { found });
         }

@@ -1,4 +1,4 @@
-//! The environment as seen by one file, with a limit on the work for it.
+//! The environment, as one file uses it. The work for each file is limited.
 
 use std::sync::PoisonError;
 
@@ -13,29 +13,32 @@ use crate::packages::Packages;
 use crate::queries::{Asked, LinkQuery};
 use crate::referents::Finding;
 
-/// The environment as seen by one file. It records every key that the file requests, except keys under which
+/// Reads the environment for one file. It records every key that the file requests, except keys under which
 /// only the file itself can be found.
 #[derive(Debug)]
 pub(crate) struct Lookup<'e> {
     environment: &'e Environment<'e>,
     own: FileId,
     asked: Asked,
-    /// Steps left for the current reference. They bound the time that a web of re-exports can take.
+    /// The remaining steps for the current reference. They limit the time for many re-exports that lead to
+    /// each other.
     fuel: u32,
-    /// Entries that the file may still examine.
+    /// The number of entries that the file may still examine.
     work: u64,
-    /// Results of queries that the file repeats.
+    /// The results of queries that the file repeats.
     remembered: FxHashMap<LinkQuery, Finding>,
 }
 
-/// Steps for one reference.
+/// The maximum number of steps for one reference.
 const FUEL: u32 = 300;
 
-/// Entries and steps for one file, a hundred times the need of large files. Beyond this limit a file finds
-/// nothing more, at the same point on every machine.
+/// The maximum number of entries and steps for one file, a hundred times what large files need. After this
+/// limit, the remaining lookups of a file find nothing. The limit is reached at the same point on every
+/// machine.
 const WORK: u64 = 50_000_000;
 
-/// A result over fewer entries is computed again as fast as it is remembered.
+/// A result over fewer entries is not remembered, because computing it again takes no longer than looking it
+/// up.
 const MANY_ENTRIES: usize = 16;
 
 impl<'e> Lookup<'e> {
@@ -49,7 +52,8 @@ impl<'e> Lookup<'e> {
         self.asked.into_keys()
     }
 
-    /// The entries under a key that starts with the path of a file. They all belong to that file.
+    /// Returns the entries under a key that starts with the path of a file. All these entries belong to that
+    /// file.
     fn ask_within(&mut self, file: FileId, space: Space, container: Name, name: Name) -> &'e [Entry] {
         let key = key(space, [self.path_name(file), container, name]);
         if file == self.own { self.environment.at(key) } else { self.ask(key) }
@@ -60,12 +64,12 @@ impl<'e> Lookup<'e> {
         self.environment.at(key)
     }
 
-    /// Resets the steps for the next reference.
+    /// Resets the number of steps, for the next reference.
     pub(crate) fn refuel(&mut self) {
         self.fuel = FUEL;
     }
 
-    /// Takes one step. False if the reference has used up its steps.
+    /// Takes one step. Returns false if the reference has no steps left.
     pub(crate) fn spend(&mut self) -> bool {
         self.fuel = self.fuel.saturating_sub(1);
         self.work = self.work.saturating_sub(1);
@@ -76,14 +80,14 @@ impl<'e> Lookup<'e> {
         self.fuel > 0 && self.work > 0
     }
 
-    /// Whether the file may examine this many more entries.
+    /// Subtracts this number of entries from the work that the file may do. Returns false if nothing remains.
     pub(crate) fn afford(&mut self, num_entries: usize) -> bool {
         self.work = self.work.saturating_sub(num_entries as u64);
         self.work > 0
     }
 
-    /// The result of a query, computed once. A result is not remembered if the reference ran out of steps,
-    /// since it may be incomplete.
+    /// Returns the result of a query, which is computed only once. If the reference has no steps left, the
+    /// result may be incomplete, so it is not remembered.
     pub(crate) fn remembered(&mut self, query: LinkQuery, find: impl FnOnce(&mut Self) -> Finding) -> Finding {
         if let Some(found) = self.remembered.get(&query).copied() {
             self.spend();
@@ -96,7 +100,7 @@ impl<'e> Lookup<'e> {
         found
     }
 
-    /// The same for a result over this many entries.
+    /// Like `remembered`, but remembers a result only if it is computed from many entries.
     pub(crate) fn remembered_if_long(
         &mut self,
         query: LinkQuery,
@@ -106,9 +110,9 @@ impl<'e> Lookup<'e> {
         if num_entries <= MANY_ENTRIES { find(self) } else { self.remembered(query, find) }
     }
 
-    /// The result of a query that does not depend on the requesting file, over this many entries. It is
-    /// computed once for all files, at no cost to the first one, so the remaining work of a file does not
-    /// depend on the order of files.
+    /// Returns the result of a query over this many entries. The result does not depend on the requesting
+    /// file. It is computed once for all files, and the computation does not use the work of the first file.
+    /// So the remaining work of a file does not depend on the order of the files.
     pub(crate) fn shared(
         &mut self,
         query: LinkQuery,
@@ -133,8 +137,8 @@ impl<'e> Lookup<'e> {
         found
     }
 
-    /// The contribution of a file. Call this only for files that a lookup returned: their digests must cover
-    /// everything that is read.
+    /// The contribution of a file. Call this only for files that a lookup returned, because the digests of
+    /// the returned entries must cover everything that is read.
     pub(crate) fn contribution(&self, file: FileId) -> &'e Contribution {
         self.environment.files[file as usize]
     }
@@ -155,7 +159,7 @@ impl<'e> Lookup<'e> {
         self.file(Name::of(path))
     }
 
-    /// Files whose importable path has this suffix.
+    /// The files whose importable path ends with this suffix.
     pub(crate) fn files_with_suffix(
         &mut self,
         family: Family,
@@ -168,17 +172,17 @@ impl<'e> Lookup<'e> {
         Definitions(self.ask_within(file, Space::Member, container, name))
     }
 
-    /// Definitions of a name in a container with this full name, in any file.
+    /// The definitions of a name in containers with this full name, in any file.
     pub(crate) fn methods(&mut self, family: Family, holder: Name, name: Name) -> Definitions<'e> {
         Definitions(self.ask(key(Space::Method, [Name::of_family(family), holder, name])))
     }
 
-    /// Types with this full name, in any file.
+    /// The types with this full name, in any file.
     pub(crate) fn types(&mut self, family: Family, full: Name) -> Definitions<'e> {
         Definitions(self.ask(key(Space::Type, [Name::of_family(family), full, Name::EMPTY])))
     }
 
-    /// Definitions of a name in any file, except those local to a function.
+    /// The definitions of a name in any file, except definitions that are local to a function.
     pub(crate) fn named(&mut self, family: Family, name: Name) -> Definitions<'e> {
         Definitions(self.ask(key(Space::Named, [Name::of_family(family), name, Name::EMPTY])))
     }
@@ -187,7 +191,7 @@ impl<'e> Lookup<'e> {
         Definitions(self.ask(key(Space::PackageMember, [Name::of_family(family), namespace, name])))
     }
 
-    /// Files of a package, and files that declare it as a namespace.
+    /// The files of a package, and the files that declare it as a namespace.
     pub(crate) fn package_files(
         &mut self,
         family: Family,
@@ -205,7 +209,7 @@ impl<'e> Lookup<'e> {
         imports(self.environment, self.ask_within(file, Space::Binding, container, local))
     }
 
-    /// Wildcard imports, with their index among the imports of the file.
+    /// The wildcard imports of a container, each with its index among the imports of the file.
     pub(crate) fn wildcards(
         &mut self,
         file: FileId,
@@ -233,7 +237,7 @@ impl<'e> Lookup<'e> {
         })
     }
 
-    /// Variables at the top of a file whose type is evident.
+    /// The variables with this name at the top level of a file that have an evident type.
     pub(crate) fn typed_variables(&mut self, file: FileId, name: Name) -> impl Iterator<Item = &'e FieldType> + 'e {
         let files = &self.environment.files;
         let key = key(Space::Field, [self.path_name(file), Name::EMPTY, name]);
@@ -243,7 +247,7 @@ impl<'e> Lookup<'e> {
         })
     }
 
-    /// The packages of the repository. The caller will look up packages of this ecosystem.
+    /// The packages of the repository. The caller may look up only packages of this ecosystem in them.
     pub(crate) fn packages(&mut self, ecosystem: &'static str) -> &'e Packages<'e> {
         self.asked.add(manifests_key(ecosystem));
         &self.environment.packages

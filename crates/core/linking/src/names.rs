@@ -1,40 +1,41 @@
 //! Hashed names, and the keys of the environment.
 //!
-//! The linker compares names a few million times in a run. Therefore names are 64-bit hashes, and the
-//! contribution of a file contains no text. In a repository of a million names, two of them share a hash with
-//! a probability of about 1 in 40 million. The effect would be one wrong edge, the same on every machine. The
-//! hash is the same on every platform, since keys are stored.
+//! The linker compares names a few million times in one run. Therefore names are 64-bit hashes, and the
+//! contribution of a file contains no text. In a repository with a million names, the probability that two of
+//! them have the same hash is about 1 in 40 million. The effect would be one wrong edge, the same on every
+//! machine. Keys are stored, so the hash is the same on every platform.
 
 use cairn_languages::Family;
 
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// The hash (FNV-1a) of a name, a dotted name or a path. Extending a hash equals hashing the longer text.
+/// The hash (FNV-1a) of a name, a dotted name or a path. Extending a hash gives the hash of the extended
+/// text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(pub u64);
 
 impl Name {
-    /// The hash of the empty text: the top level of a file, the root folder.
+    /// The hash of the empty text. It means the top level of a file, or the root folder.
     pub const EMPTY: Name = Name(OFFSET);
 
     pub fn of(text: &str) -> Name {
         Name::EMPTY.then(text)
     }
 
-    /// The hash of this name followed by `text`.
+    /// The hash of this name's text followed by `text`.
     #[must_use]
     pub fn then(self, text: &str) -> Name {
         Name(text.bytes().fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME)))
     }
 
-    /// `a` and `b` give `a.b`; the empty name and `b` give `b`.
+    /// Joins two names: `a` and `b` become `a.b`; the empty name and `b` become `b`.
     #[must_use]
     pub fn dot(self, part: &str) -> Name {
         if self == Name::EMPTY { Name::of(part) } else { self.then(".").then(part) }
     }
 
-    /// A family as part of a key.
+    /// The representation of a family in a key.
     pub(crate) fn of_family(family: Family) -> Name {
         Name(mix(family as u64 + 1))
     }
@@ -44,7 +45,7 @@ impl Name {
     }
 }
 
-/// Index of a file in the environment, whose files are sorted by path.
+/// The index of a file in the environment, in which files are sorted by path.
 pub(crate) type FileId = u32;
 
 /// The kind of a key.
@@ -52,31 +53,34 @@ pub(crate) type FileId = u32;
 pub(crate) enum Space {
     /// The file at a path.
     File = 1,
-    /// Files whose path has this suffix, without the parts that the language leaves out.
+    /// Files whose path ends with this suffix. The parts that imports of the language omit are removed
+    /// before.
     Suffix,
-    /// Definitions in a container of a file (for the file itself, the empty container).
+    /// Definitions in a container of a file. The empty container is the file itself.
     Member,
     /// Files that belong to a package or namespace.
     Package,
-    /// Definitions at the top of a package or namespace.
+    /// Definitions at the top level of a package or namespace.
     PackageMember,
-    /// Definitions of a name anywhere in the repository.
+    /// All definitions of a name in the repository.
     Named,
-    /// Definitions in a container with this name, without its package, anywhere in the repository.
+    /// Definitions in containers with this name, in the whole repository. The name does not include the
+    /// package.
     Method,
-    /// Types with this name, without their package, anywhere in the repository.
+    /// Types with this name, in the whole repository. The name does not include the package.
     Type,
     /// Imports of a file that bind a name.
     Binding,
     /// Imports of a file that make all names visible.
     Wildcard,
-    /// Fields of classes with this name.
+    /// Fields of all classes with this name.
     Field,
-    /// Packages that the repository declares, by ecosystem.
+    /// Packages that the repository declares in one ecosystem.
     Manifests,
 }
 
-/// A key of the environment. It is mixed, since neighbouring FNV hashes differ in few bits.
+/// A key of the environment. Its bits are mixed, because FNV hashes of similar names differ in only a few
+/// bits.
 pub(crate) fn key(space: Space, parts: [Name; 3]) -> u64 {
     let seed = (space as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     parts.iter().fold(seed, |hash, part| mix(hash.rotate_left(23) ^ part.0))

@@ -1,4 +1,4 @@
-//! Nodes of the graph: of one file, and of the whole repository.
+//! Creates the graph nodes of one file, and the nodes that belong to the whole repository.
 
 use cairn_domain::{
     EdgeKind, EdgeRecord, LineSpan, NodeKey, NodeKind, NodeRecord, PackageManifest, RepositoryId, Resolution, Symbol,
@@ -9,10 +9,10 @@ use crate::contribution::{FilePlace, LinkFile};
 use crate::documents::section_keys;
 use crate::edges::Edges;
 
-/// A module that the settings declare or that was detected.
+/// A module that is declared in the settings or was detected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleInfo {
-    /// The name by which files refer to it (`LinkFile::module`).
+    /// The name by which files refer to the module (`FilePlace::module`).
     pub name: String,
     /// The description in the settings.
     pub description: Option<String>,
@@ -39,7 +39,7 @@ fn node(key: NodeKey, repository: RepositoryId, kind: NodeKind, name: &str, qual
     }
 }
 
-/// Nodes of a file: the file, its symbols, its sections. They depend on the file alone.
+/// Creates the nodes of a file: the file itself, its symbols and its sections. They depend only on the file.
 pub fn file_nodes(repository: RepositoryId, file: &LinkFile<'_>) -> Vec<NodeRecord> {
     let LinkFile { place, facts } = *file;
     let own = |record: NodeRecord| NodeRecord {
@@ -92,11 +92,11 @@ fn first_paragraph(doc: &str) -> String {
     lines.join("\n")
 }
 
-/// Nodes and edges that belong to no single file: the repository, its modules and packages, and their
-/// dependencies.
+/// Creates the nodes and edges that belong to no single file: the repository, its modules and packages, and
+/// their dependencies.
 ///
-/// Cheap, and built again in every run. `files` must contain every file of the repository, with the names of
-/// the other modules that its edges reach.
+/// This is fast, so it is repeated in every run. `files` must contain every file of the repository, each with
+/// the names of the other modules to which its edges lead.
 pub fn repository_graph<'a>(
     repository: RepositoryId,
     name: &str,
@@ -173,7 +173,8 @@ impl Graph {
         }
         for dependency in &manifest.dependencies {
             let key = self.package_node(manifest, dependency);
-            // A repository that declares the package itself contains it and does not depend on it.
+            // If the repository itself declares the package, it contains the package and does not depend on
+            // it.
             if self.linked.insert((self.root, key)) {
                 self.edges.add_certain(self.root, EdgeKind::DependsOn, key, 0);
             }

@@ -1,4 +1,4 @@
-//! Builds the outline of a file from its facts: the part that other files and patterns use.
+//! Builds the outline of a file from its facts. The outline is the part that other files and patterns use.
 
 use cairn_domain::{
     Arity, FileFacts, Import, Outline, OutlineBase, OutlineField, OutlineSymbol, ReferenceKind, Symbol, SymbolKind,
@@ -11,10 +11,11 @@ use crate::Family;
 use crate::arity::{of_clause, of_signature};
 use crate::rules::Rules;
 
-/// Raise this when the same facts give another outline.
+/// Increase this number when a code change gives a different outline for the same facts.
 pub const OUTLINE_VERSION: u64 = 1;
 
-/// The outline of a file. It depends only on the facts, so it can be stored beside them and built again.
+/// Builds the outline of a file. It depends only on the facts, so it can be stored beside them or built
+/// again.
 pub fn outline(facts: &FileFacts) -> Outline {
     let family = family_of(&facts.language);
     let mut ordinals: FxHashMap<(&str, SymbolKind), u32> = FxHashMap::default();
@@ -70,14 +71,14 @@ fn arity(symbol: &Symbol, family: Family, language: &str) -> Arity {
     let Symbol { signature, name, .. } = symbol;
     match family {
         Family::Elixir => of_clause(signature, name),
-        // Types and equations do not show to how many arguments a call applies a function.
+        // The types and equations of Haskell do not show how many arguments a call passes.
         Family::Haskell => Arity::UNKNOWN,
         Family::Zig if symbol.kind == SymbolKind::Method => {
-            // The object itself is the first parameter, under any name.
+            // The object itself is the first parameter, whatever its name is.
             let Arity { min, max } = of_signature(signature, name);
             Arity { min: min.saturating_sub(1), max }
         }
-        // In C an empty list does not declare the parameters.
+        // In C, an empty list does not declare how many parameters exist.
         Family::C if language == "c" && signature.contains("()") => Arity::UNKNOWN,
         _ => of_signature(signature, name),
     }
@@ -91,13 +92,14 @@ fn is_object(signature: &str) -> bool {
         .any(|word| word == "object")
 }
 
-/// Whether the signature declares the symbol's name. `TEST(Suite, name)` does not declare a function `name`.
+/// Whether the signature declares the symbol under its own name. `TEST(Suite, name)` does not declare a
+/// function `name`.
 fn is_declared_by_name(symbol: &Symbol) -> bool {
     let ends = |(at, name): (usize, &str)| symbol.signature[at + name.len()..].trim_start().starts_with('(');
     symbol.signature.match_indices(symbol.name.as_str()).any(ends)
 }
 
-/// The decorator without arguments: `app.route("/x")` counts as `app.route`.
+/// The decorator without its arguments: `app.route("/x")` becomes `app.route`.
 fn head(decorator: &str) -> String {
     let end = decorator.find(['(', ' ', '=']).unwrap_or(decorator.len());
     decorator[..end].to_owned()
@@ -109,21 +111,21 @@ fn is_secondary(symbol: &Symbol, family: Family) -> bool {
             let name = decorator.split('(').next().unwrap_or(decorator);
             matches!(name.rsplit('.').next(), Some("overload" | "setter" | "deleter"))
         }),
-        // A prototype ends at the place of the body.
+        // The signature of a prototype ends with `;`, because it has no body.
         Family::C => symbol.kind.is_callable() && symbol.signature.ends_with(';'),
         Family::Script => symbol.kind == SymbolKind::Method && symbol.signature.starts_with("set "),
         // A test has the name of the tested function, and no code calls it.
         Family::Zig => symbol.is_test && symbol.signature.starts_with("test"),
-        // A callback that a behaviour requires is not a separate function.
+        // A callback that a behaviour requires is not a function in addition to its implementation.
         Family::Elixir => symbol.is_test && symbol.signature.starts_with("test") || symbol.signature.starts_with('@'),
-        // A type signature that is not directly above its equations.
+        // This is a type signature that is not directly above its equations.
         Family::Haskell => symbol.kind.is_callable() && symbol.signature.contains(" :: "),
         _ => false,
     }
 }
 
-/// Marks overload signatures. If a scope has several functions of one name, TypeScript allows one body, the
-/// last; the others are its overloads.
+/// Marks the signatures of overloads as secondary. If a scope contains several functions of one name,
+/// TypeScript allows a body only for the last of them. The earlier functions are overloads.
 fn mark_overloads(symbols: &mut [OutlineSymbol]) {
     let mut last: FxHashMap<(Option<u32>, String), usize> = FxHashMap::default();
     for index in 0..symbols.len() {
@@ -159,8 +161,8 @@ fn bases(facts: &FileFacts, family: Family) -> Vec<OutlineBase> {
     bases
 }
 
-/// A constant that is set to a type has the members of that type: `const Ring = buffers.Ring;`, `const Bytes
-/// = List(u8);`.
+/// Finds constants that are set to a type: `const Ring = buffers.Ring;`, `const Bytes = List(u8);`. Such a
+/// constant has the members of the type, so the type is recorded as its base.
 fn aliased(facts: &FileFacts) -> impl Iterator<Item = OutlineBase> + '_ {
     facts.references.iter().filter_map(|reference| {
         let class = reference.enclosing?;
@@ -177,7 +179,7 @@ fn aliased(facts: &FileFacts) -> impl Iterator<Item = OutlineBase> + '_ {
     })
 }
 
-/// Whether an import is at the top of the file or directly in inline modules.
+/// Whether an import is at the top level of the file or directly inside inline modules.
 fn is_outside(import: &Import, symbols: &[Symbol]) -> bool {
     let mut current = import.enclosing;
     while let Some(symbol) = current.and_then(|index| symbols.get(index as usize)) {

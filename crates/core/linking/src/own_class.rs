@@ -1,4 +1,4 @@
-//! The class around a reference, and its members.
+//! Finds the class around a reference, and its members.
 
 use cairn_domain::{Resolution, SymbolKind};
 
@@ -8,20 +8,21 @@ use crate::names::Name;
 use crate::referents::{Ask, Finding, Referent, Want};
 use crate::resolve::Resolver;
 
-/// The class around a reference, as far as the file shows it.
+/// The class around a reference, as far as it is known from the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnClass<'e> {
-    /// The class itself, if this file defines it.
+    /// The index of the class, if this file defines it.
     pub(crate) symbol: Option<u32>,
-    /// The class, or the part of it that the name of its member shows.
+    /// The definition of the class. If the file does not define it, only the fields that follow from the name
+    /// of its member are valid.
     pub(crate) class: Definition,
     pub(crate) name: &'e str,
-    /// Another function is between the method and the reference, so the object may be another one.
+    /// Whether another function is between the method and the reference. Then `self` may be another object.
     pub(crate) is_doubtful: bool,
 }
 
 impl<'e> Resolver<'e> {
-    /// The class of `self`.
+    /// The class to which `self` refers.
     pub(crate) fn own_class(&mut self, enclosing: Option<u32>) -> Option<OwnClass<'e>> {
         let mut current = enclosing;
         let mut num_functions = 0;
@@ -42,8 +43,8 @@ impl<'e> Resolver<'e> {
         None
     }
 
-    /// The class of a member that is written outside of it (`impl` blocks, methods of Go, definitions in
-    /// C++).
+    /// The class of a member that is written outside of the class: in `impl` blocks, as a method in Go, or as
+    /// a definition in C++.
     fn class_by_member(&mut self, qualified: &'e str, member: &str, definition: &Definition) -> OwnClass<'e> {
         let holder = qualified.strip_suffix(member).and_then(|rest| rest.strip_suffix('.')).unwrap_or("");
         let name = holder.rsplit('.').next().unwrap_or(holder);
@@ -62,9 +63,9 @@ impl<'e> Resolver<'e> {
         OwnClass { symbol, class, name, is_doubtful: false }
     }
 
-    /// Whether a call of an own method may still mean another one. A method that seems to call itself may
-    /// call an overload that it inherits. A type from outside may have its own method and also the method of
-    /// the trait.
+    /// Whether a call of a method of the own class may mean another method. A method that seems to call
+    /// itself may call an overload that it inherits. A type from outside the repository may have a method of
+    /// its own with the same name as the method of the trait.
     fn may_mean_another(&mut self, own: &OwnClass<'e>, found: &Finding, name: &str, ask: Ask) -> bool {
         let Finding::Found(referents, _) = found else { return false };
         let Some(Referent::Definition { file, index }) = referents.single().filter(|_| ask.want == Want::Call) else {

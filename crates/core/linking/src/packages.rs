@@ -1,12 +1,13 @@
-//! The packages that a repository declares, indexed by name and by folder. A repository may declare
-//! thousands, and every import from outside looks them up.
+//! The packages that a repository declares, indexed by name and by folder. An index is needed because a
+//! repository may declare thousands of packages, and every import from outside looks them up.
 
 use cairn_domain::PackageManifest;
 use rustc_hash::FxHashMap;
 
 use crate::Name;
 
-/// Sorted by key. The indices of a key ascend.
+/// The declared packages and their indices. `all` is sorted, and the indices under each key are in ascending
+/// order.
 #[derive(Debug)]
 pub(crate) struct Packages<'a> {
     all: Vec<&'a PackageManifest>,
@@ -29,19 +30,20 @@ impl<'a> Packages<'a> {
         packages
     }
 
-    /// The packages with this name, as code writes it.
+    /// The packages with this name. The name is in the form that code uses.
     pub(crate) fn named(&self, ecosystem: &str, name: &str) -> impl Iterator<Item = &'a PackageManifest> {
         self.at(self.by_name.get(&(Name::of(ecosystem), in_code(ecosystem, name))))
     }
 
-    /// The first package whose name is a prefix of `name` that ends at a `/`.
+    /// The first package that contains `name`: the package's name is equal to `name` or to a prefix of it
+    /// before a `/`.
     pub(crate) fn first_around(&self, ecosystem: &str, name: &str) -> Option<&'a PackageManifest> {
         let first = |name: &str| self.by_name.get(&(Name::of(ecosystem), in_code(ecosystem, name)))?.first().copied();
         let index = beginnings(name, '/').filter_map(first).min()?;
         Some(self.all[index as usize])
     }
 
-    /// The packages whose folders contain the path.
+    /// The packages whose folder contains the path.
     pub(crate) fn above(&self, ecosystem: &str, path: &str) -> impl Iterator<Item = &'a PackageManifest> {
         let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
         let roots = std::iter::once("").chain(folders);
@@ -56,7 +58,7 @@ impl<'a> Packages<'a> {
     }
 }
 
-/// The name in code. Rust code writes `_` for the `-` of a crate's name.
+/// The form of a package name that code uses. Rust code writes `_` for each `-` in the name of a crate.
 fn in_code(ecosystem: &str, name: &str) -> Name {
     match ecosystem {
         "cargo" => Name::of(&name.replace('-', "_")),
@@ -64,7 +66,8 @@ fn in_code(ecosystem: &str, name: &str) -> Name {
     }
 }
 
-/// The prefixes of the name that end before a separator, and the whole name, shortest first.
+/// The prefixes of the name that end before a separator, followed by the whole name. The shortest comes
+/// first.
 pub(crate) fn beginnings(name: &str, separator: char) -> impl DoubleEndedIterator<Item = &str> {
     name.match_indices(separator).map(|(at, _)| &name[..at]).chain(std::iter::once(name))
 }

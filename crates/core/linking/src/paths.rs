@@ -1,7 +1,7 @@
-//! Paths inside the repository.
+//! Functions for paths inside the repository.
 
-/// `path` relative to `directory`, with `.` and `..` resolved. None if it leaves the root or names the root
-/// itself.
+/// Resolves `path` relative to `directory`, including `.` and `..`. None if the result is the root or outside
+/// of it.
 pub(crate) fn join(directory: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
@@ -16,7 +16,7 @@ pub(crate) fn join(directory: &str, path: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// The folder above. None for the root.
+/// The folder that contains this folder. None for the root.
 pub(crate) fn parent(directory: &str) -> Option<&str> {
     if directory.is_empty() {
         return None;
@@ -29,7 +29,7 @@ pub(crate) fn is_inside(path: &str, directory: &str) -> bool {
     directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Number of leading parts that two paths share.
+/// The number of leading parts that are the same in both paths.
 pub(crate) fn num_shared_parts(a: &str, b: &str) -> usize {
     a.split('/').zip(b.split('/')).take_while(|(a, b)| a == b).count()
 }

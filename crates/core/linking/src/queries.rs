@@ -1,4 +1,4 @@
-//! The keys that one file requests from the environment, and the queries whose results are remembered.
+//! The keys that one file requests from the environment, and queries with their kinds.
 
 use crate::Name;
 use crate::names::FileId;
@@ -7,35 +7,35 @@ use crate::referents::{Ask, Want};
 /// The kind of a query.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Topic {
-    /// A name at the top of the file or of an inline module, seen from inside.
+    /// A name at the top level of a file or of an inline module, as visible inside of it.
     Visible,
-    /// The same, seen from other files.
+    /// A name at the top level of a file or of an inline module, as visible to other files.
     Exported,
-    /// The same without wildcard imports, seen from inside.
+    /// Like `Visible`, but without wildcard imports.
     Own,
-    /// The same without wildcard imports, seen from other files.
+    /// Like `Exported`, but without wildcard imports.
     OwnExported,
     /// An inline module of Rust.
     Module,
-    /// A name from a wildcard import; the index of the import takes the place of the name.
+    /// A name from a wildcard import. The field `name` contains the index of the import.
     Wildcard,
-    /// A member written in a class itself.
+    /// A member that is written in the class itself.
     OwnMember,
-    /// A member of a class or of its bases; the index of the class takes the place of the holder.
+    /// A member of a class or of its bases. The field `holder` contains the index of the class.
     Member,
     /// A member of the bases of a class.
     Inherited,
-    /// A name at the top of a package.
+    /// A name at the top level of a package.
     Package,
     /// The file that represents a package.
     Face,
     /// A name in any file.
     Global,
-    /// A macro in any file.
+    /// A macro with this name in any file.
     Macro,
-    /// The only type of a name in any file.
+    /// The only type with this name in the repository.
     OnlyType,
-    /// A type of a name in any file.
+    /// Any type with this name in the repository.
     AnyType,
 }
 
@@ -43,9 +43,9 @@ pub(crate) enum Topic {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct LinkQuery {
     pub(crate) topic: Topic,
-    /// The queried file, or the family.
+    /// The file to which the query applies, or the family.
     pub(crate) of: FileId,
-    /// The container of the name.
+    /// The name of the container in which `name` is searched.
     pub(crate) holder: Name,
     pub(crate) name: Name,
     pub(crate) want: Want,
@@ -58,16 +58,16 @@ impl LinkQuery {
     }
 }
 
-/// The keys that a file requested. Files request the same keys again and again, so duplicates are removed as
+/// The keys that a file requested. Files request the same keys many times, so duplicates are removed while
 /// the list grows.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     keys: Vec<u64>,
-    /// Number of distinct keys at the beginning of the list.
+    /// The number of distinct keys at the beginning of the list.
     num_distinct: usize,
 }
 
-/// Shorter lists keep their duplicates.
+/// Duplicates are not removed from lists that are shorter than this.
 const FEW_KEYS: usize = 4_096;
 
 impl Asked {
@@ -78,7 +78,7 @@ impl Asked {
         }
     }
 
-    /// The keys, sorted and without duplicates.
+    /// Returns the keys, sorted and without duplicates.
     pub(crate) fn into_keys(mut self) -> Vec<u64> {
         self.tidy();
         self.keys

@@ -1,4 +1,4 @@
-//! References with a receiver: `a.b.name`.
+//! Resolves references with a receiver: `a.b.name`.
 
 use cairn_domain::{Resolution, Unresolved};
 use cairn_languages::is_builtin;
@@ -55,7 +55,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// Resolves a name that is written as a name of the global namespace.
+    /// Resolves a name that the code marks as a name of the global namespace.
     fn at_root(&mut self, name: &str, ask: Ask) -> LinkResult {
         let limit = if self.family == Family::C { Resolution::Heuristic } else { Resolution::Import };
         match self.lookup.in_package(self.family, Name::EMPTY, name, ask) {
@@ -102,7 +102,7 @@ impl<'e> Resolver<'e> {
         let limit = if class.is_doubtful { Resolution::Heuristic } else { Resolution::Exact };
         match self.member_of_own(&class, name, ask) {
             Finding::Found(referents, resolution) => Some(LinkResult::of(referents, resolution.max(limit))),
-            // In Rust `self` may also be the module.
+            // In Rust, `self` may also mean the module.
             _ if self.family == Family::Rust => None,
             Finding::External => Some(LinkResult::Unresolved(Unresolved::External)),
             Finding::Nothing if self.lookup.fields(self.family, class.class.name, Name::of(name)).next().is_some() => {
@@ -112,7 +112,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// Resolves `super.name`, except in Rust, where it is a path.
+    /// Resolves `super.name`. Returns None for Rust, where this is a path.
     fn of_super(&mut self, name: &str, enclosing: Option<u32>, ask: Ask) -> Option<LinkResult> {
         if self.family == Family::Rust {
             return None;
@@ -129,8 +129,8 @@ impl<'e> Resolver<'e> {
         })
     }
 
-    /// Resolves a name in a module that is written with its whole name, if no prefix of it is a module:
-    /// `Shop.Shape`.
+    /// Resolves a name in a module that is written with its full name, such as `Shop.Shape`. It is used if no
+    /// prefix of that name is a module.
     fn whole_module(&mut self, receiver: &str, name: &str, ask: Ask) -> Finding {
         if !self.rules.modules_are_types || ask.want == Want::Call {
             return Finding::Nothing;
@@ -146,9 +146,9 @@ impl<'e> Resolver<'e> {
         import_target(&mut self.lookup, self.file, Name::EMPTY, &bound, ask)
     }
 
-    /// Resolves a method of an object of unknown class. A single definition of a specific name in the
-    /// repository is some evidence. A method that calls its own name on another object delegates to another
-    /// class.
+    /// Resolves a method call on an object whose class is unknown. If the repository has only one method with
+    /// this specific name, the call probably means it. If a method calls its own name on another object, it
+    /// delegates to a method of another class.
     fn by_method_name(&mut self, name: &str, enclosing: Option<u32>, ask: Ask) -> LinkResult {
         if ask.want != Want::Call || is_common_method(name) {
             return LinkResult::Unresolved(Unresolved::UnknownReceiver);
@@ -168,7 +168,8 @@ impl<'e> Resolver<'e> {
         LinkResult::of(referents, Resolution::Heuristic)
     }
 
-    /// Methods of a name that a call from this file may mean, up to one more than can be linked.
+    /// The methods with this name that a call from this file may mean. Returns at most one method more than
+    /// can be linked.
     fn methods_named(&mut self, name: Name, ask: Ask) -> Vec<(FileId, u32)> {
         let (file, in_test) = (self.file, self.contribution.is_test);
         let named = self.lookup.named(self.family, name);
@@ -181,7 +182,7 @@ impl<'e> Resolver<'e> {
                 *other == file || !definition.private && (in_test || !lookup.contribution(*other).is_test);
             is_method && is_reachable && admits(definition, ask)
         };
-        // One of them may be the caller itself.
+        // One more method is taken, because the caller itself may be among them.
         named.iter().filter(is_meant).take(MAX_CANDIDATES + 2).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! The things that a name can denote, and the certainty of a result.
+//! The things to which a name can refer, and the certainty of a result.
 
 use cairn_domain::{Resolution, SymbolKind};
 
@@ -6,19 +6,19 @@ use crate::names::FileId;
 use crate::rules::Rules;
 use crate::{Definition, Family, Name};
 
-/// A thing that a name denotes.
+/// A thing to which a name refers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Referent {
     Definition {
         file: FileId,
         index: u32,
     },
-    /// A file as a namespace, or an inline module in it.
+    /// A file as a namespace, or an inline module in the file.
     File {
         file: FileId,
         container: Name,
     },
-    /// A package or namespace of several files. In Python a folder, by its path.
+    /// A package or namespace that consists of several files. In Python, a folder, identified by its path.
     Package(Family, Name),
 }
 
@@ -45,7 +45,8 @@ impl Referents {
         referents
     }
 
-    /// Adds a referent. The set stops growing one above the limit, since the count is too high already.
+    /// Adds a referent. The set contains at most one referent more than the limit, which is enough to know
+    /// that the limit is exceeded.
     pub(crate) fn add(&mut self, referent: Referent) {
         if !self.as_slice().contains(&referent) && usize::from(self.len) < self.items.len() {
             self.items[usize::from(self.len)] = referent;
@@ -75,15 +76,15 @@ impl Default for Referents {
 /// The result of a lookup.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Finding {
-    /// At least one referent.
+    /// The name refers to at least one referent.
     Found(Referents, Resolution),
-    /// The name comes from outside the repository.
+    /// The name is defined outside the repository.
     External,
     Nothing,
 }
 
 impl Finding {
-    /// One file, as an import finds it.
+    /// The result of an import that finds one file.
     pub(crate) fn file(file: FileId) -> Finding {
         Finding::of(Referents::one(Referent::File { file, container: Name::EMPTY }), Resolution::Import)
     }
@@ -104,7 +105,7 @@ impl Finding {
         }
     }
 
-    /// Limits the certainty to `limit`.
+    /// Lowers the certainty to `limit` if it is higher.
     pub(crate) fn at_most(self, limit: Resolution) -> Self {
         match self {
             Finding::Found(referents, resolution) => Finding::Found(referents, resolution.max(limit)),
@@ -112,8 +113,8 @@ impl Finding {
         }
     }
 
-    /// Joins two results that each hold under some condition: all referents, with less certainty if they
-    /// differ.
+    /// Combines two results that apply under different conditions. The result contains the referents of both,
+    /// with less certainty if they differ.
     pub(crate) fn or(self, other: Finding) -> Self {
         match (self, other) {
             (Finding::Nothing, other) => other,
@@ -130,15 +131,15 @@ impl Finding {
     }
 }
 
-/// The kind of thing to look for.
+/// The kind of thing that a reference means.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Want {
     Call,
-    /// The thing that a constructor call makes.
+    /// The class whose object a constructor call creates.
     Instance,
     Type,
     Value,
-    /// The start of a longer chain.
+    /// Anything, because it is only the start of a longer chain.
     Any,
 }
 
@@ -152,7 +153,8 @@ impl Want {
                     || matches!(kind, Variable | Constant | Field | Enum)
                     || kind.is_type() && !rules.constructors_need_new
             }
-            // Inside a class, its constructors are methods with the name of the class; the class is meant.
+            // The constructors of a class are methods with the class's name. Inside the class, an
+            // instantiation means the class.
             Want::Instance => {
                 kind.is_type()
                     || matches!(kind, Function | Macro | Variable | Constant)
@@ -168,12 +170,12 @@ impl Want {
         }
     }
 
-    /// Whether the reference means a class and not the object of the same name, in languages that have both.
+    /// Whether the reference means a class and not the object with the same name. Some languages have both.
     pub(crate) fn is_of_type(self) -> bool {
         matches!(self, Want::Instance | Want::Type)
     }
 
-    /// Whether the reference prefers this kind, where several kinds of things share a name.
+    /// Whether the reference prefers this kind if things of several kinds have the same name.
     pub(crate) fn prefers(self, kind: SymbolKind) -> bool {
         match self {
             Want::Call => kind.is_callable(),
@@ -186,7 +188,7 @@ impl Want {
     }
 }
 
-/// The requirements of a reference.
+/// The requirements of a reference for what it refers to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     pub(crate) want: Want,

@@ -22,7 +22,7 @@ pub(crate) enum LinkResult {
 }
 
 impl LinkResult {
-    /// One referent keeps its certainty; several are ambiguous.
+    /// A single referent keeps the certainty of the lookup. Several referents are ambiguous.
     pub(crate) fn of(referents: Referents, resolution: Resolution) -> Self {
         match referents.as_slice().len() {
             0 => LinkResult::Unresolved(Unresolved::NoDefinition),
@@ -46,17 +46,18 @@ pub(crate) struct Resolver<'e> {
     pub(crate) facts: &'e FileFacts,
     pub(crate) contribution: &'e Contribution,
     pub(crate) scopes: Scopes<'e>,
-    /// The symbol around the current reference.
+    /// The index of the symbol around the current reference.
     pub(crate) calling: Option<u32>,
-    /// Results for names at the top of the file, from the first reference to each.
+    /// The results for names at the top level of the file. Each is computed for the first reference to the
+    /// name.
     tops: FxHashMap<(Name, Name, Want, Option<u8>), Finding>,
-    /// Results for names in a function that binds them very often.
+    /// The results for names inside a function that binds them very often.
     pub(crate) in_functions: FxHashMap<(u32, Name, Want, Option<u8>), Local<'e>>,
-    /// Methods that a name may mean if the class of the object is unknown.
+    /// The methods that a call may mean if the class of the object is unknown.
     pub(crate) methods: FxHashMap<MethodCall, Vec<(FileId, u32)>>,
 }
 
-/// A name and the number of arguments.
+/// The name of the method and the number of arguments.
 type MethodCall = (Name, Option<u8>);
 
 impl<'e> Resolver<'e> {
@@ -95,8 +96,8 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// A file that is called or read as a value means its default export: `const app = require("./app");
-    /// app()`.
+    /// If a file is called or read as a value, the reference means the default export of the file: `const app
+    /// = require("./app"); app()`.
     fn exported_value(&mut self, result: LinkResult, ask: Ask) -> LinkResult {
         let LinkResult::Linked(referents, resolution) = result else { return result };
         let Some(Referent::File { file, container }) = referents.single() else { return result };
@@ -109,7 +110,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// Removes a class from its own bases: a base with the same name is another class.
+    /// Removes a class from the list of its own bases. A base with the same name is another class.
     fn without_itself(&self, result: LinkResult, class: u32) -> LinkResult {
         let LinkResult::Linked(referents, resolution) = result else { return result };
         let itself = Referent::Definition { file: self.file, index: class };
@@ -135,7 +136,7 @@ impl<'e> Resolver<'e> {
             Local::Found(Finding::External) => return LinkResult::Unresolved(Unresolved::External),
             Local::Found(Finding::Nothing) | Local::Unbound => {}
         }
-        // At the top of a file, only a function without a name binds opaque names.
+        // At the top level of a file, opaque names are bound only by functions without a name.
         let is_hidden = enclosing.is_none() && self.scopes.is_opaque_at_top(Name::of(name));
         if is_hidden && self.rules.variables_hide_functions {
             return LinkResult::Unresolved(Unresolved::Dynamic);
@@ -153,7 +154,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// Resolves `name` at the top of the file, and remembers the result.
+    /// Resolves `name` at the top level of the file, and remembers the result.
     pub(crate) fn top(&mut self, container: Name, name: &str, ask: Ask) -> Finding {
         let key = (container, Name::of(name), ask.want, ask.num_arguments.filter(|_| self.rules.overloads));
         if let Some(found) = self.tops.get(&key) {
@@ -164,7 +165,8 @@ impl<'e> Resolver<'e> {
         found
     }
 
-    /// Macros of Rust are visible in the order of the text, across files.
+    /// Resolves a macro of Rust. It is visible after its definition in the order of the text, also in other
+    /// files.
     fn macro_of_crate(&mut self, name: &str) -> LinkResult {
         let named = self.lookup.named(self.family, Name::of(name));
         let query = LinkQuery::new(Topic::Macro, self.family as FileId, Name::EMPTY, Name::of(name), Ask::ANY);
@@ -183,7 +185,8 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// Resolves a name that may come from any file. One definition in the repository is some evidence.
+    /// Resolves a name that any file may define. If the repository has only one definition of it, the name
+    /// probably means that definition.
     fn global(&mut self, name: &str, ask: Ask, is_open: bool) -> LinkResult {
         let (file, rules) = (self.file, self.rules);
         let named = self.lookup.named(self.family, Name::of(name));
@@ -197,7 +200,7 @@ impl<'e> Resolver<'e> {
             select(lookup, candidates.into_iter(), ask, rules)
         };
         let query = LinkQuery::new(Topic::Global, self.family as FileId, Name::EMPTY, Name::of(name), ask);
-        // Other files do not see the private names of this file.
+        // The private names of this file are not visible in other files, so the result cannot be shared.
         let sees_more = named.of_file(file).iter().any(|(file, index)| self.lookup.definition(file, index).private);
         let found = if sees_more {
             self.lookup.remembered_if_long(query, named.len(), find)

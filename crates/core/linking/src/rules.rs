@@ -1,53 +1,54 @@
-//! How names are found in each family of languages, as data.
+//! The rules by which names are found in each family of languages, as data.
 
 use cairn_languages::Family;
 
-/// The rules of a family.
+/// The rules of a family. Each flag applies if it is true.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Members of the enclosing classes are visible without a receiver.
     pub(crate) implicit_self: bool,
-    /// Variables hide functions of the same name in calls.
+    /// In calls, variables hide functions of the same name.
     pub(crate) variables_hide_functions: bool,
     /// Variables hide types of the same name.
     pub(crate) variables_hide_types: bool,
-    /// Names at the top of a package or namespace are visible in all its files.
+    /// Names at the top level of a package or namespace are visible in all its files.
     pub(crate) package_scope: bool,
-    /// A name that nothing binds may come from any file of the repository.
+    /// A name that is bound nowhere may be defined in any file of the repository.
     pub(crate) global_names: bool,
-    /// A call never names a type.
+    /// A call without `new` never means a type.
     pub(crate) constructors_need_new: bool,
-    /// One name may have several definitions that differ by their parameters.
+    /// Several definitions may have the same name if their parameters differ.
     pub(crate) overloads: bool,
-    /// A call whose number of arguments fits no definition means none of them.
+    /// A call means no definition whose number of parameters does not fit.
     pub(crate) arity_is_strict: bool,
-    /// Every import of a file can be imported from it.
+    /// Every name that a file imports can be imported from that file.
     pub(crate) imports_are_members: bool,
-    /// Definitions in inline modules do not see the modules around them.
+    /// The names of the surrounding modules are not visible inside an inline module.
     pub(crate) modules_are_closed: bool,
     /// Several files may contain members of one class.
     pub(crate) open_classes: bool,
-    /// Modules inside a file are values: their members are named through them only.
+    /// Modules inside a file are values: their members are accessed only through them.
     pub(crate) modules_are_values: bool,
-    /// Private names of a file cannot be named from other files, by any path.
+    /// Other files cannot refer to the private names of a file by any path.
     pub(crate) files_hide_private: bool,
-    /// A call names a function, never a variable that contains one.
+    /// A call means a function, never a variable that contains a function.
     pub(crate) only_functions_are_called: bool,
-    /// An import names a whole module and does not show the origin of a name.
+    /// An import binds a whole module and does not show where a name is defined.
     pub(crate) imports_are_modules: bool,
-    /// The list of bases contains both classes and interfaces: the kind of the base decides.
+    /// The list of bases contains both classes and interfaces. The kind of a base decides which edge is
+    /// created.
     pub(crate) bases_are_mixed: bool,
-    /// A call may leave arguments out or pass more than are declared.
+    /// A call may omit arguments, or pass more arguments than the function declares.
     pub(crate) loose_arguments: bool,
-    /// Definitions that differ in the number of their parameters have different names.
+    /// The number of parameters is part of the name of a definition.
     pub(crate) arity_is_name: bool,
-    /// Modules have absolute names at every place, and contain the structure of that name.
+    /// Modules have absolute names everywhere, and contain the structure with the same name.
     pub(crate) modules_are_types: bool,
-    /// Constructors, fields and methods of a class are names of the file as well.
+    /// Constructors, fields and methods of a class are also names at the top level of the file.
     pub(crate) members_at_top: bool,
-    /// Every file is a package of its own, even if two packages have the same name.
+    /// Every file is a separate package, even if two packages have the same name.
     pub(crate) packages_are_files: bool,
-    /// The ecosystem of its packages.
+    /// The ecosystem of the packages that are declared in this family.
     pub(crate) ecosystem: &'static str,
 }
 
@@ -177,7 +178,7 @@ impl Rules {
                 ..PLAIN
             },
             Family::Haskell => Rules { package_scope: true, members_at_top: true, packages_are_files: true, ..PLAIN },
-            // The declarations of a structure are visible in all of it.
+            // The declarations of a structure are visible everywhere inside it.
             Family::Zig => Rules { implicit_self: true, variables_hide_types: true, ..PLAIN },
             Family::Other => PLAIN,
         }

@@ -1,22 +1,23 @@
-//! The bindings of the functions and classes of one file, for the search from a reference outwards.
+//! The bindings of the functions and classes of one file. The search for a name from a reference outwards
+//! uses them.
 
 use cairn_domain::{Binding, BindingEvidence, FileFacts, SymbolKind};
 
 use crate::bindings::{BoundName, bound_names};
 use crate::{Contribution, Family, Name};
 
-/// The file itself in sorted tables.
+/// Represents the file itself in the sorted tables.
 const NO_SCOPE: u32 = u32::MAX;
 
 /// A variable or parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Variable<'f> {
     Typed(&'f str),
-    /// No evident type, or different types at different places.
+    /// The variable has no evident type, or different types at different positions.
     Opaque,
 }
 
-/// Tables of one file, sorted by scope and name.
+/// The tables of one file. They are sorted by scope and name.
 #[derive(Debug)]
 pub(crate) struct Scopes<'f> {
     contribution: &'f Contribution,
@@ -35,32 +36,33 @@ impl<'f> Scopes<'f> {
         Self { contribution, children, variables: variables(facts), imports: imports(facts, contribution.family) }
     }
 
-    /// Definitions of a name directly inside a symbol.
+    /// The definitions of a name directly inside a symbol.
     pub(crate) fn children(&self, scope: u32, name: Name) -> impl Iterator<Item = u32> + '_ {
         range(&self.children, scope, name).iter().map(|(_, _, index)| *index)
     }
 
-    /// The variable of a name that a scope binds. The scope `None` is the file itself.
+    /// The variable that a scope binds to a name. The scope `None` is the file itself.
     pub(crate) fn variable(&self, scope: Option<u32>, name: Name) -> Option<Variable<'f>> {
         range(&self.variables, scope.unwrap_or(NO_SCOPE), name).first().map(|(_, _, variable)| *variable)
     }
 
-    /// Whether a function without a name, outside of all symbols, binds the name.
+    /// Whether the name is bound by a function without a name that is outside of all symbols.
     pub(crate) fn is_opaque_at_top(&self, name: Name) -> bool {
         matches!(self.variable(None, name), Some(Variable::Opaque))
     }
 
-    /// Imports of one name inside a function, in order of position.
+    /// The imports of one name inside a function, in order of position.
     pub(crate) fn imports_in(&self, scope: u32, name: Name) -> impl Iterator<Item = BoundName<'f>> + '_ {
         range(&self.imports, scope, name).iter().map(|(_, _, bound)| *bound)
     }
 
-    /// Number of definitions and imports of a name directly inside a symbol.
+    /// The number of definitions and imports of a name directly inside a symbol.
     pub(crate) fn num_bound(&self, scope: u32, name: Name) -> usize {
         range(&self.children, scope, name).len() + range(&self.imports, scope, name).len()
     }
 
-    /// The qualified name of the inline module or namespace around a symbol; empty at the top of the file.
+    /// The qualified name of the inline module or namespace around a symbol. It is empty at the top level of
+    /// the file.
     pub(crate) fn module_around(&self, symbol: Option<u32>) -> Name {
         let definitions = &self.contribution.definitions;
         let mut current = symbol;
@@ -81,7 +83,7 @@ fn range<T>(table: &[(u32, Name, T)], scope: u32, name: Name) -> &[(u32, Name, T
     &rest[..rest.partition_point(|entry| (entry.0, entry.1) == (scope, name))]
 }
 
-/// One variable per scope and name.
+/// Returns at most one variable for each scope and name.
 fn variables(facts: &FileFacts) -> Vec<(u32, Name, Variable<'_>)> {
     let scope = |binding: &Binding| binding.scope.unwrap_or(NO_SCOPE);
     let bindings = facts.bindings.iter().zip(0..);
@@ -92,7 +94,8 @@ fn variables(facts: &FileFacts) -> Vec<(u32, Name, Variable<'_>)> {
     of_one.filter_map(|bindings| Some((bindings[0].0, bindings[0].1, variable(bindings)?))).collect()
 }
 
-/// A declared type wins over all assignments. Without one, all assignments must agree.
+/// A declared type takes precedence over all assignments. If no type is declared, all assignments must have
+/// the same type.
 fn variable<'f>(bindings: &[(u32, Name, u32, &'f Binding)]) -> Option<Variable<'f>> {
     let bindings = || bindings.iter().map(|(.., binding)| *binding);
     let declared = bindings().filter(|binding| binding.evidence == BindingEvidence::Annotation);
@@ -107,7 +110,7 @@ fn variable<'f>(bindings: &[(u32, Name, u32, &'f Binding)]) -> Option<Variable<'
     Some(if is_certain && !type_name.is_empty() { Variable::Typed(type_name) } else { Variable::Opaque })
 }
 
-/// Names that imports inside functions bind.
+/// The names that are bound by imports inside functions.
 fn imports(facts: &FileFacts, family: Family) -> Vec<(u32, Name, BoundName<'_>)> {
     let mut local = Vec::new();
     for import in &facts.imports {
@@ -117,7 +120,7 @@ fn imports(facts: &FileFacts, family: Family) -> Vec<(u32, Name, BoundName<'_>)>
             local.extend(bound.map(|bound| (scope, bound.local, bound)));
         }
     }
-    // The sort is stable, so imports of one name keep their order.
+    // The sort is stable, so the imports of one name stay in order of position.
     local.sort_by_key(|(scope, name, _)| (*scope, *name));
     local
 }

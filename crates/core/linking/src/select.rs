@@ -8,8 +8,8 @@ use crate::names::{FileId, Name};
 use crate::referents::{Ask, Finding, Referent, Referents, Want};
 use crate::rules::Rules;
 
-/// Selects, from definitions that share a scope and a name, those that the reference can mean. `Exact` only
-/// if one is left.
+/// Selects the definitions that the reference can mean from definitions with the same scope and name. The
+/// result is `Exact` only if one definition is left.
 pub(crate) fn select(
     lookup: &mut Lookup<'_>,
     candidates: impl ExactSizeIterator<Item = (FileId, u32)>,
@@ -24,7 +24,8 @@ pub(crate) fn select(
         candidates.filter(|(file, index)| ask.want.accepts(lookup.definition(*file, *index).kind, rules)).collect();
     let definition = |candidate: &(FileId, u32)| lookup.definition(candidate.0, candidate.1);
     narrow(&mut fitting, |candidate| ask.want.prefers(definition(candidate).kind));
-    // An interface cannot be instantiated: of a class and an interface with one name, the class is meant.
+    // An interface cannot be instantiated. If a class and an interface have the same name, the class is
+    // meant.
     narrow(&mut fitting, |candidate| ask.want != Want::Instance || definition(candidate).kind != SymbolKind::Interface);
     narrow(&mut fitting, |candidate| !definition(candidate).is_companion || !ask.want.is_of_type());
     narrow(&mut fitting, |candidate| definition(candidate).is_companion || ask.want.is_of_type());
@@ -59,7 +60,8 @@ pub(crate) fn select(
 }
 
 /// The definitions whose parameters accept the arguments. A definition also accepts the arguments that its
-/// declaration accepts, since the declaration may state defaults that the definition does not repeat.
+/// declaration accepts, because the declaration may contain default values that the definition does not
+/// repeat.
 fn admitted<'d>(
     candidates: &[(FileId, u32)],
     definition: impl Fn(&(FileId, u32)) -> &'d Definition,
@@ -75,7 +77,8 @@ fn admitted<'d>(
     candidates.iter().filter(fits).copied().collect()
 }
 
-/// Whether a class declares more methods of a name than are defined. Then the meant method is unknown.
+/// Whether a class declares more methods of a name than are defined. If so, it is unknown which method is
+/// meant.
 fn declares_more_than_it_defines<'d>(
     candidates: &[(FileId, u32)],
     definition: impl Fn(&(FileId, u32)) -> &'d Definition,
@@ -86,13 +89,13 @@ fn declares_more_than_it_defines<'d>(
     let mut declared: Vec<FileId> =
         candidates.iter().filter(|candidate| definition(candidate).secondary).map(|(file, _)| *file).collect();
     declared.sort_unstable();
-    // Several files may each declare the whole class.
+    // The class may be declared completely in each of several files.
     let most_in_a_file = declared.chunk_by(|a, b| a == b).map(<[FileId]>::len).max();
     let num_defined = candidates.len() - declared.len();
     num_defined > 0 && most_in_a_file > Some(num_defined)
 }
 
-/// Keeps the candidates that satisfy the condition, or all if none does.
+/// Keeps only the candidates that satisfy the condition. If none satisfies it, keeps all candidates.
 fn narrow(candidates: &mut Vec<(FileId, u32)>, keep: impl Fn(&(FileId, u32)) -> bool) {
     if candidates.len() > 1 && candidates.iter().any(&keep) {
         candidates.retain(keep);

@@ -1,4 +1,4 @@
-//! The meaning of the receiver of a reference.
+//! Finds out what the receiver of a reference means.
 
 use cairn_domain::{Resolution, SymbolKind};
 use cairn_languages::is_builtin;
@@ -13,13 +13,13 @@ use crate::referents::{Ask, Finding, Referent, Referents};
 use crate::resolve::{Local, Resolver};
 use crate::scopes::Variable;
 
-/// The start of a receiver in the global namespace.
+/// The prefix of a receiver in the global namespace.
 const ROOT_PREFIX: &str = "<root>.";
 
-/// The meaning of the receiver.
+/// The meaning of a receiver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject {
-    /// A class, file or package itself.
+    /// The class, file or package itself.
     Scope(Referent, Resolution),
     /// An object of a class.
     Object(FileId, u32),
@@ -63,7 +63,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// Resolves a name that is written with its whole package.
+    /// Resolves a name that is written with its full package.
     fn full_name(&mut self, receiver: &str) -> Option<Subject> {
         let bound = BoundName {
             module: receiver,
@@ -90,7 +90,7 @@ impl<'e> Resolver<'e> {
             let container = self.scopes.module_around(enclosing);
             return match class.and_then(|class| class.symbol) {
                 Some(index) => Subject::Object(self.file, index),
-                // `__MODULE__` of Elixir.
+                // The receiver is `__MODULE__` in Elixir.
                 None if class.is_none() && self.rules.modules_are_types => {
                     Subject::Scope(Referent::File { file: self.file, container }, Resolution::Exact)
                 }
@@ -114,8 +114,8 @@ impl<'e> Resolver<'e> {
         match found {
             Finding::Nothing if is_builtin(self.family, first) => Subject::Builtin,
             Finding::Nothing if self.family == Family::Rust => {
-                // A name that is neither a variable nor an item is a crate. The crate may be in the
-                // repository or not.
+                // A name that is neither a variable nor an item is the name of a crate. The crate may be
+                // inside or outside the repository.
                 match rust_crate(&mut self.lookup, first) {
                     Finding::Nothing => Subject::External,
                     found => self.subject_of(found, first, enclosing),
@@ -126,7 +126,8 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// A capitalised name that nothing binds, in languages whose names need no import.
+    /// Resolves a capitalised name that is bound nowhere. Applies only to languages in which names need no
+    /// import.
     fn type_of_repository(&mut self, name: &str) -> Subject {
         if !self.rules.global_names || !name.starts_with(char::is_uppercase) {
             return Subject::Unknown;
@@ -180,7 +181,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// An object of a type that this file names.
+    /// An object whose type is named in this file.
     fn object_of(&mut self, type_name: &'e str, enclosing: Option<u32>) -> Subject {
         let container = self.scopes.module_around(enclosing);
         let found = match type_name.split_once('.') {
@@ -217,7 +218,7 @@ fn object(found: Finding, family: Family) -> Subject {
     match found {
         Finding::Found(referents, _) => match referents.single() {
             Some(Referent::Definition { file, index }) => Subject::Object(file, index),
-            // Files of Zig are structures.
+            // In Zig, a file is a structure.
             Some(referent @ Referent::File { .. }) if family == Family::Zig => {
                 Subject::Scope(referent, Resolution::Heuristic)
             }
@@ -228,7 +229,7 @@ fn object(found: Finding, family: Family) -> Subject {
     }
 }
 
-/// The type of a variable at the top of another file, resolved in that file.
+/// The type of a variable at the top level of another file, resolved in that file.
 fn global_type(lookup: &mut Lookup<'_>, file: FileId, name: Name) -> Option<Finding> {
     let mut declared = lookup.typed_variables(file, name);
     let first = declared.next()?;
@@ -238,7 +239,8 @@ fn global_type(lookup: &mut Lookup<'_>, file: FileId, name: Name) -> Option<Find
     Some(lookup.dotted(file, Name::EMPTY, &first.type_name, Ask::TYPE))
 }
 
-/// The type of a field, resolved in the file of the field. None if no type is evident, or several are.
+/// The type of a field, resolved in the file that contains the field. None if no type or more than one type
+/// is evident.
 fn field_type(lookup: &mut Lookup<'_>, file: FileId, class: u32, name: Name) -> Option<Finding> {
     let definition = *lookup.definition(file, class);
     let family = lookup.contribution(file).family;

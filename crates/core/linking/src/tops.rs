@@ -1,4 +1,4 @@
-//! Resolves names at the top of a file, of an inline module, or of a package.
+//! Resolves names at the top level of a file, of an inline module, or of a package.
 
 use cairn_domain::{Resolution, SymbolKind};
 
@@ -11,7 +11,8 @@ use crate::rules::Rules;
 use crate::select::select;
 use crate::{Family, ImportFact, Name};
 
-/// The side from which a file is seen. The file itself sees all its names, others see only its exports.
+/// Whether a name is looked up from inside the file or from another file. Inside the file all its names are
+/// visible. For other files only its exports are visible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum View {
     Inside,
@@ -19,8 +20,8 @@ pub(crate) enum View {
 }
 
 impl<'e> Lookup<'e> {
-    /// Resolves `name` inside the file, at its top or in an inline module: own definitions, imports, the
-    /// package, wildcard imports.
+    /// Resolves `name` inside the file, at its top level or in an inline module. Searches the file's own
+    /// definitions and its imports first, then its package, then its wildcard imports.
     pub(crate) fn visible(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
         let query = LinkQuery::new(Topic::Visible, file, container, Name::of(name), ask);
         self.remembered(query, |lookup| lookup.find_visible(file, container, name, ask))
@@ -59,7 +60,7 @@ impl<'e> Lookup<'e> {
         found
     }
 
-    /// Resolves `name` in a file or an inline module of it, as other files see it.
+    /// Resolves `name` in a file or in an inline module of the file, for other files.
     pub(crate) fn exported(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
         let query = LinkQuery::new(Topic::Exported, file, container, Name::of(name), ask);
         self.remembered(query, |lookup| {
@@ -92,7 +93,7 @@ impl<'e> Lookup<'e> {
                 !definition.local && !is_hidden
             })
             .collect();
-        // In Rust a module is declared in its parent and has a file of its own.
+        // In Rust, a module is declared in its parent but may be written in a separate file.
         if ask.want == Want::Any
             && members.iter().any(|(file, index)| self.definition(*file, *index).kind == SymbolKind::Module)
         {
@@ -114,8 +115,8 @@ impl<'e> Lookup<'e> {
         }
         match (own.is_nothing(), imported.is_nothing()) {
             (false, false) if own.is_same_as(&imported) => own,
-            // The name is both defined and imported: a condition, or the kind of thing, decides which one
-            // applies.
+            // The name is both defined and imported. Which of the two applies depends on a condition or on
+            // the kind of thing that is meant.
             (false, false) if ask.want != Want::Any => own.or(imported).at_most(Resolution::Heuristic),
             (false, _) => own,
             (true, false) => imported,
@@ -123,7 +124,7 @@ impl<'e> Lookup<'e> {
         }
     }
 
-    /// Names of the package or namespace of the file.
+    /// Resolves a name of the package or namespace that contains the file.
     fn in_own_package(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
         let contribution = self.contribution(file);
         let rules = Rules::of(contribution.family);
@@ -140,21 +141,22 @@ impl<'e> Lookup<'e> {
         }
         match contribution.family {
             Family::Go => found,
-            // Modules can be named from everywhere; functions outside of them belong to a script.
+            // Modules can be referred to from everywhere. Functions outside of all modules belong to a
+            // script.
             Family::Elixir if found.is_nothing() && ask.want != Want::Call => {
                 self.in_package(contribution.family, Name::EMPTY, name, ask)
             }
             Family::Elixir => found,
-            // Without a declared package the whole repository shares one namespace.
+            // All files that declare no package share one namespace.
             _ if namespace.is_empty() => found.at_most(Resolution::Heuristic),
-            // A namespace shows the possible meaning of a name; only an include or a load shows that it is
+            // A namespace shows only what a name may mean. Only an include or a load shows that the name is
             // available.
             Family::C | Family::Ruby => found.at_most(Resolution::Heuristic),
             _ => found,
         }
     }
 
-    /// Code in the namespace `A.B` of C# sees the names of `A`.
+    /// In C#, the names of the namespace `A` are visible inside the namespace `A.B`.
     fn in_outer_namespaces(&mut self, outer: &[Name], name: &str, ask: Ask) -> Finding {
         for namespace in outer {
             let found = self.in_package(Family::CSharp, *namespace, name, ask);
@@ -165,7 +167,7 @@ impl<'e> Lookup<'e> {
         Finding::Nothing
     }
 
-    /// Resolves `name` at the top of a package.
+    /// Resolves `name` at the top level of a package.
     pub(crate) fn in_package(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
         if !self.spend() {
             return Finding::Nothing;
@@ -196,8 +198,8 @@ impl<'e> Lookup<'e> {
         found
     }
 
-    /// For families whose files are packages of their own: the exports of the file, including re-exports of
-    /// other files.
+    /// Resolves `name` in families in which every file is a separate package. Searches the exports of the
+    /// files, including their re-exports.
     fn in_files_of_package(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
         let mut found = Finding::Nothing;
         for file in self.package_files(family, namespace) {
@@ -209,14 +211,14 @@ impl<'e> Lookup<'e> {
         found
     }
 
-    /// Whether a file re-exports itself (`module A (module A, …)` of Haskell).
+    /// Whether a file re-exports itself, as with `module A (module A, …)` in Haskell.
     fn is_itself(&self, file: FileId, referent: Referent) -> bool {
         let contribution = self.contribution(file);
         Rules::of(contribution.family).packages_are_files
             && referent == Referent::Package(contribution.family, contribution.namespace)
     }
 
-    /// Keeps only members of a type or class.
+    /// Keeps only the referents that are members of a type or class.
     fn only_members(&self, found: Finding) -> Finding {
         let Finding::Found(referents, resolution) = found else { return found };
         let mut members = Referents::default();
@@ -268,7 +270,7 @@ impl<'e> Lookup<'e> {
         self.remembered(query, |lookup| import_target(lookup, file, container, &import.bound(), Ask::ANY))
     }
 
-    /// The symbol of an inline module or class, by its qualified name.
+    /// The symbol of an inline module or class with this qualified name.
     pub(crate) fn module_definition(&self, file: FileId, qualified: Name) -> Option<u32> {
         self.contribution(file).container(qualified)
     }

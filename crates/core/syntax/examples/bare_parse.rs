@@ -1,8 +1,9 @@
-//! A bare tree-sitter parse of the files that standard input names, on all cores: the reference for the speed
-//! of indexing. `cargo run --release -p cairn-syntax --example bare_parse -- ROOT < PATHS`
+//! Parses the files that are listed on standard input with tree-sitter alone, on all cores. The speed of
+//! indexing is compared with this speed. `cargo run --release -p cairn-syntax --example bare_parse -- ROOT <
+//! PATHS`
 //!
-//! Reads everything first and times only the parsing. Prints one line of JSON: files, lines, bytes, seconds,
-//! and lines by language.
+//! Reads all files first and measures only the time for parsing. Prints one line of JSON: files, lines,
+//! bytes, seconds, and lines by language.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;

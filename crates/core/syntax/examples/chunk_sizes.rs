@@ -1,9 +1,9 @@
-//! Prints the sizes and the cost of chunks: `cargo run --release -p cairn-syntax --example chunk_sizes --
-//! PATH…`.
+//! Prints the sizes of chunks and the time to create them: `cargo run --release -p cairn-syntax --example
+//! chunk_sizes -- PATH…`.
 //!
-//! Reads the files below the given paths and cuts each into chunks. For each language it prints the number of
-//! tokens per chunk (deciles), the kinds of chunks, and the speed without the parse. With `SHOW=1` it prints
-//! every chunk instead: kind, span, tokens, symbol or heading, header.
+//! Reads the files below the given paths and divides each into chunks. For each language it prints the
+//! deciles of the number of tokens per chunk, the kinds of chunks, and the speed without parsing. With
+//! `SHOW=1` it prints every chunk instead: kind, span, tokens, symbol or heading, header.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ fn row_of(path: &Path, text: &str) -> Option<&'static LanguageRow> {
     language_of(&RepoPath::parse(name).ok()?, &text.as_bytes()[..text.len().min(4096)])
 }
 
-/// Symbols, chunks, and the time for the chunks. Documents are read and chunked in one step.
+/// Symbols, chunks, and the time to create the chunks. Documents are parsed and chunked in one step.
 fn chunks_of(row: &LanguageRow, text: &str) -> (Vec<Symbol>, Vec<ChunkFacts>, Duration) {
     if row.grammar.is_none() {
         let start = Instant::now();

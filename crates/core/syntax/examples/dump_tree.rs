@@ -1,4 +1,5 @@
-//! Prints the syntax tree of a text on standard input: `dump_tree LANGUAGE < FILE`. For writing query files.
+//! Prints the syntax tree of the text on standard input: `dump_tree LANGUAGE < FILE`. Authors of query files
+//! use it.
 
 use std::io::Read;
 

@@ -1,9 +1,9 @@
-//! Compares the cost of facts with a bare parse: `cargo run --release -p cairn-syntax --example parse_speed
-//! -- PATH…`.
+//! Compares the time to extract facts with the time of a parse alone: `cargo run --release -p cairn-syntax
+//! --example parse_speed -- PATH…`.
 //!
-//! Reads the files below the given paths, then times, one after the other on one core: a bare tree-sitter
-//! parse of each, and `parse_file`. Prints one line per language. Compiling the query of a language, once per
-//! process, is timed separately.
+//! Reads the files below the given paths. On one core, it first parses each file with tree-sitter alone and
+//! then calls `parse_file`. It measures both times and prints one line per language. The query of a language
+//! is compiled once per process, and the time for this is measured separately.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -93,7 +93,7 @@ fn add_files(path: &Path, files: &mut Vec<(PathBuf, &'static LanguageRow)>) {
     }
 }
 
-/// The first file of a language compiles its query.
+/// The query is compiled when the first file of its language is parsed.
 fn compile(row: &LanguageRow) -> Duration {
     let start = Instant::now();
     std::hint::black_box(parse_file(row.name, FactsKey(Key128([0; 16])), "", &ParseLimits::default()));

@@ -43,8 +43,8 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// Commands of the shell, and programs that scripts call everywhere. A name here is a function of the
-/// repository only if the file defines it.
+/// Commands of the shell, and programs that most scripts call. Such a name refers to a function of the
+/// repository only if the file defines the function.
 const BUILTINS: Builtins = Builtins { parser: &[PARSER_NAMES], ..Builtins::NONE };
 
 const PARSER_NAMES: &str = "

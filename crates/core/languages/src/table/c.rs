@@ -35,8 +35,8 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// Words of the language and of its freestanding headers. Library functions are not listed, so that callers
-/// of `malloc` can be found.
+/// Keywords, and names of the freestanding headers. Library functions such as `malloc` are not listed, so
+/// that their callers can be found.
 const BUILTINS: Builtins = Builtins { parser: &[PARSER_NAMES], ..Builtins::NONE };
 
 pub(super) const PARSER_NAMES: &str = "

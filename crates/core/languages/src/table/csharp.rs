@@ -47,7 +47,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// Operators that look like calls, and the types of `System` that nearly every file uses.
+/// Operators that look like calls, and types of `System` that most files use.
 const BUILTINS: Builtins = Builtins { parser: &[PARSER_NAMES], ..Builtins::NONE };
 
 const PARSER_NAMES: &str = "

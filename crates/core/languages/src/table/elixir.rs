@@ -59,7 +59,7 @@ const PARSER_NAMES: &str = "
     unquote_splicing update_in use var! with
 ";
 
-/// Modules of the standard library, by the first part of their names.
+/// Modules of the standard library. Each word is the first part of a module's name.
 const STANDARD_MODULES: &str = "
     Access Agent Application ArgumentError ArithmeticError Atom Base Behaviour Bitwise Calendar
     CaseClauseError Code Collectable Config Date DateTime Dict DynamicSupervisor Enum Enumerable

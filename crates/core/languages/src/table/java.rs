@@ -27,7 +27,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// The names that `java.lang` makes visible everywhere.
+/// The names that `java.lang` makes visible in every file.
 const BUILTINS: Builtins = Builtins { shared: &[SHARED_NAMES], parser: &[PARSER_NAMES], linker: &[LINKER_NAMES] };
 
 const SHARED_NAMES: &str = "

@@ -28,7 +28,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// The names that the packages `kotlin.*` make visible everywhere.
+/// The names that the packages `kotlin.*` make visible in every file.
 const BUILTINS: Builtins = Builtins { shared: &[SHARED_NAMES], parser: &[PARSER_NAMES], ..Builtins::NONE };
 
 const SHARED_NAMES: &str = "

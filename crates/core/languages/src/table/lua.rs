@@ -40,7 +40,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// Functions of Lua that need no table, and `self`.
+/// Functions of Lua that are called without a table, and `self`.
 const BUILTINS: Builtins = Builtins { shared: &[SHARED_NAMES], parser: &[PARSER_NAMES], linker: &[LINKER_NAMES] };
 
 const SHARED_NAMES: &str = "

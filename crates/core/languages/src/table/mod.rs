@@ -1,4 +1,4 @@
-//! The table of languages. Where several rows claim a name, the first row has it.
+//! The table of languages. If several rows list the same file name or extension, the first row is used.
 
 use std::sync::LazyLock;
 
@@ -38,7 +38,7 @@ mod text;
 mod typescript;
 mod zig;
 
-/// The files of the table, in the order in which their rows claim names.
+/// The rows of each file. If several rows list the same name, the first row in this order is used.
 const FILES: &[&[LanguageRow]] = &[
     python::ROWS,
     rust::ROWS,
@@ -65,7 +65,7 @@ const FILES: &[&[LanguageRow]] = &[
     text::ROWS,
 ];
 
-/// All rows of the table, in its order.
+/// All rows of the table, in the order of `FILES`.
 pub fn languages() -> &'static [LanguageRow] {
     static ROWS: LazyLock<Vec<LanguageRow>> = LazyLock::new(|| FILES.concat());
     &ROWS
@@ -76,12 +76,12 @@ pub fn by_name(name: &str) -> Option<&'static LanguageRow> {
     languages().iter().find(|row| row.name == name)
 }
 
-/// The family of the language with this name, as facts carry the name.
+/// The family of a language. `language` is the language's name in the facts of a file.
 pub fn family_of(language: &str) -> Family {
     by_name(language).map_or(Family::Other, |row| row.family)
 }
 
-/// Whether a language of the family defines the name itself.
+/// Whether a language of the family lists the name as its own.
 pub fn is_builtin(family: Family, name: &str) -> bool {
     static NAMES: LazyLock<FxHashSet<(Family, &str)>> = LazyLock::new(|| {
         languages().iter().flat_map(|row| row.builtins.linker_names().map(|name| (row.family, name))).collect()
@@ -89,7 +89,7 @@ pub fn is_builtin(family: Family, name: &str) -> bool {
     NAMES.contains(&(family, name))
 }
 
-/// Whether the module comes with a language of the family.
+/// Whether the module belongs to the standard library of a language of the family.
 pub fn is_standard_module(family: Family, module: &str) -> bool {
     languages().iter().any(|row| row.family == family && row.standard_modules.contains(module))
 }

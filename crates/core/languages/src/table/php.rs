@@ -39,7 +39,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// Functions and types of the language that nearly every file uses.
+/// Functions and types of the language that most files use.
 const BUILTINS: Builtins = Builtins { parser: &[PARSER_NAMES], linker: &[LINKER_NAMES], ..Builtins::NONE };
 
 const PARSER_NAMES: &str = "

@@ -22,7 +22,8 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
             ("private", Private),
             ("protected", Protected),
             ("public", Public),
-            // Makes copies for callers of the module; the methods themselves are private.
+            // `module_function` makes the methods private and adds public copies to the module. Callers use
+            // the copies.
             ("module_function", Public),
         ],
         default: Public,

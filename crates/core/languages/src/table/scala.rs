@@ -33,7 +33,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// The names that `scala` and `scala.Predef` make visible everywhere.
+/// The names that `scala` and `scala.Predef` make visible in every file.
 const BUILTINS: Builtins = Builtins { shared: &[SHARED_NAMES], parser: &[PARSER_NAMES], ..Builtins::NONE };
 
 const SHARED_NAMES: &str = "

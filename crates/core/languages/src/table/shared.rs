@@ -1,4 +1,4 @@
-//! Data that several languages share. A row states only its differences from [`BASE`].
+//! Data that several languages share. A row sets only the fields that differ from [`BASE`].
 
 use cairn_domain::Visibility;
 use cairn_domain::Visibility::{Internal, Private, Protected, Public};
@@ -7,7 +7,7 @@ use crate::builtins::{Builtins, StandardModules};
 use crate::family::Family;
 use crate::row::{DocStyle, LanguageClass, LanguageRow, ModuleRules, RelativeImports, TestRules, VisibilityRule};
 
-/// The common values of most languages.
+/// The values that most languages use.
 pub(super) const BASE: LanguageRow = LanguageRow {
     name: "",
     family: Family::Other,
@@ -61,10 +61,10 @@ pub(super) const NO_TESTS: TestRules = TestRules {
 pub(super) const NO_MODULES: ModuleRules =
     ModuleRules { enabled: false, drop_leading: &[], drop_inner: &[], index_stems: &[], folder_is_module: false };
 
-/// The path without `src` is the module.
+/// The module is the path without the first folder `src`.
 pub(super) const PATH_MODULES: ModuleRules = ModuleRules { enabled: true, drop_inner: &["src"], ..NO_MODULES };
 
-/// The layout of sources in Maven and similar tools.
+/// The folders for source code in Maven and similar tools.
 pub(super) const JVM_MODULES: ModuleRules = ModuleRules {
     enabled: true,
     drop_leading: &[

@@ -50,7 +50,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// The names that the standard library and the compiler make visible everywhere.
+/// The names that the standard library and the compiler make visible in every file.
 const BUILTINS: Builtins = Builtins { shared: &[SHARED_NAMES], parser: &[PARSER_NAMES], linker: &[LINKER_NAMES] };
 
 const SHARED_NAMES: &str = "

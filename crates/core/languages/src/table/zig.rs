@@ -24,7 +24,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     tests: TestRules { stem_suffixes: &["_test", "_tests"], file_prefixes: &["test_", "test.", "tests."], ..NO_TESTS },
     modules: PATH_MODULES,
     generic_brackets: b"",
-    // `Self` is an ordinary name: the type declares it.
+    // `Self` is not listed because it is an ordinary name that the type declares.
     self_words: &["self"],
     super_words: &[],
     constructor_functions: &["init", "initCapacity", "create"],

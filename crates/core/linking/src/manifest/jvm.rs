@@ -1,4 +1,4 @@
-//! Maven, Gradle and .NET projects. The text is scanned for a few elements, not parsed as a whole.
+//! Reads Maven, Gradle and .NET projects. The text is searched for a few elements and not parsed completely.
 
 use super::declared::Declared;
 
@@ -19,14 +19,14 @@ pub(super) fn pom(text: &str) -> Declared {
     declared
 }
 
-/// `group:artifact`.
+/// Returns `group:artifact`.
 fn coordinates(text: &str, default_group: Option<&str>) -> Option<String> {
     let artifact = elements(text, "artifactId").next()?.trim();
     let group = elements(text, "groupId").next().or(default_group)?.trim();
     Some(format!("{group}:{artifact}"))
 }
 
-/// The contents of each element with this name and without attributes.
+/// The contents of each element that has this name and no attributes.
 fn elements<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let mut rest = text;
@@ -39,7 +39,7 @@ fn elements<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     })
 }
 
-/// Removes the elements with this name.
+/// Removes all elements with this name from the text.
 fn cut(text: &mut String, name: &str) {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     while let Some(start) = text.find(&open) {
@@ -60,7 +60,7 @@ const CONFIGURATIONS: &[&str] = &[
     "compile",
 ];
 
-/// Dependencies written as `configuration("group:artifact:version")`.
+/// Reads dependencies in the form `configuration("group:artifact:version")`.
 pub(super) fn gradle(text: &str) -> Declared {
     let mut declared = Declared::default();
     for line in text.lines() {

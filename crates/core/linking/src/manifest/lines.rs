@@ -25,13 +25,13 @@ pub(super) fn requirements(text: &str) -> Declared {
     Declared { dependencies: names.collect(), ..Declared::default() }
 }
 
-/// The package name of a requirement. None for comments, options and addresses.
+/// The package name in a requirement. None for comments, options and addresses.
 fn plain_requirement(line: &str) -> Option<String> {
     let is_plain = !line.starts_with(['#', '-', '.', '/']) && !line.split('#').next().unwrap_or(line).contains("://");
     is_plain.then(|| requirement_name(line)).flatten()
 }
 
-/// The parts of an `.ini` file that name the package and its dependencies.
+/// Reads the sections of an `.ini` file that contain the name and the dependencies of the package.
 pub(super) fn setup_cfg(text: &str) -> Declared {
     let mut declared = Declared::default();
     let (mut section, mut key) = ("", "");
@@ -61,7 +61,7 @@ pub(super) fn setup_cfg(text: &str) -> Declared {
     declared
 }
 
-/// The arguments of `setup()` that are literals. The code is read, never run.
+/// Reads the arguments of `setup()` that are literals. The code is not executed.
 pub(super) fn setup_py(text: &str) -> Declared {
     let mut declared = Declared {
         name: argument(text, "name").and_then(|rest| literals(rest, false).next()).map(normal_python_name),
@@ -86,7 +86,8 @@ fn argument<'t>(text: &'t str, keyword: &str) -> Option<&'t str> {
     parts.next()
 }
 
-/// String literals: all of them, or only one that comes first.
+/// The string literals of a text. If `anywhere` is false, returns only one literal, which must be at the
+/// start.
 fn literals(text: &str, anywhere: bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

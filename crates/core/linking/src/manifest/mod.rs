@@ -1,7 +1,7 @@
-//! Packages that a repository declares, read from the manifests of each ecosystem.
+//! Reads the packages that a repository declares from the manifests of each ecosystem.
 //!
-//! Pure functions of text. An unreadable manifest declares nothing: the file is still indexed as text, and
-//! the run continues.
+//! All functions are pure functions of the text. A manifest that cannot be parsed declares nothing. The file
+//! is still indexed as text, and the run continues.
 
 mod declared;
 mod jvm;

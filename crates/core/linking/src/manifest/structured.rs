@@ -1,4 +1,4 @@
-//! Manifests in TOML and JSON.
+//! Reads manifests in TOML and JSON.
 
 use serde_json::Value as Json;
 use toml::{Table, Value};
@@ -81,7 +81,7 @@ pub(super) fn package_json(text: &str) -> Option<Declared> {
             .dependencies
             .extend(root.get(key).and_then(Json::as_object).into_iter().flatten().map(|(name, _)| name.clone()));
     }
-    // Sources come first, since build output is rarely in the repository.
+    // Source files come first, because a repository rarely contains build output.
     for key in ["source", "types", "typings", "module", "main"] {
         declared.entries.extend(root.get(key).and_then(Json::as_str).map(str::to_owned));
     }
@@ -91,7 +91,7 @@ pub(super) fn package_json(text: &str) -> Option<Declared> {
     Some(declared)
 }
 
-/// Adds the files in the conditions of one entry of `exports`, which nest a few levels.
+/// Adds the files from the conditions of one entry in `exports`. Conditions may be nested a few levels deep.
 fn add_exports(exports: &Json, entries: &mut Vec<String>, depth: usize) {
     match exports {
         Json::String(path) => entries.push(path.clone()),

@@ -1,4 +1,4 @@
-//! Languages whose imports name packages and namespaces, independent of file names.
+//! Resolves imports of languages in which imports name packages and namespaces, independent of file names.
 
 use cairn_domain::Resolution;
 
@@ -8,7 +8,8 @@ use crate::names::FileId;
 use crate::referents::{Ask, Finding, Referent, Referents};
 use crate::{Family, Name};
 
-/// Resolves the longest prefix of the name that is a package of the repository, then members from there.
+/// Resolves the longest prefix of the name that is a package of the repository, and then the remaining parts
+/// as members.
 pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>, ask: Ask) -> Finding {
     let family = lookup.contribution(file).family;
     let module = import.module.trim_matches(['"', '\\', '.']);
@@ -22,7 +23,7 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
             return found.at_most(Resolution::Import);
         }
     }
-    // Names at the top of a repository that declares no packages.
+    // The repository may declare no packages. Then the parts are names at the top level.
     let found = walk(lookup, Referent::Package(family, Name::EMPTY), &parts, ask);
     match found {
         Finding::Found(..) if family == Family::Php => found.at_most(Resolution::Import),
@@ -30,7 +31,8 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
     }
 }
 
-/// The names of the first part, of the first two parts, and so on, within `root`.
+/// Returns the names that consist of the first part, of the first two parts, and so on. All names are inside
+/// `root`.
 pub(super) fn beginnings(root: Name, parts: &[&str]) -> Vec<Name> {
     let longer = |name: &mut Name, part: &&str| {
         *name = name.dot(part);

@@ -1,4 +1,4 @@
-//! Elixir: modules are named by their whole name, in any file and module.
+//! Resolves imports of Elixir. Every module is referred to by its full name, in any file and module.
 
 use cairn_domain::Resolution;
 
@@ -8,11 +8,11 @@ use crate::lookup::Lookup;
 use crate::referents::{Ask, Finding};
 use crate::{Family, Name};
 
-/// The word for the module around an import.
+/// The word that code uses for the module around it.
 const OWN_MODULE: &str = "__MODULE__";
 
-/// Resolves the longest prefix of the name that is a module of the repository, then members from there.
-/// `container` is the module that contains the import.
+/// Resolves the longest prefix of the name that is a module of the repository, and then the remaining parts
+/// as members. `container` is the module that contains the import.
 pub(super) fn target(lookup: &mut Lookup<'_>, container: Name, import: &BoundName<'_>, ask: Ask) -> Finding {
     let mut parts: Vec<&str> = import.module.split('.').chain(import.name).filter(|part| !part.is_empty()).collect();
     let mut root = Name::EMPTY;

@@ -1,4 +1,4 @@
-//! Files named by paths: C includes, Ruby's `require`, Lua's modules, sourced scripts, Zig's imports.
+//! Resolves imports by path: C includes, Ruby's `require`, Lua's modules, sourced scripts, and Zig's imports.
 
 use crate::bindings::BoundName;
 use crate::lookup::Lookup;
@@ -9,7 +9,7 @@ use crate::{Family, Name};
 
 pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>, ask: Ask) -> Finding {
     if import.module.is_empty() {
-        // `return { open = Account.new }`: a name of the file itself.
+        // `return { open = Account.new }` exports a name of the file itself.
         return import.name.map_or(Finding::Nothing, |name| lookup.dotted(file, Name::EMPTY, name, ask));
     }
     let Some(found) = included(lookup, file, import.module) else { return Finding::External };
@@ -27,7 +27,7 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
     }
 }
 
-/// The value that a Lua file returns. The file itself if no definition is that value.
+/// The value that a Lua file returns. If no definition is that value, returns the file itself.
 fn returned(lookup: &mut Lookup<'_>, found: FileId, ask: Ask) -> Finding {
     let default = lookup.exported(found, Name::EMPTY, "default", ask);
     if default.is_nothing() { Finding::file(found) } else { default }
@@ -45,7 +45,8 @@ fn included(lookup: &mut Lookup<'_>, file: FileId, module: &str) -> Option<FileI
     let suffix = match family {
         Family::Lua => path.replace('.', "/"),
         Family::Ruby => path.trim_end_matches(".rb").to_owned(),
-        // A system header is a file of the repository only if its path has more than a file name.
+        // An include in `<…>` can be a file of the repository only if its path has more parts than the file
+        // name.
         Family::C if module.starts_with('<') && !path.contains('/') => return None,
         Family::C | Family::Bash => path.trim_start_matches("./").trim_start_matches("../").to_owned(),
         _ => return None,
@@ -53,9 +54,9 @@ fn included(lookup: &mut Lookup<'_>, file: FileId, module: &str) -> Option<FileI
     nearest(lookup, file, family, &suffix)
 }
 
-/// The literal end of a path in a script, after the expansions of the shell. The expansion usually gives the
-/// folder of the script or a root of the repository: `$(dirname "$0")/lib/log.sh`. None for paths from the
-/// root of the machine or of a user, and for an empty rest.
+/// The literal end of a path in a script, after all shell expansions. An expansion usually gives the folder
+/// of the script or a root of the repository: `$(dirname "$0")/lib/log.sh`. None if the path is absolute or
+/// begins with `~`, or if no literal end exists.
 fn literal_end(path: &str) -> Option<&str> {
     let rest = match path.rfind(['$', '`', ')', '}']) {
         Some(at) => path[at..].split_once('/').map_or("", |(_, rest)| rest),
@@ -76,8 +77,8 @@ fn with_endings(lookup: &mut Lookup<'_>, family: Family, path: &str) -> Option<F
     endings.iter().find_map(|ending| lookup.file(name.then(ending)))
 }
 
-/// The file with this path suffix that shares the most folders with the importing file. None if two files
-/// share as many.
+/// The file with this path suffix that shares the most folders with the importing file. None if several files
+/// share the same number of folders.
 fn nearest(lookup: &mut Lookup<'_>, file: FileId, family: Family, suffix: &str) -> Option<FileId> {
     let importing = lookup.contribution(file).path.as_str();
     let mut best: Option<(usize, FileId)> = None;

@@ -1,4 +1,4 @@
-//! Resolves imports to files and packages, one language per file.
+//! Resolves imports to files and packages. Each submodule covers one language or one group of languages.
 
 mod dotted;
 mod elixir;
@@ -19,7 +19,7 @@ use crate::packages::beginnings;
 use crate::referents::{Ask, Finding, Referent, Referents};
 use crate::{Family, Name};
 
-/// Resolves an import: a module, or a name taken from one.
+/// Resolves an import to a module, or to a name that is imported from a module.
 pub(crate) fn import_target(
     lookup: &mut Lookup<'_>,
     file: FileId,
@@ -45,7 +45,7 @@ pub(crate) fn import_target(
     }
 }
 
-/// A submodule of the module of a file, found by the layout of folders.
+/// Finds a submodule of a file's module by the layout of folders.
 pub(crate) fn submodule(lookup: &mut Lookup<'_>, file: FileId, container: Name, name: &str) -> Finding {
     match lookup.contribution(file).family {
         Family::Python if container.is_empty() => python::submodule(lookup, file, name),
@@ -54,7 +54,7 @@ pub(crate) fn submodule(lookup: &mut Lookup<'_>, file: FileId, container: Name, 
     }
 }
 
-/// Swift's imports name targets of the repository, or one thing in them.
+/// Resolves an import of Swift. It names a target of the repository, or one item in a target.
 fn swift_target(lookup: &mut Lookup<'_>, import: &BoundName<'_>, ask: Ask) -> Finding {
     let target = import.module.split('.').next().unwrap_or(import.module);
     let module = crate::namespaces::swift_module(target);
@@ -67,7 +67,7 @@ fn swift_target(lookup: &mut Lookup<'_>, import: &BoundName<'_>, ask: Ask) -> Fi
     }
 }
 
-/// Go's imports name folders below a module of the repository.
+/// Resolves an import of Go. It names a folder below a module of the repository.
 fn go_target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>) -> Finding {
     let path = import.module.trim_matches('"');
     let Some(folder) = go_folder(lookup, file, path) else { return Finding::External };
@@ -78,7 +78,8 @@ fn go_target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>) -> F
     Finding::of(Referents::one(Referent::Package(Family::Go, package)), Resolution::Import)
 }
 
-/// The folder of a package, relative to the repository. The longest module path wins, since modules may nest.
+/// The folder of a package, relative to the repository. Modules may be nested, so the module with the longest
+/// path takes precedence.
 fn go_folder(lookup: &mut Lookup<'_>, file: FileId, path: &str) -> Option<String> {
     if path.starts_with('.') {
         return crate::paths::join(lookup.contribution(file).path.directory(), path);

@@ -1,4 +1,5 @@
-//! Python: packages by folders, relative levels, submodules as attributes.
+//! Resolves imports of Python: folders are packages, relative imports have levels, and submodules are
+//! attributes.
 
 use cairn_domain::Resolution;
 use cairn_languages::is_standard_module;
@@ -16,7 +17,7 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
     };
     let Some(name) = import.name else { return bound_module(lookup, module, import) };
     match module {
-        // A package imports its own submodule: this import binds the name in the package.
+        // A package imports its own submodule. This import binds the name in the package.
         Module::File(found) if found == file => match submodule(lookup, file, name) {
             Finding::Nothing => lookup.exported(found, Name::EMPTY, name, ask),
             inner => inner,
@@ -28,7 +29,7 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
 
 enum Module {
     File(FileId),
-    /// A folder without `__init__.py`.
+    /// A package folder without `__init__.py`, by its path.
     Folder(String),
 }
 
@@ -62,7 +63,7 @@ fn folder_referent(folder: Name) -> Finding {
     Finding::of(Referents::one(Referent::Package(Family::Python, folder)), Resolution::Import)
 }
 
-/// The path of a module without the parts that imports leave out.
+/// The path of a module without the parts that imports omit.
 fn importable(path: &str) -> &str {
     let path = path.strip_suffix(".pyi").or_else(|| path.strip_suffix(".py")).unwrap_or(path);
     path.strip_suffix("/__init__").unwrap_or(path)
@@ -84,7 +85,7 @@ fn module(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>) -> Opti
     })
 }
 
-/// `a/b.py`, `a/b/__init__.py` or their stubs.
+/// Finds the file `a/b.py` or `a/b/__init__.py`, or the stub of either, for the path `a/b`.
 fn file_of(lookup: &mut Lookup<'_>, path: &str) -> Option<FileId> {
     module_file(lookup, Name::of(path)).filter(|_| !path.is_empty())
 }
@@ -93,10 +94,11 @@ fn module_file(lookup: &mut Lookup<'_>, path: Name) -> Option<FileId> {
     [".py", "/__init__.py", ".pyi", "/__init__.pyi"].into_iter().find_map(|end| lookup.file(path.then(end)))
 }
 
-/// The file with this path suffix whose package root is nearest above the importing file.
+/// Finds the file with this path suffix whose package root is the nearest root above the importing file.
 ///
-/// A root is a folder that is not a package itself. A module of the standard library resolves only to a file
-/// beside or above the importing file, which Python would also find first.
+/// A package root is a folder that is not a package itself. A module name of the standard library resolves
+/// only to a file beside or above the importing file. Python, too, would find such a file before the standard
+/// module.
 fn absolute(lookup: &mut Lookup<'_>, file: FileId, path: &str) -> Option<FileId> {
     let first = path.split('/').next().unwrap_or(path);
     let mut best: Option<((bool, usize, bool, usize), FileId)> = None;
@@ -122,12 +124,12 @@ fn absolute(lookup: &mut Lookup<'_>, file: FileId, path: &str) -> Option<FileId>
     best.filter(|(rank, _)| rank.0 || !is_tie).map(|(_, file)| file)
 }
 
-/// Folders that are on the search path by convention.
+/// Folders that are usually on Python's search path.
 fn is_source_root(root: &str) -> bool {
     matches!(root.rsplit('/').next(), Some("" | "src" | "lib" | "python" | "Lib" | "source"))
 }
 
-/// `package.name` where `name` is a file or folder of the package.
+/// Resolves `package.name`, where `name` is a file or folder of the package.
 pub(super) fn submodule(lookup: &mut Lookup<'_>, file: FileId, name: &str) -> Finding {
     let path = &lookup.contribution(file).path;
     if !path.file_name().starts_with("__init__.") {
@@ -138,7 +140,7 @@ pub(super) fn submodule(lookup: &mut Lookup<'_>, file: FileId, name: &str) -> Fi
     module_file(lookup, inner).map_or(Finding::Nothing, Finding::file)
 }
 
-/// `folder.name` in a package without `__init__.py`.
+/// Resolves `folder.name` in a package without `__init__.py`.
 pub(crate) fn folder_member(lookup: &mut Lookup<'_>, folder: Name, name: &str) -> Finding {
     let inner = if folder.is_empty() { Name::of(name) } else { folder.then("/").then(name) };
     module_file(lookup, inner).map_or_else(|| folder_referent(inner), Finding::file)

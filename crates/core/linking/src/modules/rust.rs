@@ -1,4 +1,4 @@
-//! Rust: paths through crates, the tree of modules, `use` and re-exports.
+//! Resolves imports of Rust: paths through crates, the tree of modules, `use`, and re-exports.
 
 use cairn_domain::{Resolution, SymbolKind};
 
@@ -32,8 +32,8 @@ pub(super) fn target(
     path(lookup, file, container, &parts, ask, Some(import.local))
 }
 
-/// Resolves a path of a `use` or an expression. `own` is the name that the current `use` binds itself; the
-/// path cannot start with it.
+/// Resolves the path of a `use` or of an expression. `own` is the name that the current `use` itself binds.
+/// The path cannot start with this name.
 fn path(
     lookup: &mut Lookup<'_>,
     file: FileId,
@@ -127,7 +127,7 @@ fn walk(lookup: &mut Lookup<'_>, start: Referent, parts: &[&str], ask: Ask) -> F
     Finding::of(Referents::one(referent), resolution)
 }
 
-/// Another crate of the repository, by its name in code.
+/// Finds another crate of the repository by its name in code.
 pub(crate) fn member_crate(lookup: &mut Lookup<'_>, name: &str) -> Finding {
     let is_it = |package: &str| {
         package.len() == name.len() && package.bytes().zip(name.bytes()).all(|(a, b)| a == b || a == b'-' && b == b'_')
@@ -141,7 +141,7 @@ pub(crate) fn member_crate(lookup: &mut Lookup<'_>, name: &str) -> Finding {
     root.map_or(Finding::Nothing, Finding::file)
 }
 
-/// The crate of a file: its source folder, and the file's path below it.
+/// Splits the path of a file into the source folder of its crate and the path below that folder.
 fn source_folder(path: &str) -> (&str, &str) {
     match path.rfind("/src/") {
         Some(at) => (&path[..at + 4], &path[at + 5..]),
@@ -153,7 +153,7 @@ fn source_folder(path: &str) -> (&str, &str) {
 fn crate_root(lookup: &mut Lookup<'_>, file: FileId) -> Option<FileId> {
     let path = lookup.contribution(file).path.as_str();
     let (folder, below) = source_folder(path);
-    // Every file in `src/bin`, and `main.rs` beside `lib.rs`, is a crate of its own.
+    // Every file in `src/bin` is a separate crate, and so is `main.rs` beside `lib.rs`.
     let is_own_root =
         matches!(below, "lib.rs" | "main.rs") || below.starts_with("bin/") && below.matches('/').count() == 1;
     if is_own_root || !path.starts_with("src/") && !path.contains("/src/") {

@@ -1,5 +1,5 @@
-//! JavaScript and TypeScript: relative paths with guessed extensions, packages of the workspace, common
-//! aliases.
+//! Resolves imports of JavaScript and TypeScript: relative paths with omitted extensions, packages of the
+//! workspace, and common aliases.
 
 use crate::Name;
 use crate::bindings::BoundName;
@@ -8,17 +8,17 @@ use crate::names::FileId;
 use crate::paths;
 use crate::referents::{Ask, Finding};
 
-/// Endings to try, in the order of TypeScript and bundlers.
+/// The file extensions to try, in the order that TypeScript and bundlers use.
 const ENDINGS: &[&str] =
     &[".ts", ".tsx", ".mts", ".cts", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue", ".svelte"];
 
-/// Endings of build output, and of the source that it is built from.
+/// The extensions of build output, each with the extensions of its possible source files.
 const BUILT: &[(&str, &[&str])] =
     &[(".js", &[".ts", ".tsx", ".d.ts", ".jsx"]), (".jsx", &[".tsx"]), (".mjs", &[".mts"]), (".cjs", &[".cts"])];
 
 pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>, ask: Ask) -> Finding {
     if import.module.is_empty() {
-        // `export { a as b }`: a name of the file itself.
+        // `export { a as b }` exports a name of the file itself.
         return import.name.map_or(Finding::Nothing, |name| lookup.visible(file, Name::EMPTY, name, ask));
     }
     let is_relative = import.module.starts_with('.');
@@ -32,13 +32,13 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
     }
 }
 
-/// The default export of a file. The file itself if no definition is exported by default.
+/// The default export of a file. If no definition is the default export, returns the file itself.
 fn default_export(lookup: &mut Lookup<'_>, file: FileId, ask: Ask) -> Finding {
     let found = lookup.exported(file, Name::EMPTY, "default", ask);
     if found.is_nothing() { Finding::file(file) } else { found }
 }
 
-/// The file that a module specifier opens.
+/// Finds the file to which a module specifier refers.
 fn module(lookup: &mut Lookup<'_>, file: FileId, specifier: &str) -> Option<FileId> {
     let directory = lookup.contribution(file).path.directory();
     let specifier = specifier.split(['?', '!']).next().unwrap_or(specifier);
@@ -56,7 +56,7 @@ fn module(lookup: &mut Lookup<'_>, file: FileId, specifier: &str) -> Option<File
         .or_else(|| specifier.contains('/').then(|| upwards(lookup, directory, specifier))?)
 }
 
-/// A file or folder, with the endings that an import may leave out.
+/// Finds a file or folder, with the extensions that an import may omit.
 fn open(lookup: &mut Lookup<'_>, path: &str) -> Option<FileId> {
     let name = Name::of(path);
     if let Some(file) = lookup.file(name).filter(|_| !path.is_empty()) {
@@ -75,8 +75,8 @@ fn open(lookup: &mut Lookup<'_>, path: &str) -> Option<FileId> {
     [name, index].into_iter().find_map(|stem| ENDINGS.iter().find_map(|ending| lookup.file(stem.then(ending))))
 }
 
-/// Aliases such as `@/` and base URLs are settings of the build. By convention they mean the nearest `src`
-/// folder, or the nearest folder above that contains the path.
+/// Aliases such as `@/` and base URLs are settings of the build, which are not read. By convention, they mean
+/// the nearest `src` folder above, or the nearest folder above that contains the path.
 fn upwards(lookup: &mut Lookup<'_>, directory: &str, path: &str) -> Option<FileId> {
     let mut folder = Some(directory);
     while let Some(current) = folder {
@@ -90,7 +90,7 @@ fn upwards(lookup: &mut Lookup<'_>, directory: &str, path: &str) -> Option<FileI
     None
 }
 
-/// A package of the same repository, by name.
+/// Finds a file of a package in the same repository by the package's name.
 fn workspace_package(lookup: &mut Lookup<'_>, specifier: &str) -> Option<FileId> {
     let package = lookup.packages("npm").first_around("npm", specifier)?;
     let rest = specifier.strip_prefix(package.name.as_deref()?)?.trim_start_matches('/');

@@ -1,5 +1,5 @@
-//! Runs the fixtures below `test_data/`. Each is one text file with the files of a small repository and the
-//! edges that linking must find.
+//! Runs the fixtures in `test_data/`. Each fixture is one text file. It contains the files of a small
+//! repository and the edges that linking must find.
 //!
 //! ```text
 //! An optional sentence that explains the case.
@@ -18,9 +18,9 @@ use cairn_domain::EdgeKind;
 
 use crate::support::{lines, link_parsed, parse};
 
-/// A fixture, taken apart.
+/// A parsed fixture.
 struct Fixture {
-    /// Path and text of each file.
+    /// The path and the text of each file.
     files: Vec<(String, String)>,
     /// The kinds of each `edges` section, and the edges that it lists.
     expected: Vec<(Vec<EdgeKind>, Vec<String>)>,
@@ -52,7 +52,7 @@ impl Fixture {
         is_complete.then_some(fixture).ok_or_else(|| "needs a file and a section `//- edges KIND…`".to_owned())
     }
 
-    /// The differences from the expected edges, as lines for the message of a failed test.
+    /// The differences between the found and the expected edges, as lines for the message of a failed test.
     fn differences(&self) -> Vec<String> {
         let files: Vec<(&str, &str)> = self.files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let linked = link_parsed(&parse(&files));
@@ -64,7 +64,7 @@ fn edge_kind(name: &str) -> Option<EdgeKind> {
     EdgeKind::ALL.iter().copied().find(|kind| kind.as_str() == name)
 }
 
-/// Compares two lists of edges, each edge as often as it is listed.
+/// Compares two lists of edges. Each edge must occur equally often in both.
 fn compare(found: &[String], expected: &[String]) -> Vec<String> {
     let mut missing = expected.to_vec();
     let mut differences = Vec::new();

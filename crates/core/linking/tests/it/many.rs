@@ -1,11 +1,11 @@
-//! Repositories with very many things of one name. The linker remembers and shares what it found; the result
-//! must equal a fresh search.
+//! Tests repositories with very many definitions of one name. Here the linker remembers results and shares
+//! them between files. The result must be the same as without remembering.
 
 use cairn_domain::EdgeKind;
 
 use crate::support::{Parsed, lines, link_parsed};
 
-/// The calls of a repository as lines.
+/// The edges of calls in a repository, as lines.
 fn calls(files: &[(String, String)]) -> Vec<String> {
     let parsed: Vec<Parsed> = files.iter().map(|(path, text)| Parsed::new(path, text)).collect();
     lines(&link_parsed(&parsed), &[EdgeKind::Calls])

@@ -1,5 +1,5 @@
-//! Properties of linking that hold for every repository: the order of files does not matter, and linking the
-//! affected files equals linking all files.
+//! Tests two properties of linking for random repositories. The order of files does not change the result.
+//! Linking only the affected files gives the same result as linking all files.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ use proptest::prelude::*;
 
 use crate::support::{Parsed, link_parsed, repository};
 
-/// Paths of files. Modules, packages and folders with the same name appear and disappear.
+/// The paths of files. Files may exist or not, so modules, packages and folders with the same name appear and
+/// disappear.
 const PATHS: &[&str] = &[
     "a.py",
     "b.py",
@@ -81,7 +82,7 @@ fn lines() -> impl Strategy<Value = Lines> {
     prop::collection::vec((any::<u8>(), 0..NAMES.len(), 0..NAMES.len()), 0..5)
 }
 
-/// A repository: for each path the lines of its file, or none if the file does not exist.
+/// A random repository. For each path it contains the lines of the file, or None if the file does not exist.
 fn repositories() -> impl Strategy<Value = Vec<Option<Lines>>> {
     prop::collection::vec(prop::option::weighted(0.8, lines()), PATHS.len())
 }
@@ -95,7 +96,7 @@ fn parse_all(state: &[Option<Lines>]) -> Vec<Parsed> {
     PATHS.iter().zip(state).filter_map(|(path, lines)| Some(parsed(path, lines.as_ref()?))).collect()
 }
 
-/// The contributions and links that a run keeps for one state of the repository.
+/// The contributions and links that a run stores for one state of the repository.
 struct Summary {
     contributions: BTreeMap<String, Contribution>,
     packages: Vec<PackageManifest>,
@@ -112,8 +113,8 @@ fn full(files: &[Parsed]) -> Summary {
     Summary { contributions, packages, links }
 }
 
-/// Links only the affected files and takes the other links from `old`. Also returns the number of files
-/// linked.
+/// Links only the affected files, and takes the links of the other files from `old`. Also returns the number
+/// of files that were linked.
 fn incremental(old: &Summary, files: &[Parsed]) -> (BTreeMap<String, FileLinks>, usize) {
     let contributions: BTreeMap<String, Contribution> =
         files.iter().map(|file| (file.path.to_string(), file.contribution())).collect();
@@ -165,14 +166,15 @@ proptest! {
         let files = parse_all(&state);
         let fresh = full(&files);
         check_states(&old, &fresh, &touched, &files)?;
-        // A file with the same text has the same facts, so only files with another text are linked again.
+        // A file with the same text has the same facts. Therefore only files with a different text are linked
+        // again.
         let (links, _) = incremental(&with_text_changes(old, &touched), &files);
         prop_assert_eq!(links, fresh.links);
     }
 }
 
-/// Environments that are built together for two states must link every file as an environment of one state
-/// does.
+/// Checks environments that are built together for two states. Each must give the same links as an
+/// environment that is built for one state alone.
 fn check_states(before: &Summary, after: &Summary, touched: &[&str], files: &[Parsed]) -> Result<(), TestCaseError> {
     let own = |summary: &Summary| -> Vec<Contribution> {
         let own = summary.contributions.iter().filter(|(path, _)| touched.contains(&path.as_str()));
@@ -196,7 +198,8 @@ fn check_states(before: &Summary, after: &Summary, touched: &[&str], files: &[Pa
     Ok(())
 }
 
-/// A run links every file whose text changed, even if its contribution is the same.
+/// Removes the links of every file whose text changed. A run links these files again, even if their
+/// contributions are unchanged.
 fn with_text_changes(mut old: Summary, touched: &[&str]) -> Summary {
     for path in touched {
         old.links.remove(*path);

@@ -1,4 +1,4 @@
-//! Fixtures as source text, edges as lines.
+//! Parses and links fixtures that are written as source text, and prints edges as lines.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub(crate) fn link_parsed(files: &[Parsed]) -> Linked {
     })
 }
 
-/// Edges of the given kinds as sorted lines `a.py:3 caller CALLS b.py:callee exact`.
+/// Edges of the given kinds as sorted lines such as `a.py:3 caller CALLS b.py:callee exact`.
 pub(crate) fn lines(linked: &Linked, kinds: &[EdgeKind]) -> Vec<String> {
     let names: BTreeMap<Key128, (String, &str)> = linked
         .nodes

@@ -1,16 +1,16 @@
-//! The content of a future chunk.
+//! A group: the rows and symbols that will become one chunk.
 
 use cairn_domain::{ChunkKind, SymbolKind};
 
 use super::lines::Rows;
 
-/// The content of a future chunk.
+/// The rows and symbols that will become one chunk.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) rows: Rows,
     pub(super) kind: ChunkKind,
     pub(super) symbol: Option<u32>,
-    /// The definition around it, for the header, if `symbol` does not name it.
+    /// For the header: the definition around the group, if `symbol` is not that definition.
     pub(super) enclosing: Option<u32>,
     /// For the head of an opened class: the members that are in other chunks.
     pub(super) members: Vec<u32>,

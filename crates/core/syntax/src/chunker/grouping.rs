@@ -1,5 +1,5 @@
-//! Groups small neighbouring pieces of a file, so that a chunk contains enough to be found and read on its
-//! own.
+//! Groups small neighbouring pieces of a file, so that each chunk contains enough text to be found and
+//! understood alone.
 
 use cairn_domain::{ChunkKind, Symbol};
 
@@ -54,8 +54,8 @@ impl Bundle {
             && self.fits(symbols, piece)
     }
 
-    /// Whether the piece fits: functions join functions, and methods join methods of the same type or the
-    /// type itself.
+    /// Whether the piece may join the bundle. Functions join functions. Methods join methods of the same type
+    /// or the type itself.
     fn fits(&self, symbols: &[Symbol], piece: &Piece) -> bool {
         if piece.role == Role::Loose {
             return true;
@@ -72,8 +72,8 @@ impl Bundle {
         let (first, is_alone) = (shown.next(), shown.next().is_none());
         let is_class = first.is_some_and(|first| first.role == Role::Head || first.symbol == self.owner);
         let symbol = first.filter(|_| is_alone || is_class).and_then(|first| first.symbol);
-        // A comment beside a definition does not change the kind of the chunk. The same amount of other code
-        // does.
+        // A comment beside a definition does not change the kind of the chunk, but a similar amount of other
+        // code does.
         let loose = self.pieces.iter().filter(|piece| piece.role == Role::Loose);
         let loose_weight: u32 = loose.map(|piece| lines.weight(piece.rows)).sum();
         let kind = match symbol {
@@ -94,13 +94,13 @@ impl Bundle {
     }
 }
 
-/// Whether a piece is small enough to be grouped. A part of a definition never is.
+/// Whether a piece is small enough to be grouped. A part of a definition is never grouped.
 fn is_small(lines: &Lines<'_>, piece: &Piece) -> bool {
     piece.role != Role::Part && lines.tokens(piece.rows) < LONG_TOKENS
 }
 
-/// Gives a few stray lines to the definition after them, or else to the one before. The head of a class
-/// stays, since it is where a reader finds the class.
+/// Adds a few loose lines to the definition after them, or else to the definition before them. The head of a
+/// class stays separate, because readers find the class by it.
 fn join_tiny_pieces(lines: &Lines<'_>, symbols: &[Symbol], groups: &mut Vec<Group>) {
     let mut kept: Vec<Group> = Vec::with_capacity(groups.len());
     let mut waiting: Option<Group> = None;
@@ -136,8 +136,8 @@ fn can_join(lines: &Lines<'_>, first: &Group, second: &Group) -> bool {
     first.is_test == second.is_test && lines.tokens(Rows::new(first.rows.start, second.rows.end)) <= WHOLE_TOKENS
 }
 
-/// Records in the first chunk of each class the members that are in other chunks, so that their names find
-/// the class.
+/// For each class, records in its first chunk the members that are in other chunks. So a search for their
+/// names also finds the class.
 fn list_members(symbols: &[Symbol], groups: &mut [Group]) {
     let mut first_chunk = vec![u32::MAX; symbols.len()];
     for (index, group) in groups.iter().enumerate().rev() {

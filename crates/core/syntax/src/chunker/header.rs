@@ -1,9 +1,10 @@
-//! Context headers: the parts of the rest of the file that a reader of a chunk needs.
+//! Creates context headers. The header of a chunk describes those parts of the rest of the file that a reader
+//! of the chunk needs.
 //!
-//! A header has up to four parts, of one line or more each: the signatures of the enclosing definitions and
-//! of the definition itself; `part 2 of 3`; `members: …` for a class whose methods are other chunks; and
-//! `uses …` for the imports whose bound names occur in the chunk. It never names the file, since facts
-//! contain nothing from the path.
+//! A header has up to four parts, each with one or more lines: the signatures of the enclosing definitions
+//! and of the definition itself; `part 2 of 3`; `members: …` for a class whose methods are in other chunks;
+//! and `uses …` for the imports whose names occur in the chunk. It never contains the name of the file,
+//! because facts do not depend on the path.
 
 use std::fmt::Write;
 
@@ -13,12 +14,12 @@ use rustc_hash::FxHashMap;
 use super::group::Group;
 use super::lines::{Lines, Rows};
 
-/// Maximum number of enclosing definitions, counted from the inside.
+/// The maximum number of enclosing definitions. The innermost definitions are used.
 const MOST_ENCLOSING: usize = 6;
 const MOST_MEMBERS: usize = 60;
 const MOST_IMPORTS: usize = 24;
-/// Maximum length of a header, in bytes. Names have any length, and the names of one import can be in every
-/// chunk of a file.
+/// The maximum length of a header, in bytes. A limit is needed because names can be very long, and because
+/// the names of one import can be in every chunk of a file.
 const LONGEST: usize = 8_000;
 
 pub(super) struct Headers<'a> {
@@ -42,7 +43,7 @@ impl<'a> Headers<'a> {
             line(&mut header, "members: ");
             let names = group.members.iter().map(|&member| self.symbols[member as usize].name.as_str());
             let mut names: Vec<&str> = names.collect();
-            // Overloads are next to each other.
+            // Overloads have equal names and are next to each other.
             names.dedup();
             names.truncate(MOST_MEMBERS);
             header.push_str(&names.join(", "));
@@ -72,20 +73,21 @@ fn line(header: &mut String, text: &str) {
     header.push_str(text);
 }
 
-/// A name that an import binds: the import, and the index of its name (none: the module itself).
+/// A name that an import binds: the import, and the index of the name in it. The index is None if the module
+/// itself is bound.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Bound {
     import: u32,
     name: Option<u32>,
 }
 
-/// Finds the imports that a text uses, in one pass over its words.
+/// Finds the imports that are used in a text, in one pass over the words of the text.
 struct ImportNames<'a> {
     imports: &'a [Import],
-    /// Two imports can bind the same name, in two functions. The first one is kept.
+    /// Imports in two functions can bind the same name. Then the first import is kept.
     bound: FxHashMap<&'a [u8], Bound>,
-    /// For each first byte, the lengths of the names that begin with it. This decides most words without
-    /// hashing.
+    /// For each first byte, the lengths of the names that begin with it. For most words, this check shows
+    /// without hashing that they are not imported.
     lengths: [u64; 256],
     used: Vec<Bound>,
 }
@@ -135,7 +137,7 @@ impl<'a> ImportNames<'a> {
         }
     }
 
-    /// Sets `used` to the imported names in the text, in order of the imports.
+    /// Sets `used` to the imported names that occur in the text, in order of the imports.
     fn find_used(&mut self, text: &[u8]) {
         self.used.clear();
         let mut at = 0;
@@ -158,7 +160,7 @@ impl<'a> ImportNames<'a> {
     }
 }
 
-/// Bytes of identifiers in all languages: letters, digits, `_`, `$` and everything beyond ASCII.
+/// The bytes of identifiers in all languages: letters, digits, `_`, `$` and all non-ASCII bytes.
 const WORD: [bool; 256] = word_bytes();
 
 const fn word_bytes() -> [bool; 256] {
@@ -171,8 +173,8 @@ const fn word_bytes() -> [bool; 256] {
     table
 }
 
-/// The names that the import of a whole module may bind: its first part (Python) or its last part (other
-/// languages), without version parts such as `v2` at the end of Go modules.
+/// The names that an import of a whole module may bind. They are the first part of the module in Python and
+/// the last part in other languages. A version part such as `v2` at the end of a Go module is ignored.
 fn module_names(module: &str) -> impl Iterator<Item = &str> {
     let is_word = |part: &&str| !part.is_empty() && part.bytes().all(|byte| WORD[usize::from(byte)]);
     let is_version =
@@ -184,7 +186,7 @@ fn module_names(module: &str) -> impl Iterator<Item = &str> {
     first.into_iter().chain(last.filter(|last| first != Some(*last)))
 }
 
-/// Writes an import such as `fisio.db (Session, engine as e)` or `numpy as np`.
+/// Writes the text of an import, such as `fisio.db (Session, engine as e)` or `numpy as np`.
 fn write_import(import: &Import, uses: &[Bound], header: &mut String) {
     header.extend(std::iter::repeat_n('.', usize::from(import.level)));
     header.push_str(&import.module);

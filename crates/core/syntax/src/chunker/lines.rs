@@ -1,11 +1,11 @@
-//! An index of the lines of a text and their weights. The rest of the chunker reads everything from it in
-//! constant time.
+//! An index of the lines of a text and their weights. With it, the rest of the chunker finds lines and
+//! weights in constant time.
 
 use cairn_domain::LineSpan;
 
 use super::tokens::{TOKEN, weight};
 
-/// Consecutive rows, counted from 0, the end excluded.
+/// A range of consecutive rows. Rows are counted from 0, and `end` is exclusive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rows {
     pub(crate) start: usize,
@@ -17,8 +17,8 @@ impl Rows {
         Self { start, end }
     }
 
-    /// The rows of a span, clipped to a text of `num_rows`. Empty if they are outside or the span is
-    /// inverted.
+    /// The rows of a span, limited to a text of `num_rows` rows. The result is empty if the span is outside
+    /// of the text, or if its end is before its start.
     pub(crate) fn of(span: LineSpan, num_rows: usize) -> Self {
         let end = (span.end as usize).min(num_rows);
         let start = (span.start.max(1) as usize - 1).min(end);
@@ -33,18 +33,20 @@ impl Rows {
         self.start <= other.start && other.end <= self.end
     }
 
-    /// The rows as lines counted from 1. Must not be called for empty rows.
+    /// The rows as a span of lines that are counted from 1. Must not be called for empty rows.
     pub(crate) fn span(self) -> LineSpan {
         LineSpan::new(self.start as u32 + 1, self.end as u32)
     }
 }
 
-/// The lines of a text. A line ends with `\n` or with the text. A final `\n` does not begin another line.
+/// The lines of a text. A line ends with `
+/// ` or at the end of the text. A final `
+/// ` does not begin another line.
 pub(crate) struct Lines<'t> {
     text: &'t str,
-    /// Offset of each row, then the length of the text.
+    /// The offset of each row, followed by the length of the text.
     starts: Vec<u32>,
-    /// Weight of all rows before each row, then of the text.
+    /// For each row, the weight of all rows before it, followed by the weight of the whole text.
     weights: Vec<u32>,
 }
 
@@ -75,7 +77,7 @@ impl<'t> Lines<'t> {
         Rows::new(0, self.num_rows())
     }
 
-    /// Text of the rows with their line ends.
+    /// The text of the rows, including their line ends.
     pub(crate) fn slice(&self, rows: Rows) -> &'t str {
         &self.text[self.starts[rows.start] as usize..self.starts[rows.end.max(rows.start)] as usize]
     }
@@ -84,14 +86,14 @@ impl<'t> Lines<'t> {
         self.slice(Rows::new(row, row + 1))
     }
 
-    /// The row of the byte at `offset`; the last row for offsets beyond the text.
+    /// The row that contains the byte at `offset`. For an offset after the end of the text, the last row.
     pub(crate) fn row_at(&self, offset: usize) -> usize {
         let after = self.starts[..self.num_rows()].partition_point(|&start| start as usize <= offset);
         after.saturating_sub(1)
     }
 
-    /// Like [`Lines::row_at`], for increasing offsets. Searches forward from `row`, which is at or before the
-    /// result.
+    /// Like [`Lines::row_at`], but for increasing offsets. Searches forward from `row`, which must not be
+    /// after the result.
     pub(crate) fn row_from(&self, mut row: usize, offset: usize) -> usize {
         while row + 1 < self.num_rows() && self.starts[row + 1] as usize <= offset {
             row += 1;
@@ -107,7 +109,7 @@ impl<'t> Lines<'t> {
         (rows.start..rows.end).all(|row| self.is_blank(row))
     }
 
-    /// Estimated weight of the rows, in the unit of [`super::tokens`].
+    /// The estimated weight of the rows, in the unit of [`super::tokens`].
     pub(crate) fn weight(&self, rows: Rows) -> u32 {
         self.weights[rows.end.max(rows.start)] - self.weights[rows.start]
     }

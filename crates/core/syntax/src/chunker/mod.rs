@@ -1,13 +1,16 @@
-//! Cuts a file into chunks, the units that are embedded, searched and shown, by its lines and symbols.
+//! Divides a file into chunks by its lines and symbols. Chunks are the units that are embedded, searched and
+//! shown.
 //!
-//! First the file is *laid out*: its rows are cut into consecutive pieces. A piece is a definition, the head
-//! of a class, a part of a long function, or loose lines between definitions ([`outline`]). Then small
-//! neighbours are *grouped* ([`grouping`]), and each group gets a header and a hash. Every step walks rows,
-//! not nodes of the tree, so the chunker needs no grammar and costs a small fraction of parsing.
+//! First the file is *laid out*: its rows are divided into consecutive pieces. A piece is a definition, the
+//! head of a class, a part of a long function, or loose lines between definitions ([`outline`]). Then small
+//! neighbouring pieces are *grouped* ([`grouping`]). Each group gets a header and a hash. Every step reads
+//! rows and not nodes of the syntax tree. So the chunker needs no grammar, and takes only a small fraction of
+//! the time for parsing.
 //!
-//! Invariants: every row of the file belongs to a chunk; chunks are in order of their first line; only the
-//! summary of a large class overlaps other chunks; a line is never cut; equal input gives equal output. The
-//! embedded text ([`embedded_text`]) depends on the rows of the chunk alone, so moved code keeps its hash.
+//! Invariants: every row of the file belongs to a chunk; chunks are in order of their first line; no chunks
+//! overlap, except that the summary of a large class overlaps other chunks; a line is never divided; equal
+//! input gives equal output. The embedded text ([`embedded_text`]) depends only on the rows of the chunk, so
+//! the hash does not change when code is moved.
 
 mod group;
 mod grouping;
@@ -30,11 +33,11 @@ pub(crate) use split::split_rows;
 pub use text::{chunk_text, embedded_text, line_starts, shown_text, without_blank_edges};
 pub use tokens::estimate_tokens;
 
-/// Part of the facts key. Raise it with every change that can alter a chunk.
+/// Part of the facts key. Increase this number with every change that can change a chunk.
 pub const CHUNKER_VERSION: u32 = 2;
 
-/// The chunks of a source file. `symbols` and `imports` belong to the file and are in order of position.
-/// Spans that do not fit the text are clipped or ignored. An empty text has no chunks.
+/// Returns the chunks of a source file. `symbols` and `imports` belong to the file and are in order of
+/// position. A span that does not fit the text is clipped or ignored. An empty text has no chunks.
 pub fn chunk_file(text: &str, symbols: &[Symbol], imports: &[Import]) -> Vec<ChunkFacts> {
     let lines = Lines::new(text);
     let all = lines.all();
@@ -67,19 +70,19 @@ fn group_chunk(lines: &Lines<'_>, group: &group::Group, headers: &mut header::He
     }
 }
 
-/// The chunks of a text without known structure: windows of about the target size, cut at blank lines if
-/// possible.
+/// Returns the chunks of a text without known structure. These are windows of about the target size that end
+/// at blank lines if possible.
 pub fn window_chunks(text: &str) -> Vec<ChunkFacts> {
     let lines = Lines::new(text);
     window_rows(&lines, lines.all()).into_iter().map(|rows| plain_chunk(&lines, rows, ChunkKind::Text)).collect()
 }
 
-/// Windows over some rows. A window exceeds the target only if a single line does.
+/// Divides rows into windows. A window exceeds the target size only if a single line exceeds it.
 pub(crate) fn window_rows(lines: &Lines<'_>, rows: Rows) -> Vec<Rows> {
     if rows.is_empty() { Vec::new() } else { split_rows(lines, rows) }
 }
 
-/// A chunk with rows only.
+/// A chunk that consists of rows only, without a symbol or heading.
 pub(crate) fn plain_chunk(lines: &Lines<'_>, rows: Rows, kind: ChunkKind) -> ChunkFacts {
     ChunkFacts {
         kind,

@@ -1,9 +1,9 @@
-//! Divides a file into consecutive pieces that together are the whole file.
+//! Divides a file into consecutive pieces. Together the pieces are the whole file.
 //!
-//! The structure comes from the spans of symbols, not from their `parent`. A method in an `impl` block or
-//! with a Go receiver has a parent that ends before the method begins. A definition that is too large for a
-//! chunk is opened: its head becomes a piece, and its members are laid out in turn. Without members it is cut
-//! into parts.
+//! The structure is read from the spans of symbols and not from their `parent`, because a method in an `impl`
+//! block or with a Go receiver has a parent that ends before the method begins. A definition that is too
+//! large for a chunk is opened: its head becomes a piece, and its members are laid out in the same way. A
+//! large definition without members is divided into parts.
 
 use cairn_domain::{ChunkKind, Symbol, SymbolKind};
 
@@ -12,19 +12,19 @@ use super::lines::{Lines, Rows};
 use super::sizes::{LONG_TOKENS, MEDIUM_FILE_TOKENS, TARGET_TOKENS, TINY_TOKENS, WHOLE_CLASS_TOKENS, WHOLE_TOKENS};
 use super::split::split_rows;
 
-/// Definitions nested deeper than this are not opened.
+/// Definitions that are nested deeper than this are not opened.
 const DEEPEST: usize = 32;
 
-/// The role of a piece.
+/// The role of a piece in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
-    /// A whole definition.
+    /// A complete definition.
     Unit,
-    /// The beginning of a definition whose members are pieces of their own.
+    /// The beginning of a definition whose members are separate pieces.
     Head,
-    /// A part of a definition or of loose lines that were cut.
+    /// A part of a definition or of loose lines that were divided.
     Part,
-    /// Lines outside of definitions, or definitions too small to be pieces.
+    /// Lines outside of definitions, or definitions that are too small to be pieces.
     Loose,
 }
 
@@ -32,9 +32,9 @@ pub(super) enum Role {
 pub(super) struct Piece {
     pub(super) rows: Rows,
     pub(super) role: Role,
-    /// The symbol that the piece shows.
+    /// The symbol whose definition is in the piece.
     pub(super) symbol: Option<u32>,
-    /// The innermost opened definition around the piece; for a head, the definition itself.
+    /// The innermost opened definition around the piece. For a head, the definition itself.
     pub(super) container: Option<u32>,
     pub(super) part: Option<(u16, u16)>,
     pub(super) is_test: bool,
@@ -44,11 +44,11 @@ pub(super) struct Piece {
 struct Node {
     rows: Rows,
     symbol: u32,
-    /// Index of the first node after this one that is not within it.
+    /// The index of the first node after this node that is not inside it.
     after: usize,
 }
 
-/// Symbols by position, outer before inner.
+/// The nodes of all symbols, in order of position. An outer symbol is before the symbols inside it.
 fn nodes(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::with_capacity(symbols.len());
     for (index, symbol) in symbols.iter().enumerate() {
@@ -73,7 +73,7 @@ fn nodes(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<Node> {
     nodes
 }
 
-/// The only chunk of a small file. It shows a symbol if the file defines exactly one.
+/// The only chunk of a small file. It has a symbol if the file defines exactly one symbol.
 pub(super) fn whole_file(lines: &Lines<'_>, symbols: &[Symbol]) -> Group {
     let nodes = nodes(lines, symbols);
     let mut outermost = Vec::new();
@@ -92,7 +92,7 @@ pub(super) fn whole_file(lines: &Lines<'_>, symbols: &[Symbol]) -> Group {
     Group { rows: lines.all(), kind, symbol, enclosing: None, members: Vec::new(), part: None, is_test }
 }
 
-/// The pieces of a file, in order, without a gap.
+/// The pieces of a file, in order and without gaps.
 pub(super) fn lay_out(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<Piece> {
     let all = lines.all();
     let nodes = nodes(lines, symbols);
@@ -102,7 +102,7 @@ pub(super) fn lay_out(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<Piece> {
     layout.pieces
 }
 
-/// The surroundings of a definition.
+/// The surroundings of a definition, which it inherits.
 #[derive(Clone, Copy)]
 struct Surroundings {
     container: Option<u32>,
@@ -119,13 +119,13 @@ struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// Lays out rows whose outermost definitions are the nodes from `first` to `last`.
+    /// Divides rows into pieces. The outermost definitions in the rows are the nodes from `first` to `last`.
     fn open(&mut self, rows: Rows, first: usize, last: usize, around: Surroundings) {
         let mut at = rows.start;
         let mut index = first;
         while index < last {
             let node = &self.nodes[index];
-            // Two definitions can share a row, which then belongs to the first.
+            // If two definitions share a row, the row belongs to the first definition.
             let unit = Rows::new(node.rows.start.max(at), node.rows.end.min(rows.end));
             if !unit.is_empty() && self.is_own_piece(index, unit, around) {
                 let start = self.gap(Rows::new(at, unit.start), at == rows.start, around);
@@ -137,7 +137,7 @@ impl Layout<'_> {
         self.tail(Rows::new(at, rows.end), around);
     }
 
-    /// Whether a definition is a piece of its own and not one of the lines around it.
+    /// Whether a definition becomes a separate piece. Otherwise it belongs to the lines around it.
     fn is_own_piece(&self, index: usize, unit: Rows, around: Surroundings) -> bool {
         let kind = self.symbols[self.nodes[index].symbol as usize].kind;
         if kind.is_callable() || kind.is_container() {
@@ -150,7 +150,7 @@ impl Layout<'_> {
         self.lines.tokens(unit) >= least
     }
 
-    /// Adds a definition: whole, opened, or in parts.
+    /// Adds a definition as a whole, or opens it, or divides it into parts.
     fn add_definition(&mut self, index: usize, rows: Rows, around: Surroundings) {
         let (node, lines) = (&self.nodes[index], self.lines);
         let symbol = &self.symbols[node.symbol as usize];
@@ -177,9 +177,9 @@ impl Layout<'_> {
         }
     }
 
-    /// Whether to open a definition. A container is opened if one of its members is a piece of its own. Other
-    /// definitions are opened only if definitions make up most of them, such as a function that acts as a
-    /// module.
+    /// Whether a definition should be opened. A container is opened if one of its members becomes a separate
+    /// piece. Any other definition is opened only if it consists mostly of definitions, such as a function
+    /// that acts as a module.
     fn is_worth_opening(&self, index: usize, rows: Rows) -> bool {
         let node = &self.nodes[index];
         let around = Surroundings { container: Some(node.symbol), is_test: false, depth: 0 };
@@ -229,7 +229,8 @@ impl Layout<'_> {
         }
     }
 
-    /// Adds rows that only close something to the piece before. Returns the first other row.
+    /// Adds rows that only close a definition, such as `}`, to the piece before. Returns the first row after
+    /// them.
     fn give_closers_back(&mut self, rows: Rows) -> usize {
         match self.pieces.last_mut() {
             Some(last) if last.rows.end == rows.start => {
@@ -241,7 +242,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The first row of the comment or annotations directly above the end of the rows.
+    /// The first row of the comment or annotations directly before the end of the rows.
     fn comment_above(&self, rows: Rows) -> usize {
         let mut first = rows.end;
         while first > rows.start
@@ -275,14 +276,14 @@ impl Layout<'_> {
     }
 }
 
-/// Whether the row only ends something: `}`, `});`, `end`, `#endif`.
+/// Whether the row only closes something: `}`, `});`, `end`, `#endif`.
 fn is_closer(row: &str) -> bool {
     let row = row.trim_ascii();
     matches!(row, "end" | "#endif" | "fi" | "done" | "esac")
         || (!row.is_empty() && row.len() < 16 && row.bytes().all(|byte| b"})];,".contains(&byte)))
 }
 
-/// Whether the row is a comment, attribute, annotation or decorator in most languages.
+/// Whether the row looks like a comment, attribute, annotation or decorator of a common language.
 fn is_comment_like(row: &str) -> bool {
     let row = row.trim_ascii_start();
     ["//", "#", "/*", "*", "--", "@", "["].iter().any(|marker| row.starts_with(marker)) && !row.starts_with("#include")

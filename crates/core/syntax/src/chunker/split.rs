@@ -1,17 +1,18 @@
-//! Cuts rows that are too many for one chunk, in any language.
+//! Divides rows that are too many for one chunk, in any language.
 //!
-//! A good row to cut at has little indentation and few open brackets, comes after a blank row, and does not
-//! continue the row before. Brackets are counted without regard to strings and comments. The count is one
-//! hint among several, and a wrong hint only moves a cut by some rows.
+//! A new part should begin at a row with little indentation and few open brackets, after a blank row, that
+//! does not continue the row before. Brackets in strings and comments are counted too. The count is only one
+//! of several hints, and a wrong hint moves a cut by only a few rows.
 
 use super::lines::{Lines, Rows};
 use super::sizes::{TARGET_TOKENS, WHOLE_TOKENS};
 use super::tokens::TOKEN;
 
-/// Minimum size of a part, if there is a choice.
+/// The minimum size of a part, where another cut is possible.
 const LEAST_TOKENS: u32 = 200;
 
-/// Cuts rows into parts of about the target size, at least one row each. Small rows stay whole.
+/// Divides rows into parts of about the target size, with at least one row each. If the rows fit into one
+/// chunk, they are not divided.
 pub(crate) fn split_rows(lines: &Lines<'_>, rows: Rows) -> Vec<Rows> {
     if lines.tokens(rows) <= WHOLE_TOKENS {
         return vec![rows];
@@ -29,13 +30,13 @@ pub(crate) fn split_rows(lines: &Lines<'_>, rows: Rows) -> Vec<Rows> {
     parts
 }
 
-/// Weight of each part if the rows are cut evenly into the fewest parts that the target allows.
+/// The weight of each part if the rows are divided evenly into as few parts as the target size allows.
 fn ideal_weight(lines: &Lines<'_>, rows: Rows) -> u32 {
     let total = lines.weight(rows);
     total / total.div_ceil(TARGET_TOKENS * TOKEN).max(1)
 }
 
-/// The row at which the next part begins. `depths` belong to `rest`.
+/// The row at which the next part should begin. `depths` are the bracket depths of the rows in `rest`.
 fn best_cut(lines: &Lines<'_>, rest: Rows, ideal: u32, depths: &[u16]) -> usize {
     let mut last_that_fits = rest.start + 1;
     let mut best: Option<(u32, usize)> = None;
@@ -48,7 +49,7 @@ fn best_cut(lines: &Lines<'_>, rest: Rows, ideal: u32, depths: &[u16]) -> usize 
         if weight >= LEAST_TOKENS * TOKEN {
             let off = weight.abs_diff(ideal) * 16 / ideal.max(1);
             let cost = cut_cost(lines, row, depths[row - rest.start]) + off;
-            // A later cut of the same cost makes fewer parts.
+            // If two cuts have the same cost, the later cut makes fewer parts.
             if best.is_none_or(|(least, _)| cost <= least) {
                 best = Some((cost, row));
             }
@@ -57,7 +58,7 @@ fn best_cut(lines: &Lines<'_>, rest: Rows, ideal: u32, depths: &[u16]) -> usize 
     best.map_or(last_that_fits, |(_, row)| row)
 }
 
-/// The cost of beginning a part with the row. Must not be called for the first row of a text.
+/// The cost of beginning a part at the row. Must not be called for the first row of a text.
 fn cut_cost(lines: &Lines<'_>, row: usize, depth: u16) -> u32 {
     let text = lines.row(row);
     let mut cost = indentation(text).min(40) + 4 * u32::from(depth.min(10)) + 16;
@@ -73,7 +74,7 @@ fn cut_cost(lines: &Lines<'_>, row: usize, depth: u16) -> u32 {
     cost
 }
 
-/// Columns of leading white space. A tab counts as four. Reads at most forty bytes.
+/// The number of columns of leading white space. A tab counts as four columns. Reads at most forty bytes.
 fn indentation(row: &str) -> u32 {
     let leading = row.bytes().take(40).take_while(|byte| matches!(byte, b' ' | b'\t'));
     leading.map(|byte| if byte == b'\t' { 4 } else { 1 }).sum()
@@ -95,7 +96,8 @@ fn is_continuation(row: &str) -> bool {
     }
 }
 
-/// Number of open brackets at the beginning of each row, counted from the first row, never below 0.
+/// The number of open brackets at the beginning of each row, counted from the first of the rows and never
+/// below 0.
 fn bracket_depths(lines: &Lines<'_>, rows: Rows) -> Vec<u16> {
     let mut depth = 0_u16;
     let mut depths = Vec::with_capacity(rows.end - rows.start);

@@ -1,4 +1,5 @@
-//! Summaries of classes that are too large to be read: a chunk that lists their members.
+//! Creates summaries of classes that are too large to be read as a whole. A summary is a chunk that lists the
+//! members of the class.
 
 use cairn_domain::{ChunkFacts, ChunkKind, ContentHash, Symbol};
 
@@ -6,11 +7,12 @@ use super::lines::{Lines, Rows};
 use super::sizes::TARGET_TOKENS;
 use super::tokens::estimate_tokens;
 
-/// A class with more methods than this has a summary.
+/// A class with more methods than this gets a summary.
 const MOST_METHODS: usize = 50;
 
-/// One summary for each class with more than fifty methods, in order of the classes. Methods count by their
-/// parent, so methods of Go and Rust count although they are written outside of the type.
+/// Returns one summary for each class with more than fifty methods, in order of the classes. Methods are
+/// assigned to classes by their parent. So methods of Go and Rust are counted although they are written
+/// outside of the type.
 pub(super) fn summaries(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<ChunkFacts> {
     if symbols.len() <= MOST_METHODS {
         return Vec::new();
@@ -45,8 +47,8 @@ fn summary(lines: &Lines<'_>, symbols: &[Symbol], class: usize, methods: &[&Symb
     })
 }
 
-/// The class, the first paragraph of its documentation, and its methods: their signatures if they fit, else
-/// their names.
+/// The summary contains the class, the first paragraph of its documentation, and its methods. It contains the
+/// signatures of the methods if they fit, or else their names.
 fn summary_text(class: &Symbol, methods: &[&Symbol]) -> String {
     let mut head = class.signature.clone();
     if let Some(paragraph) = class.doc.as_deref().and_then(|doc| doc.trim_ascii().split("\n\n").next()) {

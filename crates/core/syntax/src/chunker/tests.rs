@@ -1,4 +1,4 @@
-//! Properties of every text, and the chunks of well-known shapes.
+//! Checks the invariants of chunks for random texts, and the chunks of typical files.
 
 use cairn_domain::{
     ChunkFacts, ChunkKind, ContentHash, Import, ImportedName, LineSpan, Symbol, SymbolKind, Visibility,
@@ -31,7 +31,7 @@ fn import(module: &str, names: &[&str], line: u32) -> Import {
     Import { module, level: 0, names, alias: None, wildcard: false, reexport: false, line, enclosing: None }
 }
 
-/// Builds a source text, one definition at a time, with the symbols that a parser would find.
+/// Builds a source text one definition at a time, with the symbols that a parser would find.
 #[derive(Default)]
 struct Source {
     text: String,
@@ -49,7 +49,8 @@ impl Source {
         self
     }
 
-    /// Adds a function of `num_lines` lines of about ten tokens, indented like a method if it has a parent.
+    /// Adds a function with `num_lines` lines of about ten tokens each. If it has a parent, it is indented
+    /// like a method.
     fn function(&mut self, name: &str, num_lines: u32, parent: Option<u32>) -> &mut Self {
         let start = self.num_lines() + 1;
         let indent = if parent.is_some() { "    " } else { "" };
@@ -81,7 +82,7 @@ impl Source {
         chunks
     }
 
-    /// Kind, symbol and span of each chunk.
+    /// The kind, symbol and span of each chunk.
     fn shape(&self) -> Vec<String> {
         let name =
             |chunk: &ChunkFacts| chunk.symbol.map_or("-", |symbol| &self.symbols[symbol as usize].name).to_owned();
@@ -298,7 +299,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Symbols that no parser makes: anywhere, overlapping, out of range, with random parents.
+    /// Symbols that no parser creates: at any position, overlapping, out of range, and with random parents.
     fn wild_symbols()(wild in prop::collection::vec((0_u32..300, 0_u32..80, 0..SymbolKind::ALL.len(), any::<bool>(), 0_u32..40), 0..40)) -> Vec<Symbol> {
         let each = wild.into_iter().map(|(start, length, kind, is_test, parent)| {
             let mut symbol = symbol("x", SymbolKind::ALL[kind], (start, (start + length).saturating_sub(3)), Some(parent));
@@ -334,7 +335,7 @@ proptest! {
             let chunks = source.chunks();
             chunks.iter().find(|chunk| chunk.symbol == Some(1)).map(|chunk| (chunk.content_hash, chunk.span.num_lines()))
         };
-        // Up to a few lines above a definition are part of its chunk; more are a chunk of their own.
+        // A few lines directly above a definition are part of its chunk. More lines become a separate chunk.
         let expected = hash("").map(|(hash, _)| hash);
         let found = hash(&above.join("\n")).expect("a chunk of its own");
         prop_assert!(Some(found.0) == expected || found.1 > num_lines + 1);

@@ -1,11 +1,11 @@
-//! The text of a chunk, as shown and as embedded.
+//! The text of a chunk: the text that is shown and the text that is embedded.
 
 use std::borrow::Cow;
 
 use cairn_domain::{ChunkFacts, LineSpan};
 
-/// Byte offsets of the lines of the text. Compute this once per file and pass it to [`chunk_text`] and
-/// [`embedded_text`], so that slicing all chunks of a file stays linear.
+/// The byte offsets of the lines of a text. Compute them once per file, and pass them to [`chunk_text`] and
+/// [`embedded_text`]. Then reading all chunks of a file takes linear time.
 pub fn line_starts(text: &str) -> Vec<u32> {
     let mut starts = Vec::with_capacity(text.len() / 32 + 1);
     let mut start = 0;
@@ -16,17 +16,17 @@ pub fn line_starts(text: &str) -> Vec<u32> {
     starts
 }
 
-/// The lines of the span with their line ends. `line_starts` must belong to the text. Lines beyond the text
-/// are left out.
+/// The lines of the span, including their line ends. `line_starts` must belong to the text. Lines after the
+/// end of the text are left out.
 pub fn chunk_text<'t>(text: &'t str, line_starts: &[u32], span: LineSpan) -> &'t str {
     let offset = |line: u32| line_starts.get(line as usize).map_or(text.len(), |&start| start as usize);
     let start = offset(span.start.saturating_sub(1));
     text.get(start..offset(span.end)).unwrap_or("")
 }
 
-/// The text of a chunk that is embedded, and hashed as its `content_hash`: its synthetic text, or the lines
-/// of its span without blank lines at both ends. It depends neither on the header nor on the position of the
-/// lines in the file.
+/// The text of a chunk that is embedded. Its hash is the `content_hash` of the chunk. It is the synthetic
+/// text of the chunk, or else the lines of its span without blank lines at both ends. It depends neither on
+/// the header nor on the position of the lines in the file.
 pub fn embedded_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts) -> Cow<'t, str> {
     match &chunk.synthetic_text {
         Some(synthetic) => Cow::Borrowed(synthetic),
@@ -34,7 +34,7 @@ pub fn embedded_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFac
     }
 }
 
-/// The text of a chunk that is shown: its synthetic text, or the lines of its span from the first one on,
+/// The text of a chunk that is shown. It is the synthetic text of the chunk, or else the lines of its span
 /// without white space at the end.
 pub fn shown_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts) -> Cow<'t, str> {
     match &chunk.synthetic_text {
@@ -43,8 +43,8 @@ pub fn shown_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts)
     }
 }
 
-/// The text without blank lines at the beginning and white space at the end. The indentation of the first
-/// line stays.
+/// The text without blank lines at the beginning and without white space at the end. The first line keeps its
+/// indentation.
 pub fn without_blank_edges(text: &str) -> &str {
     let text = text.trim_ascii_end();
     let first = text.len() - text.trim_ascii_start().len();

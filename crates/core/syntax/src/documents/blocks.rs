@@ -1,17 +1,19 @@
-//! Turns the blocks of a text (keys, sections, statements) into chunks, in the same way for every format.
+//! Turns the blocks of a text into chunks, in the same way for every format. A block is a key, a section or a
+//! statement.
 //!
-//! Blocks are a tree in order of position. A block that fits is a chunk. A larger one is opened, or cut into
-//! parts if it has no inner blocks. Small neighbours under the same parent share a chunk. Rows between blocks
-//! join the next block.
+//! Blocks form a tree and are in order of position. A block that fits becomes a chunk. A larger block is
+//! opened, or divided into parts if it has no inner blocks. Small neighbouring blocks with the same parent
+//! share a chunk. Rows between blocks join the next block.
 
 use cairn_domain::{ChunkFacts, ChunkKind, Symbol, SymbolKind};
 
 use crate::chunker::{Lines, Rows, plain_chunk, split_rows};
 
-/// Scanners ignore blocks nested deeper than this, which bounds the recursion here.
+/// Scanners ignore blocks that are nested deeper than this. So this is also the maximum depth of the
+/// recursion here.
 pub(super) const DEEPEST: u8 = 8;
 
-/// A block with its rows. The blocks within it follow it with a greater depth.
+/// A block with its rows. The blocks inside it come directly after it and have a greater depth.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Block {
     pub(super) rows: Rows,
@@ -26,17 +28,17 @@ impl Block {
     }
 }
 
-/// How the blocks of a format become chunks.
+/// How the blocks of a format are turned into chunks.
 #[derive(Clone, Copy)]
 pub(super) struct Style<'s> {
     pub(super) kind: ChunkKind,
-    /// Separator between the names of a path.
+    /// The separator between the names of a path.
     pub(super) separator: &'s str,
-    /// A block up to this size is one chunk. Groups do not exceed it.
+    /// A block up to this size is one chunk. Groups are not larger than this.
     pub(super) whole_tokens: u32,
-    /// Blocks below this size are grouped with their neighbours.
+    /// Blocks that are smaller than this are grouped with their neighbours.
     pub(super) small_tokens: u32,
-    /// First line of every header.
+    /// The first line of every header.
     pub(super) title: Option<&'s str>,
 }
 
@@ -46,22 +48,22 @@ pub(super) const CONFIG: Style<'static> =
 pub(super) const CODE: Style<'static> =
     Style { kind: ChunkKind::Group, separator: " ", whole_tokens: 500, small_tokens: 120, title: None };
 
-/// A piece below this size joins a neighbour if it can.
+/// A piece that is smaller than this joins a neighbour if possible.
 const TINY_TOKENS: u32 = 24;
-/// Maximum number of names in the heading of a group.
+/// The maximum number of names in the heading of a group.
 const MOST_NAMES: usize = 8;
 
-/// Rows that become a chunk, alone or with small neighbours.
+/// Rows that become a chunk, alone or together with small neighbours.
 struct Piece {
     rows: Rows,
-    /// Path of the parent and the own names.
+    /// The path of the parent.
     parent: String,
     names: Vec<String>,
     symbols: Vec<u32>,
     part: Option<(u16, u16)>,
 }
 
-/// The chunks of a text with these blocks.
+/// Returns the chunks of a text with these blocks.
 pub(super) fn chunks(lines: &Lines<'_>, blocks: Vec<Block>, style: Style<'_>, symbols: &[Symbol]) -> Vec<ChunkFacts> {
     if blocks.is_empty() {
         let kind = if style.kind == ChunkKind::Config { ChunkKind::Config } else { ChunkKind::Text };
@@ -77,7 +79,7 @@ pub(super) fn chunks(lines: &Lines<'_>, blocks: Vec<Block>, style: Style<'_>, sy
     pieces.iter().map(|piece| chunk(lines, piece, style, symbols)).collect()
 }
 
-/// Pairs each block with the index of the first block after it that is not within it.
+/// Adds to each block the index of the first block after it that is not inside it.
 fn with_ends(blocks: Vec<Block>) -> Vec<(Block, usize)> {
     let mut ends = vec![blocks.len(); blocks.len()];
     let mut open: Vec<usize> = Vec::new();
@@ -153,7 +155,7 @@ impl Layout<'_> {
     }
 }
 
-/// Joins runs of small pieces under the same parent.
+/// Joins consecutive small pieces with the same parent.
 fn group_small(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Piece> {
     let mut groups: Vec<Piece> = Vec::with_capacity(pieces.len());
     let mut is_open = false;
@@ -181,9 +183,9 @@ fn group_small(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<P
     groups
 }
 
-/// Joins tiny pieces to neighbours. Stray lines, and a piece that is only the head of the next one (a heading
-/// without text, `services:`), join the next piece, which keeps its name. Other tiny pieces join the piece
-/// before them under the same parent.
+/// Joins tiny pieces with neighbours. Loose lines join the next piece, which keeps its name. The same applies
+/// to a piece that is only the head of the next piece, such as a heading without text or `services:`. Any
+/// other tiny piece joins the piece before it under the same parent.
 fn join_tiny(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Piece> {
     let is_tiny = |piece: &Piece| piece.part.is_none() && lines.tokens(piece.rows) < TINY_TOKENS;
     let fits = |start, end| lines.tokens(Rows::new(start, end)) <= style.whole_tokens + 4 * TINY_TOKENS;
@@ -215,7 +217,7 @@ fn join_tiny(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Pie
 }
 
 impl Piece {
-    /// Whether the other piece is the head of a block around this one.
+    /// Whether the other piece is the head of a block that contains this piece.
     fn is_within(&self, other: &Piece, separator: &str) -> bool {
         let [name] = &other.names[..] else { return false };
         let inner = self.parent.strip_prefix(other.parent.as_str());
@@ -242,7 +244,7 @@ fn chunk(lines: &Lines<'_>, piece: &Piece, style: Style<'_>, symbols: &[Symbol])
     ChunkFacts { symbol, heading, header, part: piece.part, ..plain_chunk(lines, piece.rows, kind) }
 }
 
-/// The path of one block; for a group, the parent's path and the names of the first members.
+/// The path of a single block. For a group, the path of the parent and the names of the first members.
 fn heading(piece: &Piece, style: Style<'_>) -> Option<String> {
     let mut names: Vec<&str> = piece.names.iter().map(String::as_str).collect();
     names.dedup();

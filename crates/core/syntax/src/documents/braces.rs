@@ -1,4 +1,4 @@
-//! Blocks in braces: rules of CSS, messages of Protocol Buffers, types of GraphQL, resources of HCL.
+//! Finds blocks in braces: rules of CSS, messages of Protocol Buffers, types of GraphQL, resources of HCL.
 
 use super::blocks::Block;
 use super::inline::{fold, shortened};
@@ -23,7 +23,7 @@ pub(super) const GRAPHQL: Syntax =
     Syntax { line_comment: Some(b"#"), has_block_comments: false, has_block_strings: true };
 pub(super) const HCL: Syntax = Syntax { line_comment: Some(b"#"), has_block_comments: true, has_block_strings: false };
 
-/// A block for each pair of braces, named by the text before it.
+/// Creates a block for each pair of braces. Its name is the text before the opening brace.
 pub(super) fn blocks(lines: &Lines<'_>, text: &str, syntax: Syntax) -> Vec<Block> {
     let bytes = text.as_bytes();
     let mut scanner =
@@ -41,7 +41,7 @@ pub(super) fn blocks(lines: &Lines<'_>, text: &str, syntax: Syntax) -> Vec<Block
     scanner.finish()
 }
 
-/// End of the comment or string that begins here, if one does.
+/// The end of the comment or string that begins at this position. None if no comment or string begins here.
 fn skipped(bytes: &[u8], at: usize, syntax: Syntax) -> Option<usize> {
     let rest = &bytes[at..];
     let end_of = |mark: &[u8], from: usize| {
@@ -58,8 +58,8 @@ fn skipped(bytes: &[u8], at: usize, syntax: Syntax) -> Option<usize> {
     }
 }
 
-/// Whether a line comment begins here. A mark with a leading blank counts only after white space (`//` is
-/// part of URLs in CSS).
+/// Whether a line comment begins here. If the mark has a leading blank, white space must be before it. In
+/// CSS, `//` without white space can be part of a URL.
 fn is_line_comment(bytes: &[u8], at: usize, syntax: Syntax) -> bool {
     let Some(mark) = syntax.line_comment else { return false };
     match mark.strip_prefix(b" ") {
@@ -68,7 +68,8 @@ fn is_line_comment(bytes: &[u8], at: usize, syntax: Syntax) -> bool {
     }
 }
 
-/// Length of a string in one row. A quote that is not closed in its row is a plain character.
+/// The length of a string inside one row. A quote without a closing quote in the same row is a plain
+/// character.
 fn string_length(rest: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while let Some(found) = memchr::memchr3(quote, b'\\', b'\n', &rest[at..]) {
@@ -88,9 +89,9 @@ struct Scanner<'a> {
     blocks: Vec<Block>,
     open: Vec<usize>,
     depth: usize,
-    /// Start of the text that names the next block.
+    /// The start of the text that is the name of the next block.
     name_start: usize,
-    /// Start of the last non-empty row, if nothing has ended it since.
+    /// The start of the last non-empty row, if nothing has ended that row since.
     row_start: Option<usize>,
 }
 
@@ -105,8 +106,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Ends a row. Unless it ends with a comma, its text can name a block only if the brace comes directly
-    /// after it.
+    /// Ends a row. If the row ends with a comma, its text is the beginning of the next block's name.
+    /// Otherwise, the text is a name only if the opening brace follows directly.
     fn end_row(&mut self, at: usize) {
         let pending = &self.text[self.name_start..at];
         let text = pending.trim_ascii_start();

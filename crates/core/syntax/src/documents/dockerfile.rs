@@ -1,10 +1,11 @@
-//! Stages and instructions of Dockerfiles.
+//! Finds the stages and instructions of Dockerfiles.
 
 use super::blocks::Block;
 use super::inline::shortened;
 use crate::chunker::Lines;
 
-/// A block for each stage, named by its alias or else its image, with its instructions inside.
+/// Creates a block for each stage, with the instructions of the stage inside it. The name is the stage's
+/// alias, or else its image.
 pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut stage: Option<usize> = None;
@@ -32,7 +33,7 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The first word, if it is an instruction. Rows of here-documents begin with other words.
+/// The first word of the row if it is an instruction. Rows of here-documents usually begin with other words.
 fn instruction(text: &str) -> Option<&str> {
     const INSTRUCTIONS: &[&str] = &[
         "ADD",
@@ -58,7 +59,7 @@ fn instruction(text: &str) -> Option<&str> {
     INSTRUCTIONS.iter().any(|known| known.eq_ignore_ascii_case(word)).then_some(word)
 }
 
-/// The name of a stage. `FROM image AS name`: the name, or else the image.
+/// The name of a stage. For `FROM image AS name` it is the name after `AS`, otherwise the image.
 fn stage_name(text: &str) -> &str {
     let mut words = text.split_ascii_whitespace().skip(1).skip_while(|word| word.starts_with("--"));
     let image = words.next().unwrap_or("FROM");
