@@ -1,4 +1,4 @@
-//! The cloner: fetches repositories, decides which paths are indexed, redacts and packs new texts, and begins
+//! The cloner fetches repositories, decides which paths are indexed, redacts and packs new texts, and begins
 //! the run. It also removes the clones of deleted repositories.
 
 use std::process::ExitCode;

@@ -1,6 +1,5 @@
-//! The embedder: computes and stages the vectors of chunks, and ends the chunks of removed paths. With a
-//! provider that has a quota, only the owner of its key computes vectors; the other replicas wait for the
-//! key.
+//! The embedder computes and stages the vectors of chunks, and marks the chunks of removed paths as ended. If
+//! the provider has a quota, only the owner of its key computes vectors. The other replicas wait for the key.
 
 use std::process::ExitCode;
 

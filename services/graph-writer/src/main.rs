@@ -1,4 +1,4 @@
-//! The graph writer: resolves references to definitions, and stages nodes, edges and names.
+//! The graph writer resolves references to definitions, and stages nodes, edges and names.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,5 @@
-//! The parser: turns source packs into facts packs, in child processes that can be killed.
+//! The parser turns source packs into facts packs. It parses in child processes, because a child can be
+//! killed.
 
 use std::process::ExitCode;
 
@@ -6,11 +7,11 @@ use anyhow::Context;
 use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, start, workers};
 use clap::Parser;
 
-/// The argument with which this program starts itself as a parsing child.
+/// The argument with which this program starts itself as a child process for parsing.
 const PARSE_WORKER: &str = "parse-worker";
 
 fn main() -> ExitCode {
-    // The child needs no settings, runtime, logs or stores.
+    // The child needs no settings, runtime, logs or stores, so it starts before they are created.
     if std::env::args().nth(1).as_deref() == Some(PARSE_WORKER) {
         let served = cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock());
         return served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);

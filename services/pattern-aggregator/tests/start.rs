@@ -1,4 +1,4 @@
-//! The program without its dependencies.
+//! Starts the program without settings.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Metrics of requests: rate, errors, duration, and the number in progress.
+//! Metrics of HTTP requests: their rate, errors and duration, and the number in progress.
 
 use std::time::Instant;
 
@@ -8,10 +8,10 @@ use axum::middleware::Next;
 use axum::response::Response;
 use cairn_telemetry::metrics::{CONNECTIONS, IntGauge, REQUEST_SECONDS, REQUESTS, REQUESTS_IN_HAND};
 
-/// The label of paths without a route.
+/// The label for paths that have no route.
 const NO_ROUTE: &str = "none";
 
-/// Creates the series of every route before the first request.
+/// Creates the time series of every route before the first request.
 pub fn begin() {
     for gauge in [&*REQUESTS_IN_HAND, &*CONNECTIONS] {
         gauge.add(0);
@@ -22,7 +22,7 @@ pub fn begin() {
     }
 }
 
-/// Is counted by a gauge until it is dropped.
+/// Increments a gauge on creation, and decrements it when dropped.
 pub struct Counted(&'static IntGauge);
 
 impl Counted {
@@ -38,8 +38,8 @@ impl Drop for Counted {
     }
 }
 
-/// Counts a request under its route. All paths without a route share one label, so callers cannot create
-/// series.
+/// Counts a request under its route. All paths without a route share one label, so that callers cannot create
+/// time series.
 pub async fn count(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
     let (started, _in_hand) = (Instant::now(), Counted::new(&REQUESTS_IN_HAND));

@@ -1,4 +1,5 @@
-//! Connections of callers: bounded in number, in the size and time of their heads, and drained at the end.
+//! Accepts the connections of callers. Their number is limited, and so are the size and the duration of
+//! request heads. At the end, the connections are drained.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -25,30 +26,31 @@ use tokio_io_timeout::TimeoutStream;
 
 use crate::counting::Counted;
 
-/// Time limit for the head of a request.
+/// The time limit for the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time limit for a write without progress: a caller that reads nothing holds a connection that others need.
+/// The time limit for a write without progress. A caller that does not read occupies a connection that others
+/// need.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Time limit for a whole answer; longer than `cairn --server` waits. `WRITE_TIMEOUT` does not stop a caller
-/// that reads a byte now and then.
+/// The time limit for a whole answer, longer than `cairn --server` waits. It is needed because
+/// `WRITE_TIMEOUT` does not stop a caller that reads a byte now and then.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
-/// The minimum of the HTTP library.
+/// The minimum buffer size that the HTTP library accepts.
 const LEAST_BUFFER_BYTES: usize = 8 << 10;
-/// New connections are accepted for this long after the stop signal: a load balancer learns from readiness to
-/// stop sending them.
+/// New connections are accepted for this time after the stop signal, because a load balancer notices only
+/// after some time that the replica is not ready.
 const LINGER: Duration = Duration::from_secs(5);
-/// Time limit for requests in progress after the stop signal.
+/// The time limit for requests in progress after the stop signal.
 const DRAIN: Duration = Duration::from_secs(60);
-/// Pause after a failed accept, for example without free file descriptors.
+/// The pause after a failed accept, for example when no file descriptors are free.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
-/// Answers until the stop signal. Then it reports that it is not ready, accepts connections a little longer,
-/// and finishes the requests in progress.
+/// Answers requests until the stop signal. Then it reports that it is not ready, accepts connections for
+/// `LINGER`, and finishes the requests in progress.
 pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop: Stop) -> anyhow::Result<()> {
     let listener = TcpListener::bind(config.listen)
         .await
         .with_context(|| format!("cannot listen on {} for questions ([query] listen)", config.listen))?;
-    tracing::info!(address = %listener.local_addr()?, "questions");
+    tracing::info!(address = %listener.local_addr()?, "listening for questions");
     let http = protocol(config);
     let (connections, graceful) = (Arc::new(Semaphore::new(config.max_connections)), GracefulShutdown::new());
     let mut end = pin!(async {
@@ -62,7 +64,7 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
             accepted = accept(&listener, &connections) => accepted?,
             () = &mut end => break,
         };
-        // Answers are small: waiting for more data would only delay them.
+        // Answers are small, so waiting for more data before sending would only delay them.
         let _ = stream.set_nodelay(true);
         let (service, overdue) = timed(app.clone());
         let mut stream = TimeoutStream::new(stream);
@@ -71,7 +73,8 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
         let open = Counted::new(&CONNECTIONS);
         tokio::spawn(async move {
             tokio::select! {
-                // A caller that disconnects or does not speak HTTP is not our fault.
+                // The cause is the caller, which disconnected or does not speak HTTP, so the error is
+                // ignored.
                 _ = connection => {}
                 () = overdue => {}
             }
@@ -85,8 +88,8 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
     Ok(())
 }
 
-/// The service of one connection, and a future that ends if an answer is not read in time. The last byte of
-/// an answer is not observable, but the next request is, and `HEAD_TIMEOUT` closes an idle connection.
+/// Returns the service of one connection, and a future that ends if an answer is not read in time. The end of
+/// an answer cannot be observed, but the next request can. `HEAD_TIMEOUT` closes idle connections.
 fn timed(
     app: Router,
 ) -> (impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>, impl Future<Output = ()>)
@@ -155,7 +158,7 @@ mod tests {
 
     const QUESTION: &[u8] = b"GET / HTTP/1.1\r\nhost: cairn.test\r\n\r\n";
 
-    /// One connection to answers of that size; the task gives how long it lasted.
+    /// Opens a connection whose answers have this size. The task returns how long the connection lasted.
     fn connect(answer_bytes: usize) -> (DuplexStream, JoinHandle<Duration>) {
         let (caller, stream) = duplex(1 << 10);
         let app = Router::new().route("/", get(move || async move { vec![b'x'; answer_bytes] }));

@@ -1,4 +1,5 @@
-//! The query service: questions over HTTP and MCP. It is stateless, so any replica answers any request.
+//! The query service answers questions over HTTP and MCP. It is stateless, so any replica can answer any
+//! request.
 
 mod counting;
 mod listen;

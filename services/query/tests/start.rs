@@ -1,4 +1,4 @@
-//! The program starts without its settings.
+//! Starts the program without settings.
 
 use std::process::Command;
 

@@ -1,5 +1,6 @@
-//! The scheduler. `tick` requests a sync of every repository (a CronJob). `run` coordinates: it hands over
-//! syncs and the jobs of the outbox, publishes generations, sends jobs of stalled runs again, and sweeps.
+//! The scheduler. A CronJob runs `tick`, which requests a sync of every repository. `run` is the coordinator:
+//! it dispatches syncs and the jobs of the outbox, publishes generations, sends jobs of stalled runs again,
+//! and sweeps.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,7 +14,8 @@ use clap::{Parser, Subcommand};
 #[derive(Parser, Debug)]
 #[command(version)]
 struct Arguments {
-    /// File with the settings of the cluster, in TOML. Variables `CAIRN__SECTION__KEY` override it.
+    /// The settings file of the cluster, in TOML. Environment variables `CAIRN__SECTION__KEY` override its
+    /// values.
     #[arg(long, global = true, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -22,9 +24,10 @@ struct Arguments {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Request a sync of every repository, and end.
+    /// Request a sync of every repository, then exit.
     Tick,
-    /// Coordinate until asked to stop. One replica coordinates; the others wait and take over.
+    /// Run the coordinator until it is stopped. Only one replica is active; the other replicas are on
+    /// standby.
     Run,
 }
 

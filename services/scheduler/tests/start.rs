@@ -1,4 +1,4 @@
-//! The program without its dependencies.
+//! Starts the program without settings, and stops it while it connects.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -18,7 +18,7 @@ fn missing_settings_are_named() {
     assert!(!output.status.success() && reported.contains("[s3]"), "{reported}");
 }
 
-/// A store that accepts connections and never answers delays the start by a minute.
+/// The store accepts connections but never answers, so the start would take a minute.
 #[test]
 fn stops_while_it_connects() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");

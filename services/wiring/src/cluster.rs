@@ -1,4 +1,4 @@
-//! The connections of a service: artifacts, catalogue and graph, and the broker for services that work on
+//! The connections of a service to artifacts, catalogue and graph, and to the broker if the service processes
 //! jobs.
 
 use std::path::PathBuf;
@@ -25,13 +25,13 @@ pub struct Cluster {
     pub graph: Arc<Neo4jGraph>,
     pub neo4j: Neo4j,
     pub clock: Arc<dyn Clock>,
-    /// The stores that this process uses.
+    /// Probes of the stores that this process uses.
     pub probes: Probes,
 }
 
 impl Cluster {
-    /// Connects, and checks that everything that `cairn topology apply` creates exists. A missing dependency
-    /// is an error, and the orchestrator starts the process again.
+    /// Connects, and checks that everything that `cairn topology apply` creates exists. If something is
+    /// missing, this returns an error, and the orchestrator restarts the process.
     pub async fn connect(config: ClusterConfig) -> anyhow::Result<Self> {
         let operator = Operator::load(config.operator.as_deref(), &PathBuf::from("config.toml"))?;
         let section = |name: &str| format!("the settings have no section [{name}]");
@@ -40,7 +40,7 @@ impl Cluster {
         let neo4j = Neo4j::new(config.neo4j.as_ref().with_context(|| section("neo4j"))?)?;
         neo4j.check().await.context("Neo4j is not prepared: run `cairn topology apply`")?;
         for setting in neo4j.unset_timeouts().await.unwrap_or_default() {
-            tracing::warn!("neo4j waits without end: {setting}");
+            tracing::warn!("neo4j has no time limit: {setting}");
         }
         let clock = Neo4jClock::start(neo4j.clone()).await?;
         let blobs: Arc<dyn BlobStore> = Arc::new(s3);
@@ -61,12 +61,12 @@ impl Cluster {
         })
     }
 
-    /// The folder for data that can be created again.
+    /// The folder for data that can be created again, such as clones.
     pub fn cache_directory(&self) -> PathBuf {
         self.config.cache_directory.clone().unwrap_or_else(|| std::env::temp_dir().join("cairn"))
     }
 
-    /// The stages over these connections.
+    /// The stages, which use these connections.
     pub fn stages(&self) -> StageSet {
         StageSet {
             artifacts: Arc::clone(&self.artifacts),
@@ -88,14 +88,14 @@ impl Cluster {
         std::thread::available_parallelism().map_or(2, usize::from)
     }
 
-    /// A connection to the broker. It survives restarts of the broker.
+    /// A connection to the broker. It reconnects after restarts of the broker.
     pub fn broker(&self) -> anyhow::Result<Arc<RabbitMqBroker>> {
         let config = self.config.rabbitmq.clone().context("the settings have no section [rabbitmq]")?;
         Ok(Arc::new(RabbitMqBroker::new(config)?.with_trace(cairn_pipeline::traceparent)))
     }
 }
 
-/// A small read of the data with which every question and every job begins.
+/// Probes the database with a small read of the data that every question and every job reads first.
 fn watch_catalogue(probes: &Probes, runs: &Arc<Metastore>) {
     let runs = Arc::clone(runs);
     probes.watch("Neo4j (catalogue and graph)", move || {
@@ -104,7 +104,8 @@ fn watch_catalogue(probes: &Probes, runs: &Arc<Metastore>) {
     });
 }
 
-/// Reads an artifact that does not exist. The reply `not found` proves that the store works.
+/// Probes the object store by reading an artifact that does not exist. The reply `not found` proves that the
+/// store works.
 fn watch_artifacts(probes: &Probes, blobs: &Arc<dyn BlobStore>) {
     let blobs = Arc::clone(blobs);
     probes.watch("S3 (artifacts)", move || {

@@ -1,7 +1,7 @@
-//! The settings of a cluster: one file, overridden by the environment.
+//! The settings of a cluster: one file, whose values environment variables can override.
 //!
-//! `CAIRN__RABBITMQ__PREFETCH=8` sets `prefetch` in the section `rabbitmq`. A value that is not TOML is a
-//! text.
+//! For example, `CAIRN__RABBITMQ__PREFETCH=8` sets `prefetch` in the section `rabbitmq`. A value that is not
+//! valid TOML is read as a string.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -18,21 +18,22 @@ use crate::QueryConfig;
 use crate::config_secrets::Secrets;
 use crate::embedding::EmbeddingConfig;
 
-/// The lifetime of a cursor. A cursor reads the generation of its first page until it expires, so the grace
-/// must be longer than this. The recorded time of publication may be too early by one handler's time, so the
-/// grace must include that time too.
+/// The lifetime of a cursor. Until it expires, a cursor reads the generation of its first page, so the grace
+/// period must be longer than this. The recorded time of a publication may be too early by the time limit of
+/// a handler, so the grace period must include that time too.
 const CURSOR_LIFE_MS: i64 = 600_000;
 
-/// The prefix of the variables.
+/// The prefix of the environment variables.
 const VARIABLE: &str = "CAIRN__";
 
-/// May be given as one text.
+/// A setting that may be given as one string.
 const ADDRESSES: &str = "urls";
 
-/// Always texts. A password of digits is not a number, and a type error would print it.
+/// Settings whose values are always strings. A password that consists of digits must not be read as a number,
+/// because a type error would print it.
 const SECRETS: [&str; 3] = ["password", "api_key", "value"];
 
-/// Every section that a service may need.
+/// The settings of all sections that a service may need.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterConfig {
@@ -47,17 +48,17 @@ pub struct ClusterConfig {
     #[serde(default)]
     pub pipeline: PipelineConfig,
     pub query: Option<QueryConfig>,
-    /// Organisations whose repositories `scheduler tick` registers and updates.
+    /// The organisations whose repositories `scheduler tick` registers and updates.
     #[serde(default)]
     pub organisations: Vec<OrganisationConfig>,
-    /// The file with the operator's rules on sources and sensitive names, like `config.toml` of local mode.
+    /// The file with the operator's rules for sources and sensitive names, like `config.toml` in local mode.
     pub operator: Option<PathBuf>,
-    /// The folder for data that can be created again: clones. Default: the system's folder for temporary
-    /// files.
+    /// The folder for data that can be created again, which are clones. Default: the system's folder for
+    /// temporary files.
     pub cache_directory: Option<PathBuf>,
 }
 
-/// The address of health, readiness and metrics.
+/// The address for health, readiness and metrics.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpConfig {
@@ -70,42 +71,42 @@ impl Default for HttpConfig {
     }
 }
 
-/// How many jobs run at a time, and for how long.
+/// The limits for jobs: how many run at a time, and for how long.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PipelineConfig {
-    /// Jobs of one stage in one process.
+    /// The number of jobs of one stage that one process runs at a time.
     pub concurrency: usize,
-    /// How long a handler may write to stores after the last check that found its run active. It checks three
-    /// times within this time. Shorter than the grace period of sweeping.
+    /// How long a handler may write to stores after it last checked that its run is active. It checks three
+    /// times within this time. Must be shorter than the grace period of sweeping.
     pub deadline_seconds: u64,
-    /// The total time of a handler. At most two thirds of RabbitMQ's `consumer_timeout`.
+    /// The maximum total time of a handler. At most two thirds of RabbitMQ's `consumer_timeout`.
     pub longest_seconds: u64,
-    /// Memory for whole repositories in one process. Linking and finding patterns need it.
+    /// The memory that one process may use for whole repositories. Linking and finding patterns need it.
     pub snapshot_memory_bytes: u64,
-    /// How long a stopping process finishes its jobs.
+    /// How long a stopping process may take to finish its jobs.
     pub drain_seconds: u64,
-    /// Parts of one run that may be in flight.
+    /// The maximum number of parts of one run that are in flight.
     pub window: u32,
-    /// Runs and syncs that may be in progress; the interactive lane may use an eighth more.
+    /// The maximum number of runs and syncs in progress. The interactive lane may use an eighth more.
     pub runs_in_flight: usize,
-    /// The lease of a sync, renewed four times within this time. The sync of a worker that died starts again
-    /// when its lease has ended.
+    /// The duration of a sync's lease, which is renewed four times within this time. If a worker dies, its
+    /// sync starts again when the lease has expired.
     pub lease_ms: i64,
-    /// A sync that no worker took up is sent again after this time.
+    /// A sync that no worker has started is sent again after this time.
     pub sync_again_after_ms: i64,
-    /// Jobs of a run without progress for this time are sent again.
+    /// The jobs of a run that makes no progress for this time are sent again.
     pub stalled_after_ms: i64,
-    /// A run without progress for this time ends as failed.
+    /// A run that makes no progress for this time is ended as failed.
     pub reaped_after_ms: i64,
-    /// How long a generation is invisible before it is swept. At least the lifetime of a cursor plus the time
-    /// limit of a handler.
+    /// How long a generation must be invisible before it is swept. At least the lifetime of a cursor plus the
+    /// time limit of a handler.
     pub grace_ms: i64,
-    /// Delays between attempts of a job.
+    /// The delays between the attempts of a job.
     pub retry_delays_ms: Vec<u64>,
-    /// Between two checks of the outbox and the requests by the coordinator.
+    /// The interval at which the coordinator checks the outbox and the requests.
     pub tick_ms: u64,
-    /// Between two sweeps.
+    /// The interval between two sweeps.
     pub sweep_every_ms: u64,
 }
 
@@ -131,7 +132,7 @@ impl Default for PipelineConfig {
     }
 }
 
-/// All faults of the settings.
+/// All faults in the settings.
 #[derive(Debug)]
 pub struct InvalidConfig(Vec<String>);
 
@@ -144,7 +145,7 @@ impl std::fmt::Display for InvalidConfig {
 impl std::error::Error for InvalidConfig {}
 
 impl ClusterConfig {
-    /// Reads the file, if one is given, and the variables of this process.
+    /// Reads the file, if a file is given, and the environment variables of this process.
     pub fn load(file: Option<&Path>) -> anyhow::Result<Self> {
         let text = match file {
             Some(path) => std::fs::read_to_string(path)
@@ -171,7 +172,7 @@ impl ClusterConfig {
         table.try_into().map_err(|error: toml::de::Error| anyhow::anyhow!(secrets.removed_from(&error.to_string())))
     }
 
-    /// Reports all faults of all sections at once, before any connection is opened.
+    /// Reports all faults in all sections at once. Called before any connection is opened.
     pub fn validate(&self) -> Result<(), InvalidConfig> {
         let sections = [
             ("rabbitmq", self.rabbitmq.as_ref().map(|section| section.validate().map_err(|fault| fault.to_string()))),
@@ -240,21 +241,21 @@ impl PipelineConfig {
         }
         if self.grace_ms < (self.deadline_seconds * 1_000) as i64 + CURSOR_LIFE_MS {
             faults.push(
-                "`grace_ms` must be at least `deadline_seconds` and the ten minutes of a cursor together".to_owned(),
+                "`grace_ms` must be at least the sum of `deadline_seconds` and the ten minutes of a cursor".to_owned(),
             );
         }
         faults
     }
 }
 
-/// The message omits the line itself, because it may contain a password.
+/// Omits the faulty line itself from the message, because the line may contain a password.
 fn not_toml(text: &str, error: &toml::de::Error) -> anyhow::Error {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
     anyhow::anyhow!("the settings are not TOML: line {line}: {}", error.message())
 }
 
-/// Addresses of the broker: a list, or addresses with commas between them.
+/// The addresses of the broker: a list, or a string with commas between the addresses.
 fn addresses(text: String) -> Value {
     match scalar(text) {
         Value::String(text) => Value::Array(text.split(',').map(|address| Value::from(address.trim())).collect()),
@@ -263,7 +264,7 @@ fn addresses(text: String) -> Value {
 }
 
 fn scalar(text: String) -> Value {
-    // Only a complete value counts: a URL that begins like a number is a text.
+    // Only a complete TOML value is read as TOML: a URL that begins like a number is a string.
     format!("value = {text}")
         .parse::<Table>()
         .ok()
@@ -280,7 +281,7 @@ fn set(table: &mut Table, keys: &[String], value: Value) -> Result<(), String> {
         }
         [key, rest @ ..] => match table.entry(key.clone()).or_insert_with(|| Value::Table(Table::new())) {
             Value::Table(inner) => set(inner, rest, value),
-            _ => Err(format!("reaches into `{key}`, which is no section")),
+            _ => Err(format!("sets a key in `{key}`, which is not a section")),
         },
     }
 }

@@ -1,19 +1,19 @@
-//! Keeps the values of settings out of errors about them.
+//! Removes the values of settings from error messages.
 //!
-//! An error about a wrong type quotes the value. Any value may be a secret: a password with a wrong type, or
-//! one that is given in the place of a section. So no value of the settings is shown.
+//! An error about a wrong type quotes the value. Any value may be a secret, for example a password with a
+//! wrong type, or a password where a section is expected. So no value of the settings is shown.
 
 use std::collections::BTreeSet;
 
 use toml::Value;
 
 const REPLACEMENT: &str = "(not shown)";
-/// Precedes the list of known names in an error about an unknown one.
+/// The text before the list of known names in an error about an unknown name.
 const EXPECTED: &str = ", expected ";
 
-/// Fields that contain secrets, and everything below them.
+/// Fields that contain secrets. All values below them are secret too.
 const SECRET_FIELDS: [&str; 10] = [
-    // Its keys come from the operator too.
+    // The operator chooses the keys of this table too.
     "stage_prefetch",
     "urls",
     "management_url",
@@ -30,7 +30,7 @@ const SECRET_FIELDS: [&str; 10] = [
 #[derive(Default)]
 pub(crate) struct Secrets {
     values: BTreeSet<String>,
-    /// Values and keys below the secret fields.
+    /// The values and keys below the secret fields.
     secret: BTreeSet<String>,
 }
 
@@ -64,7 +64,7 @@ impl Secrets {
         self.values.insert(text);
     }
 
-    /// The message without the values that it quotes.
+    /// The message in which the quoted values are replaced.
     pub(crate) fn removed_from(&self, message: &str) -> String {
         let is_variant = message.contains("unknown variant");
         // The known names come from the code, so they are shown even if a value equals one of them.
@@ -80,7 +80,8 @@ impl Secrets {
                 shown = shown.replace(&form, REPLACEMENT);
             }
         }
-        // Not quoted, for example after a prefix of the library.
+        // Long secrets are also replaced where they are not quoted, for example after a prefix that the
+        // library adds.
         let long = self.secret.iter().rev().filter(|value| value.len() >= 8 && !is_field(value));
         let shown = long.fold(shown, |shown, value| shown.replace(value.as_str(), REPLACEMENT));
         if known.is_empty() { shown } else { format!("{shown}{EXPECTED}{known}") }

@@ -1,5 +1,5 @@
-//! The coordinator's loops. Each step takes no input but the time, so a step that was stopped is simply
-//! repeated. A failed step is logged and repeated at its next turn.
+//! The loops of the coordinator. Each step depends only on the stored state and the time, so a step that was
+//! interrupted can simply be repeated. A failed step is logged, and repeated at its next turn.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,9 +16,11 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::organisations::{discover, log_discovered};
 use crate::{Cluster, ClusterConfig, Stores};
 
-/// While a run makes progress, its workers publish the next jobs themselves.
+/// The outbox is relayed only for runs that made no progress for this time. While a run makes progress, its
+/// workers publish the next jobs themselves.
 const QUIET_MS: i64 = 2_000;
-/// A run whose jobs the broker holds gets this multiple of the usual time before the reaper ends it.
+/// If the broker still holds the jobs of a run, the reaper waits for this multiple of the usual time before
+/// it ends the run.
 const WAITS_LONGER: i64 = 8;
 
 pub struct Coordinator {
@@ -40,15 +42,15 @@ impl Coordinator {
             cluster.stages().sweep(stores, grace_ms)
         };
         let grace_ms = cluster.config.pipeline.grace_ms;
-        // Tests without concurrent readers need not wait. Artifacts keep their grace period: a second write
-        // renews an artifact only above some age, and nothing else protects it until its run or publication
-        // names it.
+        // Tests may shorten the grace period of generations, because they have no concurrent readers.
+        // Artifacts keep their grace period. A second write renews an artifact only above some age, and
+        // nothing else protects the artifact until a run or a publication refers to it.
         let generations = sweep(cairn_faults::sweep_grace_ms().unwrap_or(grace_ms));
         let artifacts = sweep(grace_ms);
         Self { cluster, broker, generations, artifacts }
     }
 
-    /// Runs the steps until it is dropped. One replica at a time does this: see `OwnersWork`.
+    /// Runs the steps until the future is dropped. Only one replica does this at a time: see `OwnersWork`.
     pub(crate) async fn run(&self) {
         let config = &self.cluster.config.pipeline;
         let tick = Duration::from_millis(config.tick_ms);
@@ -77,14 +79,14 @@ impl Coordinator {
         Ok(relay(self.broker.as_ref(), self.cluster.runs.as_ref(), quiet_since_ms).await? as u64)
     }
 
-    /// The reconciler: jobs of runs without progress may be lost.
+    /// The reconciler sends the jobs of runs that make no progress again, because these jobs may be lost.
     async fn send_again(&self) -> Result<u64, StageError> {
         let (now_ms, after_ms) = (self.cluster.clock.now_ms(), self.cluster.config.pipeline.stalled_after_ms);
         send_again(self.broker.as_ref(), self.cluster.runs.as_ref(), now_ms, after_ms).await
     }
 
-    /// The reaper: a run without progress for hours no longer ends by itself. A run whose jobs all wait at
-    /// the broker (for a provider's quota, or behind other jobs) gets more time.
+    /// The reaper ends runs that have made no progress for hours. A run gets more time if all its jobs wait
+    /// at the broker, for a provider's quota or behind other jobs.
     async fn reap(&self) -> Result<u64, StageError> {
         let (now_ms, runs) = (self.cluster.clock.now_ms(), &self.cluster.runs);
         let after_ms = self.cluster.config.pipeline.reaped_after_ms;
@@ -118,7 +120,7 @@ impl Coordinator {
 
     async fn waits_at_the_broker(&self, run: RunId, held: &BTreeSet<StageName>) -> Result<bool, StageError> {
         match self.cluster.runs.ready(run).await {
-            // The repository was deleted meanwhile.
+            // The repository was deleted in the meantime.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
             open => {
                 let open = open?;
@@ -128,7 +130,7 @@ impl Coordinator {
     }
 }
 
-/// Repeats a step and counts its actions.
+/// Repeats a step at an interval, and counts its actions.
 pub(crate) async fn every<F>(pause: Duration, what: &str, step: impl Fn() -> F)
 where
     F: Future<Output = Result<u64, StageError>>,
@@ -145,14 +147,15 @@ where
 }
 
 /// Updates the catalogue from the organisations, and requests a sync of every repository of every tenant. Two
-/// ticks at once make one request. An organisation that cannot be listed stops no request.
+/// concurrent ticks make only one request. If an organisation cannot be listed, the syncs are still
+/// requested.
 pub async fn tick(config: ClusterConfig) -> anyhow::Result<()> {
     let cluster = Cluster::connect(config).await?;
     let discovered = discover_all(&cluster).await;
     let (mut num_asked, now_ms) = (0_u64, cluster.clock.now_ms());
     for repository in cluster.runs.all_repositories().await? {
         match cluster.runs.schedule(repository, now_ms).await {
-            // The repository was deleted meanwhile.
+            // The repository was deleted in the meantime.
             Err(error) if error.kind == ErrorKind::NotFound => {}
             asked => {
                 asked?;
@@ -160,11 +163,12 @@ pub async fn tick(config: ClusterConfig) -> anyhow::Result<()> {
             }
         }
     }
-    tracing::info!(num_asked, "repositories are to be synced");
+    tracing::info!(num_asked, "syncs were requested");
     discovered
 }
 
-/// The organisations of a cluster. A failed one stops no other, and is reported at the end.
+/// Updates the catalogue from all organisations. If one of them fails, the others are still listed, and the
+/// failure is reported at the end.
 async fn discover_all(cluster: &Cluster) -> anyhow::Result<()> {
     let (organisations, sources) = (&cluster.config.organisations, &cluster.operator.sources);
     let discovered = discover(organisations, sources, cluster.runs.clone(), Arc::clone(&cluster.clock)).await?;

@@ -10,18 +10,19 @@ use cairn_ports::Embedder;
 use cairn_telemetry::metrics::{Kind, Reading, export};
 use serde::Deserialize;
 
-/// All services of a cluster use the same model.
+/// The embedding model. All services of a cluster use the same model.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EmbeddingConfig {
-    /// The model that ships with Cairn: no key, no quota, any number of replicas.
+    /// The model that is part of Cairn. It needs no key, has no quota, and works with any number of replicas.
     #[default]
     Local,
-    /// A provider over HTTP.
+    /// A provider that is called over HTTP.
     Http {
         provider: Box<EmbeddingHttpConfig>,
-        /// One of `rabbitmq.topology.owned_keys`: only the embedder that owns the key calls the provider.
-        /// Without this setting all embedders call it; only TEI, which has no quota, allows that.
+        /// One of `rabbitmq.topology.owned_keys`. Only the embedder that owns the key calls the provider.
+        /// Without this setting, all embedders call the provider; this is permitted only for TEI, which has
+        /// no quota.
         key_name: Option<String>,
     },
 }
@@ -34,7 +35,8 @@ impl EmbeddingConfig {
         })
     }
 
-    /// `owned_keys` are the keys of the broker's topology, if it is configured.
+    /// The faults in these settings. `owned_keys` are the keys of the broker's topology, if the topology is
+    /// configured.
     pub(crate) fn faults(&self, owned_keys: Option<&[String]>) -> Vec<String> {
         let EmbeddingConfig::Http { provider, key_name } = self else { return Vec::new() };
         let mut faults = provider.validate(Share::Passages).err().map_or_else(Vec::new, |invalid| invalid.faults);
@@ -51,7 +53,7 @@ impl EmbeddingConfig {
     }
 }
 
-/// `share` is the part of the provider's quota that this process may use.
+/// Creates the embedder. `share` is the part of the provider's quota that this process may use.
 pub fn embedder(config: &EmbeddingConfig, share: Share) -> anyhow::Result<Arc<dyn Embedder>> {
     Ok(match config {
         EmbeddingConfig::Local => Arc::new(LocalEmbedder::shipped()?),
@@ -65,25 +67,25 @@ pub(crate) fn over_http(provider: &EmbeddingHttpConfig, share: Share) -> anyhow:
     Ok(embedder)
 }
 
-/// Adds the usage of the provider to the metrics of this process.
+/// Exports the counters of the embedder as metrics of this process.
 fn export_counters(embedder: &Arc<HttpEmbedder>) {
     const READINGS: [Reading; 16] = [
-        ("cairn_provider_calls_total", "Calls of the provider of embeddings, retries among them.", Kind::Counter),
+        ("cairn_provider_calls_total", "Calls to the provider of embeddings, including retries.", Kind::Counter),
         ("cairn_provider_texts_total", "Texts sent to the provider.", Kind::Counter),
-        ("cairn_provider_tokens_total", "Tokens, as the provider counted them.", Kind::Counter),
-        ("cairn_provider_throttled_total", "Answers 429.", Kind::Counter),
-        ("cairn_provider_retries_total", "Calls made again.", Kind::Counter),
+        ("cairn_provider_tokens_total", "Tokens that the provider counted.", Kind::Counter),
+        ("cairn_provider_throttled_total", "Answers with status 429.", Kind::Counter),
+        ("cairn_provider_retries_total", "Calls that were retries.", Kind::Counter),
         ("cairn_provider_failed_total", "Calls that failed.", Kind::Counter),
-        ("cairn_provider_invalid_total", "Answers that could not be right.", Kind::Counter),
-        ("cairn_provider_refused_total", "Answers that refused key, model or address.", Kind::Counter),
-        ("cairn_provider_split_total", "Batches that the provider called too large.", Kind::Counter),
+        ("cairn_provider_invalid_total", "Answers with invalid content.", Kind::Counter),
+        ("cairn_provider_refused_total", "Answers that refused the key, the model or the address.", Kind::Counter),
+        ("cairn_provider_split_total", "Batches that the provider rejected as too large.", Kind::Counter),
         ("cairn_provider_truncated_total", "Texts cut because they were too long.", Kind::Counter),
-        ("cairn_provider_breaker_opened_total", "How often the breaker opened.", Kind::Counter),
-        ("cairn_provider_waited_milliseconds_total", "Waits for the pace, over all calls.", Kind::Counter),
+        ("cairn_provider_breaker_opened_total", "Times that the breaker opened.", Kind::Counter),
+        ("cairn_provider_waited_milliseconds_total", "Total time that calls waited for the quota.", Kind::Counter),
         ("cairn_provider_calls_under_way", "Calls in progress.", Kind::Gauge),
-        ("cairn_provider_concurrency_limit", "Calls that may be in progress.", Kind::Gauge),
+        ("cairn_provider_concurrency_limit", "The maximum number of calls in progress.", Kind::Gauge),
         ("cairn_provider_is_broken", "1 while the breaker is open.", Kind::Gauge),
-        ("cairn_provider_throttled_for_milliseconds", "How long the provider wants no call.", Kind::Gauge),
+        ("cairn_provider_throttled_for_milliseconds", "Time until the provider accepts calls again.", Kind::Gauge),
     ];
     let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let embedder = Arc::clone(embedder);

@@ -1,4 +1,5 @@
-//! The sources of the cloner: under the operator's rules, with only its own clones on its disk.
+//! The sources of the cloner. They follow the operator's rules, and use no folder on disk except the cloner's
+//! own clones.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,19 +13,20 @@ use cairn_wire::RequestSettings;
 use crate::coordinator::every;
 use crate::{Cluster, isolation};
 
-/// The sources of a cluster.
+/// The Git sources of a cluster.
 pub fn sources(cluster: &Cluster) -> Arc<GitSources> {
     Arc::new(sources_below(&cluster.operator, cluster.cache_directory().join("clones")))
 }
 
-/// Removes clones of repositories that are no longer registered, from now on: a clone contains the texts that
-/// are redacted everywhere else. A recently opened clone stays for the time being.
+/// Starts a task that removes the clones of repositories that are no longer registered. A clone must not
+/// stay, because it contains texts that are redacted everywhere else. A recently opened clone is removed only
+/// later.
 pub fn sweep_clones(cluster: &Cluster, sources: &Arc<GitSources>) {
     if isolation::is_child() {
         return;
     }
     let config = &cluster.config.pipeline;
-    // Tests need not wait.
+    // Tests use a shorter time.
     let in_tests = cairn_faults::sweep_grace_ms();
     let duration = |ms: i64| Duration::from_millis(in_tests.unwrap_or(ms).max(1).unsigned_abs());
     let (grace, unused_for) = (duration(config.grace_ms), duration((config.longest_seconds * 1_000) as i64));
@@ -46,7 +48,7 @@ fn sources_below(operator: &Arc<Operator>, clones: PathBuf) -> GitSources {
     GitSources::new(GitSettings { clones, remotes, limits, reading_plan: Some(plan(operator)) })
 }
 
-/// The files of a tree on disk that may be opened. Sync applies the same rules again to the whole tree.
+/// Decides which files of a tree on disk may be opened. Sync applies the same rules again to the whole tree.
 fn plan(operator: &Arc<Operator>) -> Arc<ReadingPlan> {
     let operator = Arc::clone(operator);
     Arc::new(move |files| {

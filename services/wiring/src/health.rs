@@ -1,5 +1,5 @@
-//! Liveness, readiness and metrics over HTTP. Liveness checks no dependency, because a restart of this
-//! process does not repair another one.
+//! Serves liveness, readiness and metrics over HTTP. Liveness checks no dependency, because restarting this
+//! process would not repair a dependency.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,16 +18,17 @@ use cairn_telemetry::metrics::{BROKER_GAUGES, export};
 use crate::Probes;
 use crate::topology::TopologyGate;
 
-/// Returns the reasons why the process cannot work, one line each; empty if it can.
+/// Returns the reasons why the process cannot work, each on one line. The list is empty if the process can
+/// work.
 pub type Check = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
 
-/// The state behind the endpoints. They answer until the process ends, also while it drains: then monitoring
-/// needs them most.
+/// The state behind the endpoints. The endpoints answer until the process ends, also while it drains, because
+/// monitoring is most important then.
 #[derive(Clone)]
 pub struct Health {
-    /// `/healthz`: faults that only a restart repairs.
+    /// For `/healthz`: faults that only a restart repairs.
     alive: Check,
-    /// `/readyz`: reasons why the process should get no work now.
+    /// For `/readyz`: reasons why the process should not receive work at present.
     ready: Check,
     is_draining: Arc<AtomicBool>,
 }
@@ -37,15 +38,15 @@ impl Health {
         Self { alive, ready, is_draining: Arc::default() }
     }
 
-    /// The health of a process that needs only its stores.
+    /// The health of a process that depends only on its stores.
     pub fn of_stores(probes: &Probes) -> Self {
         let probes = probes.clone();
-        // A process that can listen is alive. A restart would not repair a store.
+        // This process is alive if it can answer. A restart would not repair a store.
         Self::new(Arc::new(Vec::new), Arc::new(move || probes.reasons()))
     }
 
-    /// The health of a process that works on jobs: it needs its broker, its stores, and the dependencies of
-    /// its stages.
+    /// The health of a process that processes jobs. It depends on its broker, its stores, and the
+    /// dependencies of its stages.
     pub(crate) fn of(
         broker: &Arc<RabbitMqBroker>,
         runner: &Arc<Runner<Metastore>>,
@@ -68,12 +69,12 @@ impl Health {
         Self::new(alive, ready)
     }
 
-    /// The process should get no more work: it ends when its jobs are done.
+    /// Reports from now on that the process should receive no more work. It ends when its jobs are done.
     pub fn drain(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
     }
 
-    /// A draining process has closed its connections. That is not a fault.
+    /// A draining process has closed its connections, which is not a fault.
     fn liveness(&self) -> Vec<String> {
         if self.is_draining.load(Ordering::Relaxed) { Vec::new() } else { (self.alive)() }
     }
@@ -95,12 +96,13 @@ impl Health {
         let listener = tokio::net::TcpListener::bind(address)
             .await
             .with_context(|| format!("cannot listen on {address} for health and metrics"))?;
-        tracing::info!(address = %listener.local_addr()?, "health and metrics");
+        tracing::info!(address = %listener.local_addr()?, "serving health and metrics");
         Ok(axum::serve(listener, self.router()).await?)
     }
 }
 
-/// The state of the connection to the broker, among the metrics of this process. A lost broker holds no jobs.
+/// Exports the state of the connection to the broker as metrics of this process. All these metrics are 0
+/// after the broker has been dropped.
 fn export_standing(broker: &Arc<RabbitMqBroker>) {
     let broker = Arc::downgrade(broker);
     export(&BROKER_GAUGES, move || {
@@ -115,11 +117,11 @@ fn export_standing(broker: &Arc<RabbitMqBroker>) {
     });
 }
 
-/// The faults of the connections to RabbitMQ.
+/// The faults of the connections to RabbitMQ, in the form in which liveness reports them.
 fn faults(broker: &RabbitMqBroker) -> Vec<String> {
     let faults = broker.health().faults;
     if faults.is_empty() {
-        return vec!["RabbitMQ: what watches over its connections does not run".to_owned()];
+        return vec!["RabbitMQ: the task that monitors the connections is not running".to_owned()];
     }
     faults.into_iter().map(|fault| format!("RabbitMQ: {fault}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Registering and syncing on request, by the operator's rules for every caller.
+//! Registers and syncs repositories on request. The operator's rules apply to every caller.
 
 use std::sync::Arc;
 
@@ -8,8 +8,9 @@ use cairn_git::{RemotePolicy, RemoteUrl, repository_name};
 use cairn_metastore::Metastore;
 use cairn_ports::Clock;
 
-/// Requests at the ledger of a cluster. An address must pass the rules for cloning before anything is
-/// written. Only the cloner can detect a name that resolves to a private address.
+/// Creates the port through which callers request indexing in the ledger of a cluster. An address is checked
+/// against the rules for cloning before anything is written. Only the cloner can detect that a name resolves
+/// to a private address.
 pub fn indexing(runs: &Arc<Metastore>, clock: &Arc<dyn Clock>, policy: RemotePolicy) -> LedgerIndexing {
     LedgerIndexing {
         catalogue: runs.clone(),
@@ -20,8 +21,8 @@ pub fn indexing(runs: &Arc<Metastore>, clock: &Arc<dyn Clock>, policy: RemotePol
     }
 }
 
-/// The source and the name of an address. A path of this machine is refused, whether it exists or not. A
-/// refusal does not repeat the address, because it may contain a credential.
+/// Turns an address into a source and a repository name. A path on this machine is refused, whether it exists
+/// or not. The refusal does not quote the address, because the address may contain a credential.
 pub fn remote(url: &str, policy: &RemotePolicy) -> Result<(Source, RepositoryName), String> {
     let url = RemoteUrl::parse(url, policy).map_err(|refusal| refusal.to_string())?;
     let source = Source::Url { url: url.as_str().to_owned() };

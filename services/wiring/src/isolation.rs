@@ -1,8 +1,8 @@
-//! Suspects run in a child: this program, with the same arguments and settings.
+//! Runs suspect jobs in a child process: this program, with the same arguments and settings.
 //!
-//! The child connects its own stores, builds the same workers, and runs the jobs that it reads from its
-//! standard input, one line each. It answers each with a line on its standard output. The end of its input
-//! ends it at once, so it never outlives its parent.
+//! The child connects to the stores, creates the same workers, and reads jobs from its standard input, one
+//! per line. It answers each job with one line on its standard output. It ends at once when its input ends,
+//! so it never outlives its parent.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -23,16 +23,16 @@ use tokio::sync::{Mutex, mpsc};
 
 use crate::{OwnersWork, Owning};
 
-/// Set in the environment of a child.
+/// This environment variable is set in a child.
 const CHILD: &str = "CAIRN_ISOLATED_WORKER";
-/// The kernel ends a child before its parent when memory runs out.
+/// When memory runs out, this score makes the kernel end the child before its parent.
 const FIRST_TO_BE_KILLED: &str = "1000";
-/// How long a child may take to connect.
+/// The time limit for a child to connect.
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
-/// The first line of a child: it has connected.
+/// The first line that a child prints, when it has connected.
 const READY: &str = "ready";
 
-/// Whether this process is the child of a worker.
+/// Whether this process is a child that runs suspects.
 pub(crate) fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
@@ -107,7 +107,7 @@ impl From<Failure> for StageError {
     }
 }
 
-/// The child of this process. It is started for the first suspect and kept for the next ones.
+/// The child of this process. It is started for the first suspect, and reused for later suspects.
 pub(crate) struct ChildProcess {
     command: std::sync::Mutex<Command>,
     running: Mutex<Option<Running>>,
@@ -120,7 +120,7 @@ struct Running {
 }
 
 impl ChildProcess {
-    /// A child that runs this program with the arguments of this process.
+    /// Describes a child that runs this program with the arguments of this process.
     pub(crate) fn of_this_program() -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("finding this program's own path")?;
         let mut command = Command::new(program);
@@ -151,13 +151,14 @@ impl ChildProcess {
 }
 
 fn not_started(reason: &str) -> StageError {
-    // The class `Busy`: the other jobs of the stage need no child and do not wait for one.
+    // The class is `Busy`, because the other jobs of the stage do not need the child and should not wait for
+    // it.
     let message = format!("no child process for a suspect: {reason}");
     StageError::new(FailureCode::Unavailable, ErrorClass::Busy, message)
 }
 
 impl Running {
-    /// `None` if the child has died.
+    /// Sends a job to the child and waits for the result. `None` if the child has died.
     async fn ask(&mut self, order: &Order) -> Option<Result<(), StageError>> {
         let line = serde_json::to_string(order).ok()? + "\n";
         self.orders.write_all(line.as_bytes()).await.ok()?;
@@ -167,7 +168,8 @@ impl Running {
     }
 
     async fn fate(mut self) -> String {
-        // Its output has ended, so it has too; if it has not, dropping it ends it.
+        // The output has ended, so normally the child has ended too. If it has not, dropping the handle kills
+        // it.
         match tokio::time::timeout(Duration::from_secs(1), self.child.wait()).await {
             Ok(Ok(status)) => status.to_string(),
             _ => "it closed its output".to_owned(),
@@ -179,7 +181,7 @@ impl Running {
 impl Isolation for ChildProcess {
     async fn attempt(&self, lane: Lane, job: &Job) -> Isolated {
         let mut kept = self.running.lock().await;
-        // Taken out while it works: if this future is dropped, so is the child.
+        // Taken out while the child works, so that the child is killed if this future is dropped.
         let mut running = match kept.take() {
             Some(running) => running,
             None => match self.start().await {
@@ -198,17 +200,17 @@ impl Isolation for ChildProcess {
     }
 }
 
-/// The child's side: runs the jobs of its input until that ends.
+/// The child's side: runs the jobs from its input until the input ends.
 pub(crate) async fn serve(
     runner: &Arc<Runner<Metastore>>,
     mut workers: Vec<Worker>,
     owners: Option<OwnersWork>,
 ) -> anyhow::Result<()> {
-    // A process may raise its own score without privileges. Without it, the kernel chooses by size.
+    // A process needs no privileges to raise its own score. If this fails, the kernel chooses by memory size.
     let _best_effort = std::fs::write("/proc/self/oom_score_adj", FIRST_TO_BE_KILLED);
     if let Some(owners) = owners {
         if let Owning::Provider(embedder) = &owners.owning {
-            // The parent owns the key, and makes no call for this job meanwhile.
+            // The parent owns the key, and makes no call for this job while the child works on it.
             embedder.take_over(|| true);
         }
         workers.extend(owners.workers);
@@ -216,7 +218,7 @@ pub(crate) async fn serve(
     let mut orders = orders();
     reply(READY)?;
     while let Some(line) = orders.recv().await {
-        let order: Order = serde_json::from_str(&line).context("an order that cannot be read")?;
+        let order: Order = serde_json::from_str(&line).context("cannot read an order")?;
         let job = Job::from_json(&order.job).map_err(anyhow::Error::msg)?;
         let lane = Lane::parse(&order.lane).context("an unknown lane")?;
         let worker = workers.iter().find(|worker| worker.stage() == job.stage()).context("no worker of its stage")?;
@@ -226,7 +228,7 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-/// The lines of the input. The end of the input ends the process at once, because the parent has ended.
+/// The lines of the input. When the input ends, the parent has ended, so the process exits at once.
 fn orders() -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
@@ -257,7 +259,7 @@ mod tests {
         Job::Sync(SyncJob { tenant: Tenant::local(), repository, request: 1 })
     }
 
-    /// A child that runs a shell script.
+    /// A child process that runs this shell script.
     fn child(script: &str) -> ChildProcess {
         let mut command = Command::new("sh");
         command.args(["-c", script]);

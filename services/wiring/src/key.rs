@@ -1,11 +1,12 @@
-//! A key has one owner at a time. Only the owner of a provider's key works on the stages that call the
-//! provider. Only the owner of the coordinator's key publishes generations and runs the coordinator's steps.
-//! The other replicas wait: they are connected, have no consumers of these stages, and make no call.
+//! The work that depends on the ownership of a key. A key has one owner at a time. Only the owner of a
+//! provider's key works on the stages that call the provider. Only the owner of the coordinator's key
+//! publishes generations and runs the coordinator's steps. The other replicas are on standby: they are
+//! connected, but have no consumers of these stages and make no calls.
 //!
-//! Invariant: a process has consumers of these stages only between winning the key and losing it. When the
-//! key is lost, handlers stop at once and their jobs go back to the queue. The consumers are released before
-//! the process requests the key again. The broker serves the next owner only after the earlier one has
-//! disconnected or has released the key.
+//! Invariant: a process has consumers of these stages only while it owns the key. When the process loses the
+//! key, its handlers stop at once and their jobs return to the queue. The process releases the consumers
+//! before it requests the key again. The broker gives the key to the next owner only after the earlier owner
+//! has disconnected or released the key.
 
 use std::sync::Arc;
 
@@ -21,32 +22,32 @@ use tokio::sync::watch;
 use crate::embedding::over_http;
 use crate::{Coordinator, EmbeddingConfig, Signals, embedder};
 
-/// The task of the owner in addition to its workers.
+/// The tasks of a key's owner, besides running its workers.
 #[derive(Clone)]
 pub enum Owning {
-    /// The provider is called with the key.
+    /// The owner calls the provider, using its quota.
     Provider(Arc<HttpEmbedder>),
     Coordinator(Arc<Coordinator>),
 }
 
-/// The work that only the owner of a key does.
+/// The work that only the owner of a key may do.
 pub struct OwnersWork {
-    /// One of `topology.owned_keys`, or the coordinator's.
+    /// One of `topology.owned_keys`, or the key of the coordinator.
     pub key: String,
     pub owning: Owning,
     pub workers: Vec<Worker>,
 }
 
 impl OwnersWork {
-    /// Works while this process owns the key. Returns when the broker is closed, or when the process drains
-    /// while it is in standby.
+    /// Waits for the key and works while this process owns it, repeatedly. Returns when the broker connection
+    /// is closed, or when the process drains while it is on standby.
     pub async fn run(
         self,
         broker: Arc<RabbitMqBroker>,
         runner: Arc<Runner<Metastore>>,
         mut signals: Signals,
     ) -> anyhow::Result<()> {
-        // The series exists from the start, also in a process that never owns the key.
+        // The time series must exist from the start, even if this process never owns the key.
         OWNED_KEYS.add(0);
         loop {
             tracing::info!(key = self.key, "on standby");
@@ -75,7 +76,8 @@ impl OwnersWork {
         let _owned = Owned::new(&self.key);
         let ownership = Arc::new(ownership);
         if let Owning::Provider(embedder) = &self.owning {
-            // The embedder checks before each call, and does not hold the key longer than this work lasts.
+            // The embedder checks the ownership before each call. It has only a weak reference, so it does
+            // not keep the key after this work has ended.
             let held = Arc::downgrade(&ownership);
             embedder.take_over(move || held.upgrade().is_some_and(|ownership| ownership.is_held()));
         }
@@ -102,7 +104,7 @@ impl OwnersWork {
 }
 
 impl Owning {
-    /// Never returns. A coordinator may be stopped between two of its steps, or within one.
+    /// Never returns. A coordinator may be stopped at any point, between two steps or within a step.
     async fn coordinate(&self) {
         if let Owning::Coordinator(coordinator) = self {
             coordinator.run().await;
@@ -111,7 +113,7 @@ impl Owning {
     }
 }
 
-/// Returns when the signal is true. Never returns if its sender is dropped.
+/// Returns when the signal becomes true. Never returns if the sender of the signal is dropped.
 async fn wait_for_signal(signal: &mut watch::Receiver<bool>) {
     if signal.wait_for(|is_time| *is_time).await.is_err() {
         std::future::pending::<()>().await;
@@ -125,7 +127,7 @@ enum Ended {
     Lost,
 }
 
-/// A key that this process owns, in logs and metrics.
+/// Counts and logs a key while this process owns it.
 struct Owned<'a>(&'a str);
 
 impl<'a> Owned<'a> {
@@ -143,10 +145,10 @@ impl Drop for Owned<'_> {
     }
 }
 
-/// The name of a key, and the work of its owner.
+/// The name of a key, and the tasks of its owner.
 type OwnedKey = (String, Owning);
 
-/// The embedder of passages, and the key that its process must own.
+/// The embedder for passages, and the key that the process must own to use it.
 pub fn passages(config: &EmbeddingConfig) -> anyhow::Result<(Arc<dyn Embedder>, Option<OwnedKey>)> {
     let EmbeddingConfig::Http { provider, key_name: Some(name) } = config else {
         return Ok((embedder(config, Share::Passages)?, None));

@@ -1,8 +1,9 @@
-//! The shared parts of a cluster's services: settings, connections, health, and the way from start to drain.
+//! The code that the services of a cluster share: settings, connections, health, and the steps from start to
+//! drain.
 //!
-//! A service's main reads its settings, connects through `Cluster`, and passes its workers to `Cluster::work`
-//! (or runs loops of its own). One file contains all settings, with a section for each dependency. A service
-//! reads the sections that it needs and reports a missing one.
+//! The `main` of a service reads the settings, connects through `Cluster`, and passes its workers to
+//! `Cluster::work` or runs its own loops. One file contains all settings, with one section for each
+//! dependency. A service reads the sections that it needs, and reports a missing section.
 
 mod cluster;
 mod config;

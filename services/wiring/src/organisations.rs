@@ -1,4 +1,4 @@
-//! Organisations whose repositories are registered automatically.
+//! Registers the repositories of organisations automatically.
 
 use std::sync::Arc;
 
@@ -13,30 +13,31 @@ use serde::Deserialize;
 
 use crate::remote;
 
-/// Log lines of one kind in one tick; the rest is counted.
+/// The maximum number of log lines of each kind in one tick. Further lines are only counted.
 const LOGGED: usize = 20;
 
-/// One entry of `[[organisations]]`.
+/// One entry of `[[organisations]]` in the settings.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OrganisationConfig {
-    /// The tenant of the repositories.
+    /// The tenant that owns the repositories.
     pub tenant: String,
     pub hosting: HostingConfig,
-    /// Names, or paths below the organisation, with wildcards. Empty means all.
+    /// The repositories to register: names, or paths below the organisation, with wildcards. If the list is
+    /// empty, all are registered.
     #[serde(default)]
     pub include: Vec<String>,
-    /// Overrides `include`.
+    /// The repositories not to register. Takes precedence over `include`.
     #[serde(default)]
     pub exclude: Vec<String>,
     #[serde(default)]
     pub include_archived: bool,
     #[serde(default)]
     pub include_forks: bool,
-    /// Deletes repositories that no longer exist, or that these settings no longer select.
+    /// Whether repositories are deleted that no longer exist, or that these settings no longer select.
     #[serde(default)]
     pub delete_vanished: bool,
-    /// If more repositories than this are missing at once, none is deleted.
+    /// If more repositories than this are missing at the same time, none of them is deleted.
     #[serde(default = "max_deletions")]
     pub max_deletions: usize,
 }
@@ -46,7 +47,7 @@ fn max_deletions() -> usize {
 }
 
 impl OrganisationConfig {
-    /// All faults, not only the first one.
+    /// All faults in these settings, not only the first fault.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = self.hosting.validate().err().map_or(Vec::new(), |invalid| invalid.faults);
         if self.tenant.is_empty() || self.tenant.chars().any(|sign| sign.is_control() || sign.is_whitespace()) {
@@ -78,8 +79,8 @@ impl OrganisationConfig {
     }
 }
 
-/// An organisation that cannot be queried: its token cannot be read, or its address is refused. Like an
-/// organisation that cannot be listed, it is reported as a separate failure, and the others are still listed.
+/// An organisation that cannot be queried, because its token cannot be read or its address is refused. This
+/// is reported as a failure of this organisation only, and the other organisations are still listed.
 struct Unusable {
     organisation: Organisation,
     faults: Vec<String>,
@@ -138,11 +139,11 @@ fn tell_changes(tenant: &str, organisation: &str, changes: &Changes) {
         tracing::info!(tenant, organisation, repository = now.as_str(), before = before.as_str(), "renamed");
     }
     for reason in changes.refused.iter().take(LOGGED) {
-        tracing::warn!(tenant, organisation, reason, "an entry of the list is not used");
+        tracing::warn!(tenant, organisation, reason, "an entry of the list is ignored");
     }
     for vanished in changes.vanished.iter().take(LOGGED) {
         let (repository, deleted) = (vanished.name.as_str(), vanished.is_deleted);
-        tracing::warn!(tenant, organisation, repository, deleted, "not on the list any more: {}", vanished.absence);
+        tracing::warn!(tenant, organisation, repository, deleted, "no longer on the list: {}", vanished.absence);
     }
     tracing::info!(
         tenant,

@@ -1,8 +1,9 @@
-//! Checks whether the stores of a process answer. Each store gets a small request at intervals, and the last
-//! result is kept, so that a readiness check never waits.
+//! Checks whether the stores of a process answer. Each store gets a small request at an interval, and the
+//! last result is stored, so that a readiness check never waits.
 //!
-//! A store counts as unavailable only after two failures in a row, so that a single failure removes no
-//! replica from service. One success makes it available again. Reports name the store, never its address.
+//! A store counts as unavailable only after two consecutive failures, so that a single failure takes no
+//! replica out of service. One success makes the store available again. Reports contain the name of the
+//! store, never its address.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,7 @@ use cairn_ports::ErrorKind;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 const EVERY: Duration = Duration::from_secs(2);
-/// A slower reply would delay callers as well.
+/// The time limit for a reply. If a store is slower, its callers are delayed too.
 const PATIENCE: Duration = Duration::from_secs(5);
 const FAILURES: u32 = 2;
 
@@ -21,7 +22,7 @@ const FAILURES: u32 = 2;
 pub struct Probes(Arc<Mutex<BTreeMap<&'static str, ProbeStatus>>>);
 
 impl Probes {
-    /// Checks the store until the process ends. A second probe with the same name replaces the first.
+    /// Probes the store until the process ends. A later probe with the same name replaces this probe.
     pub fn watch<F>(&self, store: &'static str, ask: impl Fn() -> F + Send + 'static)
     where
         F: Future<Output = Result<(), ErrorKind>> + Send,
@@ -42,7 +43,7 @@ impl Probes {
         });
     }
 
-    /// The reasons why the process cannot work: one line for each store that does not answer.
+    /// The reasons why the process cannot work, one line for each store that does not answer.
     pub fn reasons(&self) -> Vec<String> {
         let reason = |(store, status): (&&str, &ProbeStatus)| status.reason(store);
         self.statuses().iter().filter_map(reason).collect()
@@ -65,7 +66,7 @@ impl Probes {
     }
 }
 
-/// The recent replies of a store.
+/// The results of the recent probes of a store.
 #[derive(Default)]
 struct ProbeStatus {
     has_answered: bool,

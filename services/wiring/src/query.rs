@@ -1,4 +1,4 @@
-//! Settings of the query service.
+//! The settings of the query service.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -11,23 +11,24 @@ use serde::Deserialize;
 
 const KEY_BYTES: usize = 32;
 
-/// Section `[query]`.
+/// The section `[query]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueryConfig {
-    /// The address for questions, in plain HTTP: a proxy in front of it terminates TLS.
+    /// The address on which questions are accepted, over plain HTTP. A proxy in front of the service
+    /// terminates TLS.
     #[serde(default = "default_listen")]
     pub listen: SocketAddr,
-    /// A file with 64 hex digits, the same for every replica. With different keys, one replica cannot
-    /// continue another's pages.
+    /// A file with 64 hexadecimal digits. All replicas must have the same key; otherwise a replica cannot
+    /// continue the pages of another replica.
     pub cursor_key_file: PathBuf,
-    /// The maximum number of replicas. They share the part of a provider's quota that is reserved for
-    /// questions.
+    /// The maximum number of replicas. The replicas share that part of a provider's quota that is reserved
+    /// for questions.
     #[serde(default = "default_processes")]
     pub processes: u32,
     #[serde(default = "default_max_connections")]
     pub max_connections: usize,
-    /// Hosts, origins, limits.
+    /// Permitted hosts and origins, and limits.
     #[serde(default)]
     pub gateway: GatewayConfig,
 }
@@ -36,7 +37,7 @@ fn default_listen() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 8080))
 }
 
-/// The number of replicas, unless a setting gives it.
+/// The default number of replicas.
 pub const DEFAULT_PROCESSES: u32 = 4;
 
 fn default_processes() -> u32 {
@@ -57,7 +58,7 @@ impl QueryConfig {
         faults
     }
 
-    /// Reads the key that seals cursors.
+    /// Reads the key that encrypts cursors.
     pub fn cursor_key(&self) -> anyhow::Result<CursorKey> {
         let path = self.cursor_key_file.display();
         let text = fs::read_to_string(&self.cursor_key_file)

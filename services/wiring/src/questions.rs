@@ -1,4 +1,4 @@
-//! The searcher over a cluster's stores.
+//! Creates the searcher for the stores of a cluster.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use cairn_search::{Caller, CursorKey, SearchStores, Searcher};
 
 use crate::{Cluster, Stores};
 
-/// Answers the questions of `caller`. Replicas with the same key of cursors continue each other's pages.
+/// A searcher for the questions of `caller`. Replicas with the same cursor key can continue each other's
+/// pages.
 pub fn searcher(
     cluster: &Cluster,
     stores: &Stores,

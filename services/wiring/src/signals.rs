@@ -1,8 +1,8 @@
-//! The signals within a stopping process.
+//! The signals that a stopping process sends to its tasks.
 
 use tokio::sync::watch;
 
-/// The signals to a stopping process: first to take no more jobs, then to stop at once.
+/// The signals of a stopping process: first to take no more jobs, then to stop at once.
 pub struct Signals {
     pub draining: watch::Receiver<bool>,
     pub leaving: watch::Receiver<bool>,

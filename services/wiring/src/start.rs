@@ -1,4 +1,4 @@
-//! From the command line to the drain.
+//! Runs a service, from the command line to the drain.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::ClusterConfig;
 
-/// Asks the process to stop.
+/// The request to stop the process.
 pub struct Stop {
     terminate: Signal,
     interrupt: Signal,
@@ -22,8 +22,8 @@ impl Stop {
         Ok(Self { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
     }
 
-    /// Runs work that needs no drain. When the process is asked to stop, the work is stopped at any point,
-    /// and the next process continues it.
+    /// Runs work that needs no drain. If the process must stop, the work is dropped at any point, and the
+    /// next process continues it.
     pub async fn unless_asked<T>(&mut self, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
         tokio::select! {
             biased;
@@ -32,7 +32,7 @@ impl Stop {
         }
     }
 
-    /// Returns at SIGTERM or SIGINT.
+    /// Returns when the process receives SIGTERM or SIGINT.
     pub async fn asked(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
@@ -41,16 +41,18 @@ impl Stop {
     }
 }
 
-/// The arguments of every service.
+/// The command-line arguments of every service.
 #[derive(Parser, Debug)]
 #[command(version)]
 pub struct Arguments {
-    /// File with the settings of the cluster, in TOML. Variables `CAIRN__SECTION__KEY` override it.
+    /// The settings file of the cluster, in TOML. Environment variables `CAIRN__SECTION__KEY` override its
+    /// values.
     #[arg(long, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
 }
 
-/// Runs a service. `run` gets the settings and the signal to stop. An error is printed with its causes.
+/// Runs a service. `run` receives the settings and the stop signal. If it returns an error, the error and its
+/// causes are printed.
 pub fn start<F>(name: &str, file: Option<&Path>, run: impl FnOnce(ClusterConfig, Stop) -> F) -> ExitCode
 where
     F: Future<Output = anyhow::Result<()>>,
@@ -64,7 +66,7 @@ where
             config.validate()?;
             run(config, Stop::listen()?).await
         });
-        // Threads that still block had the time of the drain.
+        // Threads that are still blocked have already had the drain time to finish.
         runtime.shutdown_timeout(Duration::from_secs(1));
         outcome
     });

@@ -1,4 +1,4 @@
-//! Stores of chunks, vectors and names, for the services that write or read them.
+//! The stores of chunks, vectors and names, for the services that use them.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use cairn_vectors::DurableVectorCache;
 
 use crate::{Cluster, ClusterConfig};
 
-/// The stores in Qdrant, and the names in the artifacts.
+/// The stores in Qdrant, and the store of names, which uses artifacts.
 pub struct Stores {
     pub vectors: Arc<QdrantStore>,
     pub cache: Arc<dyn VectorCache>,
@@ -19,7 +19,7 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// Opens the stores of a model's vectors. Creates missing collections.
+    /// Opens the stores for the vectors of a model. Creates missing collections.
     pub async fn connect(cluster: &Cluster, model: &ModelId) -> anyhow::Result<Self> {
         let (vectors, cache) = collections(&cluster.config, model).await?;
         let vectors = Arc::new(vectors);
@@ -35,7 +35,7 @@ impl Stores {
         })
     }
 
-    /// Every store with generations.
+    /// All stores that contain generations.
     pub fn generations(&self, cluster: &Cluster) -> Vec<Arc<dyn Generations>> {
         vec![cluster.graph.clone(), self.vectors.clone(), self.names.clone()]
     }

@@ -1,5 +1,5 @@
-//! Waits until the broker has the complete topology. Nothing is consumed before that, so no message can be
-//! dropped on its way.
+//! Waits until the broker has the complete topology. No job is consumed before that, so no message can be
+//! lost because a queue or exchange is missing.
 
 use std::time::Duration;
 
@@ -8,24 +8,24 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 const EVERY: Duration = Duration::from_secs(1);
-/// A new connection is ready soon.
+/// The pause before the next check while the connection is being opened.
 const CONNECTING: Duration = Duration::from_millis(50);
 
-/// The missing parts of the topology, as readiness reports them. Empty after the topology was complete for
-/// the first time.
+/// The missing parts of the topology, which readiness reports. Always empty after the topology was complete
+/// for the first time.
 #[derive(Clone)]
 pub(crate) struct TopologyGate(watch::Sender<Vec<String>>);
 
 impl TopologyGate {
     pub(crate) fn new() -> Self {
-        Self(watch::Sender::new(vec!["RabbitMQ: its topology was not checked yet".to_owned()]))
+        Self(watch::Sender::new(vec!["RabbitMQ: the topology has not been checked yet".to_owned()]))
     }
 
     pub(crate) fn reasons(&self) -> Vec<String> {
         self.0.borrow().clone()
     }
 
-    /// Returns when nothing is missing. Logs each set of missing parts once.
+    /// Returns when nothing is missing. Logs each different set of missing parts once.
     pub(crate) async fn until_complete(&self, broker: &RabbitMqBroker) {
         loop {
             match broker.missing().await {
@@ -38,7 +38,7 @@ impl TopologyGate {
                     self.0.send_replace(vec![reason]);
                     sleep(EVERY).await;
                 }
-                // The connection reports its own faults.
+                // The connection itself reports this fault.
                 Err(_) => sleep(CONNECTING).await,
             }
         }

@@ -1,4 +1,4 @@
-//! The work of a process on jobs, from the first delivery to the drain.
+//! Processes jobs, from the first delivery to the drain.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,17 +14,17 @@ use crate::isolation::{self, ChildProcess};
 use crate::topology::TopologyGate;
 use crate::{Cluster, Health, OwnersWork, PipelineConfig, Signals, Stop};
 
-/// The time in which stopped handlers give back their jobs.
+/// The time limit for stopped handlers to return their jobs.
 const GIVE_BACK: Duration = Duration::from_secs(5);
 
 impl Cluster {
-    /// Works on jobs until the process is asked to stop. Then it takes no more jobs and finishes those in
+    /// Processes jobs until the process must stop. Then it takes no more jobs, and finishes the jobs in
     /// progress.
     pub async fn work(&self, broker: Arc<RabbitMqBroker>, workers: Vec<Worker>, stop: Stop) -> anyhow::Result<()> {
         self.work_and_own(broker, workers, None, stop).await
     }
 
-    /// Like `work`. The work of a key's owner is done while this process owns the key.
+    /// Like `work`. While this process owns a key, it also does the work of the owner.
     pub async fn work_and_own(
         &self,
         broker: Arc<RabbitMqBroker>,
@@ -83,7 +83,7 @@ impl Cluster {
         leave.send_replace(true);
         match tokio::time::timeout(GIVE_BACK, working).await {
             Ok(ended) => ended?,
-            // Jobs without an answer come back to the queue and count as unanswered.
+            // Jobs without an answer return to the queue, and count as unanswered.
             Err(_) => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! The workers of each stage, over a cluster's connections.
+//! Creates the workers of each stage, with the connections of a cluster.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use cairn_stages::{Embedding, Sync, SyncWorker, Toolchain};
 
 use crate::{Cluster, Stores};
 
-/// sync: fetches repositories, takes the inventory, redacts and packs, begins runs.
+/// The stage sync: fetches repositories, takes the inventory, redacts and packs texts, and begins runs.
 pub fn syncing(cluster: &Cluster, sources: Arc<GitSources>) -> anyhow::Result<Vec<Worker>> {
     let sync = Sync {
         artifacts: Arc::clone(&cluster.artifacts),
@@ -35,35 +35,35 @@ pub fn syncing(cluster: &Cluster, sources: Arc<GitSources>) -> anyhow::Result<Ve
     Ok(vec![Worker::Sync(Arc::new(worker))])
 }
 
-/// parse: in children that run `program` with the argument `worker`.
+/// The stage parse. It runs in child processes, which run `program` with the argument `worker`.
 pub fn parsing(cluster: &Cluster, program: PathBuf, worker: &str) -> Vec<Worker> {
     let parser = Arc::new(ChildParser::new(program, vec![worker.to_owned()]));
     vec![Worker::Stage(cluster.stages().parse(parser))]
 }
 
-/// embed and embed_patterns: the stages that call the model.
+/// The stages embed and embed_patterns, which call the model.
 pub fn embedding(cluster: &Cluster, stores: &Stores, embedder: Arc<dyn Embedder>) -> Vec<Worker> {
     let embedding = Embedding::new(Arc::clone(&stores.cache), embedder, stores.vector_store());
     cluster.stages().embed(embedding).map(Worker::Stage).into()
 }
 
-/// retire: ends the chunks of removed paths.
+/// The stage retire, which marks the chunks of removed paths as ended.
 pub fn retiring(cluster: &Cluster, stores: &Stores) -> Vec<Worker> {
     vec![Worker::Stage(cluster.stages().retire(stores.vector_store()))]
 }
 
-/// link: nodes, edges and names.
+/// The stage link, which writes nodes, edges and names.
 pub fn linking(cluster: &Cluster) -> Vec<Worker> {
     let names = Arc::new(cairn_names::NameIndex::new(Arc::clone(&cluster.blobs)));
     vec![Worker::Stage(cluster.stages().link(names))]
 }
 
-/// aggregate: patterns.
+/// The stage aggregate, which finds patterns.
 pub fn aggregating(cluster: &Cluster) -> Vec<Worker> {
     vec![Worker::Stage(cluster.stages().aggregate())]
 }
 
-/// publish: the transaction at the end of a run.
+/// The stage publish, which ends a run with a transaction.
 pub fn publishing(cluster: &Cluster) -> anyhow::Result<Vec<Worker>> {
     let model = cluster.config.embedding.model_id()?.name;
     Ok(vec![Worker::Stage(cluster.stages().publish(&model))])

@@ -1,4 +1,5 @@
-//! A broker with faults: jobs arrive late, in any order, more than once, or never if they were not confirmed.
+//! A broker with faults. Jobs arrive late, in any order, or more than once. Jobs that were not confirmed may
+//! never arrive.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,7 +11,7 @@ use cairn_wire::Job;
 use crate::mutants::Mutant;
 use crate::world::World;
 
-/// Publishes jobs. After an error, some of them may have been published.
+/// Publishes jobs. If it returns an error, some of the jobs may have been published.
 pub async fn publish(world: &Arc<World>, jobs: Vec<Job>) -> Result<(), BrokerError> {
     let schedule = world.schedule();
     schedule.step().await;
@@ -51,7 +52,8 @@ fn enqueue(world: &Arc<World>, job: Job, num_failed_attempts: u32, after_ms: u64
     });
 }
 
-/// A delivery to a worker. If the worker ends without an answer, the delivery returns.
+/// A delivery that a worker has received but not answered. If the worker ends without an answer, the delivery
+/// returns to the queue.
 struct Unanswered {
     world: Arc<World>,
     delivery: Option<Delivery>,
@@ -80,7 +82,7 @@ impl Drop for Unanswered {
     }
 }
 
-/// Hands a delivery to the runner, and settles it as the runner decides.
+/// Gives a delivery to the runner, and settles the delivery as the runner decides.
 async fn handle(world: &Arc<World>, unanswered: &mut Unanswered) {
     let Some(delivery) = unanswered.delivery.clone() else { return };
     if world.environment.has(Mutant::AckBeforeWrite) {
@@ -90,7 +92,7 @@ async fn handle(world: &Arc<World>, unanswered: &mut Unanswered) {
     unanswered.answer(&settlement);
 }
 
-/// An acknowledged job needs no further delivery: its part or its run has ended.
+/// Checks that an acknowledged job needs no further delivery, because its part or its run has ended.
 fn check_acknowledged(world: &World, job: &Job) {
     let Job::Part(job) = job else { return };
     let Some(run) = world.environment.memory.run(job.run) else { return };

@@ -1,8 +1,9 @@
-//! Cloners: each takes the lease, reads the source for a while, and begins a run.
+//! Cloners. Each cloner takes the lease, reads the source for some time, and begins a run.
 //!
-//! `Sync` reads trees on threads and sleeps on tokio's clock, so this file repeats its order of calls: lease,
-//! check that the sync is still requested, view, source, begin, answer, release the lease. A heartbeat
-//! without an answer ends the sync.
+//! The production `Sync` cannot run here, because it reads trees on threads and sleeps on tokio's clock. So
+//! this file repeats the order of its calls: take the lease, check that the sync is still requested, read the
+//! view and the source, begin the run, answer, release the lease. If a heartbeat gets no answer, the sync
+//! ends.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub async fn sync(world: &Arc<World>, job: &SyncJob) -> Result<(), StageError> {
     }
     let lease = match world.runs.lease(job.repository, world.now(), LEASE_MS).await {
         Ok(lease) => lease,
-        // Another cloner holds the lease; the request is dispatched again if that cloner fails.
+        // Another cloner has the lease. The request is dispatched again if that cloner fails.
         Err(LedgerError { kind: ErrorKind::Conflict | ErrorKind::NotFound, .. }) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
@@ -33,14 +34,14 @@ pub async fn sync(world: &Arc<World>, job: &SyncJob) -> Result<(), StageError> {
     world.schedule().trace(|| format!("gives back {:?}: {}", holder.lease.epoch, given_back.is_ok()));
     match synced {
         Ok(()) => Ok(world.runs.answer(job.repository, job.request, None, world.now()).await?),
-        // Another cloner was faster. Its result may be older than the request, so the request stays.
+        // Another cloner was faster. Its result may be older than the request, so the request stays pending.
         Err(error) if error.code == FailureCode::Conflict || error.code == FailureCode::NotFound => Ok(()),
         Err(error) if error.class == ErrorClass::Cancelled => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Answers a request that failed; the message contains the time when the attempt began.
+/// Answers a request whose sync failed. The message contains the time when the attempt began.
 pub async fn failed(world: &Arc<World>, job: &SyncJob, code: &str, began_at_ms: i64) -> Result<(), LedgerError> {
     let failure = Some((code.to_owned(), began_at_ms.to_string()));
     world.runs.answer(job.repository, job.request, failure, world.now()).await
@@ -91,7 +92,7 @@ impl Holder<'_> {
         Ok(())
     }
 
-    /// Takes as long as a large repository can, and renews the lease meanwhile.
+    /// Takes as long as a large repository may take, and renews the lease meanwhile.
     async fn pack(&mut self) -> Result<(), StageError> {
         let schedule = self.world.schedule();
         for _ in 0..schedule.random(6) {

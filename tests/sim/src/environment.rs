@@ -1,5 +1,5 @@
 //! The environment of all actors: the store of run documents behind a network that loses answers, two stores
-//! of records, and the history that observes both.
+//! of records, and the history that observes them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,7 +19,7 @@ pub struct Environment {
     pub schedule: Arc<Schedule>,
     pub mutant: Option<Mutant>,
     pub memory: MemoryRuns,
-    /// The stores of chunks and of the graph.
+    /// The store of chunks and the store of the graph.
     pub rows: [Mutex<Rows>; 2],
     history: Mutex<History>,
 }
@@ -42,7 +42,7 @@ impl Environment {
         self.rows[number].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks that a reader would now see the whole published generation in both stores, and nothing else.
+    /// Checks that a reader would now see exactly the published generation in both stores.
     pub fn check(&self, repository: RepositoryId) {
         let view = self.memory.head().view();
         let expected: Content = {
@@ -98,7 +98,7 @@ impl Environment {
         answer
     }
 
-    /// The command as a store with a planted bug receives it.
+    /// Returns the command as the store receives it if the planted bug changes it.
     fn mutated(&self, command: &Command) -> Command {
         match (self.mutant, command) {
             (Some(Mutant::NoEpochCheck), Command::Begin { repository, beginning, details }) => {
@@ -122,7 +122,8 @@ impl Environment {
         }
     }
 
-    /// The network between an actor and the store of run documents, in both directions.
+    /// The network between an actor and the store of run documents, in either direction. It may lose the
+    /// message.
     async fn way(&self, operation: &'static str) -> Result<(), RunDocumentsError> {
         self.schedule.step().await;
         if self.schedule.chance(self.schedule.faults().lost_answers) {
@@ -141,7 +142,7 @@ fn describe(command: &Command) -> String {
     }
 }
 
-/// The store of run documents behind the network.
+/// The store of run documents, accessed over the network.
 pub struct Remote(pub Arc<Environment>);
 
 #[async_trait]

@@ -1,8 +1,9 @@
-//! The history of one run of the simulation, as an observer records it, and the events that must never
+//! The history of one simulation, as an observer records it, and the checks for events that must never
 //! happen.
 //!
-//! It receives each applied command with its answer. It knows nothing of the decisions of the production
-//! code: it keeps sets of parts, lease numbers and the order of publications once more, in the simplest way.
+//! The history receives each applied command with its answer. It does not use the decisions of the production
+//! code. Instead, it records the sets of parts, the lease numbers and the order of publications again, in the
+//! simplest way.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ pub struct History {
     repositories: BTreeMap<RepositoryId, RepositoryHistory>,
     last_generation: u64,
     last_seq: u64,
-    /// Counts commands, so that *before* and *after* differ within a millisecond.
+    /// The number of commands. It gives an order to commands within the same millisecond.
     pub num_changes: u64,
     pub num_published: u64,
     pub num_aborted: u64,
@@ -38,16 +39,17 @@ struct RunHistory {
 
 #[derive(Default)]
 struct RepositoryHistory {
-    /// The number of the newest lease, and the numbers of all leases.
+    /// The number of the newest lease, followed by the numbers of all leases.
     epoch: u64,
     epochs: BTreeSet<u64>,
-    /// When the source was read for the newest run, or for the newest sync without a run.
+    /// The time when the source was read for the newest run, or for the newest sync that needed no run.
     read_at_ms: i64,
-    /// The request was cancelled, and no request has followed.
+    /// Whether the request was cancelled and no later request exists.
     is_cancelled: bool,
-    /// By request number, the time of the latest request with that number.
+    /// The time of the latest request with each request number.
     asked_at_ms: BTreeMap<u64, i64>,
-    /// The content published at each seq, and after how many changes; none after a deletion.
+    /// For each seq, the published generation and the number of changes at that time. The generation is None
+    /// after a deletion.
     visible: Vec<(PublishedSeq, Option<GenerationId>, u64)>,
 }
 
@@ -68,13 +70,13 @@ impl History {
         key
     }
 
-    /// A sync found that the published generation equals the source that it read.
+    /// Records that a sync found no difference between the published generation and the source that it read.
     pub fn unchanged(&mut self, repository: RepositoryId, read_at_ms: i64) {
         let history = self.repositories.entry(repository).or_default();
         history.read_at_ms = history.read_at_ms.max(read_at_ms);
     }
 
-    /// The content that a run's generation shows after its publication.
+    /// The content of a run's generation after its publication.
     pub fn content(&self, generation: GenerationId) -> Content {
         let run = &self.runs[&generation];
         let lost = |file: &u32| {
@@ -85,12 +87,12 @@ impl History {
         run.plan.content.iter().filter(|(file, _)| !lost(file)).map(|(file, version)| (*file, *version)).collect()
     }
 
-    /// The content that is published now.
+    /// The generation that is published now.
     pub fn published(&self, repository: RepositoryId) -> Option<GenerationId> {
         self.repositories.get(&repository)?.visible.last()?.1
     }
 
-    /// The content that a view of that seq sees, if the view was taken after that many changes.
+    /// The generation that a view of this seq shows, if the view was taken when there were `after` changes.
     pub fn published_at(&self, repository: RepositoryId, seq: PublishedSeq, after: u64) -> Option<GenerationId> {
         let history = self.repositories.get(&repository)?;
         let deleted = |(at, generation, change): &(PublishedSeq, Option<GenerationId>, u64)| {
@@ -107,7 +109,7 @@ impl History {
         visible.iter().any(|(_, generation, at)| generation.is_none() && *at > change)
     }
 
-    /// Checks the result of a command. The error names the violation.
+    /// Records a command with its answer, and checks the result. The error describes the violation.
     pub fn observe(&mut self, command: &Command, answer: &CommandReply, now_ms: i64) -> Checked {
         self.num_changes += 1;
         match (command, answer) {
@@ -137,11 +139,12 @@ impl History {
         }
     }
 
-    /// A request is answered: `cleared` is the request number that is no longer pending.
+    /// Records and checks that a request is answered. `cleared` is the number of the request that is no
+    /// longer pending.
     pub fn answered(&mut self, repository: RepositoryId, cleared: u64, failure: Option<&str>) -> Checked {
         let history = self.repositories.entry(repository).or_default();
         let asked_at_ms = history.asked_at_ms.get(&cleared).copied().unwrap_or_default();
-        // A failure report contains the time when its attempt began.
+        // The message of a failed sync is the time when its attempt began.
         let done_at_ms = failure.map_or(history.read_at_ms, |began| began.parse().unwrap_or_default());
         ensure(done_at_ms >= asked_at_ms, || {
             format!(
@@ -229,7 +232,7 @@ impl History {
 
     fn deletion(&mut self, repository: RepositoryId, generation: GenerationId) -> Checked {
         if generation.0 <= self.last_generation {
-            // The repository is deleted.
+            // The repository was already deleted.
             return Ok(());
         }
         self.allotted(generation)?;

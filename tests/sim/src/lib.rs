@@ -1,17 +1,20 @@
-//! A seeded simulation of runs: ledger, barrier, lease, visibility, abort, sweep, deletion, re-adding,
-//! limiter.
+//! A seeded simulation of runs. It covers the ledger, the barrier, the lease, visibility, abort, sweep,
+//! deletion, registering again, and the limiter.
 //!
-//! One seed is one run of a small world in which everything can fail. Processes die or stop for a while
-//! between any two steps. Answers are lost. Jobs arrive twice, late or never. Users delete, register again
-//! and cancel at any time. Then all faults end, and the index must become correct within a bounded time.
+//! One seed is one simulation of a small world in which everything can fail. Processes die or stop for some
+//! time between any two steps. Answers are lost. Jobs arrive twice, late or never. Users delete repositories,
+//! register them again, and cancel syncs at any time. Then all faults end, and the index must become correct
+//! within a limited time.
 //!
 //! The production code makes the decisions: `Command::apply` behind `cairn_metastore::Metastore`,
 //! `Registry::view`, `View::sees`, `Staging::may_retire`, `Sweep::generations`, `while_active`, `settlement`,
-//! `Limiter`. The simulation cannot drive the runner and the sync, because they wait on tokio's clock.
-//! Therefore `worker` and `cloner` repeat the order of their calls, and nothing else.
+//! `Limiter`. The simulation cannot drive the production runner and sync, because they wait on tokio's clock.
+//! Therefore `worker` and `cloner` repeat the order of the calls that the runner and the sync make, and
+//! nothing else.
 //!
-//! `history` contains the invariants and knows none of that code. They are checked after every command and
-//! write, by slow readers, and at the end. A `Mutant` is a bug that at least one seed must show.
+//! `history` contains the invariants and uses none of the production code. The invariants are checked after
+//! every command and write, by slow readers, and at the end. A `Mutant` is a planted bug that at least one
+//! seed must reveal.
 
 mod broker;
 mod cloner;
@@ -34,7 +37,7 @@ mod world;
 pub use mutants::Mutant;
 pub use run::{RunSummary, run};
 
-/// The first seed that shows a violation, and the violation.
+/// Returns the first seed that shows a violation, with the violation.
 pub fn first_violation(seeds: impl IntoIterator<Item = u64>, mutant: Option<Mutant>) -> Option<(u64, String)> {
     seeds.into_iter().find_map(|seed| Some((seed, run(seed, mutant, false).violation?)))
 }

@@ -1,4 +1,4 @@
-//! Runs seeds, replays one seed, or plants a bug and prints the first seed that catches it.
+//! Runs many seeds, replays one seed, or plants a bug and prints the first seed that reveals it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -10,19 +10,19 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(about = "A seeded simulation of runs, over the production state machines")]
 struct Arguments {
-    /// Number of seeds.
+    /// The number of seeds to run.
     #[arg(long, default_value_t = 1000)]
     seeds: u64,
-    /// First seed.
+    /// The first seed.
     #[arg(long, default_value_t = 0)]
     from: u64,
-    /// Replays this seed.
+    /// Replay only this seed.
     #[arg(long)]
     seed: Option<u64>,
-    /// Prints each step of the replayed seed.
+    /// Print each step of the replayed seed.
     #[arg(long, requires = "seed")]
     trace: bool,
-    /// Plants a bug, and searches for a seed that catches it.
+    /// Plant a bug, and search for a seed that reveals it.
     #[arg(long, value_parser = Mutant::parse)]
     mutant: Option<Mutant>,
 }
@@ -57,7 +57,7 @@ fn catch(mutant: Mutant, mut seeds: std::ops::Range<u64>) -> Result<()> {
     Ok(())
 }
 
-/// Runs are independent, so every core takes the next seed.
+/// Simulations are independent, so each core takes the next seed.
 fn search(from: u64, seeds: u64) -> Result<()> {
     let began_at = Instant::now();
     let (next, until) = (AtomicU64::new(from), from + seeds);

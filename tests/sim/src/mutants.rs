@@ -1,8 +1,8 @@
-//! Bugs to plant. For each of them at least one seed must show a violation.
+//! Bugs that can be planted. For each bug, at least one seed must show a violation.
 //!
-//! Each mutant changes a wrapper around the production code so that it behaves as if the code had the bug.
-//! The production code itself is not changed. `tests/mutants` plants the bugs of the same names in the
-//! production code.
+//! Each mutant changes a wrapper around the production code, so that the simulation behaves as if the code
+//! had the bug. The production code itself is not changed. `tests/mutants` plants bugs with the same names in
+//! the production code.
 //!
 //! | bug | planted in |
 //! |---|---|
@@ -37,31 +37,33 @@ macro_rules! mutants {
 }
 
 mutants! {
-    /// `begin` accepts the epoch of any caller.
+    /// `begin` accepts an outdated lease epoch.
     NoEpochCheck = "no-epoch-check",
-    /// An end that is reported twice counts twice.
+    /// If the end of a part is reported twice, it is counted twice.
     CounterInsteadOfSet = "counter-instead-of-set",
-    /// Staging overwrites an existing record, with the mark that ended it.
+    /// Staging overwrites an existing record, including the mark that ended the record.
     UpsertAfterRetire = "late-upsert-after-retire",
-    /// A sweep removes every record that ended up to the newest generation, instead of the listed ones.
+    /// A sweep removes all records that ended at or before the newest generation, instead of the listed
+    /// records.
     SweepByRange = "sweep-by-range",
-    /// An aborted generation is forgotten when it is listed, not when it is swept.
+    /// An aborted generation is forgotten when it is listed for the sweep, instead of after it was swept.
     UnhideBeforeSweep = "unhide-before-sweep",
-    /// A view is made of two reads.
+    /// A view is composed of two separate reads.
     ViewReadApart = "next-gen-and-hidden-read-apart",
-    /// A cloner that has lost its lease takes it again and continues with the data it has read.
+    /// A cloner that has lost its lease takes a new lease, and continues with the data that it has already
+    /// read.
     LeaseLostInMidRun = "lease-lost-in-mid-run",
-    /// Retiring overwrites any other mark.
+    /// Retiring overwrites a mark that another generation has set.
     RetireOverPublished = "retire-overwrites-a-published-mark",
-    /// A store ignores generations when it answers.
+    /// A store does not filter by generation when it answers.
     ViewFilterDropped = "view-filter-dropped",
     /// A delivery is acknowledged before its work is done.
     AckBeforeWrite = "ack-before-write",
-    /// A publication may be written long after its own timestamp.
+    /// A publication may be written long after its timestamp.
     PublishingTakesItsTime = "publishing-takes-its-time",
-    /// Cancelling clears the request and leaves the lease with its holder.
+    /// Cancelling removes the request, but does not take the lease away from its holder.
     CancelledSyncGoesOn = "cancelled-sync-goes-on",
-    /// A new owner of a key ignores the usage of its predecessor.
+    /// A new owner of a key ignores the quota that the previous owner has used.
     QuotaForgotten = "quota-forgotten-by-a-new-owner",
 }
 

@@ -1,8 +1,8 @@
-//! Embedders that share a provider's key: one owner at a time, whose limiter decides, and a standby that
-//! takes over.
+//! Embedders that share a provider's key. One embedder owns the key at a time, and its limiter decides; a
+//! standby takes over.
 //!
-//! The provider counts each call at some time between its start and its end, and checks every window of a
-//! minute.
+//! The provider counts each call at a random time between its start and its end. At the end, every window of
+//! one minute is checked.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::schedule::{START_MS, Schedule};
 
 const WINDOW_MS: i64 = 60_000;
 const LASTS_MS: i64 = 12 * WINDOW_MS;
-/// The usage of the tighter limit while work is always waiting.
+/// The minimum usage of the tighter limit while work is always waiting.
 const LEAST_USED_PERCENT: u64 = 85;
 
 struct Key {
@@ -27,10 +27,10 @@ struct Key {
 
 struct State {
     limiter: Limiter,
-    /// Counts owners: the knowledge of a former owner is void.
+    /// The number of the present owner. Calls and reservations of earlier owners are ignored.
     owner: u64,
     owned_since_ms: i64,
-    /// The calls that the provider counted: time and number of tokens.
+    /// The calls that the provider has counted, each with its time and its number of tokens.
     seen: Vec<(i64, u64)>,
 }
 
@@ -60,7 +60,7 @@ pub fn start(schedule: &Arc<Schedule>, mutant: Option<Mutant>) {
     schedule.spawn(async move { own.audit().await });
 }
 
-/// An embedder that always has a call to make.
+/// Simulates an embedder that always has a call to make.
 async fn embed(key: &Arc<Key>) {
     while key.schedule.now() < START_MS + LASTS_MS {
         let class = if key.schedule.random(4) == 0 { Class::Questions } else { Class::Passages };
@@ -70,7 +70,7 @@ async fn embed(key: &Arc<Key>) {
             Err(until) => {
                 let now_ms = key.schedule.now() - START_MS;
                 let wait_ms = until.as_micros().div_ceil(1000) as i64 - now_ms;
-                // Another call may end meanwhile.
+                // The wait is limited, because another call may end in the meantime.
                 key.schedule.sleep(wait_ms.clamp(1, 500) as u64).await;
             }
         }
@@ -108,7 +108,7 @@ impl Key {
         let counted_after_ms = self.schedule.random(length_ms + 1);
         self.schedule.sleep(counted_after_ms).await;
         let is_owner = self.with(|state| state.owner == owner);
-        // A call of an owner that has died was counted before its death, or not at all.
+        // If the owner died before this moment, the provider does not count its call.
         if is_owner {
             let at_ms = self.schedule.now();
             self.with(|state| state.seen.push((at_ms, tokens)));
@@ -157,7 +157,7 @@ impl Key {
         self.check_use(&seen, owned_since_ms);
     }
 
-    /// Only the last windows, which had one owner.
+    /// Checks the usage of the last windows, in which the owner did not change.
     fn check_use(&self, seen: &[(i64, u64)], owned_since_ms: i64) {
         let from_ms = (owned_since_ms + 3 * WINDOW_MS).max(START_MS + WINDOW_MS);
         let num_windows = ((START_MS + LASTS_MS - from_ms) / WINDOW_MS).max(0) as u64;

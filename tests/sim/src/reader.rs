@@ -1,4 +1,5 @@
-//! Readers: they take a view, or a view by its seq as a cursor does, and read both stores over several steps.
+//! Readers. They take a new view, or the view of an earlier seq as a cursor does, and read both stores in
+//! several steps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,13 +12,13 @@ use crate::environment::Remote;
 use crate::mutants::Mutant;
 use crate::world::World;
 
-/// The lifetime of a page's cursor; less than the grace before sweeping.
+/// The lifetime of a cursor, which is shorter than the grace period before sweeping.
 const CURSOR_LIVES_MS: i64 = 600_000;
 
-/// A view, and when it was taken.
+/// A view, with the number of changes when it was taken.
 struct Taken {
     view: View,
-    /// The least number of changes before the view was taken.
+    /// The number of changes just before the view was taken.
     after: u64,
 }
 
@@ -44,7 +45,7 @@ pub async fn read(world: Arc<World>) {
                 Err(_) => continue,
             },
         };
-        // Before anything is published, no answer has a second page.
+        // Before the first publication, no answer has a second page, so no cursor exists.
         if view.seq > PublishedSeq(0) {
             cursors.insert(view.seq, until_ms.max(cursors.get(&view.seq).copied().unwrap_or_default()));
         }
@@ -66,7 +67,7 @@ async fn take(world: &Arc<World>) -> Result<View, CatalogueError> {
     Ok(View { next_gen, seq: then.seq, ..first })
 }
 
-/// Reads the repository under the view from one store after the other, and compares it with the published
+/// Reads the repository under the view from each store in turn, and compares the result with the published
 /// content.
 async fn question(world: &Arc<World>, taken: &Taken, repository: RepositoryId, until_ms: i64) {
     let Taken { view, after } = taken;

@@ -1,4 +1,4 @@
-//! The stores of records behind a network: writes, sweeps, and planted bugs.
+//! The stores of records behind a network: their writes and sweeps, and planted bugs in them.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::environment::Environment;
 use crate::mutants::Mutant;
 use crate::rows::Rows;
 
-/// A write that a handler sends to a store.
+/// A write that a handler sends to a store of records.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Write {
     Insert { file: u32, version: u64 },
     Retire { file: u32 },
 }
 
-/// One of the two stores.
+/// One of the two stores of records.
 #[derive(Clone)]
 pub struct Records {
     pub environment: Arc<Environment>,

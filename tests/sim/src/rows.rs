@@ -1,8 +1,8 @@
-//! The rows of a store of records with intervals, of the simplest kind that keeps the contract of staging,
-//! reading and sweeping.
+//! The rows of a store of records with intervals. This is the simplest implementation that satisfies the
+//! contract of staging, reading and sweeping.
 //!
-//! It represents Qdrant and Neo4j, whose adapters keep the same contract in the conformance suites: staging
-//! only inserts, retiring asks `Staging::may_retire`, reading asks `View::sees`.
+//! It represents Qdrant and Neo4j. The conformance suites check that their adapters satisfy the same
+//! contract: staging only inserts, retiring uses `Staging::may_retire`, and reading uses `View::sees`.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ pub struct Row {
     pub gen_to: GenerationId,
 }
 
-/// Keyed by repository, file and `gen_from`.
+/// The rows by repository, file and `gen_from`.
 #[derive(Default)]
 pub struct Rows(pub BTreeMap<(RepositoryId, u32, GenerationId), Row>);
 
-/// The visible versions of each file: exactly one if no invariant is violated.
+/// The visible versions of each file. Without a violation, each file has exactly one visible version.
 #[derive(PartialEq, Debug, Default)]
 pub struct Seen(pub BTreeMap<u32, Vec<u64>>);
 
@@ -33,7 +33,7 @@ impl Seen {
         self.0.len() == content.len() && self.0.iter().zip(content).all(same)
     }
 
-    /// Only records of the generation, although some may be missing.
+    /// Whether all visible records belong to this content. Some records of the content may be missing.
     pub fn is_within(&self, content: &Content) -> bool {
         self.0.iter().all(|(file, versions)| content.get(file).is_some_and(|version| versions.as_slice() == [*version]))
     }

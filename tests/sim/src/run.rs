@@ -1,4 +1,5 @@
-//! One run: actors over the production code, faults for a while, then healing, and the final invariants.
+//! Runs one seed: actors use the production code while faults happen, then the faults end, and the final
+//! invariants are checked.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,10 +10,11 @@ use crate::world::World;
 use crate::{quota, reader, runner, scheduler, users};
 
 const MINUTE_MS: i64 = 60_000;
-/// After healing, all work must end within this time: longer than the whole retry ladder and two graces.
+/// The time limit for completing all work after the faults end. It is longer than all retry delays and two
+/// grace periods together.
 const QUIET_WITHIN_MS: i64 = 8 * 60 * MINUTE_MS;
 
-/// The result of a run.
+/// The result of one simulation.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RunSummary {
     pub violation: Option<String>,
@@ -23,7 +25,7 @@ pub struct RunSummary {
     pub num_answers: u64,
 }
 
-/// Runs a seed to its end.
+/// Runs the simulation of one seed to its end.
 pub fn run(seed: u64, mutant: Option<Mutant>, is_traced: bool) -> RunSummary {
     let world = World::new(seed, mutant, is_traced, |world, delivery| Box::pin(runner::handle(world, delivery)));
     Run(Arc::clone(&world)).live();
@@ -76,13 +78,13 @@ impl Run {
         }
     }
 
-    /// From here on, no fault happens, and the effects of earlier faults must disappear.
+    /// Ends all faults. From now on, the effects of earlier faults must disappear.
     fn heal(&self) {
         let schedule = self.0.schedule();
         schedule.trace(|| "healed".to_owned());
         schedule.set_faults(Faults { latency_ms: 20, ..Faults::default() });
         self.0.is_healed.store(true, Ordering::Relaxed);
-        // Stopped processes wake first.
+        // Waits first until the stopped processes have continued.
         schedule.run_until(self.0.now() + 15 * MINUTE_MS);
         self.wait_until_quiet();
         let world = Arc::clone(&self.0);
@@ -93,7 +95,7 @@ impl Run {
 
     fn wait_until_quiet(&self) {
         let until_ms = self.0.now() + QUIET_WITHIN_MS;
-        // A request that is made now is not yet visible.
+        // A request that has just been sent is not visible yet.
         self.0.schedule().run_until(self.0.now() + MINUTE_MS);
         while self.0.schedule().violation().is_none() {
             let Some(noise) = self.noise() else { return };
@@ -104,7 +106,7 @@ impl Run {
         }
     }
 
-    /// The work that is left, if any.
+    /// Describes the remaining work; None if no work remains.
     fn noise(&self) -> Option<String> {
         let registry = self.0.environment.memory.head();
         if !registry.unpublished.is_empty() || !registry.deletions.is_empty() {

@@ -1,6 +1,6 @@
-//! The runner's order for a delivery: work, then answer.
+//! Repeats the order in which the runner handles a delivery: work, then answer.
 //!
-//! The pipeline's own `settlement` decides how a failed job is settled.
+//! The production function `settlement` decides how a failed job is settled.
 
 use std::sync::Arc;
 use std::time::Duration;

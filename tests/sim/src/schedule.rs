@@ -1,8 +1,8 @@
-//! Simulated time, random numbers and crashes. Tasks are futures. Time jumps to the moment at which the next
-//! task wakes. All random numbers come from one seed.
+//! Simulated time, random numbers and crashes. Tasks are futures. The time jumps to the moment when the next
+//! task wakes. All random numbers are derived from one seed.
 //!
-//! One thread polls one future at a time, and a task yields only where it sleeps. So a run is a function of
-//! its seed.
+//! A single thread polls one future at a time, and a task yields only when it sleeps. So the seed determines
+//! the whole simulation.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -16,25 +16,25 @@ use cairn_ports::Clock;
 
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The start of a run, in milliseconds since 1970.
+/// The time at which a simulation starts, in milliseconds since 1970.
 pub const START_MS: i64 = 1_000_000_000;
 
-/// The rates of faults; drawn from the seed, so that some seeds see only one kind of fault.
+/// The rates of faults. They are drawn from the seed, so that some seeds have only one kind of fault.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Faults {
-    /// Per thousand steps: the process ends.
+    /// Per thousand steps: how often the process ends.
     pub deaths: u64,
-    /// Per thousand steps: the process stops for up to ten minutes.
+    /// Per thousand steps: how often the process stops for up to ten minutes.
     pub stalls: u64,
-    /// Per thousand calls: the answer is lost, whether or not the call was carried out.
+    /// Per thousand calls: how often the answer is lost, whether or not the call was carried out.
     pub lost_answers: u64,
-    /// Per thousand jobs: the job is delivered more than once.
+    /// Per thousand jobs: how often a job is delivered more than once.
     pub duplicates: u64,
-    /// Per thousand jobs: the job is lost and not confirmed.
+    /// Per thousand jobs: how often a job is lost and not confirmed.
     pub lost_jobs: u64,
-    /// Per thousand parts: the part cannot be parsed.
+    /// Per thousand parts: how often a part cannot be parsed.
     pub poison: u64,
-    /// The longest duration of a call.
+    /// The maximum duration of a call.
     pub latency_ms: u64,
 }
 
@@ -82,7 +82,7 @@ impl Schedule {
         self.lock().now_ms
     }
 
-    /// From 0 to `below`, exclusive (SplitMix64).
+    /// A random number from 0 to `below`, exclusive (SplitMix64).
     pub fn random(&self, below: u64) -> u64 {
         let mut state = self.lock();
         state.random = state.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -117,13 +117,13 @@ impl Schedule {
         Sleep { schedule: Arc::clone(self), at_ms, is_set: false }
     }
 
-    /// The duration of a message's transport.
+    /// Sleeps for the time that a message takes to arrive.
     pub fn latency(self: &Arc<Self>) -> Sleep {
         let longest = self.faults().latency_ms.max(2);
         self.sleep(self.random(longest))
     }
 
-    /// A point between two steps of a process, where it may be slow, stop for long, or end.
+    /// A point between two steps of a process. Here the process may be slow, stop for a long time, or end.
     pub async fn step(self: &Arc<Self>) {
         let faults = self.faults();
         if self.chance(faults.deaths) {
@@ -146,7 +146,7 @@ impl Schedule {
         std::future::pending::<()>().await;
     }
 
-    /// Runs every task that wakes before that time.
+    /// Runs all tasks that wake before this time.
     pub fn run_until(&self, until_ms: i64) {
         while let Some((id, mut task)) = self.next(until_ms) {
             let ended = task.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
@@ -154,7 +154,7 @@ impl Schedule {
             if ended || state.dead.remove(&id) {
                 state.tasks.remove(&id);
                 drop(state);
-                // The resources of a dead process are released here, which may spawn tasks.
+                // This releases the resources of a dead process, which may spawn tasks.
                 drop(task);
             } else {
                 state.tasks.insert(id, Some(task));
@@ -184,7 +184,7 @@ impl Schedule {
         }
     }
 
-    /// Keeps the first violation and ends the run.
+    /// Records the first violation, and ends the simulation.
     pub fn violate(&self, what: impl Into<String>) {
         let what = what.into();
         self.trace(|| format!("VIOLATION: {what}"));
@@ -209,7 +209,7 @@ impl Schedule {
         self.lock().trace.take().unwrap_or_default()
     }
 
-    /// Ends every task, so that its resources are released.
+    /// Ends all tasks, so that their resources are released.
     pub fn end(&self) {
         let tasks = std::mem::take(&mut self.lock().tasks);
         drop(tasks);
@@ -250,7 +250,7 @@ impl Future for Sleep {
     }
 }
 
-/// The simulated clock, as a port for the stages.
+/// The simulated clock, as an implementation of the port `Clock` for the stages.
 pub struct SimulatedClock(pub Arc<Schedule>);
 
 impl Clock for SimulatedClock {

@@ -1,7 +1,7 @@
-//! The scheduler's loops: dispatch, outbox, reconciler, reaper, sweeper. Each may die and restart, and two of
-//! a kind may run at once.
+//! The loops of the scheduler: dispatch, outbox, reconciler, reaper and sweeper. Each loop may die and
+//! restart, and some run twice at the same time.
 //!
-//! Sweeping is the production stage itself, interrupted between any two of its steps.
+//! The sweeper uses the production stage itself, which may be interrupted between any two steps.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -38,17 +38,17 @@ pub const ALL: &[Loop] = &[
     |world| Box::pin(sweep(world)),
 ];
 
-/// Syncs and runs in progress at a time.
+/// The maximum number of syncs and runs in progress at a time.
 const IN_FLIGHT: usize = 2;
-/// A request that no worker takes is dispatched again after this time.
+/// A request that no worker has started is dispatched again after this time.
 const AGAIN_AFTER_MS: i64 = 120_000;
-/// A run with progress since then has a process that publishes its jobs.
+/// If a run has made progress within this time, a worker is still publishing its jobs.
 const QUIET_MS: i64 = 4_000;
 const STALLED_AFTER_MS: i64 = 600_000;
-/// A run without progress for longer is ended as failed.
+/// A run that makes no progress for longer than this is ended as failed.
 const LONGEST_STANDSTILL_MS: i64 = 3 * 3_600_000;
 
-/// The pause between two rounds; it is longer after healing.
+/// Sleeps between two rounds; the pause is longer after the faults have ended.
 async fn pause(world: &World, ms: u64) {
     let ms = if world.is_healed() { 4 * ms } else { ms };
     world.schedule().sleep(ms / 2 + world.schedule().random(ms)).await;
@@ -119,7 +119,7 @@ async fn sweep(world: Arc<World>) {
     }
 }
 
-/// The catalogue, as a sweep uses it.
+/// The catalogue in the form that the sweep uses.
 struct Sweeping(Arc<World>);
 
 #[async_trait]
@@ -148,7 +148,7 @@ impl CatalogueSweep for Sweeping {
     }
 }
 
-/// Vectors have no generations; the sweep ignores patterns.
+/// An empty cache of vectors. Vectors have no generations, so the simulation does not need them.
 struct NoVectors;
 
 #[async_trait]

@@ -1,20 +1,20 @@
-//! Repositories at their source, and the run that a sync makes of one.
+//! The content of repositories at their source, and the plan that a sync creates from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{ArtifactRef, PartId, StageName};
 
-/// The version of each file.
+/// The files of a repository, with the version of each file.
 pub type Content = BTreeMap<u32, u64>;
 
-/// The source that a sync read, and the resulting work.
+/// The source that a sync has read, and the work that results from it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
     pub read_at_ms: i64,
-    /// The lease under which it was read.
+    /// The epoch of the lease under which the source was read.
     pub epoch: u64,
     pub content: Content,
-    /// The files of each pack; each pack has a parse part and an embed part.
+    /// The files of each pack. Each pack has a parse part and an embed part.
     pub packs: Vec<Vec<u32>>,
     pub gone: Vec<u32>,
 }
@@ -29,7 +29,7 @@ impl Plan {
         parts
     }
 
-    /// The difference from the published content; none if nothing is to be done.
+    /// Compares the source with the published content. None if there is nothing to do.
     pub fn new(published: &Manifest, content: Content, read_at_ms: i64, epoch: u64) -> Option<Self> {
         let is_new = |(file, version): &(&u32, &u64)| published.content.get(*file) != Some(*version);
         let changed: Vec<u32> = content.iter().filter(is_new).map(|(file, _)| *file).collect();
@@ -42,7 +42,7 @@ impl Plan {
     }
 }
 
-/// The content of a published generation; failed files are missing and tried again.
+/// The content of a published generation. Files that failed are missing, and the next sync tries them again.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Manifest {
     pub is_some: bool,

@@ -1,4 +1,4 @@
-//! Users, who push, request, delete, register again and cancel.
+//! Users who push changes, request syncs, delete repositories, register them again, and cancel syncs.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use cairn_ports::{Catalogue, Ledger, LedgerRead, Requests};
 use crate::world::World;
 
 const FILES: u64 = 6;
-/// The sender sets the time of a command. A command that arrives later than this would end cursors early,
-/// because the grace exceeds the lifetime of a cursor by only this time.
+/// The maximum time between sending a command and its arrival. The sender sets the time of a command, and the
+/// grace period exceeds the lifetime of a cursor by only this time. If a command arrived later, cursors would
+/// end too early.
 const LONGEST_REQUEST_MS: i64 = 300_000;
 
 pub fn start(world: &Arc<World>) {
@@ -42,7 +43,7 @@ async fn live(world: Arc<World>, name: RepositoryName) {
     }
 }
 
-/// Every version of a file is a new number.
+/// Changes some files. Every new version of a file is a new random number.
 fn push(world: &World, name: &RepositoryName) {
     let schedule = world.schedule();
     let mut sources = world.sources();
@@ -62,7 +63,7 @@ async fn register(world: &Arc<World>, name: &RepositoryName) {
         return;
     }
     let own = (Arc::clone(world), name.clone());
-    // Each command is sent from a separate machine, which may die like any other.
+    // Each command is sent by a separate process, which may die like any other process.
     world.schedule().spawn(async move { own.0.register(&own.1).await });
     world.schedule().sleep(20_000).await;
 }
@@ -91,7 +92,7 @@ async fn delete(world: &Arc<World>, name: &RepositoryName) {
 async fn cancel(world: &Arc<World>, name: &RepositoryName) {
     let (own, id) = (Arc::clone(world), world.id(name));
     world.schedule().spawn(async move {
-        // The runs that are to begin come first, so that earlier runs count as unfinished.
+        // The request is cancelled first, so that no run can begin after the unfinished runs were read.
         if own.runs.cancel(&[id], "by a person", own.now()).await.is_err() {
             return;
         }
@@ -102,7 +103,7 @@ async fn cancel(world: &Arc<World>, name: &RepositoryName) {
     });
 }
 
-/// After healing, requests a sync of every existing repository once more.
+/// Requests a sync of every existing repository once more, after the faults have ended.
 pub async fn ask_all(world: &Arc<World>) {
     for name in &world.names {
         let _deleted = world.runs.ask(world.id(name), Lane::Bulk, false, world.now()).await;

@@ -1,8 +1,9 @@
-//! Workers of parts.
+//! Workers that process parts.
 //!
-//! The runner waits on tokio's clock, so this file repeats its order: check that the run is active, work
-//! while it is, end the part, publish the next parts, answer. A worker may end or stop between any two of
-//! these steps. Its earlier writes still arrive at a store, but it sends nothing after its deadline.
+//! The production runner waits on tokio's clock, so this file repeats the order of its steps. A worker checks
+//! that the run is active, works while it is active, ends the part, publishes the next parts, and answers. It
+//! may end or stop between any two of these steps. Writes that it has already sent still arrive at a store,
+//! but after its deadline it sends no more writes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,7 @@ use crate::world::World;
 
 const DEADLINE: Duration = Duration::from_secs(300);
 const LONGEST: Duration = Duration::from_secs(1200);
-/// A write arrives within this time, or never.
+/// The maximum time between sending a write and its arrival.
 const LONGEST_WAY_MS: u64 = 20_000;
 
 pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
@@ -48,7 +49,7 @@ pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
     }
 }
 
-/// The status of a part that a run still waits for.
+/// The status of a part if the run is active and the part has not ended; None otherwise.
 async fn active(world: &Arc<World>, job: &PartJob) -> Result<Option<PartStatus>, StageError> {
     match world.runs.part_status(job.run, job.part).await {
         Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
@@ -56,7 +57,8 @@ async fn active(world: &Arc<World>, job: &PartJob) -> Result<Option<PartStatus>,
     }
 }
 
-/// Abandons a part: files that cannot be parsed are listed; a part of another stage fails the run.
+/// Abandons a part. In the stage parse, the files of the part are listed as failed. In any other stage, the
+/// run fails.
 pub async fn failed(world: &Arc<World>, job: &PartJob, code: String, message: String) -> Result<(), StageError> {
     if job.part.stage == StageName::Parse {
         return end(world, job, PartEnd::Failed { code, message }).await;
@@ -64,7 +66,7 @@ pub async fn failed(world: &Arc<World>, job: &PartJob, code: String, message: St
     over(world.runs.abort(job.run, RunState::Failed, &message, world.now()).await)
 }
 
-/// Another process has ended the run.
+/// Ignores the error if another process has already ended the run.
 fn over(outcome: Result<(), LedgerError>) -> Result<(), StageError> {
     match outcome {
         Err(error) if !matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => Err(error.into()),
@@ -78,7 +80,7 @@ async fn end(world: &Arc<World>, job: &PartJob, end: PartEnd) -> Result<(), Stag
         Err(error) => return over(Err(error)),
     };
     let jobs: Vec<Job> = next.iter().map(|part| Job::Part(PartJob { part: *part, ..job.clone() })).collect();
-    // Jobs that were not published are in the outbox.
+    // If the jobs cannot be published, they stay in the outbox.
     if !jobs.is_empty() && broker::publish(world, jobs).await.is_ok() {
         let _published_again = world.runs.sent(job.run, &next).await;
     }
@@ -112,7 +114,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// The files of packs that could not be parsed.
+    /// The files in packs that could not be parsed.
     async fn failed_files(&self) -> Result<Vec<u32>, StageError> {
         let parts = self.world.runs.parts(self.task.run).await?;
         let failed = parts.into_iter().filter(|part| matches!(part.end, Some(PartEnd::Failed { .. })));
@@ -120,7 +122,7 @@ impl Part<'_> {
         Ok(packs.flat_map(|number| self.plan.packs[number].clone()).collect())
     }
 
-    /// Compares the files with those of the previous generation, and stages the changes.
+    /// Compares the files with those of the published generation, and stages the differences.
     async fn stage(&self, store: usize, files: Vec<u32>) -> Result<(), StageError> {
         let (run, failed) = (self.task.run, self.failed_files().await?);
         let view = self.world.runs.view().await?;
@@ -141,7 +143,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// Sends a write and waits until the store has it.
+    /// Sends a write, and waits until the store has received it.
     async fn write(&self, store: usize, write: Write) -> Result<(), StageError> {
         let schedule = self.world.schedule();
         schedule.step().await;
@@ -177,7 +179,7 @@ impl Part<'_> {
             model: String::new(),
         };
         if self.world.environment.has(Mutant::PublishingTakesItsTime) {
-            // Otherwise this happens too seldom for a few seeds to catch it.
+            // Without this delay, the case would be too rare for a small number of seeds.
             let schedule = self.world.schedule();
             schedule.sleep(schedule.random(LONGEST.as_millis() as u64)).await;
         }
@@ -185,7 +187,7 @@ impl Part<'_> {
         self.check_published(PartId { stage: StageName::Publish, number: 0 })
     }
 
-    /// Checks that an acknowledged write is in the store.
+    /// Checks that after an acknowledged publication, the publish part has ended in the store.
     fn check_published(&self, part: PartId) -> Result<(), StageError> {
         let run = self.world.environment.memory.run(self.task.run);
         let is_open =

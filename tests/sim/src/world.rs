@@ -16,7 +16,7 @@ use crate::mutants::Mutant;
 use crate::schedule::{Schedule, Task};
 use crate::source::{Content, Manifest};
 
-/// A handler of deliveries. The broker calls it through the world, because its work publishes jobs.
+/// A handler of deliveries. The broker calls it through the world, because the handler itself publishes jobs.
 pub type Runner = fn(Arc<World>, Delivery) -> Pin<Box<dyn Future<Output = Settlement> + Send>>;
 
 pub struct World {
@@ -26,12 +26,12 @@ pub struct World {
     pub names: Vec<RepositoryName>,
     sources: Mutex<BTreeMap<RepositoryId, Content>>,
     manifests: Mutex<BTreeMap<String, Manifest>>,
-    /// Messages without an answer.
+    /// The number of messages without an answer.
     pub num_jobs: AtomicUsize,
     pub num_answers: AtomicUsize,
     pub is_healed: AtomicBool,
     pub is_over: AtomicBool,
-    /// Works on a delivery, and returns how to settle it.
+    /// Processes a delivery, and returns how to settle it.
     pub runner: Runner,
 }
 
@@ -96,7 +96,7 @@ impl World {
         RepositoryRecord::new(Tenant::local(), name.clone(), source)
     }
 
-    /// A process that restarts whenever it ends.
+    /// Runs a process, and restarts it whenever it ends.
     pub fn supervise<F: Future<Output = ()> + Send + 'static>(self: &Arc<Self>, start: fn(Arc<World>) -> F) {
         let boxed: Arc<dyn Fn(Arc<World>) -> Task + Send + Sync> = Arc::new(move |world| Box::pin(start(world)));
         supervise(self, boxed);

@@ -1,4 +1,4 @@
-//! Some hundred seeds without a violation, and every planted bug caught.
+//! Checks that some hundred seeds show no violation, and that every planted bug is revealed.
 
 use cairn_sim::{Mutant, first_violation, run};
 

@@ -1,4 +1,4 @@
-//! Settings that a call to index gives: what they change, and what is refused.
+//! Tests the settings that a call to index may contain: what they change, and which values are refused.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ async fn invalid_settings_are_refused_before_writing() -> Result<()> {
         ensure!(expect.iter().all(|part| error.message.contains(part)), "{error:?}");
     }
     ensure!(service.registered().await?.is_empty());
-    // The same holds for a registered repository.
+    // The same values are refused for a registered repository.
     service.call(including(&["*.py"], Some(4096))).await?;
     let before = service.registered().await?;
     for (call, _) in refused {
@@ -37,7 +37,7 @@ async fn invalid_settings_are_refused_before_writing() -> Result<()> {
     Ok(())
 }
 
-/// A call for the shop that gives `include_patterns`.
+/// A call to index the repository `SHOP` with these `include_patterns`.
 fn including(include: &[&str], max_file_size: Option<u64>) -> IndexCall {
     let include_patterns = Some(include.iter().map(ToString::to_string).collect());
     IndexCall { target: SHOP.to_owned(), include_patterns, max_file_size, ..IndexCall::default() }
@@ -56,14 +56,14 @@ async fn last_call_that_gives_a_field_sets_it() -> Result<()> {
     let first = service.call(including(&["*.py"], Some(4096))).await?;
     service.index(SHOP).await?;
     expect(&["*.py"], &[], Some(4096)).await?;
-    // The work of the first request is in progress, so each change requests a sync after it.
+    // The sync of the first request has started, so a change of the settings must request another sync.
     let id = service.registered().await?[0].id;
     service.runs.dispatch(1, 2_000, 60_000).await?;
     let second = service.call(including(&["*.go"], None)).await?;
     ensure!(second.request > first.request, "the running sync with the old patterns serves the change");
     expect(&["*.go"], &[], Some(4096)).await?;
     ensure!(service.runs.asked(id, second.request.context("no request")?).await?.is_some());
-    // By its name, and only the other list.
+    // This call gives the repository's name instead of its address, and only `exclude_patterns`.
     let exclude_patterns = Some(vec!["docs/**".to_owned()]);
     let call = IndexCall { target: "shop".to_owned(), exclude_patterns, ..IndexCall::default() };
     service.call(call).await?;
@@ -86,7 +86,7 @@ async fn caller_cannot_change_hidden_repository() -> Result<()> {
     Ok(())
 }
 
-/// Lets other calls read before each change.
+/// Yields before each change, so that a concurrent call can read the old state first.
 struct YieldingRuns(MemoryRuns);
 
 #[async_trait]
@@ -121,7 +121,7 @@ impl RunDocuments for YieldingRuns {
     }
 }
 
-/// Two calls that give different fields at the same time both count.
+/// Two concurrent calls change different fields; both changes must be stored.
 #[tokio::test]
 async fn changes_at_the_same_time_are_both_kept() -> Result<()> {
     let service = Service::over(Arc::new(YieldingRuns(MemoryRuns::new())), &["*"]).await?;
@@ -137,7 +137,7 @@ async fn changes_at_the_same_time_are_both_kept() -> Result<()> {
     Ok(())
 }
 
-/// An entry of an operator's list keeps the fields that it does not give, and is checked like a call.
+/// An entry of an operator's list changes only the fields that it contains, and is validated like a call.
 #[tokio::test]
 async fn list_of_an_operator_changes_given_fields_only() -> Result<()> {
     let service = Service::of(&["*"]).await?;

@@ -1,4 +1,4 @@
-//! `docs/cluster.toml` contains every setting with its default, and nothing else.
+//! Checks that `docs/cluster.toml` contains every setting with its default value, and no other settings.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use toml::{Table, Value};
 
 const FILE: &str = include_str!("../../../../docs/cluster.toml");
 const VARIANT: &str = "# Variant: ";
-/// A name that no setting has.
+/// A name that is not a setting.
 const STRANGER: &str = "stranger";
-/// Selects the variant of a section; it is not a setting itself.
+/// The key that selects the variant of a section. It is not a setting itself.
 const KIND: &str = "kind";
-/// The only key of a reference to a secret, which has no fields.
+/// The keys of a reference to a secret. Such a reference has exactly one key.
 const REFERENCES: [&str; 3] = ["env", "file", "value"];
-/// Settings whose values are examples: the default is empty, or depends on other settings.
+/// Settings whose values in the file are examples, because the default is empty or depends on other settings.
 const EXAMPLES: &[&str] = &[
     "operator",
     "cache_directory",
@@ -51,7 +51,7 @@ const EXAMPLES: &[&str] = &[
     "organisations.hosting.clone_host",
 ];
 
-/// A part of the file. Lines that start with `#` and no blank become settings.
+/// Uncomments the settings: lines that start with `#` without a following blank.
 fn uncommented(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix('#') {
         Some(setting) if !setting.starts_with(' ') => setting.to_owned(),
@@ -60,7 +60,7 @@ fn uncommented(text: &str) -> String {
     text.lines().map(|text| line(text) + "\n").collect()
 }
 
-/// The file without variants, and each variant with its name.
+/// The file without the variants, and each variant with its name.
 fn parts() -> (String, Vec<(String, String)>) {
     let (mut base, mut variants) = (String::new(), Vec::<(String, String)>::new());
     for paragraph in FILE.split("\n\n") {
@@ -78,7 +78,7 @@ fn table(text: &str) -> Result<Table> {
     text.parse().with_context(|| text.to_owned())
 }
 
-/// All settings, with the shipped model and with each other variant.
+/// The complete settings: with the local model, and with each variant.
 fn complete() -> Result<Vec<(String, Table)>> {
     let (base, variants) = parts();
     let base = table(&uncommented(&base))?;
@@ -111,7 +111,7 @@ fn file_is_valid_in_every_variant() -> Result<()> {
 
 #[test]
 fn file_contains_every_setting() -> Result<()> {
-    // The first variant has all settings of a provider; the others differ in values.
+    // The first variant has all settings of a provider. The other variants differ only in values.
     let mut num_settings = 0;
     for (name, settings) in complete()?.into_iter().take(2) {
         let mut sections = Vec::new();
@@ -142,7 +142,7 @@ fn values_are_defaults_or_examples() -> Result<()> {
             let name = path.join(".");
             let mut without = settings.clone();
             at_mut(&mut without, &section).remove(key);
-            // A required setting has no default.
+            // A required setting has no default, so the settings cannot be read without it.
             let Ok(config) = read(&without) else { continue };
             let is_example = EXAMPLES.contains(&name.as_str()) || at(&settings, &section)[key].is_table();
             ensure!(is_example || format!("{config:?}") == whole, "`{name}` is not what it is by default");
@@ -151,7 +151,7 @@ fn values_are_defaults_or_examples() -> Result<()> {
     Ok(())
 }
 
-/// The paths of all sections. In a list of sections, the first represents all.
+/// The paths of all sections. For a list of sections, only the first section is listed.
 fn sections_of(table: &Table, path: &mut Vec<String>, sections: &mut Vec<Vec<String>>) {
     sections.push(path.clone());
     for (key, value) in table {
@@ -184,8 +184,8 @@ fn at_mut<'a>(settings: &'a mut Table, section: &[String]) -> &'a mut Table {
     })
 }
 
-/// The fields of a section, as the refusal of an unknown field lists them; `None` for a section that accepts
-/// any key, or no key.
+/// The fields of a section, read from the error about an unknown field. `None` if the section accepts any key
+/// or no key.
 fn fields_of(settings: &Table, section: &[String]) -> Result<Option<BTreeSet<String>>> {
     let mut with_stranger = settings.clone();
     at_mut(&mut with_stranger, section).insert(STRANGER.to_owned(), Value::from(0));

@@ -1,4 +1,4 @@
-//! Three embedders share one key: one of them works, and when it is disconnected, the next one takes over.
+//! Three embedders share one key. One of them works; when it is disconnected, another embedder takes over.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use crate::replica::{Cluster, Replica};
 const PARTS: u32 = 120;
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// The consumers that were observed while the parts were in progress.
+/// The observations of the test while the parts were in progress.
 #[derive(Default)]
 struct Seen {
-    /// The consumers of one queue at one time.
+    /// The largest number of consumers that one queue had at one time.
     most: u64,
     owners: Vec<usize>,
 }
@@ -52,11 +52,11 @@ async fn one_embedder_calls_at_a_time() -> Result<()> {
             break;
         }
         let owner = seen.owners.last().copied();
-        // The disconnected embedder reconnects while another one works, and waits for the key.
+        // The disconnected embedder may reconnect once another embedder works. It must then wait for the key.
         if let Some(before) = cut_off.take_if(|before| owner != Some(*before)) {
             replicas[before].proxy.set(Rules::PASS);
         }
-        // The owner is disconnected when it has done its third of the work.
+        // Disconnects the owner when a further third of the parts has ended.
         if let (true, Some(owner)) = (cut_off.is_none() && num_ended >= 40 * (num_killed + 1), owner) {
             replicas[owner].proxy.set(Rules::RESET);
             cut_off = Some(owner);

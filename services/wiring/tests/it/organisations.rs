@@ -1,4 +1,4 @@
-//! Organisations, some of which cannot be queried.
+//! Tests organisations, some of which cannot be queried.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -11,7 +11,7 @@ use cairn_ports::Clock;
 use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wiring::OrganisationConfig;
 
-/// Answers every request with an empty list.
+/// A server that answers every request with an empty list.
 fn empty_service() -> Result<SocketAddr> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     let address = listener.local_addr()?;
@@ -55,7 +55,7 @@ async fn unreachable_organisation_does_not_stop_others() -> Result<()> {
         failure.contains("CAIRN_TEST_TOKEN_THAT_IS_NEVER_SET"),
         "the failure does not say what is missing: {failure}"
     );
-    // An address that the operator's rules refuse.
+    // The operator's rules refuse the address of this organisation.
     let discovered = cairn_wiring::discover(&organisations[2..], &Sources::default(), runs, clock).await?;
     ensure!(discovered.len() == 1 && discovered[0].outcome.is_err(), "{discovered:?}");
     Ok(())

@@ -1,4 +1,5 @@
-//! Registering by a call to index: permissions, and replies about repositories of others.
+//! Tests registering by a call to index: permissions, and the replies about repositories that the caller may
+//! not see.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// The caller is a key of the tenant that may see these names.
+    /// A service whose caller is a key of the tenant that may see only these names.
     pub(crate) async fn of(names: &[&str]) -> Result<Self> {
         Self::over(Arc::new(MemoryRuns::new()), names).await
     }
@@ -77,7 +78,7 @@ impl Service {
         Ok(self.indexing.progress(&self.searcher, asked).await?)
     }
 
-    /// Begins a run for the request, like a cloner.
+    /// Begins a run for the request, as a cloner does.
     async fn begin(&self, record: &RepositoryRecord, request: u64, previous: Option<RunId>) -> Result<RunId> {
         let artifact = |key: &str| ArtifactRef { key: key.to_owned(), size_bytes: 1, hash: [0; 32] };
         let lease = self.runs.lease(record.id, 0, 1_000).await?;
@@ -126,7 +127,8 @@ async fn unknown_address_is_registered_and_synced() -> Result<()> {
     ensure!(registered.len() == 1 && registered[0].source.location() == SHOP, "{registered:?}");
     let request = asked.request.context("no request")?;
     ensure!(service.runs.asked(registered[0].id, request).await?.is_some(), "no request exists");
-    // Neither its name nor its address registers it again, and both calls are one request.
+    // Neither the name nor an address registers the repository again, and all these calls belong to one
+    // request.
     for target in [SHOP, "github.com/acme/shop", "shop"] {
         ensure!(service.index(target).await?.request == Some(request), "{target} is another request");
     }
@@ -152,7 +154,8 @@ async fn withdrawn_request_is_cancelled() -> Result<()> {
 async fn old_run_is_found_by_repository() -> Result<()> {
     let service = Service::of(&["github.com/acme/*"]).await?;
     let record = service.register("github.com/acme/shop", SHOP).await?;
-    // For a key that may see only one repository, that repository is meant.
+    // A second repository is needed: if the key could see only one repository, a search without a selection
+    // would mean that repository.
     service.register("github.com/acme/other", "https://github.com/acme/other.git").await?;
     let mut runs = Vec::new();
     for _ in 0..51 {
@@ -179,7 +182,7 @@ async fn hidden_repository_looks_unknown() -> Result<()> {
     service.register("github.com/rival/app", THEIRS).await?;
     let forbidden = service.index(THEIRS).await.expect_err("a forbidden one is indexed");
     ensure!(forbidden == unknown, "{forbidden:?}\n{unknown:?}");
-    // It once had a name that the caller may see, and it still has the same identity.
+    // The repository once had a name that the caller may see, and its identity has not changed.
     let renamed = service.register("github.com/acme/old", "https://github.com/acme/old.git").await?;
     let source = Source::Url { url: "https://github.com/rival/new.git".to_owned() };
     let name = RepositoryName::new("github.com/rival/new");
@@ -198,7 +201,7 @@ async fn key_cannot_change_the_address() -> Result<()> {
     service.register("github.com/acme/shop", "https://git.internal.example/shop.git").await?;
     let error = service.index(SHOP).await.expect_err("its address was changed");
     ensure!(error.code == QueryErrorCode::ValidationError && error.message.contains("another address"), "{error:?}");
-    // It is found by its own address; its name does not matter.
+    // The repository is found by its address, although its name differs from the address.
     let asked = service.index("https://git.internal.example/shop.git").await?;
     ensure!(asked.repository == "github.com/acme/shop");
     let registered = service.registered().await?;
@@ -224,7 +227,7 @@ async fn cloning_rules_are_checked_before_writing() -> Result<()> {
         ensure!(error.code == QueryErrorCode::ValidationError, "{refused}: {error:?}");
         ensure!(!error.message.contains("hunter2"), "{error:?}");
     }
-    // A path of the server's machine is treated as an unknown name.
+    // A path on the server's machine is treated like an unknown name.
     let path = service.index("/etc").await.expect_err("a path");
     ensure!(path.code == QueryErrorCode::NotFound, "{path:?}");
     ensure!(service.registered().await?.is_empty());
@@ -248,7 +251,7 @@ async fn request_is_followed_to_its_end() -> Result<()> {
         "{ended:?}"
     );
 
-    // Nothing has changed: no run begins for it.
+    // Nothing has changed, so no run begins.
     let asked = service.index(SHOP).await?;
     ensure!(asked.previous_run == ended.run, "{asked:?}");
     ensure!(service.progress(&asked).await?.request.is_some());
@@ -257,7 +260,7 @@ async fn request_is_followed_to_its_end() -> Result<()> {
     ensure!(unchanged.state == RunState::Published && unchanged.run.is_none(), "{unchanged:?}");
     ensure!(unchanged.result.files_indexed == 5, "{unchanged:?}");
 
-    // It failed. A cause outside the repository is reported only by its code.
+    // The sync fails. If the cause is outside the repository, only its code is reported.
     for (code, chain, expect) in [
         ("not_found", "source: there is none", "not_found: source: there is none"),
         ("timeout", "blob store: http://10.0.0.7", "timeout"),
@@ -272,8 +275,8 @@ async fn request_is_followed_to_its_end() -> Result<()> {
     Ok(())
 }
 
-/// An address in the operator's list refers to the repository that has this address now, even if the
-/// repository had another name when it was first listed.
+/// An address in the operator's list refers to the repository that has this address at present, even if the
+/// repository had another name when it was registered.
 #[tokio::test]
 async fn renamed_repository_keeps_its_identity() -> Result<()> {
     let service = Service::of(&["*"]).await?;
@@ -312,7 +315,8 @@ async fn renamed_repository_keeps_its_identity() -> Result<()> {
     let reply = RepositoryRecord { pending_sync: None, ..registered.clone() };
     ensure!(reply == expect && known == [expect], "{reply:?} {known:?}");
 
-    // A repository outside the list is registered once, even if the list names it again without its branch.
+    // A repository that is not registered yet is registered once, even if the list contains it twice, with
+    // and without a branch.
     enqueue("https://github.com/acme/new", Some("next"), &mut known).await?;
     enqueue("https://github.com/acme/new", None, &mut known).await?;
     let branches: Vec<_> = service.registered().await?.into_iter().map(|record| record.branch).collect();

@@ -1,4 +1,4 @@
-//! Embedders that share a provider's key, one broker, and one run.
+//! Embedders that share a provider's key, a broker, and a run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 pub const KEY: &str = "voyage-1";
-/// The number of calls in three seconds.
+/// The number of calls that the provider permits in each `WINDOW`.
 const REQUESTS: u64 = 30;
 const WINDOW: Duration = Duration::from_secs(3);
 
-/// Embeds a different text for each part.
+/// A handler that embeds a different text for each part.
 struct EmbedText(Arc<HttpEmbedder>);
 
 #[async_trait]
@@ -44,7 +44,7 @@ impl Stage for EmbedText {
     }
 }
 
-/// The servers and the run that all replicas share.
+/// The servers and the run that all replicas use.
 pub struct Cluster {
     pub vhost: Vhost,
     pub provider: FakeServer,
@@ -53,7 +53,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Uses the server of the tests; `None` if they run without one.
+    /// Connects to the test server. `None` if no server is given.
     pub async fn given() -> Result<Option<Self>> {
         let (Some(url), Some(management_url)) = (given::rabbitmq_url(), given::rabbitmq_management_url()) else {
             return Ok(None);
@@ -73,7 +73,7 @@ impl Cluster {
         Ok(Some(Self { vhost, provider, runs, config }))
     }
 
-    /// Begins a run with this number of `embed` parts, and publishes all of them.
+    /// Begins a run with this number of `embed` parts, and publishes all their jobs.
     pub async fn begin(&self, num_parts: u32) -> Result<RunId> {
         let (tenant, name) = (Tenant::local(), RepositoryName::new("r"));
         let id = RepositoryId::derive(&tenant, &name);
@@ -107,7 +107,7 @@ impl Cluster {
         Ok(self.runs.parts(run).await?.iter().filter(|part| part.end.is_some()).count())
     }
 
-    /// Consumers of each queue of the stage that calls the provider.
+    /// The number of consumers of each queue of the stage that calls the provider.
     pub async fn consumers(&self) -> Result<BTreeMap<String, u64>> {
         let text = self.vhost.request("GET", &format!("/api/consumers/{}", self.vhost.name()), "").await?;
         let consumers: serde_json::Value = serde_json::from_str(&text)?;
@@ -122,7 +122,7 @@ impl Cluster {
     }
 }
 
-/// One embedder of the cluster, connected through a proxy of its own.
+/// One embedder of the cluster. It is connected through its own proxy.
 pub struct Replica {
     pub proxy: FaultProxy,
     pub embedder: Arc<HttpEmbedder>,
@@ -153,7 +153,7 @@ impl Replica {
         self.embedder.counters().num_calls
     }
 
-    /// Stops it like SIGTERM.
+    /// Stops the replica as SIGTERM does.
     pub async fn drain(self) -> Result<()> {
         self.drain.send_replace(true);
         self.broker.close().await;
