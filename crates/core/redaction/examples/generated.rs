@@ -1,5 +1,5 @@
-//! Prints how many generated secrets redaction finds: `cargo run --release --example generated -- [VALUES]
-//! [--leaks]`.
+//! Prints how many of the generated secrets are redacted: `cargo run --release --example generated --
+//! [VALUES] [--leaks]`.
 
 #[path = "../src/generated.rs"]
 mod generated;

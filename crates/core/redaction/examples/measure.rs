@@ -1,10 +1,10 @@
-//! Measures the effect of redaction on real trees: `cargo run --release --example measure -- [--show|--table]
-//! [--fast] DIR…`.
+//! Measures the effect of redaction on real source trees: `cargo run --release --example measure --
+//! [--show|--table] [--fast] DIR…`.
 //!
-//! Takes the files that would be indexed, redacts them, and cuts the redacted texts into chunks as the index
-//! does. Lists every chunk that redaction changed, with its path, lines and rules. `--show` adds the redacted
-//! lines. `--table` writes rows of Markdown. At the end it prints the share of changed chunks and, without
-//! `--fast`, the speed.
+//! The example redacts the files that would be indexed and cuts the redacted texts into chunks in the same
+//! way as the index. It lists every chunk that redaction changed, with its path, lines and rules. `--show`
+//! adds the redacted lines. `--table` writes rows of Markdown. At the end, the example prints the share of
+//! changed chunks and, without `--fast`, the speed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,18 +17,18 @@ use cairn_redaction::{Redacted, Redactor, SecretsIgnore, SensitiveNames, is_sens
 use cairn_syntax::{ParseLimits, language_of, parse_file};
 
 const REPETITIONS: usize = 7;
-/// Number of bytes of a text that are used to detect its language.
+/// Number of bytes at the start of a text that are used to detect the language.
 const HEAD_BYTES: usize = 4096;
-/// Number of characters of a line that are shown.
+/// Maximum number of characters of a line that are shown.
 const SHOWN: usize = 160;
 
-/// A file as it would be indexed.
+/// The path and the text of a file that would be indexed.
 struct File {
     path: RepoPath,
     text: String,
 }
 
-/// A chunk with lines that redaction changed.
+/// A chunk in which redaction changed at least one line.
 struct Changed {
     span: LineSpan,
     rules: BTreeSet<String>,
@@ -119,7 +119,7 @@ fn report(redactor: &Redactor, root: &Path, files: &[File], listing: Listing) {
     );
 }
 
-/// The number of chunks of the redacted text, and the number of chunks with a line that redaction changed.
+/// Returns the number of chunks of the redacted text, and the chunks with a line that redaction changed.
 fn changed_chunks(file: &File, redacted: &Redacted<'_>) -> (usize, Vec<Changed>) {
     let head = &redacted.text.as_bytes()[..redacted.text.len().min(HEAD_BYTES)];
     let language = language_of(&file.path, head).map_or("text", |row| row.name);
@@ -159,7 +159,7 @@ fn row(file: &File, chunk: &Changed, listing: Listing) -> String {
     }
 }
 
-/// Prints the best time of several passes. Other work on the machine can only increase the time.
+/// Prints the best time of several passes, because other work on the machine can only increase the time.
 fn time(redactor: &Redactor, files: &[File]) {
     let num_bytes: usize = files.iter().map(|file| file.text.len()).sum();
     let pass = || {

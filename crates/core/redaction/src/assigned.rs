@@ -1,4 +1,4 @@
-//! Reads the value after a name: the separator, and then a literal or a bare value.
+//! Reads the value that follows a name: first the separator, then a string literal or an unquoted value.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use crate::markup::{begins_element, element, next_element, with_attributes};
 use crate::name::name_end;
 use crate::prose;
 
-/// Maximum distance of a value from its name, and its maximum length, in bytes.
+/// Maximum distance between a name and its value, and maximum length of the value, in bytes.
 pub(crate) const REACH: usize = 1024;
 
-/// The value after a name that ends after `word_end`. The check is cheap if no value follows, because most
-/// keywords are ordinary words.
+/// The value after a name. `word_end` is the end of the keyword in the name. The check is cheap if no value
+/// follows, because most keywords in a text are ordinary words.
 pub(crate) fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
     let name_end = name_end(text, word_end);
     let end = text.len().min(name_end + REACH);
@@ -103,7 +103,7 @@ fn after_operator(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     value(cursor)
 }
 
-/// Reads a literal, a literal in a call, or a bare value.
+/// Reads a string literal, a string literal in a call, or an unquoted value.
 fn value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     if cursor.at_word(b"``") && !cursor.at_word(b"```") {
         cursor.at += 1;
@@ -122,7 +122,7 @@ fn value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     Some((Style::Loose, bare))
 }
 
-/// Reads the default value of `process.env.PASSWORD || "…"`, `… ?? "…"` and `… or "…"`.
+/// Reads the default value in `process.env.PASSWORD || "…"`, `… ?? "…"` and `… or "…"`.
 fn alternative(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.skip_spaces();
     let operator = [b"|| ".as_slice(), b"?? ", b"or ", b"?: "].into_iter().find(|operator| cursor.at_word(operator))?;
@@ -130,7 +130,7 @@ fn alternative(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.literal(Style::Literal)
 }
 
-/// Reads the value of `&anchor value` and `!!str value`, or the line after `|` or `>`.
+/// Reads the value in `&anchor value` and `!!str value`, or the line after `|` or `>`.
 fn yaml_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let start = cursor.at;
     while cursor.peek() == b'&' || cursor.at_word(b"!!") {
@@ -156,12 +156,13 @@ fn yaml_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let found = cursor.literal(Style::Literal).or_else(|| cursor.bare().map(|span| (Style::Line, span)));
     cursor.skip_quote();
     cursor.skip_spaces();
-    // After a type such as `&str` the line contains more than the value.
+    // After a type such as `&str`, the line contains other text in addition to the value.
     let is_line = cursor.at > start && (cursor.at_line_end() || cursor.peek() == b'#');
     if is_line && anchored { found } else { None }
 }
 
-/// Reads the literal of `: &'static str = "…"` or `: Optional[str] = "…"`: a type precedes the `=`.
+/// Reads the string literal in `: &'static str = "…"` or `: Optional[str] = "…"`, where a type precedes the
+/// `=`.
 fn after_type(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let rest = &cursor.text[cursor.at..cursor.text.len().min(cursor.at + 48)];
     let is_type = |byte: &u8| {
@@ -177,7 +178,7 @@ fn after_type(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.literal(Style::Literal).or_else(|| wrapped(cursor))
 }
 
-/// Reads the value of `- name: DB_PASSWORD` if the next line is `value: …`.
+/// Reads the value for `- name: DB_PASSWORD` if the next line is `value: …`.
 fn next_line_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.skip_lines();
     if cursor.at_word(b"value") { cursor.after_value_word() } else { None }
@@ -190,7 +191,7 @@ fn named_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     if cursor.at_word(b"value:") { cursor.after_value_word() } else { None }
 }
 
-/// Reads the value of `` `password` is `x` `` in prose.
+/// Reads the value of a sentence such as `` `password` is `x` ``.
 fn after_verb(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let verb = cursor.bare()?;
     if !matches!(&cursor.text[verb], b"is" | b"was") {
@@ -200,8 +201,8 @@ fn after_verb(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     value(cursor)
 }
 
-/// Reads a value after a space without an operator: `password 'x'`, `password string = "x"`, `password is
-/// "x"`, `--password x`.
+/// Reads a value that follows the name after a space, without an operator: `password 'x'`, `password string =
+/// "x"`, `password is "x"`, `--password x`.
 fn after_space(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     if let Some(found) = cursor.literal(Style::Beside) {
         return Some(found);
@@ -238,7 +239,7 @@ fn after_space(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     }
 }
 
-/// Reads the literal of `set the password to "…"`.
+/// Reads the string literal in `set the password to "…"`.
 fn after_to(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     if !cursor.at_word(b"to ") {
         return None;

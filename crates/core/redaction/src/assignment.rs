@@ -1,6 +1,6 @@
-//! Reads the value that is assigned to a name, in many syntaxes: `name = "value"`, `"name": "value"`, `name:
-//! value`, `name=value`, `name("value")`, `<name>value</name>`, `--name value`, `name="x" value="value"`,
-//! `("name", "value")`, and the escaped strings of JSON (`\"name\": \"value\"`).
+//! Reads the value that is assigned to a name. It supports many syntaxes: `name = "value"`, `"name":
+//! "value"`, `name: value`, `name=value`, `name("value")`, `<name>value</name>`, `--name value`, `name="x"
+//! value="value"`, `("name", "value")`, and the escaped strings of JSON (`\"name\": \"value\"`).
 
 use std::ops::Range;
 
@@ -10,29 +10,30 @@ use crate::judge::{self, Style};
 use crate::name::{Name, Naming};
 use crate::{beside, context, data};
 
-/// Maximum number of literals of one value.
+/// Maximum number of string literals that are joined to one value.
 const MOST_PARTS: usize = 32;
 
-/// The value of the name around a keyword, if it is a secret: one part, or several joined literals.
+/// The value of the name around a keyword, if the value is a secret. The result is one range, or several
+/// ranges of joined string literals.
 pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range<usize>>> {
     let known = delimited(text, hit.clone(), naming);
     let whole = data::secrets(text, &hit, naming);
     match known {
-        // Closing brackets and stops at the end belong to the surroundings of the value.
+        // Closing brackets and full stops at the end are not part of the value.
         Some(known) if whole.iter().all(|value| is_covered(text, value, &known)) => Some(known),
         known if whole.is_empty() => known.or_else(|| beside::value(text, &hit, naming).map(|value| vec![value])),
         _ => Some(whole),
     }
 }
 
-/// Whether the known parts cover the whole value, except signs that close its surroundings.
+/// Whether the known parts cover the whole value, apart from closing punctuation at its end.
 fn is_covered(text: &[u8], value: &Range<usize>, known: &[Range<usize>]) -> bool {
     let Some((first, last)) = known.first().zip(known.last()) else { return false };
     first.start <= value.start
         && (last.end >= value.end || text[last.end..value.end].iter().all(|byte| b")]}.,;:?'\"`*".contains(byte)))
 }
 
-/// The value between quotes, or up to the end of an expression.
+/// The value between quotes, or the value up to the end of an expression.
 fn delimited(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range<usize>>> {
     let (style, value) = assigned(text, hit.end)?;
     let name = Name::around(text, hit, naming)?;
@@ -56,8 +57,8 @@ fn delimited(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range
     is_secret(&text[value.clone()]).then(|| vec![value])
 }
 
-/// The value and the parts that are joined to it: `"…" + "…"`, literals on separate lines, lines that a
-/// backslash continues.
+/// The value and the parts that are joined to it: `"…" + "…"`, string literals on separate lines, and lines
+/// that a backslash continues.
 fn joined_parts(text: &[u8], value: Range<usize>) -> Vec<Range<usize>> {
     let end = text.len().min(value.end + REACH);
     let mut cursor = Cursor { text: &text[..end], at: value.end };
@@ -87,7 +88,7 @@ fn next_part(cursor: &mut Cursor<'_>) -> Option<Range<usize>> {
     (cursor.at > start).then(|| cursor.literal(Style::Literal)).flatten().map(|(_, part)| part)
 }
 
-/// Whether `pass` is a verb or a noun with another meaning: `should_pass("…")`, `pass "…" to`.
+/// Whether `pass` is a verb or a noun with another meaning, as in `should_pass("…")` or `pass "…" to`.
 fn is_verb(name: &[u8]) -> bool {
     if name.contains(&b'_') && !name.iter().any(u8::is_ascii_lowercase) {
         return false;

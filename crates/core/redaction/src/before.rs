@@ -1,26 +1,27 @@
-//! Reads the part of a line before a name or a command, and finds the end of a bare value after it.
+//! Reads the part of a line before a name or a command, and finds the end of an unquoted value after the
+//! name.
 
 use std::ops::Range;
 
-/// Maximum length of a bare value, in bytes.
+/// Maximum length of an unquoted value, in bytes.
 pub(crate) const LONGEST: usize = 160;
 
-/// Maximum number of bytes before the name that are read.
+/// Maximum number of bytes that are read before the name.
 pub(crate) const REACH: usize = 240;
 
-/// A line up to the name of a secret.
+/// The state of a line at the start of the name of a secret.
 pub(crate) struct Before {
-    /// The quote that is still open, and whether a backslash precedes it.
+    /// The quote that is still open before the name, and whether a backslash precedes the quote.
     pub(crate) quote: Option<(u8, bool)>,
-    /// The quote with a backslash that is open inside that quote.
+    /// The quote after a backslash that is open inside `quote`.
     pub(crate) inner_quote: Option<u8>,
-    /// The brackets that are still open.
+    /// The brackets that are still open before the name.
     opens: Vec<u8>,
-    /// The sign that separates the pairs of a connection string, of a query or of mount options.
+    /// The character that separates the pairs of a connection string, a query or mount options.
     separator: Option<u8>,
-    /// The line contains only indentation and signs of comments, lists and exports.
+    /// Whether only indentation, comment characters, list characters and `export` precede the name.
     pub(crate) is_start: bool,
-    /// The line ends with a word that needs only blanks between name and value.
+    /// Whether the line ends with a word after which a name and its value are separated only by blanks.
     pub(crate) is_command: bool,
 }
 
@@ -60,25 +61,25 @@ impl Before {
         }
     }
 
-    /// Whether a bracket is open.
+    /// Whether a bracket is open before the name.
     pub(crate) fn is_nested(&self) -> bool {
         !self.opens.is_empty()
     }
 
-    /// Whether the value is one of the options of a mount: `username=u,password=…,uid=1`.
+    /// Whether the value is one of several mount options: `username=u,password=…,uid=1`.
     pub(crate) fn is_option(&self) -> bool {
         self.separator == Some(b',')
     }
 }
 
-/// The line of a position, up to the position.
+/// The part of the line before the position `start`.
 pub(crate) fn line_before(text: &[u8], start: usize) -> &[u8] {
     let floor = start.saturating_sub(REACH);
     let line = text[floor..start].iter().rposition(|byte| *byte == b'\n').map_or(floor, |at| floor + at + 1);
     &text[line..start]
 }
 
-/// The separator of pairs: `;` in a connection string, `&` in a query, `,` in mount options.
+/// The character that separates pairs: `;` in a connection string, `&` in a query, `,` in mount options.
 fn separator_of(line: &[u8]) -> Option<u8> {
     let last = *line.iter().rev().find(|byte| **byte != b' ')?;
     let has_pair = line.contains(&b'=');
@@ -90,7 +91,7 @@ fn separator_of(line: &[u8]) -> Option<u8> {
     }
 }
 
-/// Whether the line ends with `name=value,` without signs of programs.
+/// Whether the line ends with mount options, such as `name=value,`, and not with code.
 fn is_options(line: &[u8]) -> bool {
     let word = line.rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.,=/:\\@".contains(byte);
@@ -111,7 +112,7 @@ fn is_command(line: &[u8]) -> bool {
     [b"ENV".as_slice(), b"--", b"-"].iter().any(|word| line.ends_with(word))
 }
 
-/// Whether the end of the line or of a comment follows the value.
+/// Whether the line ends or a comment begins or ends after the value.
 pub(crate) fn ends_line(text: &[u8], end: usize) -> bool {
     let at = skip_blanks(text, end);
     let rest = &text[at.min(text.len())..];
@@ -120,7 +121,8 @@ pub(crate) fn ends_line(text: &[u8], end: usize) -> bool {
         || [b"#".as_slice(), b"//", b"--", b"*/", b";"].iter().any(|sign| rest.starts_with(sign))
 }
 
-/// The value from `start` to the sign that ends it in these surroundings.
+/// The value from `start` to the first character that ends it. This character depends on the text before the
+/// name.
 pub(crate) fn run(text: &[u8], start: usize, before: &Before) -> Option<Range<usize>> {
     let rest = &text[start..text.len().min(start + LONGEST + 1)];
     let mut length = rest.len();
@@ -133,7 +135,7 @@ pub(crate) fn run(text: &[u8], start: usize, before: &Before) -> Option<Range<us
                 _ => false,
             },
             b'&' if rest[at..].starts_with(b"&quot;") && before.quote.is_none() => true,
-            // The end of an XML entity is not a separator.
+            // A `;` that ends an XML entity is not a separator.
             b';' if before.separator == Some(b';') => !ends_entity(&rest[..at]),
             b'&' | b',' => before.separator == Some(*byte),
             b'<' => is_tag(&rest[at..]),
@@ -153,7 +155,8 @@ pub(crate) fn run(text: &[u8], start: usize, before: &Before) -> Option<Range<us
     (length > 0).then(|| start..start + length)
 }
 
-/// Whether a tag begins here: `<br>`, `<br />` or a closing tag. A password may contain `<` before a letter.
+/// Whether a tag begins here: `<br>`, `<br />` or a closing tag. Other tags are not recognised, because a
+/// password may contain `<` before a letter.
 fn is_tag(rest: &[u8]) -> bool {
     if let Some(after) = rest.strip_prefix(b"<br") {
         return matches!(after.first(), Some(b'>' | b'/' | b' '));
@@ -163,7 +166,7 @@ fn is_tag(rest: &[u8]) -> bool {
     length > 0 && name.get(length) == Some(&b'>')
 }
 
-/// Whether the value ends with an entity of XML: `&amp`, `&#38`.
+/// Whether the value ends with an XML entity such as `&amp` or `&#38`.
 fn ends_entity(value: &[u8]) -> bool {
     let tail = &value[value.len().saturating_sub(6)..];
     tail.iter().rposition(|byte| *byte == b'&').is_some_and(|at| {
@@ -172,7 +175,8 @@ fn ends_entity(value: &[u8]) -> bool {
     })
 }
 
-/// The length without separators at the end, and without brackets that were opened before the name.
+/// The length of the value without trailing separators, and without trailing brackets that close a bracket
+/// before the name.
 fn without_closers(value: &[u8], before: &Before) -> usize {
     let mut length = value.len();
     let mut opens = before.opens.clone();
@@ -192,7 +196,7 @@ fn without_closers(value: &[u8], before: &Before) -> usize {
     length
 }
 
-/// The first position from `from` that is not a blank. Reads at most 24 bytes.
+/// The first position from `from` on that is not a blank. At most 24 bytes are read.
 pub(crate) fn skip_blanks(text: &[u8], from: usize) -> usize {
     from + text[from.min(text.len())..].iter().take(24).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }

@@ -1,4 +1,4 @@
-//! Finds the value of a pair whose keys are `name` and `value`, in any order: `{"value": "…", "name":
+//! Finds the value of an object with the keys `name` and `value` in any order: `{"value": "…", "name":
 //! "DB_PASSWORD"}`.
 
 use std::ops::Range;
@@ -8,16 +8,16 @@ use crate::cursor::Cursor;
 use crate::judge::{self, Style};
 use crate::name::{Name, Naming, name_end};
 
-/// Keys whose value is the name of another value.
+/// Keys whose value is a name.
 const NAME_KEYS: [&[u8]; 6] = [b"name", b"key", b"type", b"id", b"variable", b"parameterkey"];
 
-/// Keys of the value that belongs to the name.
+/// Keys whose value belongs to that name.
 const VALUE_KEYS: [&[u8]; 2] = [b"value", b"parametervalue"];
 
 /// Maximum distance between the name and the start of its value, in bytes.
 const REACH: usize = 240;
 
-/// The value of the pair whose name is around a keyword.
+/// The value that belongs to the name around a keyword.
 pub(crate) fn value(text: &[u8], hit: &Range<usize>, naming: Naming) -> Option<Range<usize>> {
     let end = name_end(text, hit.end);
     if !matches!(text.get(end), Some(b'"' | b'\'' | b'\n' | b'\r' | b'\\' | b',' | b' ') | None) {
@@ -30,7 +30,7 @@ pub(crate) fn value(text: &[u8], hit: &Range<usize>, naming: Naming) -> Option<R
     before(text, key).filter(is_secret).or_else(|| after(text, name.span.end).filter(is_secret)).map(|(_, value)| value)
 }
 
-/// The start of the key whose value begins at `start`, if it is one of the keys of names.
+/// The start of the key whose value begins at `start`, if the key is in `NAME_KEYS`.
 fn key_start(text: &[u8], start: usize) -> Option<usize> {
     let line = line_before(text, start);
     let is_filler = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\');
@@ -60,7 +60,7 @@ fn after(text: &[u8], end: usize) -> Option<(Style, Range<usize>)> {
     are_pairs(&rest[..at]).then(|| value_of(text, end + at, text.len())).flatten()
 }
 
-/// The end of the last key with this name.
+/// The start of the last key in `part` that is equal to `word`.
 fn last_key(part: &[u8], word: &[u8]) -> Option<usize> {
     part.windows(word.len()).rposition(|window| window.eq_ignore_ascii_case(word)).filter(|at| is_key(part, *at, word))
 }
@@ -69,14 +69,14 @@ fn first_key(part: &[u8], word: &[u8]) -> Option<usize> {
     part.windows(word.len()).position(|window| window.eq_ignore_ascii_case(word)).filter(|at| is_key(part, *at, word))
 }
 
-/// Whether a whole key begins at `at`.
+/// Whether `word` at position `at` is a whole key.
 fn is_key(part: &[u8], at: usize, word: &[u8]) -> bool {
     let begins = at == 0 || !part[at - 1].is_ascii_alphanumeric();
     let ends = part.get(at + word.len()).is_some_and(|next| !next.is_ascii_alphanumeric());
     begins && ends
 }
 
-/// The value of the key at `key`: a literal, or a bare value up to the end of its line.
+/// The value of the key at position `key`: a string literal, or an unquoted value up to the end of the line.
 fn value_of(text: &[u8], key: usize, end: usize) -> Option<(Style, Range<usize>)> {
     let mut cursor = Cursor { text: &text[..end.min(key + 2 * REACH)], at: key };
     cursor.at += cursor.text[key..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();

@@ -10,7 +10,7 @@ use crate::judge::{self, Style};
 use crate::name::name_end;
 use crate::shape::{Shape, contains_ignoring_case};
 
-/// Calls and pairs of basic authentication.
+/// Calls and tuples for basic authentication.
 pub(crate) static AUTH_CALLS: &[&str] = &["auth=(", "auth = (", "basicauth(", "basic_auth("];
 
 /// Other calls whose second or later argument is a password.
@@ -33,7 +33,7 @@ pub(crate) static CREDENTIAL_CALLS: &[&str] = &[
     ".open \"",
 ];
 
-/// Calls that write a text into a field, or compare it. The line names the field.
+/// Calls that write a text into a field or compare it. Another part of the line names the field.
 const FIELD_CALLS: [&[u8]; 15] = [
     b"sendKeys(",
     b"SendKeys(",
@@ -55,10 +55,10 @@ const FIELD_CALLS: [&[u8]; 15] = [
 /// Maximum number of arguments that are read.
 const MOST_ARGUMENTS: usize = 6;
 
-/// Maximum length of the arguments, and of the line before the call, in bytes.
+/// Maximum length of the arguments, and of the part of the line before the call, in bytes.
 const REACH: usize = 320;
 
-/// The passwords in a call whose name is that of a credential.
+/// The passwords in the arguments of a call whose name indicates a credential.
 pub(crate) fn credentials(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     let Some(start) = arguments_start(text, hit) else { return Vec::new() };
     let mut found = literals(text, start, budget);
@@ -66,7 +66,7 @@ pub(crate) fn credentials(text: &[u8], hit: &Range<usize>, budget: &mut usize) -
     found.into_iter().map(|(_, value)| value).collect()
 }
 
-/// The passwords in a call on the line whose name of a password is at `hit`.
+/// The passwords in the calls on a line that contains the name of a password at `hit`.
 pub(crate) fn fields(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     let Some(name) = password_word(text, hit.start) else { return Vec::new() };
     let before = line_before(text, hit.start);
@@ -81,7 +81,7 @@ pub(crate) fn fields(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec
     if let Some(start) = call_on(text, &line) {
         found.extend(literals(text, start, budget).into_iter().map(|(_, value)| value));
     }
-    // The name of the field is not its text.
+    // The literal that names the field is not the text of the field.
     found.retain(|value| {
         (value.start >= name || value.end <= hit.start) && value.end <= line.end && is_argument(&text[value.clone()])
     });
@@ -95,7 +95,7 @@ fn password_word(text: &[u8], at: usize) -> Option<usize> {
     [b"passw".as_slice(), b"pwd", b"passphrase"].into_iter().find(|word| is_word(word)).map(|word| at + word.len())
 }
 
-/// The start of the arguments of the first call of the list on the line.
+/// The start of the arguments of the first call on the line that is in `FIELD_CALLS`.
 fn call_on(text: &[u8], line: &Range<usize>) -> Option<usize> {
     (line.start..line.end).find_map(|at| {
         let first = matches!(text[at], b's' | b'S' | b'.' | b'f' | b'a' | b'i');
@@ -105,7 +105,7 @@ fn call_on(text: &[u8], line: &Range<usize>) -> Option<usize> {
     })
 }
 
-/// The literal of `"…".equals(password)`.
+/// The string literal in `"…".equals(password)`.
 fn compared(text: &[u8], line: &Range<usize>, name: usize) -> Vec<Range<usize>> {
     const EQUALS: &[u8] = b"\".equals(";
     let before = &text[line.start..name];
@@ -113,7 +113,7 @@ fn compared(text: &[u8], line: &Range<usize>, name: usize) -> Vec<Range<usize>> 
     literal_before(text, line.start, line.start + at).into_iter().collect()
 }
 
-/// The literal after `psk=` or after the name of a function: `ConvertTo-SecureString '…'`.
+/// The string literal after `psk=` or after the name of a function, as in `ConvertTo-SecureString '…'`.
 pub(crate) fn literal_after(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     let mut cursor = Cursor { text: &text[..text.len().min(hit.end + REACH)], at: hit.end };
     cursor.skip_quote();
@@ -132,7 +132,7 @@ pub(crate) fn literal_after(text: &[u8], hit: &Range<usize>) -> Option<Range<usi
     (judge::is_chosen(bytes) && !judge::is_code(bytes)).then_some(value)
 }
 
-/// The position after the bracket or blank that begins the arguments.
+/// The position after the bracket or blank at which the arguments begin.
 fn arguments_start(text: &[u8], hit: &Range<usize>) -> Option<usize> {
     if text[hit.end - 1] == b'(' || text[hit.end - 1] == b' ' {
         return Some(hit.end);
@@ -144,12 +144,12 @@ fn arguments_start(text: &[u8], hit: &Range<usize>) -> Option<usize> {
     (text.get(end) == Some(&b'(')).then_some(end + 1)
 }
 
-/// Whether the value is a password: no name, path or message.
+/// Whether the value is a password, and not a name, a path or a message.
 fn is_argument(value: &[u8]) -> bool {
     is_strong_choice(value) || (Shape::of(value).digits > 0 && judge::is_made_up(value))
 }
 
-/// The literals among the arguments, each with the number of its argument.
+/// The string literals among the arguments, each with the index of its argument.
 fn literals(text: &[u8], start: usize, budget: &mut usize) -> Vec<(usize, Range<usize>)> {
     let end = text.len().min(start + REACH);
     let mut found = Vec::new();
@@ -159,7 +159,7 @@ fn literals(text: &[u8], start: usize, budget: &mut usize) -> Vec<(usize, Range<
     let mut cursor = Cursor { text: &text[..end], at: start };
     for index in 0..MOST_ARGUMENTS {
         cursor.skip_lines();
-        // The name of an argument: `with: "…"`.
+        // The name of the argument, as in `with: "…"`.
         if cursor.at_word(b"with: ") || cursor.at_word(b"with=") {
             cursor.at += b"with=".len();
             cursor.skip_spaces();
@@ -183,7 +183,8 @@ fn literals(text: &[u8], start: usize, budget: &mut usize) -> Vec<(usize, Range<
     found
 }
 
-/// Skips an argument that is not a literal, up to the comma after it. Returns whether a comma was found.
+/// Skips an argument that is not a string literal, up to the comma after it. Returns whether a comma was
+/// found.
 fn skip_expression(cursor: &mut Cursor<'_>) -> bool {
     let mut depth = 0;
     while cursor.at < cursor.text.len() {
@@ -201,7 +202,7 @@ fn skip_expression(cursor: &mut Cursor<'_>) -> bool {
     false
 }
 
-/// The literal that ends with the quote at `quote`.
+/// The string literal whose closing quote is at `quote`.
 fn literal_before(text: &[u8], line: usize, quote: usize) -> Option<Range<usize>> {
     let mut open = quote;
     while open > line {

@@ -1,4 +1,4 @@
-//! Decides which names of columns and rows promise a secret, and which cells are secrets.
+//! Decides which names of columns and rows indicate a secret, and which cells are secrets.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::shape;
 /// Maximum length of a name in a cell, in bytes.
 pub(crate) const LONGEST_NAME: usize = 40;
 
-/// Words that name secrets, with their families.
+/// Words that name secrets, each with its family of names.
 const NAMING: [(&[u8], Naming); 7] = [
     (b"pass", Naming::Password),
     (b"pwd", Naming::Password),
@@ -20,10 +20,10 @@ const NAMING: [(&[u8], Naming); 7] = [
     (b"key", Naming::Key),
 ];
 
-/// The kind of value that the name of a column or row promises.
+/// The kind of value that the name of a column or row indicates.
 pub(crate) type Promised = (Naming, Promise);
 
-/// The promise of the name in a cell, if the whole cell is a name.
+/// The kind of value that the name in a cell indicates. `None` if the cell contains other text.
 pub(crate) fn promised(name: &[u8]) -> Option<Promised> {
     if name.len() > LONGEST_NAME || !name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-. ".contains(byte)) {
         return None;
@@ -35,7 +35,7 @@ pub(crate) fn promised(name: &[u8]) -> Option<Promised> {
     })
 }
 
-/// The value of a cell, if the name promises such a value.
+/// The value of a cell, if it is a value of the kind that the name indicates.
 pub(crate) fn secret_cell(text: &[u8], cell: &Range<usize>, promised: Promised) -> Option<Range<usize>> {
     let plain = trimmed(text, cell, b" \t\r");
     let value = trimmed(text, &plain, b"*`\"'\\");
@@ -52,7 +52,7 @@ fn is_secret_cell(value: &[u8], (naming, promise): Promised, quoted: bool) -> bo
         && !judge::is_code(value)
 }
 
-/// The contents of a cell, without quotes and emphasis around it.
+/// The content of a cell, without quotes and emphasis around it.
 pub(crate) fn inner(text: &[u8], cell: &Range<usize>) -> Range<usize> {
     trimmed(text, cell, b" \t\r*`\"'\\_")
 }

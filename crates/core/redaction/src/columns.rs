@@ -1,21 +1,21 @@
-//! Cuts the lines of a table into cells.
+//! Divides the lines of a table into cells.
 
 use std::ops::Range;
 
 use crate::cell::{LONGEST_NAME, promised, trimmed, trimmed_once};
 
-/// A way to cut lines into cells.
+/// A way to divide lines into cells.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
     Pipes,
-    /// `,`, `;` or a tab, without blanks around it.
+    /// Cells are separated by `,`, `;` or a tab, without blanks around the separator.
     Separator(u8),
-    /// Columns of text. A row may begin with its number.
+    /// Columns of text are separated by blanks. A row may begin with its number.
     Blanks,
 }
 
 impl Cut {
-    /// The cut of a table, from its head and the two lines below.
+    /// Selects the way to divide a table, from its head and the two lines below the head.
     pub(crate) fn of(
         text: &[u8],
         head: &Range<usize>,
@@ -43,7 +43,7 @@ impl Cut {
         (named && (numbered || is_table)).then_some(Self::Blanks)
     }
 
-    /// Maximum number of cells that a row may have more than the head.
+    /// Maximum number of additional cells that a row may have compared with the head.
     pub(crate) fn most_shift(self) -> usize {
         usize::from(self == Self::Blanks)
     }
@@ -65,7 +65,7 @@ impl Cut {
     }
 }
 
-/// The words of a line. Quotes around a whole line belong to a list of strings.
+/// The words of a line. Quotes around the whole line are removed, because they belong to a list of strings.
 fn words(text: &[u8], line: &Range<usize>) -> Vec<Range<usize>> {
     let plain = trimmed(text, line, b" \t\r");
     let line = if text[plain.clone()].starts_with(b"\"") { trimmed(text, &plain, b"\", ") } else { plain };
@@ -80,7 +80,7 @@ fn words(text: &[u8], line: &Range<usize>) -> Vec<Range<usize>> {
     cells
 }
 
-/// Whether the line is a line of dashes between the head of a table and its rows.
+/// Whether the line consists of the dashes between the head of a table and its rows.
 fn is_ruler(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line.windows(2).any(|pair| pair == b"--" || pair == b"==" || pair == b":-" || pair == b"-:")
@@ -95,8 +95,8 @@ fn is_plain_name(cell: &[u8]) -> bool {
         && cell.last() != Some(&b' ')
 }
 
-/// Whether every word is the name of a secret or of a column that tables of accounts have. Without a ruler,
-/// only such a line is a head. A sentence contains other words too.
+/// Whether each word names a secret or a column that is usual in tables of accounts. Without a line of dashes
+/// below it, only such a line is a table head, because a sentence also contains other words.
 fn are_columns(text: &[u8], heads: &[Range<usize>]) -> bool {
     #[rustfmt::skip]
     const COLUMNS: [&str; 34] = [
@@ -110,7 +110,8 @@ fn are_columns(text: &[u8], heads: &[Range<usize>]) -> bool {
         && heads.iter().all(|cell| is_column(&text[cell.clone()]) || promised(&text[cell.clone()]).is_some())
 }
 
-/// The parts between separators. A separator after a backslash or between double quotes does not count.
+/// The parts between separators. A separator after a backslash or between double quotes does not divide the
+/// line.
 fn split(text: &[u8], line: &Range<usize>, separator: u8) -> Vec<Range<usize>> {
     let mut cells = Vec::new();
     let mut start = line.start;
@@ -132,7 +133,7 @@ fn split(text: &[u8], line: &Range<usize>, separator: u8) -> Vec<Range<usize>> {
     cells
 }
 
-/// The double quote at the end of a cell. A separator or the end of the line follows it.
+/// The position of the double quote that closes a cell. A separator or the end of the line follows it.
 fn closing_quote(text: &[u8], cell: Range<usize>, separator: u8) -> Option<usize> {
     let end = cell.end;
     cell.into_iter().find(|at| text[*at] == b'"' && (at + 1 == end || text[at + 1] == separator))

@@ -1,8 +1,8 @@
 //! Finds passwords in command lines: `mysql -pVALUE`, `curl -u user:VALUE`, `echo VALUE | passwd --stdin
 //! user`.
 //!
-//! A command line is cut into words as a shell does. A table of commands lists the words that are passwords.
-//! The options of other commands, such as `ssh -p 22`, are never read.
+//! A command line is divided into words in the same way as in a shell. A table lists for each command which
+//! words are passwords. The options of other commands, such as `ssh -p 22`, are never read.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::name::{Naming, Promise};
 use crate::words::{Word, Words, list_words};
 use crate::{data, name};
 
-/// Names of commands. A name counts only if it begins a word, and a blank follows it.
+/// Names of commands. A name is recognised only if it begins a word and a blank follows it.
 pub(crate) static COMMANDS: &[&str] = &[
     "mysql",
     "mariadb",
@@ -61,20 +61,20 @@ pub(crate) static COMMANDS: &[&str] = &[
     "rootpw",
 ];
 
-/// Options and settings whose next word is a password.
+/// Options and settings that are followed by a password.
 const FIRST: [&[u8]; 5] = [b"requirepass", b"masterauth", b"storepass", b"keypass", b"rootpw"];
 
-/// The position of the password of a command.
+/// The position of the password in the command line.
 enum Position {
     /// The word after the command.
     First,
-    /// The word after this option, or the rest of the option's own word.
+    /// The word after this option, or the rest of the word that contains the option.
     Argument(&'static str),
     /// The word after this option.
     Next(&'static str),
-    /// The rest of the option's own word. The next word means something else.
+    /// The rest of the word that contains the option. The next word has another meaning.
     Joined(&'static str),
-    /// The part after the sign in the argument of the option: `-u user:VALUE`.
+    /// The part after this character in the argument of the option: `-u user:VALUE`.
     Pair(&'static str, u8),
     /// The part after `pass:` in the argument of the option.
     Source(&'static str),
@@ -112,8 +112,8 @@ pub(crate) struct LastCommand {
     end: usize,
 }
 
-/// The passwords in the command line whose command is at `hit`. A name inside the last command line of the
-/// same command is an argument and is not read again.
+/// The passwords in the command line whose command is at `hit`. A further occurrence of the same name inside
+/// the last command line is an argument, so it is not read again.
 pub(crate) fn passwords(
     text: &[u8],
     hit: &Range<usize>,
@@ -123,7 +123,7 @@ pub(crate) fn passwords(
     let command = text[hit.clone()].to_ascii_lowercase();
     let Some(end) = command_end(text, hit, &command) else { return Vec::new() };
     let is_read = hit.start < last.end && last.name == command;
-    // Programs use the name `masterAuth` too.
+    // Programs also use the name `masterAuth`.
     if *budget == 0 || is_read || (command == b"masterauth" && text[hit.clone()] != *b"masterauth") {
         return Vec::new();
     }
@@ -152,7 +152,7 @@ fn words_of(text: &[u8], hit: &Range<usize>, command: &[u8], end: usize, budget:
     if matches!(text.get(end), Some(b'"' | b'\'')) {
         return list_words(text, end, budget);
     }
-    // `-P` of `zip` and `-passin` are words of the command line.
+    // `-P` of `zip` and `-passin` are words of the command line, so they are included.
     let from = match command {
         b"zip -p" => hit.start + b"zip".len(),
         b"-passin" | b"-passout" => hit.start,
@@ -161,7 +161,7 @@ fn words_of(text: &[u8], hit: &Range<usize>, command: &[u8], end: usize, budget:
     Words::of_command(text, hit.start, from, budget).collect()
 }
 
-/// The end of the name of a command, with endings such as `dump` and `.exe`.
+/// The end of the name of a command, including endings such as `dump` and `.exe`.
 fn command_end(text: &[u8], hit: &Range<usize>, command: &[u8]) -> Option<usize> {
     let is_keytool = matches!(command, b"storepass" | b"keypass");
     let is_option = is_keytool || command.starts_with(b"-");
@@ -192,20 +192,20 @@ fn command_end(text: &[u8], hit: &Range<usize>, command: &[u8]) -> Option<usize>
     let is_end = match &text[end..text.len().min(end + 2)] {
         [b' ' | b'\t', ..] => true,
         [b'=', ..] => is_option,
-        // An element of an argument list.
+        // The name is an element of an argument list.
         [b'"' | b'\'', b','] => hit.start > 0 && text[hit.start - 1] == text[end],
         _ => false,
     };
     is_end.then_some(end)
 }
 
-/// Whether the name is an option that hyphens may precede: `--requirepass` and `requirepass` are the same
+/// Whether the name is an option that may begin with hyphens: `--requirepass` and `requirepass` are the same
 /// setting.
 fn is_auth(command: &[u8]) -> bool {
     FIRST.contains(&command) || matches!(command, b"-passin" | b"-passout")
 }
 
-/// The argument of an option: the next word, or the rest of the option's own word.
+/// The argument of an option: the next word, or the rest of the word that contains the option.
 fn argument(text: &[u8], option: &str, word: &Word, next: Option<&Word>) -> Option<Range<usize>> {
     let rest = text[word.whole.clone()].strip_prefix(option.as_bytes())?;
     if !rest.is_empty() {
@@ -237,7 +237,7 @@ fn at_position(
         Position::Next(_) => None,
         Position::Joined(option) => {
             let rest = text[word.whole.clone()].strip_prefix(option.as_bytes())?;
-            // Long options with one hyphen: `-port=…`, `-protocol=…`, `-password=…`.
+            // These are long options with one hyphen: `-port=…`, `-protocol=…`, `-password=…`.
             let is_long =
                 [b"ort".as_slice(), b"rotocol", b"assword", b"lugin"].iter().any(|name| rest.starts_with(name));
             (!rest.is_empty() && !is_long).then(|| Word::inner(text, word.whole.end - rest.len()..word.whole.end))
@@ -251,10 +251,10 @@ fn at_position(
     }
 }
 
-/// The password of `-u user -p VALUE`, after a command that no rule names.
+/// The password in `-u user -p VALUE`, after a command that is not in the table.
 pub(crate) fn options(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Option<Range<usize>> {
     let before = line_before(text, hit.start);
-    // After `mysql -u user -p` the name of a database follows.
+    // In `mysql -u user -p`, the next word is the name of a database.
     let is_database = |name: &[u8]| before.windows(name.len()).any(|window| window.eq_ignore_ascii_case(name));
     let begins_word = before.last().is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-');
     if *budget == 0 || !begins_word || is_database(b"mysql") || is_database(b"mariadb") {
@@ -271,7 +271,7 @@ pub(crate) fn options(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Op
     (!is_option(bytes) && is_strong_choice(bytes)).then_some(value)
 }
 
-/// The part after `user` and a sign.
+/// The part of the pair after the user and the character `sign`.
 pub(crate) fn after_user(text: &[u8], pair: Range<usize>, sign: u8) -> Option<Range<usize>> {
     let is_user = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.@-\\+/${}".contains(byte);
     let bytes = &text[pair.clone()];
@@ -279,7 +279,7 @@ pub(crate) fn after_user(text: &[u8], pair: Range<usize>, sign: u8) -> Option<Ra
     (length <= 60 && bytes[..length].iter().all(is_user)).then(|| Word::inner(text, pair.start + length + 1..pair.end))
 }
 
-/// The password of `htpasswd -b file user VALUE` or `htpasswd -nb user VALUE`.
+/// The password in `htpasswd -b file user VALUE` or `htpasswd -nb user VALUE`.
 fn htpasswd(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let is_option = |word: &&Word| text[word.whole.clone()].starts_with(b"-");
     let has = |flag: u8| words.iter().take_while(is_option).any(|word| text[word.whole.clone()].contains(&flag));
@@ -290,7 +290,7 @@ fn htpasswd(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     words.iter().skip_while(is_option).nth(place).map(|word| word.value.clone()).into_iter().collect()
 }
 
-/// The password of `openssl passwd -6 VALUE`.
+/// The password in `openssl passwd -6 VALUE`.
 fn openssl_passwd(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let is_passwd = words.first().is_some_and(|word| text[word.whole.clone()] == *b"passwd");
     words
@@ -301,7 +301,7 @@ fn openssl_passwd(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The password of `net use X: \\host\share VALUE /user:u`: the word that is not a drive, a share or an
+/// The password in `net use X: \\host\share VALUE /user:u`. It is the word that is not a drive, a share or an
 /// option.
 fn net_use(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let is_share = |word: &Word| text[word.value.clone()].starts_with(b"\\\\");
@@ -310,14 +310,14 @@ fn net_use(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     rest.filter(|value| !text[value.clone()].starts_with(b"/")).take(1).collect()
 }
 
-/// The password of `net user name VALUE /add`.
+/// The password in `net user name VALUE /add`.
 fn net_user(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let is_switch = |word: &Word| text[word.whole.clone()].starts_with(b"/");
     let is_command = words.len() == 2 || words.iter().skip(2).any(is_switch);
     words.get(1).filter(|word| is_command && !is_switch(word)).map(|word| word.value.clone()).into_iter().collect()
 }
 
-/// The password of `rabbitmqctl add_user name VALUE`.
+/// The password in `rabbitmqctl add_user name VALUE`.
 fn rabbitmqctl(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let sets =
         |word: &Word| matches!(&text[word.whole.clone()], b"add_user" | b"change_password" | b"authenticate_user");
@@ -325,7 +325,8 @@ fn rabbitmqctl(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     place.and_then(|at| words.get(at)).map(|word| word.value.clone()).into_iter().collect()
 }
 
-/// The password of `sqlplus user/VALUE@host`. Without a host, only a value that no program could contain.
+/// The password in `sqlplus user/VALUE@host`. Without a host, the value is accepted only if it cannot be part
+/// of a program.
 fn oracle(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for word in words {
@@ -341,12 +342,12 @@ fn oracle(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     found
 }
 
-/// The value of `userid=user/VALUE@host`.
+/// The value in `userid=user/VALUE@host`.
 fn after_equals(text: &[u8], word: Range<usize>) -> Range<usize> {
     if text[word.clone()].starts_with(b"userid=") { word.start + b"userid=".len()..word.end } else { word }
 }
 
-/// Whether the value is a chosen password, or one that no program could contain.
+/// Whether the value is a password that a person may have chosen, or one that cannot be part of a program.
 pub(crate) fn is_password(value: &[u8]) -> bool {
     data::is_written(value, Naming::Password, Promise::Password, true)
         || (judge::is_chosen(value) && !judge::is_code(value))

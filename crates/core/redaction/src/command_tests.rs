@@ -1,4 +1,5 @@
-//! Tests which words of command lines are passwords, in plain text and inside strings of programs.
+//! Checks which words of command lines are recognised as passwords, in plain text and inside strings of
+//! programs.
 
 use std::ops::Range;
 

@@ -1,12 +1,12 @@
-//! Decides from the surroundings of a bare value whether it is data. It is data if it fills its line, belongs
-//! to a connection string or sets an environment variable. Otherwise it is probably an expression.
+//! Decides from the context of an unquoted value whether the value is data. It is data if it fills its line,
+//! belongs to a connection string or sets an environment variable. Otherwise it is probably an expression.
 
 use std::ops::Range;
 
 use crate::judge::Style;
 use crate::prose::is_stated;
 
-/// The style of a bare value: it may fill its line, as in YAML, or be part of a connection string.
+/// The style of an unquoted value. It may fill its line, as in YAML, or be part of a connection string.
 pub(crate) fn bare_style(text: &[u8], name: &Range<usize>, value: &Range<usize>, style: Style) -> Style {
     if is_in_connection_string(text, name, value) {
         return Style::Connection;
@@ -32,12 +32,12 @@ pub(crate) fn bare_style(text: &[u8], name: &Range<usize>, value: &Range<usize>,
     if flag { Style::Loose } else { style }
 }
 
-/// Whether an argument of a command ends here.
+/// Whether the argument of a command ends at position `end`.
 fn is_free(text: &[u8], end: usize) -> bool {
     matches!(text.get(end), None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | b')' | b'<'))
 }
 
-/// Whether a clause of prose ends here.
+/// Whether a clause of a sentence ends at position `end`.
 fn is_end_of_clause(text: &[u8], end: usize) -> bool {
     matches!(
         &text[end..text.len().min(end + 2)],
@@ -47,19 +47,19 @@ fn is_end_of_clause(text: &[u8], end: usize) -> bool {
     )
 }
 
-/// Whether the surroundings are `set(PASSWORD value)` of CMake.
+/// Whether the value is in `set(PASSWORD value)` of CMake.
 fn is_set(text: &[u8], start: usize, end: usize) -> bool {
     text[..start].ends_with(b"set(") && text.get(end) == Some(&b')')
 }
 
-/// Whether the name follows `login user` on its line or on the line above, as in `.netrc`.
+/// Whether the name follows `login user` on the same line or on the line above, as in `.netrc`.
 pub(crate) fn is_netrc(text: &[u8], start: usize) -> bool {
     let line = line_before(text, start);
     let mut words = line.rsplit(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     (words.next().is_some() && words.next() == Some(b"login")) || is_below_login(text, start)
 }
 
-/// Whether the line above is `login name`.
+/// Whether the line above the name is `login user`.
 fn is_below_login(text: &[u8], start: usize) -> bool {
     let before = &text[start.saturating_sub(160)..start];
     let Some((own, above)) =
@@ -71,14 +71,15 @@ fn is_below_login(text: &[u8], start: usize) -> bool {
     own.trim_ascii().is_empty() && above.trim_ascii_start().starts_with(b"login ")
 }
 
-/// The line of a position, from its start to the position.
+/// The part of the line before the position `at`.
 fn line_before(text: &[u8], at: usize) -> &[u8] {
     let floor = at.saturating_sub(200);
     let line = text[floor..at].iter().rposition(|byte| *byte == b'\n').map_or(floor, |before| floor + before + 1);
     &text[line..at]
 }
 
-/// Whether the name and the value are in a comment or in a log line. There they are not an expression.
+/// Whether the name and the value are in a comment or in a log line. A value in such a line is not an
+/// expression.
 fn is_noted(text: &[u8], start: usize, end: usize) -> bool {
     let before = line_before(text, start);
     let trimmed = before.trim_ascii_start();
@@ -90,7 +91,7 @@ fn is_noted(text: &[u8], start: usize, end: usize) -> bool {
     (is_comment || is_after_pair(before)) && ends && !has_call(before)
 }
 
-/// Whether another pair precedes the name, without a comma between them: `user=bob password=…`.
+/// Whether another pair precedes the name without a comma between the pairs: `user=bob password=…`.
 fn is_after_pair(before: &[u8]) -> bool {
     let Some(rest) = before.strip_suffix(b" ") else { return false };
     let word = rest.rsplit(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
@@ -102,8 +103,8 @@ fn has_call(before: &[u8]) -> bool {
     before.windows(2).any(|pair| pair[1] == b'(' && (pair[0].is_ascii_alphanumeric() || pair[0] == b'_'))
 }
 
-/// Whether the pair is one of several in a line of data: `{user: app, password: …, port: 1}`, `user: bob,
-/// password: …`.
+/// Whether the pair is one of several pairs in a line of data: `{user: app, password: …, port: 1}` or `user:
+/// bob, password: …`.
 fn is_pair_of_data(text: &[u8], start: usize, between: &[u8], end: usize) -> bool {
     let before = line_before(text, start);
     let joined = before.ends_with(b", ") || before.ends_with(b"{");
@@ -121,7 +122,7 @@ fn is_pair_of_data(text: &[u8], start: usize, between: &[u8], end: usize) -> boo
     between == b": " && joined && has_pair && ends && !before.iter().any(|byte| matches!(byte, b'(' | b'=' | b';'))
 }
 
-/// Whether the nearest earlier line that is not a setting is the head of a section, as in INI.
+/// Whether the nearest line above that is not a setting is the head of a section, as in INI files.
 fn is_in_section(text: &[u8], start: usize) -> bool {
     let floor = start.saturating_sub(1000);
     let before = &text[floor..start];
@@ -142,7 +143,7 @@ fn is_head(line: &[u8]) -> bool {
     line.len() > 2 && line[0] == b'[' && line[line.len() - 1] == b']'
 }
 
-/// Whether the pair sets an environment variable for one command: `PGPASSWORD=… psql`, `docker run -e
+/// Whether the pair sets an environment variable for one command: `PGPASSWORD=… psql` or `docker run -e
 /// DB_PASSWORD=… image`.
 fn is_variable(text: &[u8], name: &Range<usize>, value: &Range<usize>) -> bool {
     let capitals =
@@ -154,13 +155,13 @@ fn is_variable(text: &[u8], name: &Range<usize>, value: &Range<usize>) -> bool {
     (capitals || is_argument) && &text[name.end..value.start] == b"=" && is_free(text, value.end)
 }
 
-/// Whether the name is that of `ENV NAME value` in a container file.
+/// Whether the name follows `ENV`, as in `ENV NAME value` of a container file.
 fn is_after_env(text: &[u8], start: usize) -> bool {
     text[..start].trim_ascii_end().ends_with(b"ENV")
 }
 
-/// Whether the name begins its line, a comment, a string or a table cell. Signs of lists, comments and
-/// exports may precede it.
+/// Whether the name begins its line, a comment, a string or a table cell. List characters, comment characters
+/// and `export` may precede the name.
 fn begins_line(text: &[u8], start: usize) -> bool {
     let floor = start.saturating_sub(64);
     let line = text[floor..start].iter().rposition(|byte| *byte == b'\n').map_or(floor, |at| floor + at + 1);
@@ -175,14 +176,14 @@ fn begins_line(text: &[u8], start: usize) -> bool {
     before.iter().all(|byte| b" \t-#/*>\"'`$;:".contains(byte))
 }
 
-/// Whether the end of the line, the end of the string around the line, or a comment follows the value.
+/// Whether the line, the string around the line, or the code before a comment ends after the value.
 fn ends_line(text: &[u8], end: usize) -> bool {
     let rest = &text[end..text.len().min(end + 8)];
     let rest = &rest[rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()..];
     matches!(rest, [] | [b'\n' | b'\r' | b'#' | b'"' | b'\'' | b'`' | b'\\' | b'|', ..])
 }
 
-/// Names that occur beside a password in connection strings.
+/// Names that occur together with a password in connection strings.
 const BESIDE: [&str; 14] = [
     "server",
     "data source",
@@ -225,7 +226,7 @@ fn is_in_connection_string(text: &[u8], name: &Range<usize>, value: &Range<usize
     joined && [before, after].iter().any(|part| has_pair(part))
 }
 
-/// Whether one of the names precedes a `=`.
+/// Whether `part` contains a `=` after one of the names in `BESIDE`.
 fn has_pair(part: &[u8]) -> bool {
     part.iter().enumerate().filter(|(_, byte)| **byte == b'=').any(|(at, _)| {
         BESIDE.iter().any(|name| at >= name.len() && part[at - name.len()..at].eq_ignore_ascii_case(name.as_bytes()))

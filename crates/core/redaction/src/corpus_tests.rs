@@ -1,10 +1,10 @@
-//! Plants secrets in whole files of many kinds. All are redacted, and only the secrets change.
+//! Inserts secrets into whole files of many kinds, and checks that exactly the secrets are redacted.
 
 use crate::rule_tests::CASES;
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore};
 
-/// Places of a token without a name.
+/// Texts around a token without a name. `§` is replaced by the token.
 const PLACES: [&str; 15] = [
     "x = \"§\"\n",
     "    call('§', 7);\n",
@@ -23,7 +23,7 @@ const PLACES: [&str; 15] = [
     "VALUE=§\n",
 ];
 
-/// Files with secrets that are identified only by their names. `«kind»` is replaced by a value of that kind.
+/// Files with secrets that only their names identify. `«kind»` is replaced by a value of this kind.
 const FILES: [&str; 20] = [
     "import os\n\nDB_PASSWORD = '«pw»'\nAPI_KEY = \"«an32»\"  # production\nclient = Client(password=\"«pw»\", token='«hex40»')\n",
     "# settings.py\nSECRET_KEY = 'k1-«an50»'\nDATABASES = {'default': {'USER': 'app', 'PASSWORD': '«pw»', 'HOST': 'db'}}\n",
@@ -51,7 +51,7 @@ fn redactor() -> Redactor {
     Redactor::new(&SecretsIgnore::default()).expect("no patterns")
 }
 
-/// Templates of tokens that are identified without a name: they contain no quotes and spaces.
+/// Templates of tokens that are identified without a name. They contain no quotes and no spaces.
 fn nameless_tokens() -> impl Iterator<Item = (&'static str, &'static str)> {
     let named = |template: &str| {
         template.contains([' ', '"', '\'', '\n', '=', '/', '?', '@', '\\']) || template.starts_with('{')
@@ -118,8 +118,8 @@ fn without_markers(text: &str) -> String {
     marker.replace_all(text, "§").into_owned()
 }
 
-/// In URLs the user is redacted with the password. In `settings.py` the prefix of the key is redacted with
-/// its rest.
+/// In URLs, the user is redacted together with the password. In `settings.py`, the prefix of the key is
+/// redacted together with the rest of the key.
 fn without_users(text: &str) -> String {
     ["app:§@db", "app:§@mq", "app:§@c0", "root:§@mongo", ":§@cache", "k1-§", "app:§@tcp"].iter().fold(
         text.to_owned(),

@@ -1,17 +1,17 @@
-//! Reads literals and bare values forward from a position in the text.
+//! Reads string literals and unquoted values from a position in the text.
 
 use std::ops::Range;
 
 use crate::judge::Style;
 
-/// A position in the text, with functions that read the text there.
+/// A position in the text, with functions that read the text from there.
 pub(crate) struct Cursor<'text> {
     pub(crate) text: &'text [u8],
     pub(crate) at: usize,
 }
 
 impl Cursor<'_> {
-    /// The byte here; 0 at the end.
+    /// The byte at the position. 0 at the end of the text.
     pub(crate) fn peek(&self) -> u8 {
         self.text.get(self.at).copied().unwrap_or(0)
     }
@@ -22,7 +22,7 @@ impl Cursor<'_> {
         from.len() >= word.len() && from[..word.len()].eq_ignore_ascii_case(word)
     }
 
-    /// Skips spaces and tabs. Returns their number.
+    /// Skips spaces and tabs. Returns the number of skipped bytes.
     pub(crate) fn skip_spaces(&mut self) -> usize {
         let start = self.at;
         while matches!(self.peek(), b' ' | b'\t') {
@@ -31,8 +31,8 @@ impl Cursor<'_> {
         self.at - start
     }
 
-    /// Skips spaces and at most one line break, if a quote follows: a long literal often begins on its own
-    /// line.
+    /// Skips spaces and at most one line break if a quote follows, because a long literal often begins on its
+    /// own line.
     pub(crate) fn skip_blanks(&mut self) {
         self.skip_spaces();
         let start = self.at;
@@ -42,7 +42,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Skips white space, and the escapes of white space in the strings of JSON and of programs.
+    /// Skips white space, including its escapes in the strings of JSON and of programs.
     pub(crate) fn skip_lines(&mut self) {
         loop {
             match self.text.get(self.at..).unwrap_or_default() {
@@ -53,13 +53,14 @@ impl Cursor<'_> {
         }
     }
 
-    /// Whether a line break follows, plain or as an escape.
+    /// Whether a line break follows, either a real one or an escape.
     pub(crate) fn at_line_end(&self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
         matches!(rest, [] | [b'\r' | b'\n', ..] | [b'\\', b'n' | b'r', ..])
     }
 
-    /// Skips `**`, `*` or `__` of Markdown if it ends after the name or after its colon.
+    /// Skips `**`, `*` or `__` of Markdown, where it closes the emphasis after a name or after the colon
+    /// of a name.
     pub(crate) fn skip_emphasis(&mut self) {
         if self.at_word(b"**") || self.at_word(b"__:") || self.at_word(b"__ ") {
             self.at += 2;
@@ -88,8 +89,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// Reads a string literal, perhaps with a prefix such as `r`, `b` or `@`. The range is without the
-    /// quotes.
+    /// Reads a string literal, which may have a prefix such as `r`, `b` or `@`. The range does not include
+    /// the quotes.
     pub(crate) fn literal(&mut self, style: Style) -> Option<(Style, Range<usize>)> {
         let is_prefix = |byte: &u8| b"rRbBfFuUL@$&".contains(byte);
         let prefix = self.text[self.at..].iter().take(2).take_while(|byte| is_prefix(byte)).count();
@@ -113,15 +114,15 @@ impl Cursor<'_> {
         }
         let length = closing(rest, &quote)?;
         self.at = first + length;
-        // Code in a document of a program: `` `\"name\"` ``.
+        // The literal contains code in a document inside a program: `` `\"name\"` ``.
         if quote.sign == b'`' && length > 4 && rest.starts_with(b"\\\"") && rest[..length].ends_with(b"\\\"") {
             return Some((style, first + 2..first + length - 2));
         }
         (length > 0).then(|| (style, first..first + length))
     }
 
-    /// Reads the literal after `"name",`. In `"name": "X", "value": "…"` it is the literal after the second
-    /// key.
+    /// Reads the literal after `"name",`. In `"name": "X", "value": "…"`, this is the literal after the
+    /// second key.
     pub(crate) fn literal_or_named_value(&mut self) -> Option<(Style, Range<usize>)> {
         let comma = self.at;
         self.skip_lines();
@@ -132,14 +133,14 @@ impl Cursor<'_> {
         self.at = comma;
         self.skip_spaces();
         let found = self.literal(Style::Literal)?;
-        // If a colon follows, the literal is the next key of a map, and the name was the value of the
+        // If a colon follows, the literal is the next key of a map. Then the name was the value of the
         // previous key.
         self.skip_quote();
         self.skip_spaces();
         if matches!(self.peek(), b':' | b'=') { None } else { Some(found) }
     }
 
-    /// Reads `value="…"`, an attribute or a key beside `name="password"`.
+    /// Reads the value in `value="…"`. This is an attribute or a key next to `name="password"`.
     pub(crate) fn after_value_word(&mut self) -> Option<(Style, Range<usize>)> {
         self.at += b"value".len();
         self.skip_quote();
@@ -152,7 +153,8 @@ impl Cursor<'_> {
         self.literal(Style::Literal).or_else(|| self.bare().map(|span| (Style::Line, span)))
     }
 
-    /// Reads a run without blanks, quotes and backslashes, up to a sign that ends an argument or a pair.
+    /// Reads a sequence without blanks, quotes and backslashes. It ends at a character that ends an argument
+    /// or a pair.
     pub(crate) fn bare(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         let rest = &self.text[start..];
@@ -177,8 +179,8 @@ struct Quote {
     length: usize,
 }
 
-/// The length of quotes that belong to a literal: doubled as in SQL and YAML, or `'\''` of a shell. 0 if the
-/// first quote closes the literal.
+/// The length of quotes that are part of a literal: doubled quotes as in SQL and YAML, or `'\''` of a shell.
+/// 0 if the first quote closes the literal.
 fn inner_quotes(rest: &[u8], quote: &Quote) -> usize {
     if quote.slashes > 0 {
         return 0;
@@ -196,8 +198,8 @@ fn inner_quotes(rest: &[u8], quote: &Quote) -> usize {
     }
 }
 
-/// The length of the literal up to its closing quote: the same sign with as many backslashes, on the same
-/// line.
+/// The length of the literal up to its closing quote. The closing quote is the same character with the same
+/// number of backslashes, on the same line.
 fn closing(rest: &[u8], quote: &Quote) -> Option<usize> {
     let mut slashes = 0;
     let mut inner_until = 0;

@@ -1,9 +1,9 @@
-//! Finds bare values of data: `password: k3(x9}Q$z` in settings, comments, headers, commands, connection
-//! strings.
+//! Finds unquoted values in data: `password: k3(x9}Q$z` in settings, comments, headers, commands and
+//! connection strings.
 //!
-//! Other modules end a value at a sign that ends an expression in some language. This module reads a value up
-//! to a blank, quote or separator, with all its signs. It accepts the value only if no program could contain
-//! it.
+//! Other modules end a value at the first character that ends an expression in some language. This module
+//! reads a value with all its special characters, up to a blank, a quote or a separator. It accepts the value
+//! only if the value cannot be part of a program.
 
 use std::ops::Range;
 
@@ -15,10 +15,10 @@ use crate::name::{Name, Naming, Promise, name_end};
 use crate::shape::Shape;
 use crate::{entropy, expression, list, marker, phrase, prose};
 
-/// Maximum length of a value that ends with the quote around its pair, in bytes.
+/// Maximum length of a value in a pair that is in quotes as a whole, in bytes.
 const LONGEST_PAIR: usize = 80;
 
-/// The bare values that are assigned to the name around a keyword, if they are secrets.
+/// The unquoted values that are assigned to the name around a keyword, if they are secrets.
 pub(crate) fn secrets(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Range<usize>> {
     if naming == Naming::Auth {
         return Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn secrets(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Ra
     found
 }
 
-/// The value after a sign, a verb or blanks, and whether nothing but the value can follow the name.
+/// The value after an operator, a verb or blanks, and whether only a value can follow the name.
 fn single(text: &[u8], name: &Name, separator: Separator, start: usize) -> Option<(Range<usize>, bool)> {
     let before = Before::of(text, name.span.start);
     let is_netrc = separator == Separator::Blank && is_netrc(text, name.span.start);
@@ -79,19 +79,19 @@ fn single(text: &[u8], name: &Name, separator: Separator, start: usize) -> Optio
     }
 }
 
-/// Whether the line before a name is the directive of a server and a blank: `proxy_set_header `.
+/// Whether the line before the name consists of a directive of a server and a blank: `proxy_set_header `.
 fn is_directive(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     let word = line.strip_suffix(b" ").unwrap_or_default().trim_ascii_end();
     word.contains(&b'_') && word.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'_')
 }
 
-/// Whether the name is a switch of Windows: `/pass:…`.
+/// Whether the name is a command-line switch of Windows: `/pass:…`.
 fn is_switch(line: &[u8]) -> bool {
     matches!(line, [.., b' ', b'/'])
 }
 
-/// The value up to the closing tag, if a tag ends before it: `<code>…</code>`.
+/// The value up to the closing tag, if an opening tag precedes the value: `<code>…</code>`.
 fn tagged(text: &[u8], start: usize) -> Option<Range<usize>> {
     TAGS.iter().find(|tag| text[..start].ends_with(tag))?;
     let rest = &text[start..text.len().min(start + LONGEST_PAIR)];
@@ -115,21 +115,21 @@ fn quoted_pair(text: &[u8], name: &Name, before: &Before, start: usize) -> Optio
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separator {
-    /// `=`, `:`, `:=`, `->` and similar signs.
+    /// An operator: `=`, `:`, `:=`, `->` and similar.
     Sign,
     /// A verb: `is`, `was`, `set to`.
     Words,
     /// Only blanks, as after `--password` and `ENV PASSWORD`.
     Blank,
-    /// A YAML block scalar begins: `|`, `>-`.
+    /// The start of a YAML block scalar: `|`, `>-`.
     Block,
-    /// The line ends after a colon, and a list begins.
+    /// A colon at the end of the line, followed by a list.
     List,
-    /// `[` before literals.
+    /// A `[` before string literals.
     Array,
 }
 
-/// The separator after the name, and the start of the value.
+/// The separator after the name, and the position at which the value starts.
 fn separated(text: &[u8], word_end: usize) -> Option<(Separator, usize)> {
     let mut at = name_end(text, word_end);
     let name_at = at;
@@ -149,7 +149,8 @@ fn separated(text: &[u8], word_end: usize) -> Option<(Separator, usize)> {
     }
 }
 
-/// The sign or word between the name, which ends at `end`, and the value. Returns the position after it.
+/// The operator or word between the name, which ends at `end`, and the value. Returns the position after the
+/// separator.
 fn sign(text: &[u8], end: usize, at: usize, is_plain: bool) -> Option<(Separator, usize)> {
     let has_blanks = at > end;
     let (separator, length) = match &text[at.min(text.len())..text.len().min(at + 8)] {
@@ -174,7 +175,7 @@ fn sign(text: &[u8], end: usize, at: usize, is_plain: bool) -> Option<(Separator
 /// Tags of HTML that may precede a value.
 const TAGS: [&[u8]; 8] = [b"<code>", b"<b>", b"<strong>", b"<tt>", b"<em>", b"<i>", b"<kbd>", b"<span>"];
 
-/// The form and the start of the value after a sign.
+/// The separator and the start of the value after an operator.
 fn after_sign(text: &[u8], mut value: usize, is_colon: bool) -> Option<(Separator, usize)> {
     while text[value.min(text.len())..].starts_with(b"**") {
         value += 2;
@@ -192,13 +193,14 @@ fn after_sign(text: &[u8], mut value: usize, is_colon: bool) -> Option<(Separato
     }
 }
 
-/// The start of a bare value. None if a literal begins there.
+/// The start of an unquoted value. `None` if a string literal begins there.
 fn bare_start(text: &[u8], separator: Separator, value: usize) -> Option<(Separator, usize)> {
     let is_bare = !begins_literal(text, value) && text.get(value).is_some_and(|byte| *byte > 32);
     is_bare.then_some((separator, value))
 }
 
-/// Whether a literal begins here: a quote, perhaps after a backslash or the prefix of a literal as in `b"…"`.
+/// Whether a string literal begins here: a quote, with an optional backslash or prefix before it, as in
+/// `b"…"`.
 fn begins_literal(text: &[u8], at: usize) -> bool {
     let rest = &text[at.min(text.len())..];
     let prefix = rest.iter().take(2).take_while(|byte| b"rRbBfFuUL@".contains(byte)).count();
@@ -208,7 +210,8 @@ fn begins_literal(text: &[u8], at: usize) -> bool {
         || (prefix > 0 && matches!(rest.get(prefix), Some(b'"' | b'\'' | b'`')))
 }
 
-/// Skips an anchor and a standard tag of YAML: `&name`, `!!str`. Other tags name functions and references.
+/// Skips an anchor and a standard tag of YAML: `&name`, `!!str`. Other tags are not skipped, because they
+/// name functions and references.
 fn skip_properties(text: &[u8], from: usize) -> usize {
     let mut at = from;
     for _ in 0..2 {
@@ -226,7 +229,7 @@ fn skip_properties(text: &[u8], from: usize) -> usize {
     at
 }
 
-/// The value in the next line of `name: DB_PASSWORD`, if that line is `value: …`.
+/// The value for `name: DB_PASSWORD` if the next line is `value: …`.
 fn named_value(text: &[u8], end: usize) -> Option<usize> {
     let rest = &text[end.min(text.len())..];
     let rest = rest.strip_prefix(b"\r").unwrap_or(rest).strip_prefix(b"\n")?;
@@ -244,7 +247,7 @@ fn begins_block(text: &[u8], at: usize) -> bool {
     matches!(rest.get(length), Some(b'\n' | b'\r'))
 }
 
-/// The value after a word for a password in another language than English.
+/// The value after a word that means "password" in a language other than English.
 pub(crate) fn translated(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     let mut cursor = Cursor { text: &text[..text.len().min(hit.end + 240)], at: hit.end };
     cursor.skip_quote();
@@ -268,15 +271,15 @@ pub(crate) fn translated(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>
     (is_written(bytes, Naming::Password, Promise::Password, is_line) || is_strong_choice(bytes)).then_some(value)
 }
 
-/// Whether the value is a chosen password with a digit or a sign.
+/// Whether the value is a password that a person may have chosen, with a digit or a special character.
 pub(crate) fn is_strong_choice(value: &[u8]) -> bool {
     judge::is_chosen(value) && !judge::is_code(value) && judge::has_digit_or_sign(value)
 }
 
-/// Ports of PostgreSQL and of its poolers, and the wildcard, as `.pgpass` contains them.
+/// The ports of PostgreSQL and of its connection poolers, and the wildcard, as in `.pgpass`.
 pub(crate) static PGPASS_PORTS: &[&str] = &[":5432:", ":5433:", ":6432:", ":6543:", ":26257:", ":*:"];
 
-/// The password of `host:port:database:user:VALUE` around the port.
+/// The password in `host:port:database:user:VALUE`. The port is at `hit`.
 pub(crate) fn pgpass(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     let is_host = |byte: &u8| byte.is_ascii_alphanumeric() || b".-*_".contains(byte);
     let line = line_before(text, hit.start);
@@ -301,7 +304,7 @@ pub(crate) fn pgpass(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     (is_written(bytes, Naming::Password, Promise::Password, is_line) || is_strong_choice(bytes)).then_some(value)
 }
 
-/// Whether the value is a password or a generated secret without quotes. `is_line` if nothing but the value
+/// Whether the value is a password or a generated secret without quotes. `is_line` is true if only a value
 /// can follow the name.
 pub(crate) fn is_written(value: &[u8], naming: Naming, promise: Promise, is_line: bool) -> bool {
     let shape = Shape::of(value);

@@ -1,11 +1,11 @@
-//! Reads the literals of declarations: blocks, properties, arrays, and literals in calls.
+//! Reads the string literals of declarations: blocks, properties, arrays, and literals in calls.
 
 use std::ops::Range;
 
 use crate::cursor::Cursor;
 use crate::judge::Style;
 
-/// Reads the value of `variable "password" { default = "…" }` of Terraform.
+/// Reads the value in `variable "password" { default = "…" }` of Terraform.
 pub(crate) fn block_default(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let body = &cursor.text[cursor.at..];
     let body = &body[..body.iter().position(|byte| *byte == b'}').unwrap_or(body.len())];
@@ -16,7 +16,7 @@ pub(crate) fn block_default(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usi
     literal_behind_equals(cursor)
 }
 
-/// Reads the literal after `=`. Blanks may surround the sign.
+/// Reads the string literal after `=`. Blanks may surround the `=`.
 fn literal_behind_equals(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.skip_spaces();
     if cursor.peek() != b'=' {
@@ -27,14 +27,14 @@ fn literal_behind_equals(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>
     cursor.literal(Style::Literal)
 }
 
-/// Reads the literal of `Password { get; set; } = "…"` of C#.
+/// Reads the string literal in `Password { get; set; } = "…"` of C#.
 pub(crate) fn after_accessors(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let rest = &cursor.text[cursor.at..cursor.text.len().min(cursor.at + 60)];
     cursor.at += rest.iter().position(|byte| *byte == b'}')? + 1;
     literal_behind_equals(cursor)
 }
 
-/// Reads the literal of `char password[] = "…"`.
+/// Reads the string literal in `char password[] = "…"`.
 pub(crate) fn after_array(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     while matches!(cursor.peek(), b'[' | b']' | b'0'..=b'9' | b' ' | b'A'..=b'Z' | b'_') {
         cursor.at += 1;
@@ -47,9 +47,9 @@ pub(crate) fn after_array(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize
     cursor.literal(Style::Literal)
 }
 
-/// Reads the literal of `Some("…")`, `String::from("…")`, `new Secret("…")`, `["…"`.
+/// Reads the string literal in `Some("…")`, `String::from("…")`, `new Secret("…")` or `["…"`.
 pub(crate) fn wrapped(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
-    /// Functions that convert their argument. They do not look up a value by name.
+    /// Functions that convert their argument. They do not use the argument as the name of another value.
     const MAKERS: [&[u8]; 12] = [
         b"byte",
         b"bytes",

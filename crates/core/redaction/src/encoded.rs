@@ -1,15 +1,15 @@
-//! Finds secrets in base64. The text of a run is decoded and searched like any other text.
+//! Finds secrets in base64. A sequence of base64 is decoded, and the result is searched like any other text.
 
 use std::ops::Range;
 
-/// Maximum length of a run, in bytes. Longer runs are data.
+/// Maximum length of a sequence of base64, in bytes. Longer sequences are binary data.
 const LONGEST: usize = 16 * 1024;
 
-/// Minimum length of a run, in bytes. Shorter runs contain no secret with a name.
+/// Minimum length of a sequence of base64, in bytes. Shorter sequences cannot contain a secret with a name.
 const SHORTEST: usize = 16;
 
-/// Beginnings of words that indicate a secret, in base64. Each word has three forms, one for each alignment
-/// to the groups of base64.
+/// Beginnings of words that indicate a secret, encoded in base64. Each word has three forms, because its
+/// encoding depends on its position relative to the groups of three bytes.
 #[rustfmt::skip]
 pub(crate) static KEYWORDS: &[&str] = &[
     // password, -----BEGIN
@@ -26,7 +26,7 @@ pub(crate) static KEYWORDS: &[&str] = &[
     "QWNjb3VudEtle", "FjY291bnRLZX", "BY2NvdW50S2V5",
 ];
 
-/// The run of base64 around a keyword, with its decoded text. None if it does not decode to text.
+/// The sequence of base64 around a keyword, and its decoded text. `None` if the decoded bytes are not text.
 pub(crate) fn text_around(text: &[u8], hit: &Range<usize>) -> Option<(Range<usize>, String)> {
     let run = run_around(text, hit)?;
     let decoded = String::from_utf8(decode(&text[run.clone()])?).ok()?;
@@ -45,8 +45,8 @@ fn run_around(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     (SHORTEST..LONGEST).contains(&run.len()).then_some(run)
 }
 
-/// The bytes of base64 in either alphabet, with or without padding. `None` if the value contains another
-/// sign.
+/// Decodes base64 in either alphabet, with or without padding. `None` if the value contains a character of
+/// neither alphabet.
 pub(crate) fn decode(value: &[u8]) -> Option<Vec<u8>> {
     let mut bits = 0u32;
     let mut num_bits = 0;

@@ -1,4 +1,5 @@
-//! Applies the rules. One pass finds the keywords. Then each rule reads the text around its own keywords.
+//! Applies the rules. One pass finds the keywords of all rules. Then each rule reads the text around its
+//! keywords.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
@@ -15,15 +16,16 @@ use crate::{
 /// Maximum length of a match after the keyword of a pattern, in bytes.
 const REACH: usize = 2048;
 
-/// The same for a pattern that may begin before its keyword. The whole window is searched for it.
+/// The same maximum for a pattern that may begin before its keyword. It is smaller, because the pattern is
+/// searched in the whole window.
 const INNER_REACH: usize = 256;
 
-/// A refused match that is longer than this is not tried again from keywords inside it. On a long line of one
-/// alphabet that would take quadratic time.
+/// If a longer match is refused, it is not tried again from keywords inside it. Otherwise a long line of
+/// letters and digits would take quadratic time.
 const LONG_REFUSAL: usize = 128;
 
-/// Number of bytes that may be read for tables, notebooks and similar forms: a fixed number for each text,
-/// and a number for each byte of the text. Real texts need a hundredth of it.
+/// The number of bytes that may be read for tables, notebooks and similar forms is `BUDGET` plus
+/// `BUDGET_PER_BYTE` for each byte of the text. Real texts need a hundredth of this number.
 const BUDGET: usize = 1 << 20;
 const BUDGET_PER_BYTE: usize = 64;
 
@@ -34,22 +36,23 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 pub(crate) struct Span {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Index into the table of rules. If spans overlap, the lowest index is shown.
+    /// Index into the table of rules. If spans overlap, the rule with the lowest index is reported.
     pub(crate) rule: u16,
-    /// Number of the secret. All spans of one secret have the same number, and the first of them is reported.
+    /// Number of the secret. All spans of one secret have the same number. Only the first of them is
+    /// reported.
     pub(crate) secret: usize,
 }
 
 struct Engine {
     keywords: AhoCorasick,
-    /// The rules of each keyword.
+    /// For each keyword, the indices of the rules that use it.
     called: Vec<Vec<u16>>,
     compiled: Vec<Compiled>,
 }
 
 struct Compiled {
     rule: &'static Rule,
-    /// Compiled at the first hit, because most texts use few of the rules.
+    /// Compiled when its keyword is found for the first time, because most texts use few of the rules.
     regex: OnceLock<Regex>,
 }
 
@@ -58,7 +61,8 @@ pub(crate) fn scan(text: &str) -> Vec<Span> {
     scan_level(text, true)
 }
 
-/// Searches a text. Decoded text is searched too, but not decoded again.
+/// Searches a text. If `decodes` is true, base64 in the text is decoded and the decoded text is searched too.
+/// Base64 in decoded text is not decoded again.
 fn scan_level(text: &str, decodes: bool) -> Vec<Span> {
     let engine = &*ENGINE;
     let mut scan = Scan {
@@ -83,7 +87,7 @@ fn scan_level(text: &str, decodes: bool) -> Vec<Span> {
     scan.spans
 }
 
-/// The id of a rule by its index.
+/// The id of the rule with this index.
 pub(crate) fn rule_id(rule: u16) -> &'static str {
     ENGINE.compiled[usize::from(rule)].rule.id
 }
@@ -134,15 +138,15 @@ struct Scan<'text> {
     spans: Vec<Span>,
     next_secret: usize,
     refused_until: usize,
-    /// Ends of the last decoded run, manifest, table and so on. Nothing before these ends is read again.
+    /// The end of the last decoded base64, manifest, table and so on. Text before this end is not read again.
     decoded_until: usize,
     manifests_until: usize,
     tables_until: usize,
     bodies_until: usize,
     wrapped_until: usize,
     last_command: command::LastCommand,
-    /// Number of bytes that may still be read for tables, notebooks and similar forms. So the time is linear
-    /// for any text.
+    /// The number of bytes that may still be read for tables, notebooks and similar forms. This makes the
+    /// time linear in the length of any text.
     budget: usize,
 }
 
@@ -188,7 +192,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The secrets around a keyword of a rule that may find several, each of them a secret of its own.
+    /// The secrets around a keyword, for rules that may find several. Each range is a separate secret.
     fn found_each(&mut self, find: &Find, hit: &Range<usize>) -> Vec<Range<usize>> {
         let bytes = self.text.as_bytes();
         let budget = &mut self.budget;
@@ -285,8 +289,8 @@ impl Scan<'_> {
         let reach = if pattern.back == 0 { REACH } else { INNER_REACH };
         let window = &bytes[from..bytes.len().min(hit.end + reach)];
         let regex = compiled.regex(pattern);
-        // A match that ends before the keyword belongs to another keyword: the window also contains earlier
-        // text.
+        // The window also contains text before the keyword. A match that ends before the keyword belongs to
+        // another keyword.
         let whole = regex.find_iter(window).find(|whole| whole.end() + from >= hit.end)?;
         if !is_free_on_the_left(bytes, from + whole.start()) {
             return None;
@@ -305,7 +309,7 @@ impl Scan<'_> {
         None
     }
 
-    /// Adds a secret in several literals as one secret.
+    /// Adds one secret that consists of several string literals.
     fn push_parts(&mut self, rule: u16, hit: &Range<usize>, parts: Vec<Range<usize>>) {
         let secret = self.next_secret;
         for part in parts {
@@ -329,7 +333,8 @@ impl Scan<'_> {
     }
 }
 
-/// Whether a token begins here: no letter or digit precedes it, except at the end of an escape (`\n`, `%3D`).
+/// Whether a token may begin at `start`. No letter or digit may precede it, except the end of an escape
+/// (`\n`, `%3D`).
 pub(crate) fn is_free_on_the_left(text: &[u8], start: usize) -> bool {
     let Some(before) = start.checked_sub(1) else { return true };
     !text[before].is_ascii_alphanumeric()
@@ -354,7 +359,7 @@ fn passes(check: Check, value: &[u8]) -> bool {
     }
 }
 
-/// Whether the value is base64 of printable text with a colon inside.
+/// Whether the value is base64 of printable text with a colon that is not the last character.
 fn is_basic_auth(value: &[u8]) -> bool {
     let Some(decoded) = encoded::decode(value) else { return false };
     let printable = std::str::from_utf8(&decoded).is_ok_and(|text| !text.chars().any(char::is_control));

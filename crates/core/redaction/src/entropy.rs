@@ -1,9 +1,9 @@
-//! Shannon entropy in integers, so that a threshold gives the same decision on every machine.
+//! Computes Shannon entropy in integers, so that a threshold gives the same decision on every machine.
 
-/// Maximum number of bytes that are measured. The rest of a longer value does not count.
+/// Maximum number of bytes that are measured. The rest of a longer value is ignored.
 const LONGEST: usize = 256;
 
-/// `LOG2[n]` is log2(n) in 1/65536 bits.
+/// `LOG2[n]` is log2(n) in units of 1/65536 bit.
 static LOG2: [u32; LONGEST + 1] = log2_table();
 
 const fn log2_table() -> [u32; LONGEST + 1] {
@@ -34,7 +34,7 @@ const fn log2(number: u64) -> u32 {
     result
 }
 
-/// Entropy of the bytes in hundredths of a bit per byte: 0 for `aaaa`, at most 800.
+/// The entropy of the bytes in hundredths of a bit per byte. It is 0 for `aaaa` and at most 800.
 pub(crate) fn centibits(value: &[u8]) -> u32 {
     let value = &value[..value.len().min(LONGEST)];
     if value.is_empty() {
@@ -50,7 +50,7 @@ pub(crate) fn centibits(value: &[u8]) -> u32 {
     (bits * 100 / 65536) as u32
 }
 
-/// Number of different bytes.
+/// The number of different bytes in the value.
 pub(crate) fn num_distinct(value: &[u8]) -> usize {
     let mut seen = [false; 256];
     value.iter().filter(|byte| !std::mem::replace(&mut seen[usize::from(**byte)], true)).count()

@@ -1,31 +1,32 @@
-//! Separates expressions of programs from generated passwords: `get(user)[0]`, `&config.pass`,
+//! Distinguishes expressions of programs from generated passwords: `get(user)[0]`, `&config.pass` and
 //! `Option<String>` are expressions, `k3(x9}Q$z` is not.
 //!
-//! A value is an expression if its signs may follow each other in a program and its names look like names
-//! that people give. A generated password fails one of these tests: it has digits between letters, capitals
-//! in unusual places, brackets that do not match, or signs that no language uses there.
+//! A value is an expression if a program may contain its special characters in this order and its names look
+//! like names that people choose. A generated password fails one of these tests: it has digits between
+//! letters, capitals in unusual positions, brackets that do not match, or special characters that no language
+//! uses in such a position.
 
 use crate::shape::{self, Shape};
 
-/// Maximum depth of brackets. A value with deeper brackets is not an expression.
+/// Maximum nesting depth of brackets. A value with more nested brackets is not an expression.
 const MAX_DEPTH: usize = 16;
 
-/// The tokens that may come next.
+/// The kind of token that may follow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Operand,
     Operator,
-    /// After a bracket that may be a cast or the beginning of a type: `(int)x`, `[]byte`.
+    /// Follows a bracket that may close a cast or begin a type: `(int)x`, `[]byte`.
     Either,
 }
 
-/// Operators between two operands, longest first.
+/// Operators between two operands. The longest operators come first.
 const BINARY: [&[u8]; 33] = [
     b"===", b"!==", b"...", b"->", b"=>", b"::", b"?.", b"!.", b"&&", b"||", b"==", b"!=", b"<=", b">=", b"<<", b">>",
     b"??", b"?:", b"..", b"+=", b"++", b"|", b"&", b"+", b"-", b"*", b"/", b".", b",", b";", b":", b"=", b"?",
 ];
 
-/// Whether the value may be an expression, or the beginning of one.
+/// Whether the value may be an expression or the beginning of an expression.
 pub(crate) fn is_expression(value: &[u8]) -> bool {
     let value = trimmed(value);
     if value.is_empty() {
@@ -60,7 +61,7 @@ pub(crate) fn is_expression(value: &[u8]) -> bool {
     !is_question && (has_word || !has_digits || value.len() < 10)
 }
 
-/// The value without separators at its end. Brackets at the end stay, because they may belong to the text
+/// The value without separators at its end. Brackets at the end are kept, because they may belong to the text
 /// around the value.
 fn trimmed(value: &[u8]) -> &[u8] {
     let end = value.iter().rposition(|byte| !matches!(byte, b',' | b';' | b':'));
@@ -71,7 +72,7 @@ struct Reader<'value> {
     value: &'value [u8],
     at: usize,
     next: Next,
-    /// The open brackets. The flag is true if an operand was expected where the bracket opened.
+    /// The open brackets. The flag is true if an operand was expected at the opening bracket.
     brackets: [(u8, bool); MAX_DEPTH],
     depth: usize,
 }
@@ -93,7 +94,7 @@ impl<'value> Reader<'value> {
         let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(rest.len());
         let name = &rest[..length];
         let known = is_name(name);
-        // The prefix of a literal: `f"…"`.
+        // The name is the prefix of a string literal, as in `f"…"`.
         if length <= 2 && matches!(rest.get(length), Some(b'"' | b'\'')) && self.next != Next::Operator {
             self.at += length;
             return known;
@@ -101,7 +102,7 @@ impl<'value> Reader<'value> {
         self.operand(length) && known
     }
 
-    /// Reads a number: `12`, `0x1f`, `1.5`, `10px`.
+    /// Reads a number, such as `12`, `0x1f`, `1.5` or `10px`.
     fn number(&mut self) -> bool {
         let rest = self.rest();
         let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(rest.len());
@@ -115,7 +116,8 @@ impl<'value> Reader<'value> {
         self.operand(length) && (is_hex || UNITS.contains(&unit))
     }
 
-    /// Reads a literal. The literal may end after the value if its text cannot be a password.
+    /// Reads a string literal. The literal may continue after the value if the part inside the value cannot
+    /// be a password.
     fn text(&mut self, quote: u8) -> bool {
         let rest = &self.rest()[1..];
         match rest.iter().position(|byte| *byte == quote) {
@@ -142,7 +144,7 @@ impl<'value> Reader<'value> {
     fn close(&mut self, bracket: u8) -> bool {
         self.at += 1;
         if self.depth == 0 {
-            // This bracket can only close one that was opened before the value.
+            // This bracket can only close a bracket that was opened before the value.
             return self.rest().iter().all(|byte| matches!(byte, b')' | b']' | b'}' | b';' | b','));
         }
         self.depth -= 1;
@@ -151,7 +153,7 @@ impl<'value> Reader<'value> {
         matches!((open, bracket), (b'(', b')') | (b'[', b']') | (b'{', b'}'))
     }
 
-    /// Reads an angle bracket of a comparison, of generic arguments or of a tag.
+    /// Reads an angle bracket, which belongs to a comparison, generic arguments or a tag.
     fn angle(&mut self) -> bool {
         let rest = self.rest();
         let length =
@@ -171,27 +173,28 @@ impl<'value> Reader<'value> {
             self.next = if *operator == b"++" { Next::Operator } else { Next::Operand };
             return true;
         }
-        // The sign belongs to the operand before it: `vec![…]`, `x!.y`, `x!)`.
+        // The character belongs to the operand before it: `vec![…]`, `x!.y`, `x!)`.
         if self.next == Next::Operator {
             self.at += 1;
             return rest[0] == b'!' && matches!(rest.get(1), Some(b'(' | b'[' | b'{' | b')' | b',' | b';'));
         }
         const PREFIXES: [&[u8]; 16] =
             [b"...", b"&&", b"**", b"!!", b"@@", b"..", b"&", b"*", b"!", b"-", b"+", b"$", b"@", b":", b"\\", b"|"];
-        // The sign begins an operand: `a = -b`, `$x`, `|| x`, `.none`.
+        // The character begins an operand: `a = -b`, `$x`, `|| x`, `.none`.
         let prefix = PREFIXES.iter().find(|prefix| rest.starts_with(prefix));
         self.at += prefix.map_or(1, |prefix| prefix.len());
         prefix.is_some() || matches!(rest[0], b'.' | b'#' | b'%' | b'?')
     }
 }
 
-/// Whether the name looks like a name that people give: words, abbreviations, digits at the end of a part.
+/// Whether the name looks like a name that people choose: it consists of words, abbreviations, and digits at
+/// the end of a part.
 pub(crate) fn is_name(name: &[u8]) -> bool {
     name.split(|byte| *byte == b'_').all(is_name_part)
 }
 
-/// Whether the name has only small letters, only capitals without digits, or capitals after a prefix such as
-/// `get`. Letters of a generated password are mixed.
+/// Whether the name has only lower-case letters, only capitals without digits, or capitals after a prefix
+/// such as `get`. A generated password mixes these classes in other ways.
 fn is_even(name: &[u8]) -> bool {
     let has = |kind: fn(&u8) -> bool| name.iter().any(kind);
     let prefix = name.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
@@ -212,7 +215,7 @@ fn is_name_part(part: &[u8]) -> bool {
     let num_digits = part.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let stem = &part[..part.len() - num_digits];
     if stem.iter().any(u8::is_ascii_digit) {
-        // Digits may separate two words: `user1Password`.
+        // Digits may separate two words, as in `user1Password`.
         let is_word = |word: &[u8]| word.len() >= 4 && Shape::of(word).in_words == word.len();
         return KNOWN.iter().any(|known| shape::contains_ignoring_case(part, known.as_bytes()))
             || stem.split(u8::is_ascii_digit).all(is_word);

@@ -1,4 +1,4 @@
-//! Redacts texts without secrets that look like texts with secrets. They stay unchanged.
+//! Redacts texts that look like texts with secrets but contain none, and checks that they stay unchanged.
 
 use crate::{Redactor, SecretsIgnore};
 

@@ -1,39 +1,41 @@
-//! Measures how many generated secrets redaction finds: surroundings × kinds of values × seeds.
+//! Measures how many generated secrets are redacted, for each combination of surroundings, kind of value and
+//! seed.
 //!
-//! The tests of this crate and the example `generated` include this file. The example prints the table.
+//! The tests of this crate and the example `generated` include this file. The example prints the results as a
+//! table.
 
 use std::fmt::Write as _;
 
 use crate::surroundings::{Surrounding, WRAPPED, Writing};
 
-/// Kinds of values.
+/// Kinds of generated values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Letters, digits and signs.
+    /// Contains letters, digits and special characters.
     Mixed,
-    /// Begins with a sign.
+    /// Begins with a special character.
     LeadingSign,
-    /// Contains brackets, also unbalanced ones.
+    /// Contains brackets, which may be unbalanced.
     Brackets,
     /// Contains quotes.
     Quotes,
-    /// Contains blanks. Only surroundings with quotes can contain it.
+    /// Contains blanks. Only surroundings with quotes can contain such a value.
     Blanks,
-    /// Contains letters outside ASCII.
+    /// Contains letters that are not ASCII.
     Unicode,
-    /// Words, a digit and a sign.
+    /// Contains words, a digit and a special character.
     Passphrase,
-    /// Ends with a sign.
+    /// Ends with a special character.
     TrailingSign,
-    /// Contains `<` before a letter, as the beginning of a tag does.
+    /// Contains `<` before a letter, as at the beginning of a tag.
     Angle,
-    /// Any characters. One in three is a sign.
+    /// Contains any characters. One in three is a special character.
     Dense,
-    /// Like `Dense`, and begins with a sign.
+    /// Like `Dense`, but begins with a special character.
     DenseSign,
-    /// Only letters and digits.
+    /// Contains only letters and digits.
     Plain,
-    /// Brackets as an expression has them: `VZaXr(ahvp)[GWe8`.
+    /// Contains brackets in the same order as an expression: `VZaXr(ahvp)[GWe8`.
     Call,
 }
 
@@ -53,7 +55,7 @@ pub const KINDS: &[Kind] = &[
     Kind::Call,
 ];
 
-/// A sequence of pseudo-random numbers (SplitMix64).
+/// A sequence of pseudo-random numbers from SplitMix64.
 pub struct Dice(u64);
 
 impl Dice {
@@ -83,8 +85,8 @@ const SIGNS: &str = "!@#$%^&*()-_=+[]{}<>?/|~.,:;";
 const LETTERS: &str = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ";
 const DIGITS: &str = "23456789";
 
-/// A password of the kind, with ten to eighteen characters. One in four characters is a sign, one in five is
-/// a digit.
+/// A password of the given kind, with ten to eighteen characters. About one character in four is a special
+/// character, and about one in five is a digit.
 pub fn password(kind: Kind, dice: &mut Dice) -> String {
     let length = 10 + dice.below(9);
     let mut value: Vec<char> = (0..length)
@@ -94,7 +96,7 @@ pub fn password(kind: Kind, dice: &mut Dice) -> String {
             _ => dice.of(LETTERS),
         })
         .collect();
-    // Every class occurs. Usually the first character is a letter.
+    // The first three characters ensure that every class occurs. Usually the first character is a letter.
     value[0] = dice.of(LETTERS);
     value[1] = dice.of(DIGITS);
     value[2] = dice.of(SIGNS);
@@ -122,7 +124,7 @@ pub fn password(kind: Kind, dice: &mut Dice) -> String {
     value.into_iter().collect()
 }
 
-/// A password whose characters are all random. It has a letter and a digit.
+/// A password of random characters. It contains at least one letter and one digit.
 fn generated(kind: Kind, dice: &mut Dice) -> String {
     let plain = format!("{LETTERS}{DIGITS}");
     let dense = format!("{plain}{DIGITS}{SIGNS}");
@@ -155,7 +157,7 @@ fn passphrase(dice: &mut Dice) -> String {
     format!("{}{}{}", words.join(&joiner.to_string()), dice.of(DIGITS), dice.of("!$#%?"))
 }
 
-/// The value in the form for these surroundings. `None` if they cannot contain it.
+/// The value in the form in which these surroundings contain it. `None` if they cannot contain it.
 pub fn written(value: &str, writing: Writing) -> Option<String> {
     let has = |signs: &str| value.contains(|character| signs.contains(character));
     let escaped = |quote: char| value.replace('\\', "\\\\").replace(quote, &format!("\\{quote}"));
@@ -210,20 +212,21 @@ pub fn written(value: &str, writing: Writing) -> Option<String> {
     }
 }
 
-/// Result for the values of one kind in one kind of surroundings.
+/// The result for the values of one kind in one kind of surroundings.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Count {
     pub num_values: usize,
     pub num_found: usize,
-    /// Texts in which more than two consecutive characters of the value are left.
+    /// Redacted texts that still contain three or more consecutive characters of the value.
     pub leaks: Vec<String>,
 }
 
-/// Plants `num_values` passwords of a kind in the surroundings. A value counts as found if no piece of three
-/// or more of its characters is left. Pieces that the surroundings also contain do not count.
+/// Inserts `num_values` passwords of a kind into the surroundings and redacts the texts. A value is counted
+/// as found if the redacted text contains no three consecutive characters of the value. Characters that the
+/// surroundings also contain are ignored.
 pub fn measure(surrounding: &Surrounding, kind: Kind, num_values: u64, redact: &dyn Fn(&str) -> String) -> Count {
     let mut count = Count::default();
-    // With `_` in place of its signs, a passphrase is the name of a variable.
+    // If its special characters are replaced by `_`, a passphrase looks like the name of a variable.
     let num_values = if surrounding.writing == Writing::Blunt && kind == Kind::Passphrase { 0 } else { num_values };
     for seed in 0..num_values {
         let mut dice = Dice::new(seed * 977 + kind as u64);
@@ -249,8 +252,8 @@ pub fn measure(surrounding: &Surrounding, kind: Kind, num_values: u64, redact: &
     count
 }
 
-/// Whether the redacted text contains no three consecutive characters of the value. Pieces that the
-/// surroundings contain do not count.
+/// Whether the redacted text contains no three consecutive characters of the value. Characters that the
+/// surroundings also contain are ignored.
 fn is_gone(surrounding: &str, value: &str, redacted: &str) -> bool {
     let redacted = without_markers(redacted);
     let characters: Vec<char> = value.chars().collect();
@@ -270,7 +273,7 @@ fn without_markers(redacted: &str) -> String {
     out
 }
 
-/// Number of wrapped runs of base64, out of `num_values`, whose lines are all redacted.
+/// Measures, for `num_values` values of base64 on several lines, how many have all their lines redacted.
 pub fn measure_wrapped(
     index: usize,
     (num_lines, width): (usize, usize),

@@ -1,14 +1,14 @@
-//! Checks that at least 95 % of the generated secrets are found in all surroundings.
+//! Checks that at least 95 % of the generated secrets are found in each kind of surroundings.
 
 use crate::generated::{KINDS, measure, measure_wrapped};
 use crate::more_surroundings::MORE_SURROUNDINGS;
 use crate::surroundings::{SURROUNDINGS, WRAPPED};
 use crate::{Redactor, SecretsIgnore};
 
-/// Percentage of generated passwords that must be redacted in each kind of surroundings.
+/// The percentage of generated passwords that must be redacted in each kind of surroundings.
 const ENOUGH_PERCENT: usize = 95;
 
-/// Number of values of each kind in each kind of surroundings.
+/// The number of values of each kind that are tested in each kind of surroundings.
 const NUM_VALUES: u64 = 10;
 
 fn redact(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! Reads `secrets.ignore`: the findings that the owners of a repository declare harmless.
+//! Reads `secrets.ignore`. The owners of a repository use it to declare findings harmless.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use regex::{Regex, RegexBuilder};
 use crate::rules::rule_ids;
 use crate::untrusted::{Untrusted, quoted};
 
-/// Maximum compiled size of a regular expression, in bytes. A larger one is refused, because it could fill
-/// the memory.
+/// Maximum compiled size of a regular expression, in bytes. A larger expression is refused, because it could
+/// exhaust the memory.
 const REGEX_BYTES: usize = 256 * 1024;
-/// Limits at which the size of a compiled expression is measured. The library reports only whether a limit is
-/// exceeded.
+/// Limits that are tried in order to measure the size of a compiled expression. The library reports only
+/// whether a limit is exceeded.
 const REGEX_STEPS: [usize; 3] = [8 * 1024, 32 * 1024, 128 * 1024];
 /// Estimated size of a compiled glob, in bytes.
 const GLOB_BYTES: usize = 4 * 1024;
 
-/// A pattern of `secrets.ignore` that cannot be used. The message quotes the pattern and describes a valid
-/// one.
+/// A pattern of `secrets.ignore` that cannot be used. The message quotes the pattern. For an unknown rule,
+/// the message also contains examples of valid patterns.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidRule {
     #[error("secrets.ignore: the pattern is empty")]
@@ -39,10 +39,10 @@ pub enum InvalidRule {
 /// | `rule:github-pat`, `rule:github-*` | a rule, or all rules whose id matches |
 /// | `value:abc123` | exactly this value |
 /// | `regex:^AKIA.*TEST$` | values that the expression matches |
-/// | `path:tests/**` | whole files (the caller decides, because a redactor knows no paths) |
+/// | `path:tests/**` | whole files (decided by the caller, because a redactor does not receive paths) |
 ///
-/// A line without one of these words is a rule if it is the id of a rule, a path if it contains `/` or `*`,
-/// and otherwise a value.
+/// A line without one of these prefixes is interpreted as a rule if it is the id of a rule, as a path if it
+/// contains `/` or `*`, and otherwise as a value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum IgnorePattern {
     Rule(String),
@@ -52,7 +52,7 @@ pub enum IgnorePattern {
 }
 
 impl IgnorePattern {
-    /// Finds the kind of a line and checks that the line can be used.
+    /// Determines the kind of a line and checks that the line can be used.
     pub fn parse(line: &str) -> Result<Self, InvalidRule> {
         let line = line.trim();
         let pattern = match line.split_once(':') {
@@ -84,7 +84,7 @@ impl IgnorePattern {
         }
     }
 
-    /// An upper bound on the memory of the compiled pattern.
+    /// An upper bound on the memory that the compiled pattern uses, in bytes.
     pub fn compiled_bytes(&self) -> usize {
         match self {
             Self::Value(text) => text.len(),
@@ -114,20 +114,21 @@ impl fmt::Display for IgnorePattern {
     }
 }
 
-/// The patterns of one repository in their written order. Paths have no effect in a `Redactor`.
+/// The patterns of one repository in the order in which they are written. Path patterns have no effect in a
+/// `Redactor`.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct SecretsIgnore {
     pub patterns: Vec<IgnorePattern>,
 }
 
 impl SecretsIgnore {
-    /// Reads the lines of the setting. The first invalid line is the error.
+    /// Reads the lines of the setting. If a line is invalid, the error describes the first such line.
     pub fn parse<Line: AsRef<str>>(lines: &[Line]) -> Result<Self, InvalidRule> {
         let patterns = lines.iter().map(|line| IgnorePattern::parse(line.as_ref())).collect::<Result<_, _>>()?;
         Ok(Self { patterns })
     }
 
-    /// The globs of paths whose files are not searched for secrets at all.
+    /// The globs of the path patterns. Files with matching paths are not searched for secrets.
     pub fn path_globs(&self) -> impl Iterator<Item = &str> {
         self.patterns.iter().filter_map(|pattern| match pattern {
             IgnorePattern::Path(glob) => Some(glob.as_str()),
@@ -135,8 +136,8 @@ impl SecretsIgnore {
         })
     }
 
-    /// Digest of everything that changes the result of a `Redactor`: equal digests give equal results. Order,
-    /// repetition and paths do not change it.
+    /// A digest of all patterns that affect the result of a `Redactor`. If two digests are equal, the results
+    /// are equal. The order of patterns, repeated patterns and path patterns do not change the digest.
     pub fn digest(&self) -> Digest {
         let acting = self.patterns.iter().filter(|pattern| !matches!(pattern, IgnorePattern::Path(_)));
         let mut lines: Vec<String> = acting.map(ToString::to_string).collect();
@@ -186,7 +187,7 @@ fn compile_glob(text: &str) -> Result<Glob, InvalidRule> {
 fn compile_regex(text: &str) -> Result<Regex, InvalidRule> {
     RegexBuilder::new(text).size_limit(REGEX_BYTES).build().map_err(|error| InvalidRule::Regex {
         pattern: quoted(text),
-        // The library marks the fault on several lines. The last line describes it.
+        // The message of the library has several lines. The last line describes the error.
         reason: error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned(),
     })
 }

@@ -1,4 +1,4 @@
-//! Finds secrets in the rows that SQL inserts. The names of the columns identify them.
+//! Finds secrets in the rows that SQL inserts. The names of the columns show which values are secrets.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use crate::cell::{Promised, promised, trimmed};
 use crate::judge::{self, Style};
 use crate::lines::REACH;
 
-/// The secrets in the rows of `INSERT INTO table (columns) VALUES (…), (…)`. Without names of columns, only
-/// values that are secrets beyond doubt.
+/// The secrets in the rows of `INSERT INTO table (columns) VALUES (…), (…)`. Without column names, only
+/// values that are certainly secrets are returned.
 pub(crate) fn inserted(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     if *budget == 0 {
         return Vec::new();
@@ -47,7 +47,7 @@ fn is_inserted(value: &[u8], (naming, promise): Promised) -> bool {
     judge::is_secret(naming, promise, Style::Literal, value) && !judge::is_code(value)
 }
 
-/// Reads an SQL statement, also inside a string of a program.
+/// Reads an SQL statement, which may be inside a string of a program.
 struct Sql<'text> {
     text: &'text [u8],
     at: usize,
@@ -56,7 +56,7 @@ struct Sql<'text> {
 }
 
 impl Sql<'_> {
-    /// The columns in parentheses before `VALUES`.
+    /// Reads the columns in parentheses before `VALUES`.
     fn columns(&mut self) -> Option<Vec<Range<usize>>> {
         let head = &self.text[self.at..self.text.len().min(self.at + 160)];
         let open = head.iter().position(|byte| matches!(byte, b'(' | b';'))?;
@@ -71,7 +71,7 @@ impl Sql<'_> {
         Some(columns)
     }
 
-    /// The values in the next parentheses, if only blanks and a comma precede them.
+    /// Reads the values in the next parentheses, if only blanks and a comma precede them.
     fn tuple(&mut self) -> Option<Vec<Range<usize>>> {
         while let Some(byte) = self.text.get(self.at)
             && (byte.is_ascii_whitespace() || matches!(byte, b',' | b'"' | b'\'' | b'+' | b'\\' | b'n' | b'.'))

@@ -1,4 +1,4 @@
-//! Decides whether a value is a secret, from the promise of its name and from its style.
+//! Decides whether a value is a secret, from the meaning of its name and from the way in which it is written.
 
 use crate::name::{Naming, Promise};
 use crate::phrase::{is_hyphenated, is_passphrase, is_signed_phrase};
@@ -9,21 +9,22 @@ use crate::{entropy, expression, random, template};
 /// The way in which a value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Style {
-    /// A string literal or the text of an XML element: a constant in every language.
+    /// A string literal or the text of an XML element. It is a constant in every language.
     Literal,
-    /// A literal inside a call. `env("NAME")` is as frequent as `Secret("value")`.
+    /// A string literal inside a call. `env("NAME")` is as frequent as `Secret("value")`.
     Wrapped,
-    /// Without quotes; the name begins the line and the value ends it, as in YAML and `.properties`.
+    /// An unquoted value at the end of a line that begins with the name, as in YAML and `.properties`.
     Line,
-    /// Without quotes in any other place; in most languages this is an expression.
+    /// An unquoted value in any other position. In most languages, it is an expression.
     Loose,
-    /// A literal as the argument of a function with that name.
+    /// A string literal as the argument of a function with the name of a secret.
     Call,
-    /// A literal after the name and a space: `storePassword "…"`.
+    /// A string literal after the name and a space, as in `storePassword "…"`.
     Beside,
-    /// A bare value after the name and a space, without an operator. This is as often prose as a command.
+    /// An unquoted value after the name and a space, without an operator. It is as often part of a sentence
+    /// as of a command.
     Spaced,
-    /// Between semicolons of a connection string.
+    /// A value between semicolons in a connection string.
     Connection,
 }
 
@@ -61,7 +62,7 @@ fn is_explicit(naming: Naming, style: Style, value: &[u8]) -> bool {
     {
         return false;
     }
-    // Secrets are chosen as often as they are made: `JWT_SECRET=hunter2dragon`.
+    // People choose secrets as often as they generate them, as in `JWT_SECRET=hunter2dragon`.
     if naming == Naming::Secret && matches!(style, Style::Literal | Style::Call | Style::Line) && is_made_up(value) {
         return true;
     }
@@ -92,7 +93,8 @@ fn is_beyond_doubt(value: &[u8]) -> bool {
         && entropy::centibits(value) >= 350
 }
 
-/// Whether a person may have chosen the value as a password: it is not a template, a name or a placeholder.
+/// Whether a person may have chosen the value as a password. It must not be a template, a name or a
+/// placeholder.
 pub(crate) fn is_chosen(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     if value.len() < 6 || value.len() > 128 || is_reference(value) || is_pattern(value) {
@@ -122,7 +124,8 @@ fn is_stand_in(value: &[u8]) -> bool {
         && !has_random_rest(value)
 }
 
-/// Whether the letters and digits between runs of `_` and similar signs are random: `dU____d96_k7S`.
+/// Whether the letters and digits of the value are random if `_` and similar characters are removed:
+/// `dU____d96_k7S`.
 fn has_random_rest(value: &[u8]) -> bool {
     if !value.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.' | b'*')) || template::is_template(value) {
         return false;
@@ -134,7 +137,7 @@ fn has_random_rest(value: &[u8]) -> bool {
     rest.len() >= 5 && is_mixed && shape.in_words == 0 && !random::is_placeholder(&rest)
 }
 
-/// Whether the value has enough characters in addition to a word that names a secret: `hunter2secret`.
+/// Whether the value has enough characters in addition to words that name a secret, as in `hunter2secret`.
 fn is_more_than_a_stand_in(value: &[u8]) -> bool {
     const NAMING: [&str; 9] = ["password", "passwd", "pass", "secret", "token", "test", "default", "hello", "world"];
     let mut rest = value.to_ascii_lowercase();
@@ -152,15 +155,15 @@ fn is_more_than_a_stand_in(value: &[u8]) -> bool {
         && !rest.ends_with(b"user")
 }
 
-/// Whether the value cannot be a name in a program, so that another occurrence of it is the same secret.
+/// Whether the value cannot be a name in a program. Then another occurrence of the value is the same secret.
 pub(crate) fn is_worth_repeating(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let has_both = shape.digits > 0 && shape.letters() > 1;
     has_both && shape.blanks == 0 && value.len() <= 200 && !is_identifier_with_digits(value) && !is_reference(value)
 }
 
-/// Whether the value has at least twenty letters and digits and few words. Such a value is random, even if
-/// other tests do not find it random.
+/// Whether the value has at least twenty letters and digits and contains few words. Such a value is random,
+/// even if the other tests do not recognise it as random.
 fn is_unreadable(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     value.len() >= 20
@@ -172,8 +175,8 @@ fn is_unreadable(value: &[u8]) -> bool {
         && entropy::centibits(value) >= 380
 }
 
-/// Whether a person may have chosen the value: it has digits and enough letters, and is not a name of several
-/// parts.
+/// Whether a person may have chosen the value. It must have digits and enough letters, and must not be a name
+/// of several parts.
 pub(crate) fn is_made_up(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     is_chosen(value)
@@ -184,7 +187,7 @@ pub(crate) fn is_made_up(value: &[u8]) -> bool {
         && !is_identifier_with_digits(value)
 }
 
-/// Whether the value is a name in a program. The digits are at its end or belong to a known word: `user2`,
+/// Whether the value is a name in a program whose digits are at its end or belong to a known word: `user2`,
 /// `sha256sum`, `base64`.
 fn is_identifier_with_digits(value: &[u8]) -> bool {
     let is_name = value.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
@@ -196,8 +199,8 @@ fn is_identifier_with_digits(value: &[u8]) -> bool {
             || known.iter().any(|word| shape::contains_ignoring_case(value, word.as_bytes())))
 }
 
-/// Removes a first sign that begins passwords as often as expressions. A value such as `!vault abc` contains
-/// a blank and is refused earlier.
+/// Removes a first character that begins passwords as often as expressions. Values such as `!vault abc` are
+/// refused before this function is called, because they contain a blank.
 fn strip_sign(value: &[u8]) -> &[u8] {
     match value {
         [b'!' | b'@' | b'%', rest @ ..] if rest.iter().any(u8::is_ascii_digit) && !rest.ends_with(b"%") => rest,
@@ -205,8 +208,8 @@ fn strip_sign(value: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether the value has all four classes that password rules require. Such a value is a password even if it
-/// contains `Test`.
+/// Whether the value has all four classes of characters that password rules require. Such a value is a
+/// password even if it contains `Test`.
 fn is_complex(shape: Shape, value: &[u8]) -> bool {
     let plain = ["example", "{", "<", "$(", "change", "your", "replace", "placeholder", "xxxx", "****"];
     shape.num_classes() == 4
@@ -214,7 +217,7 @@ fn is_complex(shape: Shape, value: &[u8]) -> bool {
         && !plain.iter().any(|word| shape::contains_ignoring_case(value, word.as_bytes()))
 }
 
-/// Whether the value is a word with signs only around it: `Required*`, `Password?`, `*hidden*`.
+/// Whether the value is a word with special characters only around it: `Required*`, `Password?`, `*hidden*`.
 fn is_emphasis(value: &[u8]) -> bool {
     let inner = value.trim_ascii();
     let is_word = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'.');
@@ -223,7 +226,7 @@ fn is_emphasis(value: &[u8]) -> bool {
     inner[start..end].iter().all(is_word) || inner.iter().filter(|byte| !byte.is_ascii()).count() * 2 > inner.len()
 }
 
-/// Whether the value is the name of a constant: `MAX_S4U_SIZE2`.
+/// Whether the value is the name of a constant, such as `MAX_S4U_SIZE2`.
 fn is_constant(value: &[u8]) -> bool {
     value.contains(&b'_') && !value.iter().any(|byte| byte.is_ascii_lowercase())
 }
@@ -234,7 +237,7 @@ fn is_nothing(value: &[u8]) -> bool {
         .any(|word| value.eq_ignore_ascii_case(word))
 }
 
-/// Whether the value is a template, or an expression with signs that a program needs.
+/// Whether the value is a template, or an expression with special characters of a program.
 pub(crate) fn is_code(value: &[u8]) -> bool {
     let has_signs =
         value.iter().any(|byte| matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b'\\' | b'|'))
@@ -252,7 +255,7 @@ pub(crate) fn has_digit_or_sign(value: &[u8]) -> bool {
     shape.digits + shape.signs > 0 && shape.letters() > 0
 }
 
-/// Whether the value is random, or has so many kinds of signs that it cannot be an identifier.
+/// Whether the value is random, or has so many kinds of characters that it cannot be an identifier.
 fn is_strong(value: &[u8]) -> bool {
     let shape = Shape::of(value.trim_ascii_end().strip_suffix(b",").unwrap_or(value));
     if shape.blanks > 0 {
@@ -266,7 +269,7 @@ fn is_strong(value: &[u8]) -> bool {
     (mixed && (!shape.is_wordy() || shape.num_classes() == 4)) || is_random_in_part(value)
 }
 
-/// Whether a printed value without a name is a secret: it is random or has all kinds of signs.
+/// Whether a printed value without a name is a secret. It must be random or have all classes of characters.
 pub(crate) fn is_printed(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let mixed = shape.num_classes() == 4 && shape.joiners == 0 && shape.digits > 1 && value.len() <= 40;
@@ -277,7 +280,7 @@ pub(crate) fn is_printed(value: &[u8]) -> bool {
         && (mixed || (random::is_random(value) && shape.digits * 3 <= value.len() * 2))
 }
 
-/// Whether the value is random, or has a random part after a prefix in words: `acme_live_9f8A7d6B5c4E`.
+/// Whether the value is random, or has a random part after a prefix of words: `acme_live_9f8A7d6B5c4E`.
 fn is_random_in_part(value: &[u8]) -> bool {
     if random::is_random(value) {
         return true;

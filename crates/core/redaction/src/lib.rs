@@ -1,15 +1,15 @@
-//! Keeps secrets out of everything that Cairn writes. `Redactor` replaces them in texts. `sensitive` lists
-//! the files that are never read. `untrusted` makes text of unknown origin safe for messages.
+//! Removes secrets from all text that Cairn writes. `Redactor` replaces the secrets in texts. `sensitive`
+//! lists the files that are never read. `untrusted` makes text from unknown sources safe for messages.
 //!
 //! One pass of Aho-Corasick over the whole text finds the keywords of the rules. Regular expressions and
-//! hand-written readers run only around these keywords, within bounded windows. So the time is linear for any
-//! text. A text without keywords costs one table look-up for each byte and no allocation.
+//! hand-written readers run only around these keywords, within bounded windows. Therefore the time is linear
+//! for any text. A text without keywords costs one table look-up per byte and no allocation.
 //!
 //! Invariants:
-//! - the redacted text has the same lines as the text;
-//! - redacting a redacted text finds no secret and changes nothing;
-//! - a finding contains the line and the rule, never the value;
-//! - no floating point: every machine redacts the same text.
+//! - The redacted text has the same lines as the original text.
+//! - Redacting a redacted text finds no secret and changes nothing.
+//! - A finding contains the line and the rule, never the value.
+//! - The rules use no floating-point numbers, so every machine redacts the same text.
 
 mod assigned;
 mod assignment;

@@ -1,8 +1,8 @@
-//! Finds the lines of tables, also of tables inside the strings of a program or of a notebook.
+//! Finds the lines of tables, including tables inside the strings of a program or a notebook.
 
 use std::ops::Range;
 
-/// Maximum number of bytes of one table that are read.
+/// Maximum number of bytes that are read of one table.
 pub(crate) const REACH: usize = 64 * 1024;
 
 /// Maximum length of a row, in bytes.
@@ -23,8 +23,8 @@ pub(crate) fn line_around(text: &[u8], hit: &Range<usize>) -> Option<Range<usize
     (line.end >= hit.end).then(|| string_of(text, line, hit.start))
 }
 
-/// The string that contains a position, if the line ends with an escape. Other strings may precede it on the
-/// line.
+/// The string that contains the position `at`, if the line ends with an escape. Other strings may precede it
+/// on the line.
 fn string_of(text: &[u8], line: Range<usize>, at: usize) -> Range<usize> {
     if !text[line.end..].starts_with(b"\\n") {
         return line;
@@ -34,7 +34,7 @@ fn string_of(text: &[u8], line: Range<usize>, at: usize) -> Range<usize> {
     start..line.end
 }
 
-/// The line from `start`. It ends with a line feed or with the escape `\n` of a string.
+/// The line that begins at `start`. It ends with a line feed or with the escape `\n` of a string.
 fn next_line(text: &[u8], start: usize) -> Option<Range<usize>> {
     let rest = &text[start..text.len().min(start + LONGEST_LINE)];
     let plain = rest.iter().position(|byte| *byte == b'\n');
@@ -47,7 +47,7 @@ fn next_line(text: &[u8], start: usize) -> Option<Range<usize>> {
     Some(start..start + length)
 }
 
-/// The lines that follow, up to the reach. Lines that only separate two strings of a list are left out.
+/// The lines after `line`, up to `REACH`. Lines that only separate two strings of a list are omitted.
 pub(crate) fn lines_after(text: &[u8], line: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = text.len().min(line.end + REACH);
     let mut at = line.end;
@@ -69,7 +69,7 @@ pub(crate) fn lines_after(text: &[u8], line: &Range<usize>) -> impl Iterator<Ite
     })
 }
 
-/// The next string of a line. If the line begins within a string, the rest of that string.
+/// The next string of a line. If the line begins inside a string, this is the rest of that string.
 fn next_string(text: &[u8], line: Range<usize>) -> Range<usize> {
     let bytes = &text[line.clone()];
     let is_quote = |at: &usize| bytes[*at] == b'"' && (*at == 0 || bytes[*at - 1] != b'\\');

@@ -1,4 +1,4 @@
-//! Finds values below or beside the name of several secrets: lists and blocks of YAML, arrays of literals.
+//! Finds several values that belong to one name: YAML lists and blocks, and arrays of string literals.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ const MOST_ITEMS: usize = 64;
 /// Maximum length of an array, in bytes.
 const ARRAY_REACH: usize = 4096;
 
-/// The line after the start of a block scalar.
+/// The first line of a block scalar, whose indicator is at `at`.
 pub(crate) fn block_line(text: &[u8], at: usize) -> Option<Range<usize>> {
     let line = at + text[at..].iter().take(200).position(|byte| *byte == b'\n')? + 1;
     let start = skip_blanks(text, line);
@@ -22,7 +22,7 @@ pub(crate) fn block_line(text: &[u8], at: usize) -> Option<Range<usize>> {
     (start > line && length > 0 && !rest[..length].contains(&b' ')).then(|| start..start + length)
 }
 
-/// The items of a YAML list below a name in the plural.
+/// The items of a YAML list below a plural name.
 pub(crate) fn items(text: &[u8], name: &Range<usize>, end_of_line: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if !is_plural(&text[name.clone()]) {
@@ -50,7 +50,7 @@ pub(crate) fn items(text: &[u8], name: &Range<usize>, end_of_line: usize) -> Vec
     found
 }
 
-/// The literals of an array after a name in the plural.
+/// The string literals of an array after a plural name.
 pub(crate) fn literals(text: &[u8], name: &Range<usize>, start: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if !is_plural(&text[name.clone()]) {

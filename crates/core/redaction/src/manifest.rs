@@ -1,17 +1,17 @@
-//! Finds the secrets of Kubernetes: the values under `data` and `stringData` of a manifest of kind `Secret`,
+//! Finds the secrets of Kubernetes: the values under `data` and `stringData` in a manifest of kind `Secret`,
 //! in YAML or JSON.
 
 use std::ops::Range;
 
 use crate::{entropy, marker, random, template};
 
-/// Maximum distance between the kind and other parts of its manifest, in bytes.
+/// Maximum distance between the `kind` of a manifest and its other parts, in bytes.
 const REACH: usize = 64 * 1024;
 
 pub(crate) static KEYWORDS: &[&str] =
     &["kind: secret", "kind: \"secret", "kind: 'secret", "\"kind\":\"secret", "\"kind\": \"secret"];
 
-/// The document around a keyword. It does not begin before `floor`.
+/// The document around a keyword. The document does not begin before `floor`.
 pub(crate) fn document(text: &[u8], hit: &Range<usize>, floor: usize) -> Range<usize> {
     let floor = floor.max(hit.start.saturating_sub(REACH)).min(hit.start);
     let is_border = |window: &[u8]| window == b"\n---";
@@ -21,7 +21,8 @@ pub(crate) fn document(text: &[u8], hit: &Range<usize>, floor: usize) -> Range<u
     start..end
 }
 
-/// The values of the manifest whose kind is at `hit`. None if the kind only begins with `Secret`.
+/// The values of the manifest whose `kind` is at `hit`. The result is empty if the kind only begins with
+/// `Secret`.
 pub(crate) fn values(text: &[u8], document: &Range<usize>, hit: &Range<usize>) -> Vec<Range<usize>> {
     if text.get(hit.end).is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')) {
         return Vec::new();
@@ -43,14 +44,14 @@ fn is_value(value: &[u8]) -> bool {
         && std::str::from_utf8(value).is_ok()
 }
 
-/// Whether the value is only words that mark a place to fill in.
+/// Whether the value consists only of words that mark a position to fill in.
 fn is_stand_in(value: &[u8]) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_');
     value.iter().all(is_word) && random::is_placeholder(value)
 }
 
-/// The values on lines that are indented deeper than `data:` or `stringData:`. A manifest inside a JSON
-/// string has escapes as line breaks.
+/// The values on lines that are indented more than `data:` or `stringData:`. In a manifest inside a JSON
+/// string, the line breaks are escapes.
 fn of_yaml(text: &[u8], document: &Range<usize>, line_break: &[u8]) -> Vec<Range<usize>> {
     let mut values = Vec::new();
     let mut section: Option<usize> = None;
@@ -81,14 +82,13 @@ fn of_yaml(text: &[u8], document: &Range<usize>, line_break: &[u8]) -> Vec<Range
     values
 }
 
-/// Whether the line is `data:` or `stringData:`. In a JSON string, the beginning of the string may precede
-/// it.
+/// Whether the line is `data:` or `stringData:`. In a JSON string, the start of the string may precede it.
 fn is_section(line: &[u8]) -> bool {
     let before = line.strip_suffix(b"stringData:").or_else(|| line.strip_suffix(b"data:"));
     before.is_some_and(|before| !before.last().is_some_and(u8::is_ascii_alphanumeric))
 }
 
-/// The lines of a document without white space at their ends.
+/// The lines of a document, without white space at their ends.
 fn lines<'a>(
     text: &'a [u8],
     document: &Range<usize>,
@@ -120,7 +120,7 @@ fn unquoted(text: &[u8], value: Range<usize>) -> Range<usize> {
     let start = value.start + usize::from(text[value.start] == b'\\');
     let Some(quote @ (b'"' | b'\'')) = text[..value.end].get(start).copied() else { return value };
     let inner = &text[start + 1..value.end];
-    // Inside a JSON string, backslashes precede the quotes.
+    // Inside a JSON string, a backslash precedes each quote.
     let is_nested = text[value.start] == b'\\';
     let length = if is_nested {
         inner.iter().position(|byte| *byte == quote || *byte == b'\\')
@@ -130,7 +130,7 @@ fn unquoted(text: &[u8], value: Range<usize>) -> Range<usize> {
     start + 1..start + 1 + length.unwrap_or(inner.len())
 }
 
-/// The strings after a colon, between the braces after `"data"` or `"stringData"`.
+/// The strings after a colon, between the braces that follow `"data"` or `"stringData"`.
 fn of_json(text: &[u8], document: &Range<usize>) -> Vec<Range<usize>> {
     let mut values = Vec::new();
     let bytes = &text[document.clone()];

@@ -1,26 +1,26 @@
-//! Reads values in elements of XML and HTML and in property lists.
+//! Reads values in elements of XML and HTML, and in property lists.
 
 use std::ops::Range;
 
 use crate::cursor::Cursor;
 use crate::judge::Style;
 
-/// Whether the word that ends here is the name of an element: `<` precedes it.
+/// Whether the word that ends at `end` is the name of an element, which follows `<`.
 pub(crate) fn begins_element(text: &[u8], end: usize) -> bool {
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-' | b'.');
     let length = text[..end].iter().rev().take(48).take_while(is_part).count();
     text[..end - length].last() == Some(&b'<')
 }
 
-/// Reads the value of `<password encoding="plain">value</password>`.
+/// Reads the value in `<password encoding="plain">value</password>`.
 pub(crate) fn with_attributes(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let tag = &cursor.text[cursor.at..cursor.text.len().min(cursor.at + 120)];
     cursor.at += tag.iter().position(|byte| matches!(byte, b'>' | b'<' | b'\n')).filter(|at| tag[*at] == b'>')?;
     element(cursor)
 }
 
-/// Reads the value of `<key>password</key>` and `<string>…</string>`, as in property lists, and of cells and
-/// terms of HTML.
+/// Reads the value in `<key>password</key>` and `<string>…</string>`, as in property lists. Also reads the
+/// values of table cells and description lists in HTML.
 pub(crate) fn next_element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     const PAIRS: [(&[u8], &[u8]); 8] = [
         (b"</key>", b"<string>"),
@@ -54,8 +54,8 @@ pub(crate) fn next_element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usiz
     element(cursor)
 }
 
-/// Reads the value of `<password>value</password>`. The value may be on a separate line or be CDATA. Without
-/// a closing tag, `>` is a comparison.
+/// Reads the value in `<password>value</password>`. The value may be on a separate line or be CDATA. If there
+/// is no closing tag, `>` is a comparison and not the end of a tag.
 pub(crate) fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.at += 1;
     cursor.skip_lines();
@@ -73,7 +73,7 @@ pub(crate) fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> 
     let line = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
     let length = rest[..line].windows(ending.len()).position(|window| window == ending).unwrap_or(line);
     let value = &rest[..length];
-    // The element contains other elements.
+    // The element contains other elements, so it has no value of its own.
     if !is_raw && value.contains(&b'<') {
         return None;
     }

@@ -1,8 +1,8 @@
-//! Decides which names promise a secret: `db_password` does, `password_hint` does not.
+//! Decides which names indicate that the value is a secret: `db_password` does, `password_hint` does not.
 
 use std::ops::Range;
 
-/// The families of names, each with its own keywords in the table of rules.
+/// The families of names. Each family has separate keywords in the table of rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Naming {
     Password,
@@ -12,14 +12,14 @@ pub(crate) enum Naming {
     Auth,
 }
 
-/// The promise of a name about its value.
+/// The kind of value that a name indicates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Promise {
-    /// A person chose the value. It need not look random.
+    /// A person chose the value. It does not need to look random.
     Password,
-    /// A machine made the value. It must look random.
+    /// A machine generated the value. It must look random.
     Explicit,
-    /// The name often means something else, so the value must clearly look random.
+    /// The name often has another meaning, so the value must clearly look random.
     Weak,
 }
 
@@ -32,7 +32,8 @@ pub(crate) struct Name {
 /// Maximum length of a name before and after the keyword, in bytes.
 const REACH: usize = 64;
 
-/// Last words of names that mean a property of the secret, not the secret.
+/// Words at the end of a name. With these words, the value is a property of the secret and not the secret
+/// itself.
 #[rustfmt::skip]
 const ABOUT: &[&str] = &[
     "name", "names", "id", "ids", "path", "paths", "file", "files", "filename", "dir", "url", "urls", "uri", "type",
@@ -47,7 +48,7 @@ const ABOUT: &[&str] = &[
     "set", "table", "signature", "public", "pub", "cert", "certificate", "codes", "encoding", "salt", "charset",
 ];
 
-/// Words after the keyword that do not change its meaning.
+/// Words after the keyword that do not change the meaning of the name.
 #[rustfmt::skip]
 const NEUTRAL: &[&str] = &[
     "value", "val", "string", "str", "prod", "production", "dev", "development", "staging", "stage", "live",
@@ -57,7 +58,7 @@ const NEUTRAL: &[&str] = &[
     "tests", "equals", "eq",
 ];
 
-/// Words before `key` that make the key a secret.
+/// Words before `key` that show that the key is a secret.
 #[rustfmt::skip]
 const SECRET_KEYS: &[&str] = &[
     "api", "access", "secret", "private", "auth", "account", "encryption", "encrypt", "signing", "sign", "master",
@@ -67,7 +68,7 @@ const SECRET_KEYS: &[&str] = &[
     "auth",
 ];
 
-/// Words before `key` or `token` that make the name harmless.
+/// Words before `key` or `token` that show that the value is not a secret.
 #[rustfmt::skip]
 const HARMLESS: &[&str] = &[
     "public", "pub", "publishable", "primary", "foreign", "sort", "partition", "cache", "translation", "i18n", "row",
@@ -76,7 +77,7 @@ const HARMLESS: &[&str] = &[
     "routing", "shard", "group", "message", "registry", "cancellation",
 ];
 
-/// Words that people write together with `pass` and `pwd`.
+/// Words that are often joined with `pass` and `pwd` in one word.
 #[rustfmt::skip]
 const OWNERS: &[&str] = &[
     "db", "user", "usr", "my", "root", "admin", "smtp", "mail", "email", "ftp", "ssh", "pg", "login", "proxy", "sql",
@@ -84,7 +85,7 @@ const OWNERS: &[&str] = &[
 ];
 
 impl Name {
-    /// The name around a keyword at `hit`, if it belongs to the family.
+    /// The name around the keyword at `hit`, if it belongs to the family.
     pub(crate) fn around(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Self> {
         let word = whole_word(text, &hit, naming)?;
         let start = name_start(text, word.start);
@@ -98,7 +99,7 @@ impl Name {
     }
 }
 
-/// The keyword with its ending (`pass` + `word`), if it is a separate word.
+/// The range of the keyword with its ending (`pass` + `word`), if it is a separate word.
 fn whole_word(text: &[u8], hit: &Range<usize>, naming: Naming) -> Option<Range<usize>> {
     let rest = &text[hit.end..];
     let endings: &[&str] = match (naming, text[hit.start].to_ascii_lowercase()) {
@@ -131,7 +132,7 @@ fn by_word(text: &[u8], word: &Range<usize>, before: &[u8], naming: Naming) -> O
         {
             None
         }
-        // A `RenderPass` is not a password, but a `vaultPass` may be one.
+        // A `RenderPass` is not a password, but a `vaultPass` may be a password.
         Naming::Password if word.len() == 4 && text[word.start] == b'P' && !before.is_empty() && !says(OWNERS) => {
             Some(if before.iter().all(u8::is_ascii_uppercase) { Promise::Password } else { Promise::Explicit })
         }
@@ -142,7 +143,7 @@ fn by_word(text: &[u8], word: &Range<usize>, before: &[u8], naming: Naming) -> O
             Some(Promise::Explicit)
         }
         Naming::Key => Some(if after_spaced_word(text, word.start) { Promise::Explicit } else { Promise::Weak }),
-        // The password of LDAP: `bindCredentials`.
+        // `bindCredentials` is the password for LDAP.
         Naming::Secret if says(&["bind"]) => Some(Promise::Password),
         Naming::Secret | Naming::Token => Some(Promise::Explicit),
     }
@@ -163,7 +164,8 @@ fn after_spaced_word(text: &[u8], start: usize) -> bool {
         && ends_with_one_of(&text[..start - 1], &["api", "access", "secret", "private", "account", "encryption"])
 }
 
-/// The promise that remains after the words after the keyword are considered.
+/// The promise that remains when the words after the keyword are considered. `None` if the name does not
+/// indicate a secret.
 fn weaken(promise: Promise, tail: &[u8]) -> Option<Promise> {
     let mut left = promise;
     for word in words(tail) {
@@ -178,7 +180,7 @@ fn weaken(promise: Promise, tail: &[u8]) -> Option<Promise> {
     Some(left)
 }
 
-/// Runs of letters, divided at capitals and digits. Digits are left out.
+/// The sequences of letters in `tail`, divided at capitals. Digits are omitted.
 fn words(tail: &[u8]) -> impl Iterator<Item = &[u8]> {
     tail.split(|byte| !byte.is_ascii_alphabetic())
         .flat_map(|run| run.chunk_by(|left, right| !(left.is_ascii_lowercase() && right.is_ascii_uppercase())))
@@ -199,7 +201,7 @@ fn name_start(text: &[u8], word_start: usize) -> usize {
     floor + text[floor..word_start].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1)
 }
 
-/// The end of the name. A joiner belongs to the name only if a letter or a digit follows.
+/// The end of the name. A joiner is part of the name only if a letter or a digit follows it.
 pub(crate) fn name_end(text: &[u8], word_end: usize) -> usize {
     let mut end = word_end;
     while end - word_end <= REACH {
@@ -234,7 +236,7 @@ fn starts_ignoring_case(text: &[u8], word: &[u8]) -> bool {
     text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word)
 }
 
-/// Whether one of the words ends the text. A joiner may follow it.
+/// Whether the text ends with one of the words. One joiner may follow the word.
 fn ends_with_one_of(text: &[u8], words: &[&str]) -> bool {
     let text = match text.last() {
         Some(byte) if is_joiner(*byte) => &text[..text.len() - 1],

@@ -1,5 +1,6 @@
-//! Finds secrets in the output of a notebook. Output has no name beside it. A single random word counts as a
-//! secret. A chosen word counts only if the code of the cell mentions secrets.
+//! Finds secrets in the output of a notebook, where no name precedes a value. A single random word is
+//! reported as a secret. A word that a person may have chosen is reported only if the code of the cell
+//! mentions secrets.
 
 use std::ops::Range;
 
@@ -11,12 +12,12 @@ const REACH: usize = 64 * 1024;
 /// Maximum length of a line with a secret, in bytes. Longer lines are data.
 const LONGEST: usize = 200;
 
-/// Words in the code of programs that print secrets.
+/// Words that occur in the code of programs that print secrets.
 const TELLING: [&[u8]; 7] = [b"passw", b"pwd", b"secret", b"token", b"credential", b"api_key", b"apikey"];
 
 pub(crate) static KEYWORDS: &[&str] = &["\"outputs\":"];
 
-/// The secrets in the outputs that begin at a keyword.
+/// The secrets in the outputs of the cell whose key `outputs` is at `hit`.
 pub(crate) fn printed(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if *budget == 0 {
@@ -46,7 +47,7 @@ fn is_secret(word: &[u8], speaks: bool) -> bool {
     judge::is_printed(word) || (speaks && judge::is_made_up(word))
 }
 
-/// The span between `[` and its closing `]`.
+/// The range between `[` and the matching `]`.
 fn list_after(text: &[u8], at: usize) -> Option<Range<usize>> {
     let end = text.len().min(at + REACH);
     let open = at + text[at..end].iter().position(|byte| !byte.is_ascii_whitespace())?;
@@ -82,7 +83,7 @@ fn next_string(text: &[u8], at: usize, end: usize) -> Option<Range<usize>> {
     (at < end).then_some(start..at)
 }
 
-/// The code of a cell, which may precede or follow its outputs.
+/// The code of a cell. It may precede or follow the outputs.
 fn source(text: &[u8], before: usize, after: usize) -> &[u8] {
     const KEY: &[u8] = b"\"source\"";
     const NEAR: usize = 4096;
@@ -99,7 +100,7 @@ fn speaks_of_secrets(source: &[u8]) -> bool {
     TELLING.iter().any(|word| shape::contains_ignoring_case(source, word))
 }
 
-/// The string without quotes and line break, if it is one word.
+/// The string without quotes and line break, if it is a single word.
 fn lone_word(text: &[u8], string: &Range<usize>) -> Option<Range<usize>> {
     let mut word = string.clone();
     if text[word.clone()].ends_with(b"\\n") {

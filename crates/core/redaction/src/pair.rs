@@ -1,11 +1,11 @@
-//! Finds the password of a pair of user and password: `Credentials: bob / …`.
+//! Finds the password in a pair of user and password, as in `Credentials: bob / …`.
 
 use std::ops::Range;
 
 use crate::data::{is_strong_choice, is_written};
 use crate::name::{Naming, Promise};
 
-/// Words before such a pair.
+/// Words that precede such a pair.
 pub(crate) static HEADS: &[&str] = &["login", "credentials", "creds", "account", "default user"];
 
 /// Maximum length of a user, in bytes.
@@ -40,7 +40,7 @@ pub(crate) fn password(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> 
     (length <= LONGEST && is_password).then_some(value)
 }
 
-/// The position after at most `most` of the signs.
+/// The position after at most `most` bytes that are in `signs`.
 fn skip(text: &[u8], from: usize, signs: &[u8], most: usize) -> usize {
     let rest = &text[from.min(text.len())..];
     from + rest.iter().take(most).take_while(|byte| signs.contains(byte)).count()

@@ -1,12 +1,12 @@
-//! Recognises passwords of several words.
+//! Recognises passwords that consist of several words.
 
 use crate::shape::Shape;
 use crate::{expression, random, template};
 
-/// Whether the value is words with blanks that are not a message for a user: `tiger lamp seven`, `My dog
-/// 2017!`.
+/// Whether the value consists of words with blanks and is not a message for a user: `tiger lamp seven`, `My
+/// dog 2017!`.
 pub(crate) fn is_passphrase(value: &[u8]) -> bool {
-    /// Words of messages, labels and programs.
+    /// Words that occur in messages, labels and programs.
     #[rustfmt::skip]
     const SPEECH: [&str; 62] = [
         "a", "an", "the", "is", "are", "was", "be", "been", "must", "should", "may", "can", "cannot", "not", "no", "your",
@@ -34,7 +34,8 @@ pub(crate) fn is_passphrase(value: &[u8]) -> bool {
     diced || (shape.digits > 0 && shape.letters() >= 6 && (shape.signs > 0 || has_mixed_word))
 }
 
-/// Whether the value is a generated password with blanks: it has few words and all kinds of signs.
+/// Whether the value is a generated password with blanks. It must have few words and all classes of
+/// characters.
 pub(crate) fn is_signed_phrase(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let is_plain = |byte: &u8| *byte >= 32 && *byte != 127;

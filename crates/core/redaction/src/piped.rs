@@ -1,5 +1,5 @@
-//! Finds passwords that a line writes to the standard input of a command: `echo VALUE | passwd --stdin user`,
-//! `chpasswd <<< user:VALUE`.
+//! Finds passwords that a command line passes to the standard input of a command: `echo VALUE | passwd
+//! --stdin user`, `chpasswd <<< user:VALUE`.
 
 use std::ops::Range;
 
@@ -23,13 +23,14 @@ pub(crate) static READERS: &[&str] = &[
     "vncpasswd",
 ];
 
-/// Maximum distance between a password and the pipe to its reader, in bytes.
+/// Maximum distance between a password and the pipe to the command that reads it, in bytes.
 const PIPE_REACH: usize = 80;
 
-/// Maximum length of a document after `<<EOF`, in bytes.
+/// Maximum length of a here document after `<<EOF`, in bytes.
 const DOCUMENT_REACH: usize = 512;
 
-/// The passwords that a line writes to the command at `hit`: `echo VALUE | …`, `… <<< VALUE`.
+/// The passwords that are passed to the standard input of the command at `hit`: `echo VALUE | …`, `… <<<
+/// VALUE`.
 pub(crate) fn piped(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     let reader = text[hit.clone()].to_ascii_lowercase();
     if *budget == 0 || (reader == b"sudo -s" && !text[hit.clone()].ends_with(b"S")) {
@@ -48,7 +49,8 @@ pub(crate) fn piped(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<
     found
 }
 
-/// The last word of `echo` before the pipe to the command at `hit`.
+/// The argument of `echo` or `printf` before the pipe to the command at `hit`. It must be the only argument
+/// that is not an option or a format string.
 fn echoed(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Option<Range<usize>> {
     let line = line_before(text, hit.start);
     *budget = budget.saturating_sub(line.len());
@@ -79,7 +81,7 @@ fn here_string(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Option<Ra
     Words::of_command(text, hit.start, at, budget).next().map(|word| word.value)
 }
 
-/// The lines of `first\nsecond`.
+/// The lines of a value such as `first\nsecond`.
 fn lines_of(text: &[u8], value: Range<usize>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = value.start;
@@ -91,7 +93,7 @@ fn lines_of(text: &[u8], value: Range<usize>) -> Vec<Range<usize>> {
     found
 }
 
-/// The lines of the document that follows `<<EOF`.
+/// The lines of the here document after `<<EOF`.
 fn here_document(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     let reach = &text[hit.end..text.len().min(hit.end + DOCUMENT_REACH)];
     let mut lines = reach.split(|byte| *byte == b'\n');

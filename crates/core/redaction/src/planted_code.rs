@@ -1,6 +1,6 @@
-//! Source code for the tests that plant secrets.
+//! Source code for the tests in `planted_tests`.
 
-/// Texts with secrets that only their surroundings identify, with a label each.
+/// Texts with secrets that only their surroundings identify. Each text has a label.
 pub(crate) const CODE: &[(&str, &str)] = &[
     (
         "python",

@@ -1,6 +1,6 @@
-//! SQL, documents, notebooks and keys for the tests that plant secrets.
+//! SQL, documents, notebooks and keys for the tests in `planted_tests`.
 
-/// Texts with secrets that only their surroundings identify, with a label each.
+/// Texts with secrets that only their surroundings identify. Each text has a label.
 pub(crate) const DOCUMENTS: &[(&str, &str)] = &[
     // SQL.
     ("sql insert", "INSERT INTO users (name, password) VALUES ('bob', '«weak»');\n"),

@@ -1,8 +1,9 @@
-//! Plants secrets in code, comments, documents, notebooks and settings, as people write them. All must be
-//! redacted. The formats are public and were written down independently of the rules.
+//! Inserts secrets into code, comments, documents, notebooks and settings, in the forms that people use, and
+//! checks that all of them are redacted. The formats of the secrets are public. They were written down
+//! independently of the rules.
 //!
-//! `«kind»` in a template is a part that is made at run time, so no file of this project contains a secret.
-//! Every such part must be redacted.
+//! `«kind»` in a template is replaced by a value that is generated at run time, so no file of this project
+//! contains a secret. Every such value must be redacted.
 
 use crate::planted_code::CODE;
 use crate::planted_documents::DOCUMENTS;
@@ -11,7 +12,7 @@ use crate::planted_tokens::TOKENS;
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore};
 
-/// Places of a token.
+/// Texts around a token. `§` is replaced by the token.
 const PLACES: &[(&str, &str)] = &[
     ("alone", "§\n"),
     ("python", "def connect():\n    x = call(\"§\")\n    return x\n"),
@@ -42,7 +43,7 @@ fn redactor() -> Redactor {
     Redactor::new(&SecretsIgnore::default()).expect("no patterns")
 }
 
-/// The planted values that are left, each with the label of its text.
+/// The inserted values that were not redacted, each with the label of its text.
 fn survivors(label: &str, template: &str, seed: u64) -> Vec<String> {
     let (text, values) = fill(template, &mut Dice::new(seed), Fill::Random);
     let redacted = redactor().redact(&text);

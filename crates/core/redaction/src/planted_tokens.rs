@@ -1,6 +1,6 @@
-//! Tokens for the tests that plant secrets. Their form alone identifies them.
+//! Tokens for the tests in `planted_tests`. Each token is identified by its form alone.
 
-/// Tokens that are identified without a name.
+/// Tokens that are identified without a name. Each token has a label.
 pub(crate) const TOKENS: &[(&str, &str)] = &[
     ("aws access key", "AKIA«up16»"),
     ("aws temporary key", "ASIA«up16»"),

@@ -1,6 +1,8 @@
 //! Finds private keys: blocks of base64 between `-----BEGIN … PRIVATE KEY-----` and the footer, or after
-//! `Private-Lines:` of PuTTY. They occur plain, indented, in comments, in string literals with `\n`, and line
-//! by line in lists of strings. Only the runs of base64 are redacted. Everything around them stays.
+//! `Private-Lines:` of PuTTY.
+//!
+//! A key may be indented, in a comment, in a string literal with `\n`, or divided into the lines of a list of
+//! strings. Only the sequences of base64 are redacted. The text around them stays unchanged.
 
 use std::ops::Range;
 
@@ -8,10 +10,11 @@ use std::ops::Range;
 /// bytes.
 const LONGEST: usize = 24 * 1024;
 
-/// Minimum length of the longest run of a body. Text without such a run is text about keys.
+/// Minimum length of the longest sequence of base64 in a body. A text without such a sequence only describes
+/// keys.
 const TELLING: usize = 24;
 
-/// Appends the runs of base64 of the key whose header contains the keyword at `hit`, in order. Returns
+/// Appends the sequences of base64 of the key whose header contains the keyword at `hit`, in order. Returns
 /// whether a key was found.
 pub(crate) fn runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>) -> bool {
     let Some(body) = body(text, hit) else { return false };
@@ -24,8 +27,8 @@ pub(crate) fn runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>)
     reported
 }
 
-/// Beginnings of the base64 of a private key, with any header: PKCS #1, PKCS #8 (RSA, encrypted, EC,
-/// Ed25519), SEC 1, DSA, OpenSSH.
+/// Beginnings of the base64 of private keys: PKCS #1, PKCS #8 (RSA, encrypted, EC, Ed25519), SEC 1, DSA and
+/// OpenSSH. They do not depend on the header.
 pub(crate) static BODIES: &[&str] = &[
     "IBAAKC",
     "IBADANBgkqhkiG9w0BAQEFAASC",
@@ -38,11 +41,11 @@ pub(crate) static BODIES: &[&str] = &[
     "b3BlbnNzaC1rZXktdjEA",
 ];
 
-/// Minimum length of the first line of a key without its header, in bytes.
+/// Minimum length of the first line of a key without a header, in bytes.
 const SHORTEST_BARE: usize = 40;
 
-/// Appends the lines of a key without its header: the run of base64 that begins around a keyword, and the
-/// runs of the lines below. Returns whether a key was found.
+/// Appends the lines of a key without a header: the sequence of base64 that begins at or shortly before the
+/// keyword, and the sequences on the lines below. Returns whether a key was found.
 pub(crate) fn bare_runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>) -> bool {
     let begins_run = BODIES.iter().any(|body| text[hit.clone()] == *body.as_bytes());
     let floor = hit.start.saturating_sub(16);
@@ -65,7 +68,7 @@ pub(crate) fn bare_runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usi
             break;
         }
         end += line.len();
-        // A shorter line is the last one.
+        // A shorter line is the last line of the key.
         if index > 0 && !telling {
             break;
         }
@@ -80,7 +83,7 @@ pub(crate) fn bare_runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usi
     reported
 }
 
-/// The private members of a JSON Web Key: `d` and the factors of RSA and EC, `k` of a symmetric key.
+/// The private members of a JSON Web Key: `d` and the factors for RSA and EC, `k` for a symmetric key.
 pub(crate) fn of_jwk(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     const MEMBERS: [&[u8]; 7] = [b"d", b"p", b"q", b"dp", b"dq", b"qi", b"k"];
     const REACH: usize = 4096;
@@ -109,7 +112,7 @@ pub(crate) fn of_jwk(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec
     found
 }
 
-/// The body from the end of the header to the beginning of the footer.
+/// The body of the key, from the end of the header to the beginning of the footer.
 fn body(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     let window = &text[hit.start..text.len().min(hit.start + LONGEST)];
     let keyword = &text[hit.clone()];
@@ -134,8 +137,8 @@ fn body(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     Some(hit.start + header..hit.start + header + end)
 }
 
-/// The length of a body without a footer. It ends before the first line without base64. Headers such as
-/// `Proc-Type: …` do not end it.
+/// The length of a body without a footer. The body ends before the first line without base64. Headers such as
+/// `Proc-Type: …` do not end the body.
 fn undelimited(window: &[u8]) -> usize {
     let mut end = 0;
     let mut begun = false;
@@ -166,8 +169,8 @@ fn push_runs(text: &[u8], body: Range<usize>, out: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Runs of at least four signs of base64. A backslash and the next sign stay together, so that `\n` remains
-/// an escape.
+/// The sequences of at least four characters of base64. A backslash and the next character are skipped
+/// together, so that `\n` remains an escape.
 fn base64_runs(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -191,7 +194,8 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// Whether a run has letters and a digit, or letters of both cases with high entropy. Other runs are prose.
+/// Whether a sequence has letters and a digit, or letters of both cases with high entropy. Other sequences
+/// are prose.
 fn is_mixed(run: &[u8]) -> bool {
     let has = |kind: fn(&u8) -> bool| run.iter().any(kind);
     let letters = has(u8::is_ascii_lowercase) || has(u8::is_ascii_uppercase);

@@ -1,9 +1,10 @@
-//! Reads sentences that state a password: `the password for the host is …`.
+//! Reads sentences that state a password, such as `the password for the host is …`.
 
 /// Maximum distance between the name and the verb, in bytes.
 const REACH: usize = 80;
 
-/// The position after the verb of a statement. `at` is the position after the name of a secret and a blank.
+/// The position after the verb of a sentence that states a password. `at` is the position after the name of
+/// the password and a blank.
 pub(crate) fn after_verb(text: &[u8], at: usize) -> Option<usize> {
     const VERBS: [&[u8]; 8] =
         [b"is ", b"was ", b"is: ", b"ist ", b"set to ", b"was set to ", b"was changed to ", b"lautet "];
@@ -12,7 +13,7 @@ pub(crate) fn after_verb(text: &[u8], at: usize) -> Option<usize> {
     longest.map(|length| at + length).or_else(|| after_owner(rest).map(|length| at + length))
 }
 
-/// The length of `for the host is `, `for bob: `, `(staging): `.
+/// The length of a phrase such as `for the host is `, `for bob: ` or `(staging): `.
 fn after_owner(rest: &[u8]) -> Option<usize> {
     const LINKS: [&[u8]; 6] = [b"for ", b"of ", b"to ", b"on ", b"at ", b"in "];
     if rest.starts_with(b"(") {
@@ -39,7 +40,8 @@ pub(crate) fn introduces(line: &[u8]) -> bool {
     line.ends_with(b" ") && WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// The length of the text before the answer to a question, from the `?` on: `?`, the next line, `it's`.
+/// The length of the text before the answer to a question: `?`, a line break and the start of the next line
+/// up to `it's` or a similar phrase.
 pub(crate) fn answer(rest: &[u8]) -> Option<usize> {
     const VERBS: [&[u8]; 5] = [b"it's ", b"it is ", b"its ", b"that's ", b"that is "];
     let line = rest.strip_prefix(b"?")?;
@@ -53,8 +55,8 @@ pub(crate) fn answer(rest: &[u8]) -> Option<usize> {
     ends.min().map(|end| rest.len() - line.len() + end)
 }
 
-/// Whether the text between a name and its value ends with a verb or an arrow: ` is `, ` for the host was `,
-/// ` -> `.
+/// Whether the text between a name and its value ends with a verb or is an arrow: ` is `,
+/// ` for the host was `, ` -> `.
 pub(crate) fn is_stated(between: &[u8]) -> bool {
     let words = between.trim_ascii_start();
     matches!(words.trim_ascii(), b"->" | b"\xE2\x86\x92")

@@ -1,4 +1,4 @@
-//! Decides whether a value is a placeholder or random. Templates count as placeholders.
+//! Decides whether a value is a placeholder or random. Templates are treated as placeholders.
 
 use crate::{shape, template};
 
@@ -7,8 +7,8 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     template::is_template(value) || shape::is_placeholder_text(value)
 }
 
-/// Whether a machine made the value: it has mixed letters and digits, no words, high entropy for its length,
-/// and no template.
+/// Whether a machine generated the value. It must have mixed letters and digits, no words, high entropy for
+/// its length, and must not be a template.
 pub(crate) fn is_random(value: &[u8]) -> bool {
     shape::is_random_text(value) && !template::is_template(value)
 }

@@ -1,4 +1,4 @@
-//! Redacts the texts of one repository. The owners of the repository can silence findings.
+//! Redacts the texts of one repository. The owners of the repository can exclude findings.
 
 use std::ops::Range;
 
@@ -6,17 +6,18 @@ use crate::engine::{self, Span};
 use crate::ignore::{InvalidRule, SecretsIgnore, Silencer};
 use crate::replace::{self, Redacted};
 
-/// Markers on a line that declare its findings harmless.
+/// Texts on a line that declare the findings of this line harmless.
 const INLINE_MARKERS: [&str; 2] = ["cairn:ignore-secret", "gitleaks:allow"];
 
-/// Redacts texts of one repository. It is cheap to create, because the rules are compiled once per process.
+/// Redacts the texts of one repository. A redactor is cheap to create, because the rules are compiled once
+/// per process.
 #[derive(Clone, Debug)]
 pub struct Redactor {
     silencer: Silencer,
 }
 
 impl Redactor {
-    /// Fails on the first pattern that cannot be used. The error quotes that pattern.
+    /// The error quotes the first pattern that cannot be used.
     pub fn new(ignore: &SecretsIgnore) -> Result<Self, InvalidRule> {
         Ok(Self { silencer: Silencer::new(ignore)? })
     }
@@ -30,7 +31,7 @@ impl Redactor {
 
     fn unsilenced(&self, text: &str) -> Vec<Span> {
         let mut spans = replace::find_all(text);
-        // A long line may contain many secrets, so it is searched only once.
+        // A long line may contain many secrets, so it is searched for inline markers only once.
         let mut line = 0..0;
         let mut marked = false;
         spans.retain(|span| {
@@ -44,14 +45,14 @@ impl Redactor {
     }
 }
 
-/// The line of a position, with its line break.
+/// The line around a position, including its line break.
 fn line_around(text: &str, at: usize) -> Range<usize> {
     let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
     let end = text[at..].find('\n').map_or(text.len(), |after| at + after + 1);
     start..end
 }
 
-/// Whether a line declares its findings harmless.
+/// Whether a marker on the line declares its findings harmless.
 fn is_marked(line: &str) -> bool {
     INLINE_MARKERS.iter().any(|marker| line.contains(marker))
 }
@@ -154,7 +155,8 @@ mod tests {
         }
     }
 
-    /// Tables, rows and notebooks without an end. Each is read a bounded number of times.
+    /// The units are parts of tables, rows and notebooks that never end. The test checks that each is read a
+    /// bounded number of times.
     #[test]
     fn unfinished_tables_take_linear_time() {
         for unit in [
@@ -185,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Random sequences of pieces that rules search for.
+    /// Random sequences of texts that the rules search for.
     fn pieces() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
             "password",

@@ -1,12 +1,13 @@
-//! Recognises values that refer to something and are not secrets: paths, URLs, files, patterns, addresses and
-//! public keys.
+//! Recognises values that refer to something else and are not secrets: paths, URLs, files, patterns,
+//! addresses and public keys.
 
 use crate::{expression, random};
 
-/// Whether the value points to something: a path, a URL, a selector, a variable, a file.
+/// Whether the value refers to something else: a path, a URL, a selector, a variable or a file.
 pub(crate) fn is_reference(value: &[u8]) -> bool {
     if value.len() >= 24 && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)) {
-        // Base64 may begin with a slash. One of 64 of its signs is a slash, not one of five.
+        // Base64 may begin with a slash. In random base64, one in 64 characters is a slash. In a path, it is
+        // about one in five.
         let slashes = value.iter().filter(|byte| **byte == b'/').count();
         return is_public_key(value) || (slashes > 0 && !(slashes * 6 <= value.len() && random::is_random(value)));
     }
@@ -23,8 +24,8 @@ pub(crate) fn is_reference(value: &[u8]) -> bool {
         || is_file_name(value)
 }
 
-/// Whether the value contains only names and the signs that join them, as in `/etc/x`, `./x`, `~/x`, `#id`,
-/// `.class`.
+/// Whether the value is a path or a selector. It must contain only names and the characters that join names,
+/// as in `/etc/x`, `./x`, `~/x`, `#id`, `.class`.
 fn begins_path(value: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~#:$*@+, ".contains(byte) || !byte.is_ascii();
     matches!(value, [b'/' | b'.' | b'#' | b'~', ..])
@@ -32,7 +33,8 @@ fn begins_path(value: &[u8]) -> bool {
         && value.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').all(expression::is_name)
 }
 
-/// Whether the value begins as public keys do in base64: those of SSH, then those of X.509 (EC and RSA).
+/// Whether the value begins like a public key in base64. The list contains beginnings for SSH and X.509 (EC
+/// and RSA).
 pub(crate) fn is_public_key(value: &[u8]) -> bool {
     [
         b"MFkwEwYHKoZIzj0".as_slice(),
@@ -60,7 +62,7 @@ fn is_file_name(value: &[u8]) -> bool {
 pub(crate) fn is_pattern(value: &[u8]) -> bool {
     const CERTAIN: [&[u8]; 11] =
         [b"\\x", b"[a-z", b"[A-Z", b"[0-9", b"\\d", b"\\w", b"\\s", b"a-zA-Z", b"A-Za-z", b"0-9A-Z", b"0-9a-z"];
-    /// A generated password may contain one of these by chance.
+    /// One of these may occur in a generated password by chance.
     const LIKELY: [&[u8]; 4] = [b"(?", b".*", b".+", b"[^"];
     let num = |marks: &[&[u8]]| -> usize {
         marks.iter().map(|mark| value.windows(mark.len()).filter(|window| window == mark).count()).sum()
@@ -69,7 +71,7 @@ pub(crate) fn is_pattern(value: &[u8]) -> bool {
     num(&CERTAIN) > 0 || num(&LIKELY) > usize::from(has_digits)
 }
 
-/// Whether the value is an address: `user@host.org`.
+/// Whether the value is an email address, such as `user@host.org`.
 pub(crate) fn is_address(value: &[u8]) -> bool {
     let Some(at) = value.iter().position(|byte| *byte == b'@') else { return false };
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'+');

@@ -1,4 +1,4 @@
-//! Finds other occurrences of values that a rule found, without a name beside them.
+//! Finds other occurrences of the values that the rules found. No name needs to precede these occurrences.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use aho_corasick::{AhoCorasickBuilder, MatchKind};
 use crate::engine::{Span, is_free_on_the_left};
 use crate::judge;
 
-/// Minimum length of a value that is searched again, in bytes.
+/// Minimum length of a value whose other occurrences are searched, in bytes.
 const SHORTEST_REPEATED: usize = 8;
 
-/// Maximum number of values of a text that are searched again.
+/// Maximum number of values of one text whose other occurrences are searched.
 const MOST_REPEATED: usize = 256;
 
-/// Other occurrences of the found values without a name: printed, quoted, in a comment.
+/// The other occurrences of the found values, for example in output, in quotes or in a comment.
 pub(crate) fn repeats(text: &str, spans: &[Span]) -> Vec<Span> {
     let bytes = text.as_bytes();
     let mut values: Vec<(&str, &Span)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Replaces the secrets of a text by markers.
+//! Replaces the secrets in a text by markers.
 
 use std::borrow::Cow;
 
@@ -7,20 +7,22 @@ use cairn_domain::SecretFinding;
 use crate::engine::{self, Span};
 use crate::{marker, repeats};
 
-/// Maximum number of passes. A redaction can change the text around it so that another rule finds it. Real
-/// texts need one more pass. The limit is for texts that are made to need many.
+/// Maximum number of passes. A redaction can change the surrounding text so that another rule finds a secret
+/// in it. Real texts need one additional pass. The limit matters only for texts that are designed to need
+/// many passes.
 const MOST_PASSES: usize = 16;
 
-/// A text without secrets, and the positions of the secrets.
+/// A text without secrets, and the findings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Redacted<'text> {
-    /// Borrowed if no secret was found. Has as many lines as the original text.
+    /// Borrowed if no secret was found. It has the same number of lines as the original text.
     pub text: Cow<'text, str>,
-    /// In the order of lines. A secret of several lines has the number of its first line.
+    /// Sorted by line. For a secret of several lines, the finding contains the number of the first line.
     pub findings: Vec<SecretFinding>,
 }
 
-/// The text without the secrets that `find` returns. `find` runs again on each result until it finds nothing.
+/// Replaces the secrets that `find` returns. `find` is called again with each result, until it returns no
+/// spans or the maximum number of passes is reached.
 pub(crate) fn redact<'text>(text: &'text str, find: impl Fn(&str) -> Vec<Span>) -> Redacted<'text> {
     let mut redacted = Redacted { text: Cow::Borrowed(text), findings: Vec::new() };
     for _ in 0..MOST_PASSES {
@@ -35,14 +37,15 @@ pub(crate) fn redact<'text>(text: &'text str, find: impl Fn(&str) -> Vec<Span>) 
     redacted
 }
 
-/// All secrets of a text, including those that occur again without a name.
+/// All secrets of a text, including further occurrences without a name.
 pub(crate) fn find_all(text: &str) -> Vec<Span> {
     let mut spans = engine::scan(text);
     spans.extend(repeats::repeats(text, &spans));
     spans
 }
 
-/// The spans in order and without overlaps. Overlapping spans become one span with the id of the first rule.
+/// The spans in order and without overlaps. Overlapping spans are merged into one span with the lowest rule
+/// index.
 fn merged(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort();
     let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
@@ -61,7 +64,7 @@ fn merged(mut spans: Vec<Span>) -> Vec<Span> {
     merged
 }
 
-/// One finding per secret, at its first line.
+/// One finding for each secret, at its first line.
 fn findings(text: &str, spans: &[Span]) -> Vec<SecretFinding> {
     let mut findings = Vec::new();
     let mut line = 1;
@@ -82,8 +85,8 @@ pub(crate) fn num_line_feeds(text: &str) -> u32 {
     text.bytes().filter(|byte| *byte == b'\n').count() as u32
 }
 
-/// The text with markers in place of the spans. If a secret has several spans on a line, only the first span
-/// gets a marker.
+/// The text with markers in place of the spans. If a secret has several spans on a line, only the first of
+/// these spans gets a marker.
 fn replaced(text: &str, spans: &[Span]) -> String {
     let mut out = String::with_capacity(text.len() + spans.len() * 24);
     let mut at = 0;

@@ -1,12 +1,12 @@
-//! Checks that each rule finds the secrets that its templates make. Similar values are not found: the same
-//! template filled with one repeated sign, or with too few different signs.
+//! Checks that each rule finds the secrets that its templates produce. Also checks that similar values are
+//! not found: the same template with one repeated character, or with too few different characters.
 
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore, rule_ids};
 
 const SEEDS: u64 = 25;
 
-/// Each rule, with templates of texts in which it finds a secret.
+/// For each rule, templates of texts in which the rule finds a secret.
 pub(crate) const CASES: &[(&str, &[&str])] = &[
     (
         "private-key",
@@ -330,7 +330,8 @@ fn redactor() -> Redactor {
     Redactor::new(&SecretsIgnore::default()).expect("no patterns")
 }
 
-/// Fills the template. Returns the text, whether the rule fires, and whether a long filled part survives.
+/// Fills the template and redacts the text. Returns the text, whether the rule found a secret, and whether a
+/// filled part of more than eight characters remains.
 fn outcome(redactor: &Redactor, rule: &str, template: &str, how: Fill, seed: u64) -> (String, bool, bool) {
     let (text, parts) = fill(template, &mut Dice::new(seed), how);
     let redacted = redactor.redact(&text);
@@ -357,8 +358,8 @@ fn filled_templates_are_redacted() {
                 let (_, fires, survives) = outcome(&redactor, rule, template, Fill::Random, *seed);
                 !fires || survives
             });
-            // A few random values look like words, so one value may be missed. A value with a provider's
-            // prefix is never missed.
+            // A few random values look like words, so one value may be missed. A value with the prefix of a
+            // provider is never missed.
             let num_missed = num_missed.count();
             if num_missed > 1 {
                 missed.push(format!("{rule}: {template}: {num_missed} of {SEEDS}"));

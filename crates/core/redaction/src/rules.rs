@@ -1,4 +1,4 @@
-//! The rules as data. If two rules find the same text, the rule with the earlier row applies.
+//! The rules as data. If two rules find the same text, the earlier rule in the table applies.
 
 mod cloud;
 mod development;
@@ -7,28 +7,28 @@ mod services;
 
 use crate::name::Naming;
 
-/// Part of the key of everything that is derived from redacted texts. Raise it whenever the rules redact
-/// other text.
+/// This number is part of the key of everything that is derived from redacted texts. Increase it when a
+/// change of the rules changes which text is redacted.
 pub const RULES_VERSION: u32 = 6;
 
-/// One kind of secret: how it is found and judged.
+/// A rule for one kind of secret. It defines how the secret is found and checked.
 pub(crate) struct Rule {
-    /// The name that users see and silence: lower-case words with hyphens.
+    /// The name that users see and use in `secrets.ignore`. It consists of lower-case words with hyphens.
     pub(crate) id: &'static str,
-    /// The rule is tried only where one of these texts occurs, in upper or lower case.
+    /// The rule is tried only where one of these texts occurs. Upper and lower case are not distinguished.
     pub(crate) keywords: &'static [&'static str],
     pub(crate) find: Find,
 }
 
 pub(crate) enum Find {
     Pattern(Pattern),
-    /// A name and the value that is assigned to it, in any syntax.
+    /// A value that is assigned to a name, in any syntax.
     Assignment(Naming),
     /// The userinfo of a URL.
     Userinfo,
     /// The userinfo of a URL that is a parameter of another URL.
     EncodedUserinfo,
-    /// A block of base64 with the beginning of a private key.
+    /// A block of base64 that begins like a private key.
     KeyBody,
     /// The private members of a JSON Web Key.
     Jwk,
@@ -38,65 +38,66 @@ pub(crate) enum Find {
     Piped,
     /// The password after `-u user -p`.
     Options,
-    /// The arguments of a call whose name is that of a credential.
+    /// The arguments of a call whose name indicates a credential.
     Credentials,
-    /// The arguments of a call on a line that names a password.
+    /// The arguments of a call on a line that contains the name of a password.
     Field,
-    /// The literal after a word.
+    /// The string literal after a keyword.
     LiteralAfter,
     /// The password after a user and a slash.
     Pair,
-    /// A word for a password in another language, and its value.
+    /// The value after a word that means "password" in another language.
     Translated,
     /// An entry of `.pgpass`.
     Pgpass,
-    /// Cells of tables and rows.
+    /// Cells of tables.
     Cells,
     /// Values that SQL inserts.
     Inserted,
-    /// Printed output of a notebook.
+    /// The printed output of a notebook.
     Printed,
-    /// A block of base64 between header and footer.
+    /// A block of base64 between a header and a footer.
     PrivateKey,
     /// The values of a manifest of kind `Secret`.
     Manifest,
-    /// Base64 of a text in which another rule finds a secret.
+    /// Base64 whose decoded text contains a secret.
     Encoded,
 }
 
 pub(crate) struct Pattern {
-    /// The first group that matches is the secret. Without a group it is the whole match. A match never
-    /// contains a line feed.
+    /// The first group that matches is the secret. Without a group, the secret is the whole match. A match
+    /// never contains a line feed.
     pub(crate) regex: &'static str,
-    /// Maximum number of bytes of a match before the keyword. With 0 the match begins with the keyword.
+    /// Maximum number of bytes of a match before the keyword. If it is 0, the match begins with the keyword.
     pub(crate) back: usize,
     pub(crate) check: Check,
 }
 
-/// A condition for a match.
+/// A condition that a match must meet.
 #[derive(Clone, Copy)]
 pub(crate) enum Check {
-    /// Enough different characters. Refuses `ghp_xxxxxxxx`.
+    /// The value has enough different characters. This excludes `ghp_xxxxxxxx`.
     Varied,
-    /// Mixed letters and digits without words. For formats that identifiers share.
+    /// The value has mixed letters and digits without words. Used for formats that identifiers also have.
     Random,
-    /// Capitals, with a digit or with high entropy. For prefixes that also begin names of styles and
-    /// packages.
+    /// The value has capitals, and a digit or high entropy. Used for prefixes with which the names of styles
+    /// and packages also begin.
     Mixed,
-    /// Base64 of `user:password`.
+    /// The value is base64 of `user:password`.
     BasicAuth,
-    /// Anything except a template or a placeholder. For values that people choose.
+    /// The value is not a template or a placeholder. Used for values that people choose.
     Chosen,
-    /// Like `Chosen`, with a digit or a sign. For names that occur in prose and in translations.
+    /// Like `Chosen`, but the value must have a digit or a special character. Used for names that occur in
+    /// prose and in translations.
     Strong,
 }
 
-/// A token with a prefix that only its provider uses.
+/// A rule for a token with a prefix that only its provider uses.
 const fn token(id: &'static str, keywords: &'static [&'static str], regex: &'static str) -> Rule {
     checked(id, keywords, regex, Check::Varied)
 }
 
-/// A value without a form of its own. The name beside it identifies it.
+/// A rule for a value that has no special form. The name before the value identifies it.
 const fn beside(id: &'static str, keywords: &'static [&'static str], regex: &'static str) -> Rule {
     checked(id, keywords, regex, Check::Random)
 }
@@ -105,13 +106,13 @@ const fn checked(id: &'static str, keywords: &'static [&'static str], regex: &'s
     Rule { id, keywords, find: Find::Pattern(Pattern { regex, back: 0, check }) }
 }
 
-/// A token that is identified by a part in its middle or at its end.
+/// A rule for a token that is identified by a part in its middle or at its end.
 const fn inner(id: &'static str, keywords: &'static [&'static str], back: usize, regex: &'static str) -> Rule {
     Rule { id, keywords, find: Find::Pattern(Pattern { regex, back, check: Check::Varied }) }
 }
 
-/// The regular expression of a value that is assigned to a name. The name begins with `$name`, and the value
-/// may be quoted.
+/// The regular expression of a value that is assigned to a name. The name begins with `$name`. The value may
+/// be in quotes.
 macro_rules! named {
     ($name:literal, $value:literal) => {
         concat!(

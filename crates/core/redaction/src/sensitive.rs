@@ -1,11 +1,12 @@
-//! Lists the files that are never read, because their names show that they contain secrets.
+//! Recognises files that are never read, because their names show that they contain secrets.
 //!
-//! `ALWAYS` lists kinds of files that contain only secrets. `BY_NAME` lists words in names. These words do
-//! not apply to source code and documents, because these more often describe secrets than contain them
-//! (`secrets.py`, `docs/secrets.md`). Such files are redacted like every text.
+//! `ALWAYS` lists kinds of files that contain only secrets. `BY_NAME` lists words in file names. These words
+//! do not apply to source code and documents, because such files more often describe secrets than contain
+//! them (`secrets.py`, `docs/secrets.md`). Source code and documents are redacted like every other text.
 //!
-//! `.env.example`, `.env.sample` and `.env.template` are sensitive like every `.env*`. People fill them in by
-//! mistake, and the name does not show it. An operator can allow them.
+//! `.env.example`, `.env.sample` and `.env.template` are sensitive like all files that match `.env*`. People
+//! sometimes write real secrets into these files by mistake, and the name does not show it. An operator can
+//! allow them.
 
 use cairn_domain::RepoPath;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -41,7 +42,7 @@ const ALWAYS: &[&str] = &[
     ".python_history", ".node_repl_history", ".irb_history",
 ];
 
-/// Words that make a name sensitive if the file is neither source code nor a document.
+/// Words that make a file name sensitive if the file is neither source code nor a document.
 #[rustfmt::skip]
 const BY_NAME: &[&str] = &[
     "*credentials*", "*secret*", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*_rsa", "*_dsa", "*_ecdsa",
@@ -61,11 +62,11 @@ const CODE: &[&str] = &[
     "thrift", "ts", "tsx", "v", "vb", "vim", "vue", "zig", "zsh",
 ];
 
-/// All patterns that apply without any setting, in the order in which they are tried.
+/// All patterns that apply without any setting, in the order in which they are tested.
 pub const DEFAULT_PATTERNS: [&[&str]; 2] = [ALWAYS, BY_NAME];
 
-/// A pattern for sensitive names that is not a valid glob. The message names the setting and quotes the
-/// pattern.
+/// A pattern for sensitive names that is not a valid glob. The message contains the name of the setting and
+/// quotes the pattern.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{setting}: {pattern} is not a valid glob: {reason}")]
 pub struct InvalidPattern {
@@ -74,7 +75,7 @@ pub struct InvalidPattern {
     pub reason: String,
 }
 
-/// The sensitive names: the defaults, the names that the operator adds and allows, and the names that the
+/// The sensitive names: the defaults, the names that the operator adds or allows, and the names that the
 /// repository adds.
 #[derive(Clone, Debug)]
 pub struct SensitiveNames {
@@ -85,8 +86,9 @@ pub struct SensitiveNames {
 }
 
 impl SensitiveNames {
-    /// The names of the operator: the defaults and `add`, without the paths that match a glob of `allow`. If
-    /// `allow` contains `*.pem`, that pattern is removed.
+    /// Combines the defaults with the settings of the operator: the names in `add` are sensitive too, and
+    /// paths that match a glob in `allow` are not sensitive. If `allow` contains the pattern `*.pem`, the
+    /// default pattern `*.pem` has no effect.
     pub fn new<Glob: AsRef<str>>(add: &[Glob], allow: &[Glob]) -> Result<Self, InvalidPattern> {
         let always = ALWAYS.iter().copied().chain(add.iter().map(AsRef::as_ref));
         Ok(Self {
@@ -97,16 +99,16 @@ impl SensitiveNames {
         })
     }
 
-    /// Adds the names of a repository. A repository cannot remove names, and the operator's `allow` does not
-    /// apply to the added names.
+    /// Adds the names of a repository. A repository cannot remove names. The operator's `allow` has no effect
+    /// on the added names.
     pub fn with_repository<Glob: AsRef<str>>(&self, add: &[Glob]) -> Result<Self, InvalidPattern> {
         let by_repository = Patterns::new("sensitive", add.iter().map(AsRef::as_ref))?;
         Ok(Self { by_repository, ..self.clone() })
     }
 }
 
-/// The first pattern that matches a path. A path with such a pattern is not read. Upper and lower case are
-/// equal.
+/// The first pattern that matches the path. A file with such a path is not read. Upper and lower case are not
+/// distinguished.
 pub fn is_sensitive<'names>(path: &RepoPath, names: &'names SensitiveNames) -> Option<&'names str> {
     let path = path.as_str().to_lowercase();
     if let Some(pattern) = names.by_repository.first_match(&path) {
@@ -123,7 +125,7 @@ fn is_code(path: &str) -> bool {
     CODE.binary_search(&extension).is_ok()
 }
 
-/// Globs with their texts.
+/// Compiled globs, with their original texts.
 #[derive(Clone, Debug, Default)]
 struct Patterns {
     texts: Vec<String>,
@@ -161,7 +163,7 @@ impl Patterns {
     }
 }
 
-/// The pattern for any depth. A pattern that begins with `/` matches only at the root.
+/// A glob that matches the pattern at any depth. A pattern that begins with `/` matches only at the root.
 fn anchored(pattern: &str) -> String {
     match pattern.strip_prefix('/') {
         Some(from_root) => from_root.to_owned(),

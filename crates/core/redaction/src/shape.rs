@@ -1,9 +1,9 @@
-//! Measures the shape of a value: words, placeholders or random characters.
+//! Measures whether a value looks like words, a placeholder or random characters.
 
 use crate::entropy;
 
-/// For each letter, the letters that often follow it in words of English and of code. The 248 pairs cover 93
-/// % of the pairs in 15,698 words of real code, and 37 % of the pairs in random text.
+/// For each letter, the letters that often follow it in words of English and of code. The 248 pairs are 93 %
+/// of the pairs in 15,698 words of real code, and 37 % of the pairs in random text.
 #[rustfmt::skip]
 const FOLLOWERS: [&[u8]; 26] = [
     b"bcdgiklmnprstuvwy", b"aeilorsu", b"acehiklmorstu", b"adeilorsu", b"acdefgilmnopqrstvwx", b"aefiloru",
@@ -12,7 +12,8 @@ const FOLLOWERS: [&[u8]; 26] = [
     b"abcefilmnprst", b"aei", b"aeinr", b"ept", b"ps", b"e",
 ];
 
-/// Words of placeholders, or words that name a secret. A value that contains one of them is not a secret.
+/// Words that occur in placeholders or name a secret. A value that contains one of these words is not a
+/// secret.
 #[rustfmt::skip]
 const STAND_INS: [&str; 45] = [
     "example", "placeholder", "changeme", "change_me", "change-me", "change_this", "replace", "your", "xxxx", "****",
@@ -22,23 +23,23 @@ const STAND_INS: [&str; 45] = [
     "world",
 ];
 
-/// Counts of the kinds of bytes of a value.
+/// The number of bytes of each kind in a value.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
     pub(crate) lower: usize,
     pub(crate) upper: usize,
     pub(crate) digits: usize,
-    /// The signs that join words: `_ - . / :`.
+    /// The characters that join words: `_ - . / :`.
     pub(crate) joiners: usize,
-    /// Every other printable sign, and bytes above 127.
+    /// All other printable special characters, and bytes above 127.
     pub(crate) signs: usize,
     /// White space and control characters.
     pub(crate) blanks: usize,
-    /// Number of places where the kind changes between small letters, capitals and digits, without the first
-    /// letter of a capitalised word. In random text the kind changes at every second sign, in identifiers at
-    /// every sixth.
+    /// Number of positions where the kind changes between lower-case letters, capitals and digits. The change
+    /// after the first letter of a capitalised word is not counted. In random text, the kind changes about
+    /// every two characters, in identifiers about every six.
     pub(crate) changes: usize,
-    /// Number of letters in runs that look like words.
+    /// Number of letters in sequences that look like words.
     pub(crate) in_words: usize,
 }
 
@@ -64,12 +65,12 @@ impl Shape {
         self.lower + self.upper
     }
 
-    /// Whether most of the letters belong to words.
+    /// Whether at least three fifths of the letters belong to words.
     pub(crate) fn is_wordy(&self) -> bool {
         self.letters() > 0 && self.in_words * 5 >= self.letters() * 3
     }
 
-    /// Number of classes that occur, of lower case, upper case, digits and signs.
+    /// The number of classes that occur in the value: lower case, upper case, digits and special characters.
     pub(crate) fn num_classes(&self) -> usize {
         [self.lower, self.upper, self.digits, self.signs].iter().filter(|count| **count > 0).count()
     }
@@ -93,8 +94,8 @@ fn num_changes(value: &[u8]) -> usize {
     changes
 }
 
-/// Runs of letters, divided as in camel case: `HTTPServerKey9` gives `HTTP`, `Server` and `Key`. The last
-/// capital of a run belongs to the next word.
+/// The sequences of letters, divided as in camel case: `HTTPServerKey9` gives `HTTP`, `Server` and `Key`. The
+/// last capital of a sequence of capitals belongs to the next word.
 fn word_runs(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = value;
     std::iter::from_fn(move || {
@@ -112,8 +113,9 @@ fn word_runs(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Whether a run looks like a word: it has at least four letters, and three quarters of their pairs are
-/// common. For a long run two thirds are enough, because it may be several words.
+/// Whether a sequence of letters looks like a word. It must have at least four letters, and three quarters of
+/// the pairs must be common. For a long sequence, two thirds are enough, because it may consist of several
+/// words.
 fn reads_like_a_word(run: &[u8]) -> bool {
     let enough = if run.len() < 8 { (run.len() - 1) * 9 } else { (run.len() - 1) * 8 };
     run.len() >= 4 && common_pairs(run) * 12 >= enough
@@ -128,7 +130,7 @@ fn common_pairs(run: &[u8]) -> usize {
         .count()
 }
 
-/// Whether the value has only letters and few common pairs, as if typed at random on a keyboard.
+/// Whether the value has only letters and few common pairs, like text typed at random on a keyboard.
 pub(crate) fn is_letter_noise(value: &[u8]) -> bool {
     let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     if letters != value.len() || value.len() < 10 || entropy::centibits(value) < 280 {
@@ -138,16 +140,16 @@ pub(crate) fn is_letter_noise(value: &[u8]) -> bool {
     joined * 3 <= value.len() && common_pairs(value) * 10 <= (value.len() - 1) * 6
 }
 
-/// Whether the value is a placeholder: it contains a word of the list, a run that counts up, or one repeated
-/// sign.
+/// Whether the value is a placeholder. It contains a word of `STAND_INS`, an ascending sequence, or only very
+/// few different characters.
 pub(crate) fn is_placeholder_text(value: &[u8]) -> bool {
     entropy::num_distinct(value) < 4.min(value.len())
         || longest_count_up(value) >= 6
         || STAND_INS.iter().any(|word| contains_word(value, word.as_bytes()))
 }
 
-/// Whether the value contains the word. In a long random value, four letters often make a word by chance. But
-/// then the capitals are seldom those of a word, and the end is seldom the border of a word.
+/// Whether the value contains the word. In a long random value, four letters often form a word by chance. In
+/// such a case, the capitals rarely fit the word, and the word rarely ends at a word boundary.
 fn contains_word(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).enumerate().any(|(at, window)| {
         window.eq_ignore_ascii_case(word)
@@ -158,8 +160,8 @@ fn contains_word(value: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// Whether the word continues. In a value with all kinds of signs, letters before a small letter or a digit
-/// do not count as a word.
+/// Whether the word continues after `end`. This is tested only in a value with lower-case letters, capitals
+/// and digits: there, a lower-case letter or a digit continues the word.
 fn goes_on(value: &[u8], end: usize) -> bool {
     let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
     has(u8::is_ascii_uppercase)
@@ -172,7 +174,7 @@ pub(crate) fn contains_ignoring_case(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
 }
 
-/// The length of the longest run in which each byte is one higher than the byte before: 6 in `x123456`.
+/// The length of the longest sequence in which each byte is one greater than the byte before: 6 in `x123456`.
 fn longest_count_up(value: &[u8]) -> usize {
     let mut longest = 0;
     let mut run = 1;
@@ -196,8 +198,8 @@ pub(crate) fn is_uuid(value: &[u8]) -> bool {
         })
 }
 
-/// Whether a machine made the value: it has mixed letters and digits, no words, and high entropy for its
-/// length.
+/// Whether a machine generated the value. It must have mixed letters and digits, no words, and high entropy
+/// for its length.
 pub(crate) fn is_random_text(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     if shape.blanks > 0 || is_placeholder_text(value) {
@@ -212,13 +214,14 @@ pub(crate) fn is_random_text(value: &[u8]) -> bool {
     if !mixed || number || entropy::centibits(value) < enough {
         return false;
     }
-    // Hexadecimal letters often form words, so words prove nothing there.
+    // Hexadecimal letters often form words by chance, so the test for words is not used for hexadecimal
+    // values with many digits.
     let wordy = shape.is_wordy() && !(is_hex(value) && shape.digits * 4 >= value.len());
     (is_restless(shape, value.len()) && !wordy) || is_pair_noise(value)
 }
 
-/// Whether the pairs of letters are random: at most half of them are common. In English nine of ten pairs are
-/// common, in abbreviations six of ten.
+/// Whether the pairs of letters are random: at most half of them are common. In English, nine of ten pairs
+/// are common, in abbreviations six of ten.
 fn is_pair_noise(value: &[u8]) -> bool {
     let (mut num_pairs, mut num_common) = (0, 0);
     for run in value.split(|byte| !byte.is_ascii_alphabetic()).filter(|run| run.len() >= 2) {
@@ -229,8 +232,8 @@ fn is_pair_noise(value: &[u8]) -> bool {
     has_both && value.len() >= 16 && num_pairs >= 10 && num_common * 2 <= num_pairs && entropy::centibits(value) >= 340
 }
 
-/// Whether the kind of sign changes as often as in random text. A value with fewer kinds changes less often,
-/// and long values vary less.
+/// Whether the kind of character changes as often as in random text. The limit is lower for a value with
+/// fewer kinds and for a long value.
 fn is_restless(shape: Shape, length: usize) -> bool {
     match (shape.upper > 0 && shape.lower > 0, length) {
         (true, ..24) => shape.changes * 9 >= length * 2,
@@ -239,7 +242,7 @@ fn is_restless(shape: Shape, length: usize) -> bool {
     }
 }
 
-/// Whether the value is base64 without a digit. This is rare but real.
+/// Whether the value is base64 without a digit. Such values are rare but do occur.
 fn is_joined_noise(value: &[u8], shape: Shape) -> bool {
     shape.upper > 2 && shape.lower > 2 && shape.in_words * 4 <= shape.letters() && entropy::centibits(value) >= 350
 }

@@ -1,51 +1,52 @@
-//! The surroundings of generated secrets, in many languages and formats. `generated` measures them.
+//! The surroundings of generated secrets, in many languages and formats. The module `generated` uses them.
 
-/// The way in which the surroundings delimit a value. It decides which characters the value may contain and
-/// how they are written.
+/// The way in which the surroundings delimit a value. It determines which characters the value may contain
+/// and how these characters are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Writing {
-    /// Up to the end of the line; no blanks.
+    /// The value extends to the end of the line and contains no blanks.
     Line,
-    /// Unquoted YAML: like `Line`, but YAML must read the value as plain text.
+    /// Unquoted YAML. Like `Line`, but YAML must read the value as plain text.
     Yaml,
-    /// Between double quotes with backslash escapes.
+    /// Between double quotes, with backslash escapes.
     Double,
-    /// Between single quotes with backslash escapes.
+    /// Between single quotes, with backslash escapes.
     Single,
-    /// Between single quotes, which are doubled inside.
+    /// Between single quotes. A single quote in the value is doubled.
     Doubled,
-    /// Between single quotes of a shell: `'\''` inside.
+    /// Between single quotes of a shell. A single quote in the value becomes `'\''`.
     Shell,
-    /// XML text and attributes: entities.
+    /// In XML text or an XML attribute, with entities.
     Xml,
-    /// The userinfo of a URL: characters that a URL does not allow are percent-encoded, and sub-delimiters
+    /// The userinfo of a URL. Characters that a URL does not allow are percent-encoded, but sub-delimiters
     /// are not.
     Url,
-    /// Up to a semicolon, within double quotes.
+    /// The value extends to a semicolon, within double quotes.
     Semicolon,
-    /// Up to a blank; no characters with a meaning in a shell.
+    /// The value extends to a blank and contains no characters with a meaning in a shell.
     Word,
-    /// A literal with backticks.
+    /// A literal in backticks.
     Backtick,
-    /// Up to a blank, with backslashes before `:` and `\`.
+    /// The value extends to a blank. A backslash precedes each `:` and `\`.
     Colons,
-    /// Up to a comma or blank.
+    /// The value extends to a comma or a blank.
     Comma,
     /// A cell of a Markdown table.
     Cell,
-    /// Between double quotes, which are doubled inside.
+    /// Between double quotes. A double quote in the value is doubled.
     Verbatim,
-    /// Up to a blank or `;`, in quotes or without. All signs with a meaning in a shell are replaced by `_`.
+    /// The value extends to a blank or `;`, with or without quotes. All characters with a meaning in a shell
+    /// are replaced by `_`.
     Blunt,
-    /// A value of a Makefile.
+    /// A value in a Makefile.
     Make,
-    /// A value of a connection string, up to `;`, within double quotes of XML or of a program.
+    /// A value in a connection string. It extends to `;`, within double quotes of XML or of a program.
     Connection,
-    /// A URL in which every sign is percent-encoded.
+    /// A URL in which every special character is percent-encoded.
     Percent,
 }
 
-/// The text around a value; `§` marks the position of the value.
+/// The text around a value. `§` is replaced by the value.
 pub struct Surrounding {
     pub name: &'static str,
     pub writing: Writing,
@@ -235,8 +236,8 @@ pub const SURROUNDINGS: &[Surrounding] = &[
     at("mount command", Writing::Comma, "mount -t cifs -o username=bob,password=§ //srv/share /mnt\n"),
 ];
 
-/// The surroundings of wrapped base64: the name, the text before, a line with `§` for its base64, the text
-/// after.
+/// The surroundings of base64 on several lines: a label, the text before the base64, the text for each line,
+/// and the text after the base64. `§` is replaced by the base64 of the line.
 #[rustfmt::skip]
 pub const WRAPPED: &[(&str, &str, &str, &str)] = &[
     ("yaml block", "api_secret: |\n", "  §\n", "other: 1\n"),

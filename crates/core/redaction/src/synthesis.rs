@@ -1,5 +1,5 @@
-//! Makes values that look like secrets, at run time from templates. So no file of this project contains such
-//! a value.
+//! Generates values that look like secrets from templates at run time, so that no file of this project
+//! contains such a value.
 
 /// A sequence of pseudo-random numbers. The same seed gives the same sequence on every machine.
 pub(crate) struct Dice(u64);
@@ -36,18 +36,20 @@ impl Dice {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fill {
     Random,
-    /// Only `x` or only `0`.
+    /// Filled with a single character: `x` or `0`.
     Same,
-    /// Random, with only four signs.
+    /// Filled with random characters, but only four different ones.
     Cut,
 }
 
-/// Fills the parts `{hex32}`, `{url43}` … of a template. A template with braces of its own has `«hex32»`.
-/// Returns the text and the filled parts.
+/// Fills the parts of a template, such as `{hex32}` or `{url43}`. In a template that contains other braces,
+/// parts have the form `«hex32»`. Returns the text and the filled parts.
 ///
-/// Kinds: `hex`, `an` (letters and digits), `low` (small letters and digits), `up` (capitals and digits),
-/// `url` (with `-` and `_`), `b64` (with `+` and `/`), `num`, `al` (letters), `bech` (the alphabet of age),
-/// and without a length `uuid`, `basic`, `pw`, `weak` (words and a digit), `words`, `phrase`, `encoded` and
+/// Kinds with a length: `hex`, `an` (letters and digits), `low` (lower-case letters and digits), `up`
+/// (capitals and digits), `url` (with `-` and `_`), `b64` (with `+` and `/`), `num`, `al` (letters), `bech`
+/// (the alphabet of age).
+///
+/// Kinds without a length: `uuid`, `basic`, `pw`, `weak` (words and a digit), `words`, `phrase`, `encoded`,
 /// `pem`.
 pub(crate) fn fill(template: &str, dice: &mut Dice, fill: Fill) -> (String, Vec<String>) {
     let (open, close) = if template.contains('«') { ('«', '»') } else { ('{', '}') };
@@ -127,7 +129,7 @@ fn composed(spec: &str, dice: &mut Dice, fill: Fill) -> String {
     }
 }
 
-/// Base64 with padding.
+/// The text encoded as base64 with padding.
 pub(crate) fn base64(text: &str) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();

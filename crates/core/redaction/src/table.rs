@@ -1,5 +1,5 @@
-//! Finds secrets in tables: Markdown, terminals, HTML, CSV, and columns of text. The head of a column names
-//! the cells below it. The first cell of a row names the cells beside it.
+//! Finds secrets in tables: Markdown, terminal output, HTML, CSV, and columns of text. The head of a column
+//! names the cells below it. The first cell of a row names the cells to its right.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use crate::cell::{LONGEST_NAME, Promised, inner, promised, secret_cell};
 use crate::columns::Cut;
 use crate::lines::{LONGEST_LINE, REACH, line_around, lines_after};
 
-/// The secret cells of the table or row that contains a keyword. `until` is the end of the last table, so no
-/// table is read twice. `budget` is the number of bytes that may still be read.
+/// The secret cells of the table or row that contains a keyword. `until` is the end of the last table that
+/// was read, so no table is read twice. `budget` is the number of bytes that may still be read.
 pub(crate) fn cells(text: &[u8], hit: &Range<usize>, until: &mut usize, budget: &mut usize) -> Vec<Range<usize>> {
     if *budget == 0 || !ends_cell(text, hit.end) {
         return Vec::new();
@@ -23,8 +23,8 @@ pub(crate) fn cells(text: &[u8], hit: &Range<usize>, until: &mut usize, budget: 
     found
 }
 
-/// Whether the border of a cell follows the rest of the name. The check is cheap, because most keywords are
-/// words of programs.
+/// Whether the border of a cell follows the rest of the name. The check is cheap, because most keywords in a
+/// text are words of programs.
 fn ends_cell(text: &[u8], end: usize) -> bool {
     let rest = &text[end..text.len().min(end + LONGEST_NAME)];
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_- *`\"'\\\r".contains(byte);
@@ -66,7 +66,7 @@ fn below(text: &[u8], line: &Range<usize>, until: &mut usize, found: &mut Vec<Ra
     Some(())
 }
 
-/// The cell beside the cell that contains a keyword: `| password | value |`.
+/// The cell after the cell that contains a keyword: `| password | value |`.
 fn row(text: &[u8], line: &Range<usize>, hit: &Range<usize>) -> Option<Range<usize>> {
     let begins = text[line.clone()].iter().find(|byte| !b" \t\",>#/*".contains(byte)) == Some(&b'|');
     if !begins || !text[hit.end..line.end].contains(&b'|') {
@@ -78,7 +78,7 @@ fn row(text: &[u8], line: &Range<usize>, hit: &Range<usize>) -> Option<Range<usi
     secret_cell(text, cells.get(place + 1)?, promised)
 }
 
-/// The secret cells below a `<th>` that contains a keyword.
+/// The secret cells below the `<th>` that contains a keyword.
 pub(crate) fn html_cells(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let rest = &text[hit.end..text.len().min(hit.end + LONGEST_NAME)];

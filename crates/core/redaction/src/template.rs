@@ -1,9 +1,10 @@
-//! Recognises placeholders that are filled in later: `${VAR}`, `{{ x }}`, `<password>`, `%s`, `$NAME`.
+//! Recognises values that contain placeholders to fill in later: `${VAR}`, `{{ x }}`, `<password>`, `%s`,
+//! `$NAME`.
 
 use crate::expression::is_name;
 use crate::shape::Shape;
 
-/// Marks that open a template, each with the mark that closes it.
+/// The texts that open a placeholder, each with the text that closes it.
 const PAIRS: [(&[u8], &[u8]); 8] = [
     (b"${", b"}"),
     (b"{{", b"}}"),
@@ -26,7 +27,7 @@ pub(crate) fn is_template(value: &[u8]) -> bool {
         || holds_conversion(value)
 }
 
-/// Whether the value is a variable: `$NAME`, `$1`.
+/// Whether the value is a variable, such as `$NAME` or `$1`.
 fn is_variable(value: &[u8]) -> bool {
     match value {
         [b'$', rest @ ..] => rest.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') && is_name(rest),
@@ -34,8 +35,7 @@ fn is_variable(value: &[u8]) -> bool {
     }
 }
 
-/// Whether the value contains a mark and its counterpart. If the value ends before the counterpart, a name
-/// must follow the mark.
+/// Whether the value contains `open` and then `close`. If `close` is missing, a name must follow `open`.
 fn holds_pair(value: &[u8], open: &[u8], close: &[u8]) -> bool {
     let Some(at) = find(value, open) else { return false };
     let inner = &value[at + open.len()..];
@@ -61,11 +61,11 @@ fn holds_label(value: &[u8], open: u8, close: u8) -> bool {
         }
         from += at + 1;
     }
-    // A blank may have cut `<password` or `[Required`.
+    // The value may end at a blank, as in `<password` or `[Required`.
     matches!(value.first(), Some(b'<' | b'[')) && is_words(&value[1..]) && (is_wordy(value) || value.len() < 8)
 }
 
-/// Whether the text between brackets is a label. Between braces it may also be a number, a format or empty.
+/// Whether the text between brackets is a label. Between braces, it may also be a number, a format or empty.
 fn is_label(inner: &[u8], open: u8, whole: bool) -> bool {
     let inner = inner.trim_ascii();
     match open {
@@ -85,14 +85,14 @@ fn is_wordy(text: &[u8]) -> bool {
     Shape::of(text).is_wordy()
 }
 
-/// Whether the text contains only names, with blanks and joiners between them.
+/// Whether the text consists only of names, blanks and joiners.
 fn is_words(text: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-. '\"$[]()/,|:".contains(byte);
     let is_joiner = |byte: &u8| !byte.is_ascii_alphanumeric();
     text.iter().any(u8::is_ascii_alphabetic) && text.iter().all(is_part) && text.split(is_joiner).all(is_name)
 }
 
-/// Whether the value contains a conversion such as `%s`, `%d`, `%-10s`, `%v`.
+/// Whether the value contains a conversion such as `%s`, `%d`, `%-10s` or `%v`.
 fn holds_conversion(value: &[u8]) -> bool {
     value.iter().enumerate().filter(|(_, byte)| **byte == b'%').any(|(at, _)| {
         let rest = &value[at + 1..];

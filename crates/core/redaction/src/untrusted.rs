@@ -2,36 +2,37 @@
 //!
 //! A message may quote such text: a pattern of a settings file, the error output of git, a description. The
 //! message is stored with a run, printed in terminals and returned to agents. [`Untrusted`] is the only form
-//! in which the text may enter a message:
-//! - every secret is redacted, also on lines with a marker such as `cairn:ignore-secret`;
-//! - line breaks, control characters and invisible characters are escaped;
-//! - it has at most [`MAX_UNTRUSTED_CHARS`] characters;
-//! - it is displayed between `«` and `»`, which it cannot contain itself. The marks survive storage as plain
-//!   text, so [`message_parts`] finds the quoted parts of any message later.
+//! in which such text may be part of a message:
+//! - Every secret is redacted, even on lines with a marker such as `cairn:ignore-secret`.
+//! - Line breaks, control characters and invisible characters are escaped.
+//! - The text has at most [`MAX_UNTRUSTED_CHARS`] characters.
+//! - The text is displayed between `«` and `»`, which it cannot contain itself. These quotation marks
+//!   remain when a message is stored as plain text, so [`message_parts`] can find the quoted parts of any
+//!   message.
 
 use std::fmt;
 
 use crate::replace;
 
-/// Maximum length of quoted text, in characters after escaping. The marks around it do not count.
+/// Maximum length of quoted text, in characters after escaping. The quotation marks are not counted.
 pub const MAX_UNTRUSTED_CHARS: usize = 300;
 
-/// Marks around untrusted text in a message.
+/// The quotation marks around untrusted text in a message.
 const OPEN: char = '«';
 const CLOSE: char = '»';
 
-/// Replaces the end of text that is too long.
+/// Replaces the end of a text that is too long.
 const ELLIPSIS: char = '…';
 
-/// Longer text is cut to this many bytes before it is redacted.
+/// A longer text is cut to this many bytes before it is redacted.
 const MAX_REDACTED_BYTES: usize = 16 * 1024;
 
 /// The cut may divide a secret, so that no rule finds it. Therefore this many bytes before the cut are not
-/// shown. A rule for one line reads at most as many bytes.
+/// shown. A rule for one line never reads more bytes than this.
 const HIDDEN_BEFORE_CUT_BYTES: usize = 2048;
 
-/// Untrusted text that is safe in a message. `Display` adds the marks. [`Untrusted::as_str`] returns the text
-/// without them.
+/// Untrusted text that is safe in a message. `Display` adds the quotation marks. [`Untrusted::as_str`]
+/// returns the text without them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Untrusted(String);
 
@@ -45,13 +46,14 @@ impl Untrusted {
         Self(escaped(shown.trim_end_matches(['\r', '\n']), hidden > 0))
     }
 
-    /// The same for bytes. Invalid UTF-8 becomes `U+FFFD`.
+    /// The same as `new`, for bytes. Invalid UTF-8 is replaced by `U+FFFD`.
     pub fn from_bytes(text: &[u8]) -> Self {
         let cut = text.len().min(MAX_REDACTED_BYTES + 4);
         Self::new(&String::from_utf8_lossy(&text[..cut]))
     }
 
-    /// The beginning of the text, with at most this many characters. An ellipsis replaces the rest.
+    /// The beginning of the text, with at most this many characters. If the text is longer, an ellipsis
+    /// replaces the rest.
     #[must_use]
     pub fn shortened(mut self, max_chars: usize) -> Self {
         if self.0.chars().count() > max_chars {
@@ -61,7 +63,7 @@ impl Untrusted {
         self
     }
 
-    /// The text without the marks.
+    /// The text without the quotation marks.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -73,7 +75,7 @@ impl fmt::Display for Untrusted {
     }
 }
 
-/// Short for [`Untrusted::new`], for use in format strings: `format!("{} is no pattern", quoted(pattern))`.
+/// A short form of [`Untrusted::new`] for format strings: `format!("{} is no pattern", quoted(pattern))`.
 pub fn quoted(text: &str) -> Untrusted {
     Untrusted::new(text)
 }
@@ -81,14 +83,14 @@ pub fn quoted(text: &str) -> Untrusted {
 /// A part of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MessagePart<'message> {
-    /// Written by Cairn.
+    /// Text that Cairn wrote.
     Own(&'message str),
-    /// Quoted by [`Untrusted`], without the marks.
+    /// Text that [`Untrusted`] quoted, without the quotation marks.
     Untrusted(&'message str),
 }
 
-/// The parts of a message in order. No part is empty. If a mark has no counterpart, the rest of the message
-/// is untrusted.
+/// The parts of a message in order. No part is empty. If an opening quotation mark has no counterpart, the
+/// rest of the message is treated as untrusted.
 pub fn message_parts(message: &str) -> impl Iterator<Item = MessagePart<'_>> {
     let mut rest = message;
     let mut is_quote = false;
@@ -109,12 +111,12 @@ pub fn message_parts(message: &str) -> impl Iterator<Item = MessagePart<'_>> {
     })
 }
 
-/// The escaped text, with at most [`MAX_UNTRUSTED_CHARS`] characters. `is_cut` if the text is only a
-/// beginning.
+/// The escaped text, with at most [`MAX_UNTRUSTED_CHARS`] characters. `is_cut` is true if the text is only
+/// the beginning of a longer text.
 fn escaped(text: &str, is_cut: bool) -> String {
     let mut out = String::new();
     let mut num_chars = 0;
-    // The end of the text if an ellipsis must follow.
+    // The position at which the text ends if an ellipsis must follow.
     let mut end_before_ellipsis = 0;
     let mut is_cut = is_cut;
     for character in text.chars() {
@@ -141,7 +143,7 @@ fn escaped(text: &str, is_cut: bool) -> String {
 }
 
 /// Whether a character must be escaped: control characters, invisible characters, characters that change the
-/// direction of text, and the marks.
+/// direction of text, and the quotation marks.
 fn needs_escape(character: char) -> bool {
     character.is_control()
         || matches!(character, OPEN | CLOSE)
@@ -212,7 +214,7 @@ mod tests {
 
     #[test]
     fn secret_halved_by_the_cut_is_not_shown() {
-        // One marker replaces nearly all of the text before the token.
+        // When `encoded` is redacted, one marker replaces nearly all of the text before the token.
         let encoded = "cGFzc3dvcmQ9azNKOXhRN3daMnBMCg".repeat(1 << 10);
         for length in MAX_REDACTED_BYTES - 60..MAX_REDACTED_BYTES {
             let text = format!("{} {} x", &encoded[..length], token());

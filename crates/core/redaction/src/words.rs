@@ -1,4 +1,5 @@
-//! Cuts a command line into words as a shell does, also inside a string of a program.
+//! Divides a command line into words in the same way as a shell. The command line may be inside a string of a
+//! program.
 
 use std::ops::Range;
 
@@ -13,12 +14,12 @@ const REACH: usize = 400;
 pub(crate) struct Word {
     /// The word with its quotes.
     pub(crate) whole: Range<usize>,
-    /// The word without the quotes around it.
+    /// The word without surrounding quotes.
     pub(crate) value: Range<usize>,
 }
 
 impl Word {
-    /// The range without the quotes around it.
+    /// The range without surrounding quotes.
     pub(crate) fn inner(text: &[u8], range: Range<usize>) -> Range<usize> {
         let bytes = &text[range.clone()];
         let length = usize::from(bytes.starts_with(b"\\")) + 1;
@@ -30,19 +31,19 @@ impl Word {
         if rest.ends_with(quote) {
             return range.start + length..range.end - length;
         }
-        // A tag or a bracket of the text around the command follows.
+        // A tag or a bracket of the text around the command follows the closing quote.
         if length == 1
             && let Some(end) = quoted_length(rest, quote[0])
             && rest.get(end).is_some_and(|next| b"<),:]}".contains(next))
         {
             return range.start + 1..range.start + end;
         }
-        // A quote that never closes does not belong to the value.
+        // A quote that is never closed is not part of the value.
         if rest.windows(length).any(|window| window == quote) { range } else { range.start + length..range.end }
     }
 }
 
-/// The words of an argument list after the name of its command: `["mysql", "-u", "root"]`.
+/// The words of an argument list, without the name of the command: `["mysql", "-u", "root"]`.
 pub(crate) fn list_words(text: &[u8], name_end: usize, budget: &mut usize) -> Vec<Word> {
     *budget = budget.saturating_sub(REACH);
     let mut cursor = Cursor { text: &text[..text.len().min(name_end + REACH)], at: name_end };
@@ -59,21 +60,23 @@ pub(crate) fn list_words(text: &[u8], name_end: usize, budget: &mut usize) -> Ve
     words
 }
 
-/// The words of one command, up to the end of the line, a pipe, `;`, `&` or the end of the string around it.
+/// The words of one command. The command ends at the end of the line, a pipe, `;`, `&`, or the end of the
+/// string around it.
 pub(crate) struct Words<'text> {
     text: &'text [u8],
     at: usize,
-    /// The quote of the string around the command, and whether a backslash precedes it.
+    /// The quote of the string around the command, and whether a backslash precedes the quote.
     quote: Option<(u8, bool)>,
     /// Whether a bracket is open before the command.
     is_nested: bool,
     is_over: bool,
-    /// Whether `'` and `"` do not close on the rest of the line. Then the line is not searched again.
+    /// Whether a `'` or `"` on the rest of the line is never closed. In this case, the line is not searched
+    /// again for that quote.
     unclosed: [bool; 2],
 }
 
 impl<'text> Words<'text> {
-    /// The words from `from` of the command that begins at `start`.
+    /// Reads the words of the command that begins at `start`. The first word is searched at `from`.
     pub(crate) fn of_command(text: &'text [u8], start: usize, from: usize, budget: &mut usize) -> Self {
         *budget = budget.saturating_sub(REACH + crate::before::REACH);
         let text = &text[..text.len().min(from + REACH)];
@@ -89,7 +92,7 @@ impl<'text> Words<'text> {
         }
     }
 
-    /// The end of the words that were read, or the sign that ends the command.
+    /// The position after the words that were read, or the position of the character that ends the command.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
@@ -118,8 +121,8 @@ impl<'text> Words<'text> {
         }
     }
 
-    /// The length of a quoted part at the start of `rest`, if it has the same quotes as the string around the
-    /// command. Documents nest quotes in this way.
+    /// The length of a quoted part at the start of `rest`, if this part has the same quotes as the string
+    /// around the command. Documents contain such nested quotes.
     fn nested_length(&mut self, rest: &[u8]) -> usize {
         match (self.quote, rest) {
             (Some((quote, false)), [byte, next, ..])
@@ -142,7 +145,7 @@ impl<'text> Words<'text> {
         length
     }
 
-    /// The length of a word at the start of `rest`.
+    /// The length of the word at the start of `rest`.
     fn word_length(&mut self, rest: &[u8]) -> usize {
         let mut at = self.nested_length(rest);
         while at < rest.len() && !self.ends_string(&rest[at..]) {
@@ -164,7 +167,7 @@ impl<'text> Words<'text> {
     }
 }
 
-/// The length of a quoted text with its closing quote. None if the quote does not close on its line.
+/// The length of a quoted text, including its closing quote. `None` if the quote is not closed on its line.
 fn quoted_length(inner: &[u8], quote: u8) -> Option<usize> {
     let mut at = 0;
     while at < inner.len() {
@@ -195,7 +198,7 @@ impl Iterator for Words<'_> {
             self.is_over = true;
             end -= 1;
         }
-        // The bracket belongs to `$(…)` around the command.
+        // The bracket closes a `$(…)` around the command.
         if rest[..length].ends_with(b")") && !rest[..length].contains(&b'(') && self.is_nested {
             end -= 1;
         }
@@ -209,7 +212,7 @@ impl Iterator for Words<'_> {
 mod tests {
     use super::*;
 
-    /// The words of the command after `$`.
+    /// Checks the words of the command that follows `$`.
     fn check(text: &str, expect: &[&str]) {
         let start = text.find('$').expect("a mark") + 1;
         let mut budget = 10_000;

@@ -1,5 +1,5 @@
-//! Finds base64 and hexadecimal digits of several lines beside the name of a secret. All lines are one
-//! secret.
+//! Finds secrets of base64 or hexadecimal digits that are divided into several lines after a name. All lines
+//! are one secret.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::{entropy, reference, shape};
 /// Minimum length of the first line, in bytes.
 const SHORTEST_LINE: usize = 40;
 
-/// Maximum distance of the first line from its name, in bytes.
+/// Maximum distance between the name and the first line, in bytes.
 const REACH: usize = 100;
 
-/// Number of lines that decide whether a secret is random.
+/// Number of lines that are examined to decide whether a secret is random.
 const NUM_JUDGED: usize = 3;
 
 /// Maximum distance between two lines, in bytes.
@@ -22,7 +22,8 @@ const BETWEEN: usize = 80;
 /// Maximum length of one secret, in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// The lines of the wrapped secret whose name is around a keyword. Empty if it has fewer than two lines.
+/// The lines of the secret whose name is around a keyword. The result is empty if there are fewer than two
+/// lines.
 pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Range<usize>> {
     let Some(first) = first_line(text, name_end(text, hit.end)) else { return Vec::new() };
     let width = first.len();
@@ -47,7 +48,8 @@ pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Rang
     lines
 }
 
-/// The first run after the separator that follows the name. The check is cheap if no run exists.
+/// The first sequence of digits after the separator that follows the name. The check is cheap if there is
+/// none.
 fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
     let end = text.len().min(name_end + REACH);
     let is_filler = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'`' | b'*');
@@ -73,7 +75,7 @@ fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
         if line.len() >= SHORTEST_LINE {
             return Some(line);
         }
-        // A short run is a word such as `String` or `EOF`, or the letter of an escape in a JSON string.
+        // A short sequence is a word such as `String` or `EOF`, or the letter of an escape in a JSON string.
         if line.len() > 16 {
             return None;
         }
@@ -82,27 +84,28 @@ fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
     None
 }
 
-/// The run of base64 in the next line, if the line contains nothing else.
+/// The sequence of base64 digits on the next line, if the line contains nothing else.
 fn next_line(text: &[u8], end: usize, width: usize, num_digits: usize) -> Option<Range<usize>> {
     let start = between(text, end)?;
     let line = run(text, start);
-    // A shorter run than this is the rest of base64 only if it completes the last group of four digits.
+    // A sequence of fewer than four digits is part of the secret only if it completes the last group of four
+    // digits.
     let is_long = line.len() >= 4
         || (!line.is_empty() && !num_digits.is_multiple_of(4) && (num_digits + line.len()).is_multiple_of(4));
     (is_long && line.len() <= width && ends_line(&text[line.end..])).then_some(line)
 }
 
-/// The start of the next run, if only a line break, signs that join literals, and signs of comments precede
-/// it. A literal that is closed must be followed by another literal.
+/// The start of the next sequence. Only a line break, characters that join literals, and comment characters
+/// may precede it. If the current literal is closed, another literal must follow.
 fn between(text: &[u8], end: usize) -> Option<usize> {
     let mut at = end;
     let mut num_quotes = 0;
     let (mut breaks, mut breaks_line) = (false, false);
-    // The end of the last escape. Its letter is not a digit.
+    // The end of the last escape. The letter of an escape is not a digit of the secret.
     let mut escape_end = end;
     while at - end < BETWEEN {
         let length = match &text[at.min(text.len())..] {
-            // An escape in a literal.
+            // An escape inside a string literal.
             [b'\\', b'n' | b'r', ..] => {
                 (breaks, escape_end) = (true, at + 2);
                 2
@@ -119,7 +122,7 @@ fn between(text: &[u8], end: usize) -> Option<usize> {
                 num_quotes += 1;
                 1
             }
-            // The prefix of a literal.
+            // The prefix of a string literal.
             [b'b' | b'B' | b'r' | b'R' | b'u' | b'U' | b'L' | b'f' | b'@', b'"' | b'\'', ..] if num_quotes % 2 == 1 => {
                 1
             }
@@ -129,13 +132,14 @@ fn between(text: &[u8], end: usize) -> Option<usize> {
         };
         at += length;
     }
-    // Signs directly before the run may be its first digits.
+    // Special characters directly before the sequence may be its first digits.
     let signs = text[escape_end..at].iter().rposition(|byte| !is_digit(*byte)).map_or(0, |last| last + 1);
     let start = escape_end + signs;
     (breaks && num_quotes % 2 == 0 && start > end).then_some(start)
 }
 
-/// Whether the line ends here. Signs that close a literal, an element or a JSON pair may precede the end.
+/// Whether the line ends here. Characters that close a literal, an element or a JSON pair may precede the
+/// end.
 fn ends_line(rest: &[u8]) -> bool {
     let length = rest.iter().take(12).take_while(|byte| b" \"'`+.,;)]}\r&|_~".contains(byte)).count();
     let closes_pair = rest.starts_with(b"\", \"") || rest.starts_with(b"\",\"") || rest.starts_with(b"\"}");

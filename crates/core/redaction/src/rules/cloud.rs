@@ -1,4 +1,4 @@
-//! Providers of machines, storage and databases.
+//! Rules for providers of machines, storage and databases.
 
 use super::{Check, Rule, beside, checked, inner, named, token};
 

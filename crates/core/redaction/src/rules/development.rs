@@ -1,4 +1,4 @@
-//! Services that store, build, publish and monitor code, and providers of language models.
+//! Rules for services that store, build, publish and monitor code, and for providers of language models.
 
 use super::{Check, Rule, beside, checked, inner, named, token};
 

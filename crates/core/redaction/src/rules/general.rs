@@ -1,10 +1,10 @@
-//! Secrets that belong to no provider. These rules come last, so the id of a provider's rule is shown if both
-//! find the same text.
+//! Rules for secrets that belong to no provider. These rules come last. If a rule of a provider finds the
+//! same text, the id of the provider's rule is reported.
 
 use super::{Check, Find, Pattern, Rule, checked, token};
 use crate::name::Naming;
 
-/// These rules come first: the base64 of a key may look like the token of a provider.
+/// These rules come first, because the base64 of a key may look like the token of a provider.
 pub(super) static KEYS: &[Rule] = &[
     Rule {
         id: "private-key",

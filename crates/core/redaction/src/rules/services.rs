@@ -1,4 +1,4 @@
-//! Services for payment, messages, shops, documents and identity.
+//! Rules for services for payment, messages, shops, documents and identity.
 
 use super::{Check, Rule, beside, checked, inner, named, token};
 
