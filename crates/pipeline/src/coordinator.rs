@@ -113,7 +113,11 @@ pub async fn dispatch(
         match hand_over_sync(broker, requests, request).await {
             Ok(()) => num_jobs += 1,
             Err(error) => {
-                tracing::warn!(repository = %job.repository, "the sync job of the repository is not published yet: {}", error.chain());
+                tracing::warn!(
+                    repository = %job.repository,
+                    "the sync job of the repository is not published yet: {}",
+                    error.chain()
+                );
                 failure.get_or_insert(error);
             }
         }

@@ -43,7 +43,7 @@ pub(crate) async fn attempt_isolated(isolation: &dyn Isolation, delivery: &Deliv
         tracing::warn!(job = %delivery.job, num_deaths, "a child process died during the job: {how}");
         if num_deaths == DEATHS_OF_A_KILLER {
             return Err(StageError::crashed(format!(
-                "the worker process died {num_deaths} times while this was its only job, and the other jobs survived: {how}"
+                "the worker died {num_deaths} times while this was its only job, and the other jobs survived: {how}"
             )));
         }
     }

@@ -1,4 +1,4 @@
-//! aggregate: finds patterns in the shapes of the snapshot's files.
+//! aggregate: finds patterns, which are groups of classes or files of a snapshot with a similar structure.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::record_ceilings::RecordCeilings;
 use crate::snapshot::{Snapshot, Snapshots};
 use crate::threads::blocking;
 
-/// May be run twice and stopped anywhere: the patterns are a function of the snapshot, and staging inserts
-/// only missing records.
+/// The stage may be run twice and may be stopped at any point: the patterns depend only on the snapshot, and
+/// staging inserts only missing records.
 pub struct AggregateStage {
     pub artifacts: Arc<Artifacts>,
     pub snapshots: Arc<Snapshots>,
@@ -52,7 +52,7 @@ impl Stage for AggregateStage {
     }
 }
 
-/// The patterns of the repository that the view sees.
+/// Reads the patterns of the repository that are visible in the view.
 pub(crate) async fn published_patterns(
     graph: &dyn GraphStore,
     view: &View,
@@ -62,10 +62,10 @@ pub(crate) async fn published_patterns(
     Ok(graph.patterns(view, &Scope::only(tenant.clone(), [repository])).await?)
 }
 
-/// The name of the patterns' artifact in the report of the part, for the next stage.
+/// The name under which the report of the part lists the artifact with the patterns. The next stage reads it.
 pub(crate) const PATTERNS: &str = "patterns";
 
-/// The patterns of a plan's snapshot, under the plan's settings.
+/// Finds the patterns of a plan's snapshot with the plan's settings.
 pub(crate) async fn find_in_snapshot(
     artifacts: &Arc<Artifacts>,
     snapshots: &Snapshots,

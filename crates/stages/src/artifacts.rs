@@ -13,13 +13,14 @@ use cairn_wire::{
 };
 
 pub(crate) const FACTS: &str = "facts";
-/// Prefixes of the artifacts that are kept while a live manifest names them.
+/// Prefixes of the artifacts that the sweep does not delete while a live manifest names them.
 pub(crate) const FOLDERS: [&str; 7] = ["packs", FACTS, "outlines", "manifests", "plans", "links", "patterns"];
 
-/// The last few manifests stay decoded, because every part of a run reads them.
+/// Number of decoded manifests in the cache. Every part of a run reads the manifest, so decoding it each time
+/// would be slow.
 const MANIFESTS_KEPT: usize = 4;
 
-/// Artifacts of the pipeline over a blob store.
+/// Reads and writes the artifacts of the pipeline in a blob store.
 pub struct Artifacts {
     pub blobs: Arc<dyn BlobStore>,
     manifests: Mutex<VecDeque<(String, Arc<Manifest>)>>,
@@ -71,7 +72,8 @@ impl Artifacts {
         kept.iter().find(|(kept, _)| kept == key).map(|(_, manifest)| Arc::clone(manifest))
     }
 
-    /// The manifest of an optional reference: the first generation has no previous one.
+    /// Reads the manifest, or returns an empty one without a reference. The first generation has no previous
+    /// manifest.
     pub async fn manifest_or_empty(&self, reference: Option<&ArtifactRef>) -> Result<Arc<Manifest>, StageError> {
         match reference {
             Some(reference) => self.manifest(reference).await,
@@ -84,8 +86,8 @@ impl Artifacts {
         PackReader::open(ArtifactKind::SourcePack, bytes).map_err(|error| StageError::corrupt(&pack.key, &error))
     }
 
-    /// The facts of a source pack; `None` if the pack could not be parsed. The groups of the facts contain
-    /// checksums, because the plan is made before the hash of the facts is known.
+    /// Opens the facts of a source pack; `None` if the pack could not be parsed. The plan is made before the
+    /// facts exist, so it cannot contain their hash. Therefore each group of facts contains a checksum.
     pub async fn facts_pack(&self, source_pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
         let key = facts_key_of(source_pack);
         let bytes = match self.blobs.get(&key).await {
@@ -97,15 +99,16 @@ impl Artifacts {
         reader.map(Some).map_err(|error| StageError::corrupt(&key, &error))
     }
 
-    /// Reads every artifact that readers of the generation need, completely.
+    /// Reads and decodes every artifact that readers of the generation need. Returns an error if one is
+    /// missing or damaged.
     pub async fn verify(&self, manifest: &ArtifactRef) -> Result<(), StageError> {
         let bytes = self.blobs.get_artifact(manifest).await?;
         let corrupt = |key: &str, error| StageError::corrupt(key, &error);
         let manifest: Manifest =
             decode(ArtifactKind::Manifest, &bytes).map_err(|error| corrupt(&manifest.key, error))?;
         if let Some(links) = &manifest.links {
-            // The artifact may be missing: it is then written when everything is linked again. An existing
-            // one must be intact.
+            // The artifact may be missing. In this case, the next run links all files and writes it again.
+            // But an existing artifact must be intact.
             if let Some(bytes) = self.kept_artifact(links).await? {
                 let state: LinkState =
                     decode(ArtifactKind::LinkState, &bytes).map_err(|error| corrupt(&links.key, error))?;
@@ -132,7 +135,7 @@ impl Artifacts {
         Ok(())
     }
 
-    /// Deletes every artifact of a repository that is no longer in the catalogue.
+    /// Deletes every artifact of a repository that the catalogue no longer contains.
     pub async fn purge(&self, repository: RepositoryId) -> Result<(), StageError> {
         for folder in FOLDERS {
             for found in self.blobs.list(&format!("{folder}/{repository}/")).await? {
@@ -143,7 +146,7 @@ impl Artifacts {
         Ok(())
     }
 
-    /// The outlines of a source pack's files, in the order of its slots; `None` if they do not exist.
+    /// Opens the outlines of a source pack's files, in the order of its slots. `None` if they do not exist.
     pub async fn outline_pack(&self, source_pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
         let key = outlines_key_of(source_pack);
         let bytes = match self.blobs.get(&key).await {
@@ -155,8 +158,8 @@ impl Artifacts {
         reader.map(Some).map_err(|error| StageError::corrupt(&key, &error))
     }
 
-    /// The link state that a manifest names; `None` if it does not exist, or if another build wrote it in
-    /// another format.
+    /// Reads the link state that a manifest names. `None` if it does not exist, or if another build wrote it
+    /// in another format.
     pub(crate) async fn link_state(&self, reference: &ArtifactRef) -> Result<Option<LinkState>, StageError> {
         let Some(bytes) = self.kept_artifact(reference).await? else { return Ok(None) };
         match decode(ArtifactKind::LinkState, &bytes) {
@@ -166,7 +169,7 @@ impl Artifacts {
         }
     }
 
-    /// An artifact that only saves work; `None` if it does not exist.
+    /// Reads an artifact that is not required but saves work. `None` if it does not exist.
     pub async fn kept_artifact(&self, reference: &ArtifactRef) -> Result<Option<Bytes>, StageError> {
         match self.blobs.get_artifact(reference).await {
             Ok(bytes) => Ok(Some(bytes)),
@@ -175,8 +178,8 @@ impl Artifacts {
         }
     }
 
-    /// Writes an artifact whose key ends in its own hash. Writing it again changes nothing. Other bytes under
-    /// that key are damaged, no reader can use them, and they are replaced.
+    /// Writes an artifact whose key ends with the hash of its bytes. Writing it again changes nothing. If the
+    /// key exists with other bytes, these bytes are damaged and no reader can use them, so they are replaced.
     pub async fn put_by_content(
         &self,
         folder: &str,
@@ -197,7 +200,7 @@ impl Artifacts {
     }
 }
 
-/// The slots of indexed files, by pack.
+/// Returns each pack with the slots of its indexed files.
 pub(crate) fn slots_by_pack(manifest: &Manifest) -> impl Iterator<Item = (&ArtifactRef, BTreeSet<u32>)> {
     let indexed = manifest.entries.iter().filter(|entry| entry.outcome.is_indexed());
     let mut packs: BTreeMap<&str, (&ArtifactRef, BTreeSet<u32>)> = BTreeMap::new();
@@ -207,12 +210,13 @@ pub(crate) fn slots_by_pack(manifest: &Manifest) -> impl Iterator<Item = (&Artif
     packs.into_values()
 }
 
-/// The key of a source pack's facts: beside the pack, with the same name.
+/// Returns the key of a source pack's facts. It has the same name as the pack, in another folder.
 pub fn facts_key_of(source_pack: &ArtifactRef) -> String {
     source_pack.key.replacen("packs/", "facts/", 1)
 }
 
-/// The key of a source pack's outlines. It contains the version, so that each build reads its own outlines.
+/// Returns the key of a source pack's outlines. It contains the version of the outlines, so that a build
+/// reads only outlines of its own version.
 pub fn outlines_key_of(source_pack: &ArtifactRef) -> String {
     let key = source_pack.key.replacen("packs/", "outlines/", 1);
     format!("{key}-{}", cairn_linking::OUTLINE_VERSION)
@@ -234,12 +238,12 @@ pub(crate) fn pack_outlines(outlines: impl Iterator<Item = Outline>) -> Vec<u8> 
     writer.finish()
 }
 
-/// The reference to an artifact in a report.
+/// Converts the reference to an artifact to the form for reports.
 pub(crate) fn written(artifact: ArtifactRef) -> WrittenArtifact {
     WrittenArtifact { key: artifact.key, size_bytes: artifact.size_bytes, hash: artifact.hash }
 }
 
-/// The artifact with this name in the report of a part.
+/// Returns the artifact with this name in the report of a part.
 pub(crate) fn reported(report: &PartReport, name: &str) -> Option<ArtifactRef> {
     let written = report.artifacts.get(name)?;
     Some(ArtifactRef { key: written.key.clone(), size_bytes: written.size_bytes, hash: written.hash })

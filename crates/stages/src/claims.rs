@@ -1,5 +1,5 @@
-//! Contents that a part in this process is embedding. Another part with the same contents waits for their
-//! vectors, so that they are not paid for twice.
+//! Claims on contents that a part in this process is embedding. Another part with the same contents waits for
+//! their vectors, so that the provider does not charge for them twice.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +7,8 @@ use cairn_domain::{ContentHash, Tenant};
 use rustc_hash::FxHashSet;
 use tokio::sync::watch;
 
-/// Vectors are cached, and therefore shared, within a tenant.
+/// The claimed contents. A claim applies to one tenant, because only parts of the same tenant share cached
+/// vectors.
 type Taken = FxHashSet<(Tenant, ContentHash)>;
 
 #[derive(Default)]
@@ -31,7 +32,7 @@ impl Claims {
         Claim { claims: self, own }
     }
 
-    /// Reports every claim that ends from now on.
+    /// Returns a receiver that is notified of every claim that ends from now on.
     pub fn ends(&self) -> watch::Receiver<u64> {
         self.num_ended.subscribe()
     }
@@ -46,7 +47,7 @@ impl Claim<'_> {
         self.own.contains(&(tenant.clone(), content))
     }
 
-    /// Releases all other contents.
+    /// Keeps the claim on the contents that `is_kept` selects, and releases all other contents.
     pub fn keep(&mut self, is_kept: impl Fn(ContentHash) -> bool) {
         let mut taken = self.claims.taken();
         let before = self.own.len();

@@ -1,4 +1,5 @@
-//! The changes between two sets of records. *Unchanged* means equal key and equal digest.
+//! The changes between two sets of records. A record is *unchanged* if its key and its digest are equal in
+//! both sets.
 
 use cairn_domain::{Digest, Key128};
 use rustc_hash::FxHashMap;

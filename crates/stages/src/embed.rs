@@ -17,8 +17,8 @@ use crate::claims::Claims;
 use crate::placed::{Changes, OpenPacks, chunk_changes};
 use crate::record_ceilings::RecordCeilings;
 
-/// May be run twice and stopped anywhere: vectors are cached by content, and staging inserts only missing
-/// points.
+/// The stage may be run twice and may be stopped at any point: vectors are cached by content, and staging
+/// inserts only missing points.
 pub struct EmbedStage {
     pub artifacts: Arc<Artifacts>,
     pub embedding: Arc<Embedding>,
@@ -67,11 +67,11 @@ fn entries<'a>(
     paths.iter().filter(move |path| wanted(path)).filter_map(|path| manifest.find(path.path.as_str()))
 }
 
-/// Texts that are embedded and cached together. A provider is paid by the token and may throttle in the
-/// middle of a part: earlier vectors are cached, and the next attempt continues from there.
+/// Number of texts that are embedded and cached together. A provider charges for each token and may throttle
+/// in the middle of a part. The vectors up to this point are cached, and the next attempt uses them.
 const TEXTS_AT_ONCE: usize = 1024;
 
-/// Turns chunks into staged points, for the chunks of files and of patterns.
+/// Embeds chunks of files and chunks of patterns, and stages them as points.
 pub struct Embedding {
     cache: Arc<dyn VectorCache>,
     embedder: Arc<dyn Embedder>,
@@ -94,15 +94,15 @@ impl Embedding {
         Ok(report)
     }
 
-    /// The vectors of the chunks, in their order: from the cache, and from the embedder for the rest. Each
-    /// content is embedded once.
+    /// Returns the vectors of the chunks, in the order of the chunks. They come from the cache, or from the
+    /// embedder if they are not cached. Each content is embedded only once.
     async fn dense(
         &self,
         tenant: &Tenant,
         chunks: &[ChunkRecord],
         report: &mut PartReport,
     ) -> Result<Vec<DenseVector>, StageError> {
-        // Sorted, so that an attempt after a failure sends the same texts together.
+        // The texts are sorted, so that an attempt after a failure sends the same texts together.
         let texts: BTreeMap<ContentHash, &str> =
             chunks.iter().map(|chunk| (chunk.content_hash, without_blank_edges(&chunk.text))).collect();
         let mut left: Vec<Text> = texts.into_iter().collect();
@@ -110,8 +110,8 @@ impl Embedding {
         let mut embedded: FxHashSet<ContentHash> = FxHashSet::default();
         while !left.is_empty() {
             let mut ends = self.claims.ends();
-            // The claim comes before the read of the cache: when another part's claim ends, its vectors are
-            // cached.
+            // The contents are claimed before the cache is read. If another part's claim ends before this
+            // claim, the vectors of that part are already cached.
             let mut claim = self.claims.take(tenant, left.iter().map(|(content, _)| *content));
             let (own, others): (Vec<Text>, Vec<Text>) =
                 left.into_iter().partition(|(content, _)| claim.has(tenant, *content));
@@ -126,7 +126,7 @@ impl Embedding {
             drop(claim);
             left = others;
             if !left.is_empty() {
-                // The sender lives as long as `self`.
+                // An error is impossible, because `self` owns the sender.
                 let _ = ends.changed().await;
             }
         }
@@ -152,7 +152,7 @@ impl Embedding {
         Ok(texts.iter().zip(vectors).filter_map(|((content, _), vector)| Some((*content, vector?))).collect())
     }
 
-    /// Embeds and caches.
+    /// Embeds the texts and caches their vectors.
     async fn embedded(
         &self,
         tenant: &Tenant,
@@ -167,7 +167,7 @@ impl Embedding {
     }
 }
 
-/// The text of a content that is embedded.
+/// The hash of a content, and the text to embed for it.
 type Text<'a> = (ContentHash, &'a str);
 
 fn points(chunks: Vec<ChunkRecord>, dense: Vec<DenseVector>) -> Vec<Point> {
@@ -193,7 +193,7 @@ mod tests {
     use crate::pattern_chunk::pattern_chunk;
     use crate::record_ceilings::tests::{EMBED, ceilings, parsed};
 
-    /// Embeds this number of texts, and is then throttled.
+    /// An embedder that embeds `left` texts, and then returns `Throttled`.
     struct Throttled {
         model: ModelId,
         left: Mutex<usize>,
@@ -206,7 +206,7 @@ mod tests {
         }
 
         async fn embed(&self, _input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError> {
-            // Like a provider, it lets other tasks continue meanwhile.
+            // Like a real provider, the embedder lets other tasks continue during the call.
             tokio::task::yield_now().await;
             let mut left = self.left.lock().expect("no panic");
             let throttled = EmbedderError::new(ErrorKind::Throttled { retry_after: None }, "embed", "fake");
@@ -255,7 +255,8 @@ mod tests {
         texts.map(|text| ChunkRecord { content_hash: ContentHash::of(&text), text, ..chunk.clone() }).collect()
     }
 
-    /// A part within the ceilings goes on and stages its points. This store refuses them.
+    /// A part of a run over a ceiling fails before it stages points. A part within the ceilings stages its
+    /// points, which this store refuses with `Forbidden`.
     #[tokio::test]
     async fn run_over_a_ceiling_embeds_nothing() {
         let (runs, run) = parsed().await;
@@ -285,7 +286,8 @@ mod tests {
         assert_eq!(cache.0.lock().expect("no panic").len(), 2 * TEXTS_AT_ONCE);
     }
 
-    /// Parts of a library and of its forks, at the same time.
+    /// Parts that run at the same time, for example of a library and its forks, embed a shared content only
+    /// once.
     #[tokio::test]
     async fn concurrent_parts_embed_a_content_once() {
         let (embedding, _) = embedding(4);
@@ -315,7 +317,7 @@ mod tests {
         assert_eq!(cache.0.lock().expect("no panic").len(), 1);
     }
 
-    /// Tenants share nothing, not even the time that a text takes.
+    /// A part does not wait for another tenant's claim on the same content, because tenants share no vectors.
     #[tokio::test]
     async fn tenants_do_not_wait_for_each_other() {
         let (embedding, _) = embedding(2);

@@ -1,4 +1,4 @@
-//! embed_patterns: makes a searchable chunk of each pattern.
+//! embed_patterns: makes a searchable chunk for each pattern.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::pattern_chunk::pattern_chunk;
 use crate::placed::chunk_changes;
 use crate::snapshot::Snapshots;
 
-/// May be run twice and stopped anywhere: the chunks are a function of the snapshot, and staging inserts only
-/// missing points.
+/// The stage may be run twice and may be stopped at any point: the chunks depend only on the snapshot, and
+/// staging inserts only missing points.
 pub struct EmbedPatternsStage {
     pub artifacts: Arc<Artifacts>,
     pub snapshots: Arc<Snapshots>,
@@ -49,8 +49,8 @@ impl Stage for EmbedPatternsStage {
 }
 
 impl EmbedPatternsStage {
-    /// The patterns that aggregation found. In a run that was interrupted for long, the artifact may have
-    /// been swept.
+    /// Returns the patterns that `aggregate` found. `None` if the artifact is missing: it may have been swept
+    /// during a long interruption of the run.
     async fn reported_patterns(&self, task: &Task) -> Result<Option<Vec<PatternRecord>>, StageError> {
         let parts = self.ledger.parts(task.run).await?;
         let Some(part) = parts.iter().find(|part| part.id.stage == StageName::Aggregate) else { return Ok(None) };

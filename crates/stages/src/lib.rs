@@ -1,5 +1,5 @@
-//! The stages: thin shells around the core. Each stage reads artifacts and stores through ports, calls a pure
-//! function, and writes the result. `docs/stage-contract.md` lists the rules for every stage.
+//! The stages of the pipeline. Each stage reads artifacts and stores through ports, calls pure functions of
+//! the core, and writes the result. `docs/stage-contract.md` lists the rules for every stage.
 
 mod aggregate;
 mod artifacts;

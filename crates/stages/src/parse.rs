@@ -1,4 +1,4 @@
-//! parse: turns a source pack into a facts pack, with outlines beside it.
+//! parse: makes a facts pack and an outline pack from a source pack.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use cairn_wire::{ArtifactKind, PackWriter, PartReport, SlotStatus};
 use crate::artifacts::{Artifacts, facts_key_of, outlines_key_of, pack_outlines, read_all};
 use crate::threads::blocking;
 
-/// May be run twice and stopped anywhere: it writes its artifacts, create-only, under names that the pack
-/// determines.
+/// The stage may be run twice and may be stopped at any point: the source pack determines the keys of its
+/// artifacts, and an existing artifact is not overwritten.
 pub struct ParseStage {
     pub artifacts: Arc<Artifacts>,
     pub parser: Arc<dyn FileParser>,
@@ -41,19 +41,19 @@ impl Stage for ParseStage {
         let report = report(&facts);
         let (outlines, facts) =
             blocking(move || Ok((pack_outlines(facts.iter().map(outline)), pack_facts(&facts)))).await?;
-        // Existing facts are written again too, which renews their age. A sweep that began before this run
-        // does not know the run and decides by age.
+        // Existing facts are also written again, because this renews their modification time. A sweep that
+        // began before this run does not know the run, and decides by this time.
         self.artifacts.blobs.put(&facts_key_of(pack), Bytes::from(facts)).await?;
-        // Outlines are written last, because readers of outlines assume that the facts exist. Facts without
-        // outlines do no harm: readers make missing outlines from them.
+        // Outlines are written last, because readers of outlines assume that the facts exist. If only the
+        // facts exist, readers make the missing outlines from them.
         self.artifacts.blobs.put(&outlines_key_of(pack), Bytes::from(outlines)).await?;
         Ok(report)
     }
 }
 
 impl ParseStage {
-    /// The facts that an earlier run of this part wrote. Facts that cannot be read are removed: they would
-    /// fail every run of the part, and no write replaces them.
+    /// Returns the facts that an earlier run of this part wrote. Damaged facts are removed. Otherwise every
+    /// run of the part would fail, because a write does not replace an existing object.
     async fn written_facts(&self, pack: &ArtifactRef) -> Result<Option<Vec<FileFacts>>, StageError> {
         let key = facts_key_of(pack);
         let facts = match self.artifacts.facts_pack(pack).await {
@@ -63,7 +63,7 @@ impl ParseStage {
         };
         match facts {
             Err(error) if error.is_corrupt() => {
-                tracing::warn!(key, %error, "facts are written again");
+                tracing::warn!(key, %error, "damaged facts are removed and written again");
                 self.artifacts.blobs.delete(&key).await?;
                 Ok(None)
             }
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// Records the keys of all writes.
+    /// A blob store that records the keys of all writes.
     #[derive(Default)]
     struct RecordingBlobs {
         blobs: MemoryBlobs,

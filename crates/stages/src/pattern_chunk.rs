@@ -1,19 +1,20 @@
-//! The chunk by which search finds a pattern.
+//! The chunk that makes a pattern searchable.
 
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, PatternRecord};
 use cairn_patterns::pattern_chunk_text;
 
-/// Above 100, because navigation documents and patterns answer "how are things done here" better than any
-/// single piece of code.
+/// More than 100, because a pattern answers a question about the usual way of doing something in a repository
+/// better than a single piece of code does.
 const WEIGHT_PERCENT: u16 = 120;
 
-/// The chunk of a pattern, at the path and span of its canonical member.
+/// Returns the chunk of a pattern. It has the path and the span of the pattern's canonical member.
 pub(crate) fn pattern_chunk(pattern: &PatternRecord) -> Option<ChunkRecord> {
     let canonical = pattern.members.get(pattern.canonical as usize)?;
     let text = pattern_chunk_text(pattern);
     let content_hash = ContentHash::of(&text);
     Some(ChunkRecord {
-        // The key contains the pattern's own key, so that two patterns with equal text differ.
+        // The key depends on the key of the pattern, so that two patterns with equal text have different
+        // chunks.
         key: ChunkKey(cairn_domain::Digester::new("pattern-chunk").key_of(pattern.key.0).bytes(&content_hash.0).key()),
         repository: pattern.repository,
         path: canonical.path.clone(),

@@ -1,4 +1,4 @@
-//! The records of one path, before and now, and their changes.
+//! The chunk records of a path in the previous and the new snapshot, and the changes between them.
 
 use cairn_domain::{ChunkKey, ChunkRecord, Digest, FileFacts, Key128, ManifestEntry, RepositoryId, SourceText};
 use cairn_pipeline::StageError;
@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::artifacts::Artifacts;
 use crate::sync::is_doubtful;
 
-/// The packs of a part's paths, opened once.
+/// The open packs of the paths of a part. Each pack is opened only once.
 #[derive(Default)]
 pub struct OpenPacks {
     facts: FxHashMap<String, Option<PackReader>>,
@@ -17,7 +17,7 @@ pub struct OpenPacks {
 }
 
 impl OpenPacks {
-    /// Opens the texts of the entries.
+    /// Opens the source packs of the entries.
     pub async fn open_texts(
         &mut self,
         artifacts: &Artifacts,
@@ -32,7 +32,7 @@ impl OpenPacks {
         Ok(())
     }
 
-    /// Opens the facts of the entries, and with `with_text` their texts.
+    /// Opens the facts packs of the entries. If `with_text` is set, also opens their source packs.
     pub async fn open(
         &mut self,
         artifacts: &Artifacts,
@@ -52,8 +52,9 @@ impl OpenPacks {
         Ok(())
     }
 
-    /// The facts of an entry; `None` if it is not indexed or its pack could not be parsed. If another worker
-    /// could parse the pack after all, records were made from those facts.
+    /// Reads the facts of an entry. `None` if the entry is not indexed or its pack could not be parsed. A
+    /// doubtful entry may have facts: its part failed, but another worker may have parsed the pack and staged
+    /// records.
     pub fn facts(&mut self, entry: &ManifestEntry) -> Result<Option<FileFacts>, StageError> {
         let may_have = entry.outcome.is_indexed() || is_doubtful(entry);
         let (true, Some(slot)) = (may_have, &entry.source) else { return Ok(None) };
@@ -69,7 +70,7 @@ impl OpenPacks {
         Ok(Some(text))
     }
 
-    /// The chunks of a path under a manifest; texts only if its source pack is open.
+    /// Returns the chunks of a path in a manifest. They have texts only if the source pack is open.
     pub fn chunks(
         &mut self,
         repository: RepositoryId,
@@ -83,14 +84,14 @@ impl OpenPacks {
     }
 }
 
-/// The changes of a part: new records, and keys of records that end.
+/// The changes of a part: the new records, and the keys of the records that end.
 pub struct Changes<T> {
     pub begun: Vec<T>,
     pub ended: Vec<ChunkKey>,
 }
 
-/// Compares the records of a path. *Unchanged* means equal key and equal digest. With `rebuild`, nothing is
-/// unchanged.
+/// Compares the records of a path. A record is *unchanged* if its key and its digest are equal before and
+/// now. With `rebuild`, every record is treated as changed.
 pub fn chunk_changes(before: &[ChunkRecord], now: Vec<ChunkRecord>, rebuild: bool) -> Changes<ChunkRecord> {
     let kept: FxHashSet<(Key128, Digest)> = if rebuild {
         FxHashSet::default()

@@ -1,4 +1,4 @@
-//! publish: makes the generation visible to readers, when no other part of the plan is open.
+//! publish: makes the generation visible to readers, after all other parts of the plan have ended.
 
 use std::sync::Arc;
 
@@ -13,14 +13,15 @@ use rustc_hash::FxHashMap;
 use crate::artifacts::{Artifacts, reported};
 use crate::sync::{inventory_result, over_budget};
 
-/// May be run twice and stopped anywhere: its only effect is a transaction that a run takes at most once.
+/// The stage may be run twice and may be stopped at any point: its only effect on readers is one transaction,
+/// which has an effect at most once for each run.
 pub struct PublishStage {
     pub artifacts: Arc<Artifacts>,
     pub catalogue: Arc<dyn Catalogue>,
     pub ledger: Arc<dyn LedgerRead>,
     pub clock: Arc<dyn Clock>,
     pub model: String,
-    /// A snapshot with more chunks is not published (`Ceilings::max_chunks`).
+    /// Maximum number of chunks of a published snapshot (`Ceilings::max_chunks`).
     pub max_chunks: u64,
 }
 
@@ -32,7 +33,7 @@ impl Stage for PublishStage {
 
     async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&task.plan).await?;
-        // The worker that began the run died before it recorded the failure.
+        // The sync refused the snapshot, but its worker died before it recorded the failure of the run.
         if let Some(PlannedRefusal { code, message }) = &plan.refusal {
             let code = FailureCode::parse(code).unwrap_or(FailureCode::InvalidSettings);
             return Err(StageError::permanent(code, message.clone()));
@@ -54,8 +55,8 @@ impl Stage for PublishStage {
         let view = self.catalogue.view().await?;
         let before = self.catalogue.published(&view, task.run.repository).await?.map(|published| published.result);
         let reference = self.artifacts.put_manifest(task.run.repository, manifest.clone()).await?;
-        // The time is read last. The lifetime of cursors and the grace period count from it, so no slow step
-        // may come between it and the transaction.
+        // The time is read last. The lifetime of cursors and the grace period start at this time, so there
+        // must be no slow step between this line and the transaction.
         let now_ms = self.clock.now_ms();
         let result = result(&run, &plan, &manifest, &reports, before, now_ms);
         let failed = parts.iter().any(|part| matches!(part.end, Some(PartEnd::Failed { .. })));
@@ -98,8 +99,8 @@ fn reports(parts: &[PartRecord]) -> Result<Reports, StageError> {
         .collect()
 }
 
-/// The planned manifest with the results of parsing: files that became windows of text, and files whose pack
-/// could not be parsed. The latter are absent, and the next run tries them again.
+/// Returns the planned manifest with the results of parsing. Some files were indexed as windows of text.
+/// Files whose pack could not be parsed are recorded as failed, and the next run tries them again.
 fn settle_outcomes(planned: &Manifest, plan: &Plan, parts: &[PartRecord], reports: &Reports) -> Manifest {
     let mut by_slot: FxHashMap<(&str, u32), Reason> = FxHashMap::default();
     for (part, report) in reports.iter().filter(|(part, _)| part.stage == StageName::Parse) {
@@ -120,7 +121,7 @@ fn settle_outcomes(planned: &Manifest, plan: &Plan, parts: &[PartRecord], report
         let Some(slot) = &entry.source else { continue };
         if let Some(code) = failed.get(slot.artifact.key.as_str()) {
             // Tenants can read this message. The chain of causes is stored with the part.
-            let message = format!("the files that were parsed together with it failed with {code}");
+            let message = format!("this file and the files that were parsed together with it failed with {code}");
             entry.outcome = Outcome::Failed { reason: Reason::ParseCrash, message };
         } else if let Some(reason) = by_slot.get(&(slot.artifact.key.as_str(), slot.index)) {
             entry.outcome = Outcome::Indexed(Some(*reason));
@@ -152,7 +153,7 @@ fn result(
         secrets: inventory.secrets,
         errors: inventory.errors,
         num_errors: inventory.num_errors,
-        // A run begins when its sync ends.
+        // The duration of the sync is added, because the run begins when its sync ends.
         duration_ms: run.result.durations.iter().map(|sync| sync.duration_ms).sum::<u64>()
             + (now_ms - run.started_at_ms).max(0) as u64,
         indexed_at_ms: now_ms,

@@ -1,5 +1,5 @@
-//! The ceilings on records that only parsing can count. Every stage that keeps data per path checks them
-//! first.
+//! The ceilings on numbers of records that are known only after parsing. Every stage that stores data for
+//! each path checks them first.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::artifacts::Artifacts;
 use crate::repeated_contents::RepeatedContents;
 use crate::sync::over_budget;
 
-/// Runs whose check is remembered.
+/// Number of runs that are remembered as checked.
 const REMEMBERED: usize = 64;
 
-/// For the stages that start after parse has ended. Each run is checked once per process.
+/// Checks the ceilings for the stages that start after `parse`. A process checks each run only once.
 ///
-/// `publish` checks the chunks of the whole snapshot again: here, unchanged files do not count, and a content
-/// with several paths counts once. So no run is refused here that `publish` would accept.
+/// This check counts no unchanged files, and it counts a content with several paths only once. So it refuses
+/// no run that `publish`, which checks the chunks of the whole snapshot, would accept.
 pub struct RecordCeilings {
     ledger: Arc<dyn LedgerRead>,
     artifacts: Arc<Artifacts>,
@@ -39,7 +39,8 @@ impl RecordCeilings {
     }
 
     pub(crate) async fn check(&self, run: RunId, plan: &Plan) -> Result<(), StageError> {
-        // The lock is held during the check: stages that start together check once.
+        // The lock is held during the check, so that parts that start at the same time check the run only
+        // once.
         let mut passed = self.passed.lock().await;
         if passed.contains(&run) {
             return Ok(());
@@ -53,7 +54,7 @@ impl RecordCeilings {
         Ok(())
     }
 
-    /// Checks the counts that parse reported, with one read of the ledger.
+    /// Checks the counts that `parse` reported. It reads the ledger once.
     async fn check_parsed(&self, run: RunId) -> Result<(), StageError> {
         let Ceilings { max_chunks, max_records, .. } = self.ceilings;
         let (mut num_chunks, mut num_records) = (0u64, 0u64);
@@ -75,8 +76,8 @@ impl RecordCeilings {
         Ok(())
     }
 
-    /// Checks the records of contents with several paths, in the whole snapshot. Their number depends on the
-    /// paths, not on the bytes that the repository stores.
+    /// Checks the number of records of contents with several paths in the whole snapshot. This number depends
+    /// on the number of paths, not on the bytes that the repository stores.
     async fn check_repeated(&self, plan: &Plan) -> Result<(), StageError> {
         let manifest = self.artifacts.manifest_or_empty(plan.manifest.as_ref()).await?;
         let repeated = RepeatedContents::of(&manifest);
@@ -86,7 +87,7 @@ impl RecordCeilings {
         }
         let num_records = repeated.num_records(&self.artifacts).await?;
         if num_records > limit {
-            let what = "records of files whose content other paths have too";
+            let what = "records of files with the same content as other files";
             return Err(over_budget(what, num_records, limit, "ceilings.max_repeated_records"));
         }
         Ok(())
@@ -105,7 +106,8 @@ pub(crate) mod tests {
 
     pub(crate) const EMBED: PartId = PartId { stage: StageName::Embed, number: 0 };
 
-    /// A run whose two parts of parse reported 4 and 3 chunks, and 40 and 30 records.
+    /// A run with two `parse` parts. One reported 4 chunks and 40 records, and the other 3 chunks and 30
+    /// records.
     pub(crate) async fn parsed() -> (Arc<Metastore>, RunId) {
         let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
         let source = Source::Bare { path: "r".to_owned() };

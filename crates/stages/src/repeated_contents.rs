@@ -1,4 +1,4 @@
-//! The contents of a snapshot that several paths have.
+//! Contents that occur at several paths of a snapshot.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::artifacts::{Artifacts, facts_key_of};
 use crate::threads::blocking;
 
-/// Bytes of other files that allow one more record of a repeated content. Code has about one record in 70
-/// bytes, so a large repository may have many copies, and a small one may not become large by copies.
+/// The ceiling on records of copies grows by one record for this many bytes of distinct content. Code has
+/// about one record in 70 bytes. So a large repository may have many copies, but copies cannot make a small
+/// repository large.
 const BYTES_PER_ALLOWED_RECORD: u64 = 128;
-/// The shortest definition that any language has.
+/// The length of the shortest definition in any language.
 const BYTES_PER_RECORD: u64 = 2;
 
-/// The ceiling on the records of copies in a snapshot.
+/// Returns the ceiling on the number of records of copies in a snapshot.
 pub(crate) fn limit_on_copies(max_repeated_records: u64, distinct_bytes: u64) -> u64 {
     max_repeated_records.saturating_add(distinct_bytes / BYTES_PER_ALLOWED_RECORD)
 }
@@ -27,13 +28,13 @@ struct Repeated<'m> {
     pack: &'m ArtifactRef,
     index: u32,
     size_bytes: u64,
-    /// The paths after the first one.
+    /// Number of paths after the first one.
     num_copies: u64,
 }
 
 pub(crate) struct RepeatedContents<'m> {
     contents: Vec<Repeated<'m>>,
-    /// Bytes of all contents, each counted once.
+    /// Sum of the sizes of all contents, each counted once.
     distinct_bytes: u64,
 }
 
@@ -55,14 +56,14 @@ impl<'m> RepeatedContents<'m> {
         limit_on_copies(max_repeated_records, self.distinct_bytes)
     }
 
-    /// An upper bound on the records of copies, from their bytes alone.
+    /// Returns an upper bound on the number of records of copies. It needs only the sizes of the contents.
     pub(crate) fn most_records(&self) -> u64 {
         let most = |content: &Repeated| content.num_copies.saturating_mul(1 + content.size_bytes / BYTES_PER_RECORD);
         self.contents.iter().map(most).fold(0, u64::saturating_add)
     }
 
-    /// Whether the plan changes a path of a repeated content. Otherwise no new copy exists since the last
-    /// check.
+    /// Whether the plan changes a path of a repeated content. If not, the number of copies has not grown
+    /// since the last check.
     pub(crate) fn has_any(&self, manifest: &Manifest, plan: &Plan) -> bool {
         let slots: FxHashSet<(&str, u32)> =
             self.contents.iter().map(|content| (content.pack.key.as_str(), content.index)).collect();
@@ -72,7 +73,7 @@ impl<'m> RepeatedContents<'m> {
         })
     }
 
-    /// The records of all copies, from the facts of the repeated contents.
+    /// Counts the records of all copies. It reads the facts of the repeated contents.
     pub(crate) async fn num_records(&self, artifacts: &Artifacts) -> Result<u64, StageError> {
         let mut packs: BTreeMap<&str, (&ArtifactRef, Vec<Copies>)> = BTreeMap::new();
         for content in &self.contents {
@@ -94,7 +95,7 @@ impl<'m> RepeatedContents<'m> {
 /// The index of a content in its pack, and the number of its copies.
 type Copies = (u32, u64);
 
-/// The records of the copies of a pack's contents.
+/// Counts the records of the copies of a pack's contents.
 fn records_of_copies(mut facts: PackReader, key: &str, slots: &[Copies]) -> Result<u64, StageError> {
     let mut sum = 0u64;
     for (index, num_copies) in slots {

@@ -11,7 +11,8 @@ use cairn_wire::PartReport;
 use crate::artifacts::Artifacts;
 use crate::placed::OpenPacks;
 
-/// May be run twice and stopped anywhere: it ends open chunks, and ended chunks stay ended.
+/// The stage may be run twice and may be stopped at any point: it only ends open chunks, and an ended chunk
+/// does not change.
 pub struct RetireStage {
     pub artifacts: Arc<Artifacts>,
     pub vectors: Arc<dyn VectorStore>,

@@ -1,4 +1,5 @@
-//! The outlines of all indexed files of a snapshot. Linking and aggregation need all of them at once.
+//! The outlines of all indexed files of a snapshot. The stages `link` and `aggregate` need all outlines at
+//! the same time.
 
 use std::sync::{Arc, Mutex as StdMutex, PoisonError, Weak};
 use std::time::Duration;
@@ -16,25 +17,25 @@ use tokio::time::timeout;
 use crate::artifacts::{Artifacts, outlines_key_of, pack_outlines, read_all};
 use crate::threads::blocking;
 
-/// Packs that are read concurrently.
+/// Number of packs that are read concurrently.
 const PACKS_AT_ONCE: usize = 4;
-/// Memory of linking for each byte of the snapshot's files, and for each file: 10,184 files of 17 MB took 311
-/// MiB. Other stages take less.
+/// The memory that linking needs for each byte of the snapshot's files, and in addition for each file. In a
+/// measurement, linking 10,184 files with 17 MB in total needed 311 MiB. Other stages need less.
 const MEMORY_PER_BYTE: u64 = 12;
 const MEMORY_PER_FILE: u64 = 16 << 10;
-/// Memory for snapshots, unless a setting gives another value.
+/// The default memory for snapshots.
 pub const SNAPSHOT_MEMORY_BYTES: u64 = 1 << 30;
 /// The unit of memory in the semaphore.
 const UNIT_BYTES: u64 = 1 << 20;
-/// The limit of a semaphore on any machine.
+/// The maximum number of permits that a semaphore can have on every machine.
 const MOST_UNITS: u32 = u32::MAX >> 3;
-/// How long a job waits for memory before it goes back to its stage. The rest of its time is for the work
-/// itself.
+/// How long a job waits for memory before it is postponed. The rest of the time limit of the job is for the
+/// work itself.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// One indexed file.
 pub struct SnapshotFile {
-    /// Position of its entry in the manifest.
+    /// Position of the file's entry in the manifest.
     pub position: usize,
     pub module_path: String,
     pub is_test: bool,
@@ -49,12 +50,12 @@ impl SnapshotFile {
     }
 }
 
-/// The indexed files of a snapshot, or the requested ones, sorted by path.
+/// The indexed files of a snapshot, or those of them that were requested, sorted by path.
 pub struct Snapshot {
     pub repository: RepositoryId,
     pub manifest: Arc<Manifest>,
     pub files: Vec<SnapshotFile>,
-    /// The last field, so that the memory is returned after all else is dropped.
+    /// This is the last field, so that the memory is released only after all other fields are dropped.
     _memory: Option<OwnedSemaphorePermit>,
 }
 
@@ -77,7 +78,8 @@ impl Snapshot {
         }
     }
 
-    /// Loads the wanted files of a manifest that are indexed and whose pack could be parsed.
+    /// Loads the files that `wanted` selects, except files that are not indexed and files whose pack could
+    /// not be parsed.
     pub async fn load(
         artifacts: &Arc<Artifacts>,
         repository: RepositoryId,
@@ -106,9 +108,11 @@ impl Snapshot {
 
 /// Loads snapshots. Stages that need the same snapshot at the same time share it.
 ///
-/// A repository may have any size, so memory limits the number of snapshots at a time, not a number of jobs.
+/// A repository may have any size. So the limit for snapshots in use at the same time is their memory, not
+/// their number.
 pub struct Snapshots {
-    /// The cells by the key of the manifest. A cell is locked while its snapshot is loaded.
+    /// One cell for each snapshot in use, by the key of its manifest. A cell is locked while its snapshot is
+    /// loaded.
     cells: StdMutex<FxHashMap<String, Cell>>,
     memory: Arc<Semaphore>,
     num_units: u32,
@@ -117,15 +121,15 @@ pub struct Snapshots {
 type Cell = Arc<Mutex<Weak<Snapshot>>>;
 
 impl Snapshots {
-    /// As many snapshots at a time as fit into this memory, estimated from their files. A larger snapshot is
-    /// loaded alone.
+    /// Limits the memory of the snapshots in use at the same time. The memory of a snapshot is estimated from
+    /// its files. A snapshot that needs more than the limit is loaded alone.
     pub fn new(memory_bytes: u64) -> Self {
         let num_units = num_units(memory_bytes).clamp(1, MOST_UNITS);
         Self { cells: StdMutex::default(), memory: Arc::new(Semaphore::new(num_units as usize)), num_units }
     }
 
-    /// Waits for memory for the snapshot and for `beside_bytes` (see `memory_of`) that the caller needs
-    /// beside it.
+    /// Waits for memory and loads the snapshot. `beside_bytes` (see `memory_of`) is additional memory that
+    /// the caller needs while it uses the snapshot.
     pub async fn load(
         &self,
         artifacts: &Arc<Artifacts>,
@@ -153,19 +157,20 @@ impl Snapshots {
         Arc::clone(cells.entry(key.to_owned()).or_default())
     }
 
-    /// A job that waits too long goes back to its stage, and no attempt is counted.
+    /// Reserves memory. After a wait of `PATIENCE`, returns an error that postpones the job without counting
+    /// an attempt.
     async fn memory_for(&self, memory_bytes: u64) -> Result<OwnedSemaphorePermit, StageError> {
         let wanted = num_units(memory_bytes).clamp(1, self.num_units);
         match timeout(PATIENCE, Arc::clone(&self.memory).acquire_many_owned(wanted)).await {
             Ok(permit) => permit.map_err(|closed| StageError::panicked(closed.to_string())),
             Err(_) => Err(StageError::no_capacity(format!(
-                "other jobs use the {wanted} MiB of memory that its repository needs"
+                "the repository needs {wanted} MiB of memory, which other jobs use"
             ))),
         }
     }
 }
 
-/// The memory of the wanted files of a manifest that may have an outline, in bytes.
+/// Estimates the memory, in bytes, for the files that `wanted` selects and that may have an outline.
 pub(crate) fn memory_of(manifest: &Manifest, wanted: impl Fn(&ManifestEntry) -> bool) -> u64 {
     let files = manifest.entries.iter().filter(|entry| may_have_outline(entry) && wanted(entry));
     files.map(|entry| entry.size_bytes.saturating_mul(MEMORY_PER_BYTE).saturating_add(MEMORY_PER_FILE)).sum()
@@ -183,7 +188,7 @@ fn slot(manifest: &Manifest, position: usize) -> (&str, u32) {
     manifest.entries[position].source.as_ref().map_or(("", 0), |slot| (&slot.artifact.key, slot.index))
 }
 
-/// The files of one pack, at their positions in the manifest.
+/// Reads the files at these positions in the manifest. All of them are in the same pack.
 async fn read_pack(
     artifacts: Arc<Artifacts>,
     manifest: Arc<Manifest>,
@@ -212,7 +217,7 @@ fn read_files(
     for position in positions {
         let entry = &manifest.entries[*position];
         let Some(index) = entry.source.as_ref().map(|slot| slot.index) else { continue };
-        // Copies of a file share its slot and follow each other.
+        // Copies of a file have the same slot and are adjacent, because the positions are sorted by slot.
         let outline = match &last {
             Some((slot, outline)) if *slot == index => Arc::clone(outline),
             _ => Arc::new(reader.read(index).map_err(|error| StageError::corrupt(&outlines_key_of(pack), &error))?),
@@ -223,8 +228,8 @@ fn read_files(
     Ok(files)
 }
 
-/// Outlines are written together with the facts. If they do not exist (another version wrote those facts),
-/// they are made now.
+/// Makes missing outlines from the facts. The parse stage writes outlines together with the facts, but
+/// another version of Cairn may have written these facts.
 async fn make_outlines(artifacts: &Artifacts, pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
     let Some(facts) = artifacts.facts_pack(pack).await? else { return Ok(None) };
     let key = pack.key.clone();
@@ -244,7 +249,7 @@ mod tests {
 
     use super::*;
 
-    /// A manifest of one file of this size, whose pack is not parsed.
+    /// Stores a manifest with one file of this size. The pack of the file is not parsed.
     async fn manifest_of(artifacts: &Artifacts, repository: RepositoryId, size_bytes: u64) -> ArtifactRef {
         let pack = ArtifactRef { key: "packs/none".to_owned(), size_bytes: 1, hash: [0; 32] };
         let entry = ManifestEntry {
@@ -279,19 +284,19 @@ mod tests {
         let half = ((12 << 20) - MEMORY_PER_FILE) / MEMORY_PER_BYTE;
         let first = load("a", half).await.expect("memory is free").expect("loaded");
         let second = load("b", half - 1).await.expect("memory is free").expect("loaded");
-        assert!(load("c", 1).await.is_none(), "all memory is taken");
+        assert!(load("c", 1).await.is_none(), "all memory is in use");
         drop(first);
         let third = load("c", 1).await.expect("memory is free again").expect("loaded");
-        assert!(load("d", 1 << 40).await.is_none(), "it has to be alone");
+        assert!(load("d", 1 << 40).await.is_none(), "a huge snapshot must be loaded alone");
         drop((second, third));
         let huge = load("d", 1 << 40).await.expect("it is alone").expect("loaded");
-        assert!(load("e", 0).await.is_none(), "a huge snapshot is loaded");
-        // A second user of the same snapshot takes no more memory.
+        assert!(load("e", 0).await.is_none(), "no memory is free beside a huge snapshot");
+        // A second user of the same snapshot needs no additional memory.
         let same = load("d", 1 << 40).await.expect("it is loaded").expect("loaded");
         assert!(Arc::ptr_eq(&huge, &same));
         drop((huge, same));
         assert!(load("e", 0).await.is_some());
-        assert!(snapshots.cells.lock().expect("no panic").len() <= 2, "cells of dropped snapshots stay");
+        assert!(snapshots.cells.lock().expect("no panic").len() <= 2, "cells of dropped snapshots are not removed");
     }
 
     #[tokio::test(start_paused = true)]

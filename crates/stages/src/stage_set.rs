@@ -1,4 +1,4 @@
-//! The stages of one wiring, all over the same stores.
+//! Builds the stages of one process. All of them use the same stores.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ use crate::retire::RetireStage;
 use crate::snapshot::Snapshots;
 use crate::sweep::Sweep;
 
-/// Makes stages. Local mode makes all of them; each service of a cluster makes its own.
+/// Builds stages. Local mode builds all stages. Each service of a cluster builds only the stages that it
+/// runs.
 pub struct StageSet {
     pub artifacts: Arc<Artifacts>,
     pub snapshots: Arc<Snapshots>,
@@ -28,18 +29,18 @@ pub struct StageSet {
     pub ledger: Arc<dyn LedgerRead>,
     pub graph: Arc<dyn GraphStore>,
     pub clock: Arc<dyn Clock>,
-    /// Threads of one linking.
+    /// Number of threads for linking one snapshot.
     pub num_threads: usize,
     pub ceilings: Arc<RecordCeilings>,
 }
 
-/// The stores that a sweep reads and cleans in addition to those of the stages.
+/// The stores that a sweep needs in addition to the stores in `StageSet`.
 pub struct SweepStores {
     pub sweeping: Arc<dyn CatalogueSweep>,
     pub cache: Arc<dyn VectorCache>,
     /// Every store with generations.
     pub generations: Vec<Arc<dyn Generations>>,
-    /// The store of dead letters, if the wiring has one.
+    /// The store of dead letters, if one exists.
     pub letters: Option<Arc<dyn DeadLetters>>,
 }
 
@@ -93,7 +94,7 @@ impl StageSet {
         })
     }
 
-    /// `model` is the name of the embedding model, which every published generation states.
+    /// `model` is the name of the embedding model. It is stored with every published generation.
     pub fn publish(&self, model: &str) -> Arc<dyn Stage> {
         Arc::new(PublishStage {
             artifacts: Arc::clone(&self.artifacts),

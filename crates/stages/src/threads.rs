@@ -1,10 +1,11 @@
-//! Work on threads: blocking work of an async stage, and one function applied to many items.
+//! Functions that run work on threads: blocking work of an async stage, and one function applied to many
+//! items.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cairn_pipeline::StageError;
 
-/// Runs blocking work on a thread that may block. A panic becomes an error.
+/// Runs blocking work on a thread where blocking is allowed. Turns a panic into an error.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StageError> + Send + 'static,
 ) -> Result<T, StageError> {
@@ -14,7 +15,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Applies a function to every item on several threads. The results keep the order of the items.
+/// Applies a function to every item on several threads. Returns the results in the order of the items.
 pub(crate) fn in_parallel<T: Sync, R: Send>(items: &[T], num_threads: usize, apply: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let size = items.len().div_ceil(num_threads.max(1) * 8).max(1);
     let next = AtomicUsize::new(0);

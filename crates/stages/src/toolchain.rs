@@ -1,5 +1,5 @@
-//! Versions of everything that turns bytes into records. Facts keys and manifests contain them, so that the
-//! output of other tools is made again, and nothing else is.
+//! The versions of everything that turns bytes into records. Facts keys and manifests contain these versions.
+//! So a changed tool makes its output again, and no other output is made again.
 
 use cairn_config::Operator;
 use cairn_domain::{BlobId, Digest, Digester, FactsKey, ModelId};
@@ -10,14 +10,15 @@ pub struct Toolchain {
     pub model: ModelId,
 }
 
-/// Incremented when the same facts give other edges or patterns, or other asked keys.
+/// Increase this number when a code change gives different edges, patterns or requested keys for the same
+/// facts.
 const LINKING_VERSION: u64 = 9;
-/// Incremented when terms or their weights change.
+/// Increase this number when terms or their weights change.
 const TERMS_VERSION: u64 = 1;
 
 impl Toolchain {
-    /// The identity of the facts of a blob. `ignore` is the digest of the repository's `secrets.ignore` as it
-    /// applies to the path.
+    /// Returns the identity of the facts of a blob. `ignore` is the digest of the repository's
+    /// `secrets.ignore`, or another digest if the path is not searched for secrets.
     pub fn facts_key(&self, blob: BlobId, language: &str, ignore: Digest) -> FactsKey {
         let digester = Digester::new("facts").bytes(&blob.0).text(language);
         let digester = digester.number(cairn_redaction::RULES_VERSION.into());
@@ -25,9 +26,9 @@ impl Toolchain {
         FactsKey(digester.bytes(&ignore.0).key())
     }
 
-    /// The digest of all inputs of a snapshot that are not part of it: the operator's rules, the caller's
-    /// settings, every version that facts and records depend on, and the release. The release is included
-    /// because the rules of the inventory have no version of their own.
+    /// Returns the digest of all inputs of indexing that are not in the snapshot: the operator's rules, the
+    /// caller's settings, the release, and every version that facts and records depend on. The release is
+    /// included because the rules of the inventory have no version number.
     pub fn inputs_digest(&self, operator: &Operator, request: &str) -> Digest {
         let Operator {
             home: _,
@@ -53,7 +54,7 @@ impl Toolchain {
             .digest()
     }
 
-    /// The digest of everything that turns facts into records.
+    /// Returns the digest of the versions of everything that turns facts into records.
     pub fn digest(&self) -> Digest {
         Digester::new("tools")
             .text(&self.model.name)

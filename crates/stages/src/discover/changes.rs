@@ -1,31 +1,32 @@
-//! The input and the result of a discovery that its parts share.
+//! The types for the input and the result of a discovery.
 
 use std::fmt;
 
 use cairn_domain::{RepositoryName, Source};
 
-/// Source and name of an address, or the reason why it is refused. The rules are those of a person's `index`.
+/// Returns the source and the name for an address, or the reason why the address is refused. The rules are
+/// the same as for `index` by a person.
 pub type Locate = dyn Fn(&str) -> Result<(Source, RepositoryName), String> + Send + Sync;
 
-/// The changes that were found and made.
+/// The changes that a discovery found and made for one organisation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Changes {
     pub num_listed: u64,
     pub added: Vec<RepositoryName>,
     /// Old and new name.
     pub renamed: Vec<(RepositoryName, RepositoryName)>,
-    /// Repositories with another address, description or topics than before.
+    /// Number of repositories whose address, description or topics have changed.
     pub num_updated: u64,
-    /// Listed, but excluded by the rules, empty or disabled.
+    /// Number of listed repositories that the rules exclude, or that are empty or disabled.
     pub num_left_out: u64,
-    /// Registered by a person: they are synced like the others, but not changed.
+    /// Number of listed repositories that a person registered. Discovery does not change them.
     pub num_by_hand: u64,
-    /// Listed but not usable, with the reason.
+    /// The listed repositories that cannot be used, each with the reason.
     pub refused: Vec<String>,
     pub vanished: Vec<Vanished>,
 }
 
-/// A repository that an organisation's list registered and that is not on it now.
+/// A repository that was registered from an organisation's list and is no longer on this list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Vanished {
     pub name: RepositoryName,
@@ -33,16 +34,17 @@ pub struct Vanished {
     pub is_deleted: bool,
 }
 
-/// The present place of the repository, if it is known.
+/// The reason why a repository is not on the list, if it is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Absence {
     /// The service has no repository with this id that the token may see.
     Gone,
-    /// Another owner has it.
+    /// Another owner has the repository; its present full name.
     Elsewhere(String),
-    /// It exists, but the settings exclude it; the reason.
+    /// The repository exists, but the settings exclude it; the reason.
     Unwanted(&'static str),
-    /// The service could not be asked, or too many repositories are missing.
+    /// The state is unknown, because the service did not answer or too many repositories are missing; the
+    /// reason.
     Unknown(String),
 }
 

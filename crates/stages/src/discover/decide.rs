@@ -1,10 +1,10 @@
-//! Decides which repositories are to be registered. Works on values only.
+//! Decides which repositories must be registered. This module does no I/O.
 //!
-//! The catalogue identifies a repository by tenant and name, a hosting service by an id, and names may
-//! change. So a listed repository is first looked up by host and id. A renamed or transferred repository
-//! keeps its identity and its index, and its old name becomes an alias. If a new repository takes the old
-//! name of an existing one, it gets an identity of its own. If it takes the name of a removed one, it
-//! continues that one.
+//! The catalogue identifies a repository by tenant and name. A hosting service identifies it by an id, and
+//! its name may change. So a listed repository is first looked up by host and id. A renamed or transferred
+//! repository keeps its identity and its index, and its old name becomes an alias. A new repository with the
+//! old name of an existing repository gets a new identity. A new repository with the name of a removed
+//! repository gets the identity and the index of the removed one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,23 +15,23 @@ use cairn_redaction::{Redactor, SecretsIgnore};
 use super::changes::{Changes, Locate};
 use super::rules::{LeftOut, OrganisationRules};
 
-/// Host and the id at the host.
+/// The host, and the id of the repository at this host.
 pub(super) type RemoteId = (String, String);
 
-/// The repositories of a tenant: known ones, decided ones, and the contents of the lists.
+/// The repositories of a tenant: the registered ones, the ones to register, and the contents of the lists.
 pub(super) struct Book {
     records: BTreeMap<RepositoryId, RepositoryRecord>,
     redactor: Option<Redactor>,
     by_place: BTreeMap<RemoteId, RepositoryId>,
-    /// All watched organisations: a repository that is in one of them still exists.
+    /// All watched organisations of the tenant. A repository in one of them has not vanished.
     watched: Vec<Organisation>,
-    /// On a list, and wanted.
+    /// Repositories that are on a list and not excluded.
     pub present: BTreeSet<RemoteId>,
-    /// On a list, but not wanted, with the reason.
+    /// Repositories that are on a list but excluded, each with the reason.
     pub unwanted: BTreeMap<RemoteId, &'static str>,
-    /// Organisations whose list has an entry that could be any repository.
+    /// Organisations whose list contains an entry without a readable id. It could be any repository.
     pub unclear: BTreeSet<Organisation>,
-    /// Organisations whose list has no readable entry.
+    /// Organisations whose list contains no usable entry.
     pub silent: BTreeSet<Organisation>,
 }
 
@@ -61,7 +61,7 @@ impl Book {
         self.records.insert(record.id, record);
     }
 
-    /// The repositories that an organisation's list registered.
+    /// Returns the repositories that were registered from this organisation's list.
     pub(super) fn of<'a>(
         &'a self,
         organisation: &'a Organisation,
@@ -74,7 +74,8 @@ impl Book {
         self.records.values().filter_map(of)
     }
 
-    /// Whether a full name belongs to a watched organisation. Services ignore the case of an owner's name.
+    /// Whether a full name belongs to a watched organisation. Services ignore upper and lower case in an
+    /// owner's name.
     pub(super) fn is_watched(&self, host: &str, path: &str) -> bool {
         let has = |organisation: &Organisation| {
             let owner = &organisation.name;
@@ -138,7 +139,7 @@ impl Book {
         }
     }
 
-    /// The record of a listed repository; `None` for a repository that a person registered.
+    /// Returns the record for a listed repository. `None` if a person registered the repository.
     fn record(
         &self,
         organisation: &Organisation,
@@ -158,13 +159,13 @@ impl Book {
         let (id, before) = match before.map(|before| (before, &before.hosted)) {
             Some((_, None)) => return Ok(None),
             Some((before, Some(other))) if is_same(other, &hosted) => (before.id, Some(before)),
-            // The listed repository has the name of this one.
+            // The listed repository has the name of a removed repository.
             Some((before, Some(other)))
                 if before.name == name && other.host == hosted.host && !listed_ids.contains(other.id.as_str()) =>
             {
                 (before.id, Some(before))
             }
-            // The name belonged to a repository that still exists under another name, perhaps in another
+            // The name belonged to a repository that may still exist under another name, perhaps in another
             // organisation.
             Some(_) => (RepositoryId::derive(tenant, &with_id(&name, &hosted)), None),
             None => (id, None),
@@ -188,7 +189,8 @@ impl Book {
         }))
     }
 
-    /// The description and the topics are redacted like the contents of the repository.
+    /// Returns the service's data about the repository. The description and the topics are redacted like the
+    /// contents of the repository.
     fn hosted(&self, organisation: &Organisation, listed: &HostedRepository) -> Hosted {
         let redacted = |text: &String| match &self.redactor {
             Some(redactor) => redactor.redact(text).text.into_owned(),
@@ -204,7 +206,7 @@ impl Book {
         }
     }
 
-    /// Stores the record, and returns it if it differs from the known one.
+    /// Adds the record to the book, and returns it if it is new or differs from the registered one.
     fn changed(&mut self, record: RepositoryRecord, changes: &mut Changes) -> Option<RepositoryRecord> {
         match self.records.get(&record.id) {
             Some(before) if *before == record => return None,
@@ -223,7 +225,7 @@ fn is_same(left: &Hosted, right: &Hosted) -> bool {
     left.host == right.host && left.id == right.id
 }
 
-/// No name contains a `#`.
+/// Adds the id to the name. The result is unique, because no name contains a `#`.
 fn with_id(name: &RepositoryName, hosted: &Hosted) -> RepositoryName {
     RepositoryName::new(format!("{name}#{}", hosted.id))
 }

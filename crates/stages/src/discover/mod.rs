@@ -1,10 +1,10 @@
-//! discover: updates the catalogue from the lists of organisations. It runs before sync, and requests a sync
-//! of each repository that it registers.
+//! discover: updates the catalogue from the lists of organisations. The discovered repositories are synced
+//! afterwards.
 //!
-//! May be run twice and stopped anywhere: each registration is independent, and an unchanged record is not
-//! written. A listing that is an error has no effect. A repository that is missing from a list is deleted
-//! only if three conditions hold: the operator allows it, all lists of the tenant's organisations could be
-//! read, and the service does not know the repository.
+//! It may be run twice and may be stopped at any point: each registration is independent, and an unchanged
+//! record is not written. A list that cannot be read has no effect. A repository that vanished from a list is
+//! deleted only if the operator allows it, all lists of the tenant's organisations could be read, and the
+//! state of the repository is certain (`Absence`).
 
 mod changes;
 mod decide;
@@ -25,7 +25,7 @@ pub use changes::{Absence, Changes, Locate, Vanished};
 use decide::Book;
 pub use rules::{InvalidRules, OrganisationRules};
 
-/// An organisation whose repositories are kept up to date.
+/// An organisation whose repositories are registered automatically.
 #[derive(Clone)]
 pub struct Watched {
     pub rules: Arc<OrganisationRules>,
@@ -47,7 +47,7 @@ pub struct Discovered {
 }
 
 impl Discover {
-    /// Lists all organisations at once, then processes the tenants in turn.
+    /// Lists all organisations concurrently, and then processes one tenant after the other.
     pub async fn run(&self, watched: &[Watched]) -> Result<Vec<Discovered>, StageError> {
         let mut listed = list_all(watched).await?;
         let tenants: BTreeSet<&Tenant> = watched.iter().map(|watched| &watched.rules.tenant).collect();
@@ -98,7 +98,7 @@ struct Listed {
     listing: Result<Listing, StageError>,
 }
 
-/// The lists in the order of the organisations. A slow one does not delay the others.
+/// Returns the lists in the order of the organisations. They are read concurrently.
 async fn list_all(watched: &[Watched]) -> Result<Vec<Listed>, StageError> {
     let mut listing = JoinSet::new();
     for (position, watched) in watched.iter().cloned().enumerate() {

@@ -12,29 +12,29 @@ pub struct OrganisationRules {
     pub exclude: Patterns,
     pub include_archived: bool,
     pub include_forks: bool,
-    /// Deletes repositories that were removed or are no longer wanted.
+    /// Whether repositories that were removed or are now excluded are deleted from the catalogue.
     pub delete_vanished: bool,
-    /// If more repositories are missing at once, this counts as a mistake of the service or the settings, and
-    /// none is deleted.
+    /// If more repositories than this are missing, the service or the settings are probably wrong, and no
+    /// repository is deleted.
     pub max_deletions: usize,
 }
 
-/// All invalid patterns.
+/// The messages about all invalid patterns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidRules(pub Vec<String>);
 
 /// The reason why a listed repository is not registered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LeftOut {
-    /// The rules exclude it.
+    /// The rules exclude the repository.
     Unwanted(&'static str),
-    /// It has nothing to index now. That may change at any time.
+    /// The repository cannot be indexed now, because it is empty or disabled. This may change at any time.
     Unusable,
 }
 
 impl OrganisationRules {
-    /// Patterns match a name or its last part: `tools/*`, `*-archive`. An empty `include` matches every name;
-    /// `exclude` wins.
+    /// Patterns match a name or its last part: `tools/*`, `*-archive`. An empty `include` matches every name.
+    /// A repository that matches both is excluded.
     pub fn new(tenant: Tenant, include: &[String], exclude: &[String]) -> Result<Self, InvalidRules> {
         let compiled = [Patterns::compile("include", include), Patterns::compile("exclude", exclude)];
         let faults: Vec<String> =
@@ -53,7 +53,7 @@ impl OrganisationRules {
         }
     }
 
-    /// None if the repository is wanted.
+    /// Returns why the repository is not registered. `None` if it is registered.
     pub(super) fn leave_out(&self, listed: &HostedRepository) -> Option<LeftOut> {
         let included = self.include.is_empty() || self.include.find(&listed.name).is_some();
         let tests = [

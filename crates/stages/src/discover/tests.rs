@@ -1,4 +1,4 @@
-//! Organisations in memory, and a catalogue that must follow them.
+//! Tests that the catalogue follows the lists of organisations, with a hosting service in memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use proptest::test_runner::TestRunner;
 
 use super::{Absence, Changes, Discover, OrganisationRules, Watched};
 
-/// A service with organisations by name. Its lists can be made to fail or to omit a repository.
+/// A hosting service in memory. Tests can make its lists fail or omit a repository.
 #[derive(Default)]
 struct Service {
     repositories: BTreeMap<String, (String, HostedRepository)>,
@@ -130,7 +130,7 @@ impl World {
         discovered.into_iter().map(|discovered| discovered.outcome.ok()).collect()
     }
 
-    /// One organisation with a readable list.
+    /// Runs a discovery with the organisation `acme` alone, whose list can be read.
     async fn acme(&self, rules: OrganisationRules) -> Changes {
         let mut all = self.run(&[self.watched("acme", rules)]).await;
         all.remove(0).expect("a list")
@@ -285,7 +285,7 @@ async fn transferred_repository_keeps_its_identity() {
     assert_eq!(changes[0].as_ref().map(|changes| changes.vanished.len()), Some(0));
     let shop = world.record("beta/shop").await;
     assert_eq!((shop.id, shop.hosted.expect("hosted").organisation.as_str()), (world.id("acme/shop"), "beta"));
-    // A new repository takes its old name, and comes first in the list.
+    // A new repository gets the old name of the transferred one, and is before it in the list.
     world.put_named("acme", 2, "shop");
     world.run(&both()).await;
     assert_eq!(world.names().await, ["acme/other", "acme/shop", "beta/shop"]);
@@ -337,7 +337,7 @@ async fn vanished_repositories_are_deleted_only_if_allowed() {
     assert_eq!(reported(world.acme(world.deleting()).await), expect(true));
     assert_eq!(world.names().await, ["acme/stays"]);
     assert_eq!(reported(world.acme(world.deleting()).await), []);
-    // A repository that returns is registered again.
+    // A repository that is listed again is registered again.
     world.put_named("acme", 2, "gone");
     world.acme(world.deleting()).await;
     assert_eq!(world.names().await, ["acme/gone", "acme/stays"]);
@@ -359,7 +359,7 @@ async fn uncertain_listing_deletes_nothing() {
         world.run(&watched).await;
         assert_eq!(world.names().await.len(), 4, "{what}");
     };
-    check(|world| vec![world.watched("acme", world.rules())], "nothing says that it is to be deleted").await;
+    check(|world| vec![world.watched("acme", world.rules())], "the rules do not allow deletions").await;
     let failing: Doubt = |world| {
         lock(&world.service).failing.push("acme".to_owned());
         vec![world.watched("acme", world.deleting())]
@@ -374,13 +374,13 @@ async fn uncertain_listing_deletes_nothing() {
         lock(&world.service).failing.push("whereabouts".to_owned());
         vec![world.watched("acme", world.deleting())]
     };
-    check(unasked, "the service could not be asked").await;
+    check(unasked, "the service does not answer for the repository").await;
     let hidden: Doubt = |world| {
         world.put_named("acme", 1, "name-1");
         lock(&world.service).hidden.push("1".to_owned());
         vec![world.watched("acme", world.deleting())]
     };
-    check(hidden, "a page moved").await;
+    check(hidden, "the list omits an existing repository").await;
     let unclear: Doubt = |world| {
         lock(&world.service).refused.push(RefusedEntry { id: None, reason: "unreadable".to_owned() });
         vec![world.watched("acme", world.deleting())]
@@ -390,11 +390,11 @@ async fn uncertain_listing_deletes_nothing() {
         lock(&world.service).refused.push(RefusedEntry { id: Some("1".to_owned()), reason: "a lie".to_owned() });
         vec![world.watched("acme", world.deleting())]
     };
-    check(refused, "it is listed, and refused").await;
+    check(refused, "the list contains the repository as a refused entry").await;
     let too_many: Doubt =
         |world| vec![world.watched("acme", OrganisationRules { max_deletions: 0, ..world.deleting() })];
-    check(too_many, "more than are deleted at once").await;
-    // The control: the same without any of them.
+    check(too_many, "more repositories are missing than may be deleted").await;
+    // Without any of these conditions, the missing repository is deleted.
     let world = World::new();
     world.put_named("acme", 1, "gone");
     world.put_named("acme", 2, "stays");
@@ -449,7 +449,7 @@ async fn repository_under_a_transferred_name_is_new() {
     assert_eq!(world.record("acme/shop").await.id, moved);
 }
 
-/// Events between two listings, and the outcome of the second.
+/// Events at the hosting service, and faults of the next listing.
 #[derive(Clone, Debug)]
 enum Event {
     Put { owner: usize, id: u64, name: u64 },
@@ -459,8 +459,9 @@ enum Event {
     NoAnswers,
 }
 
-/// For any sequence of events and faults of the lists, only existing repositories are registered and no
-/// existing one is deleted. An error deletes nothing. One complete listing updates the catalogue.
+/// For any sequence of events and faults, only existing repositories are registered, and no existing
+/// repository is deleted. If a list fails, no repository is deleted. After one listing without faults, the
+/// catalogue contains exactly the existing repositories.
 #[test]
 fn catalogue_follows_services_and_faults_delete_nothing() {
     const OWNERS: [&str; 2] = ["acme", "beta"];
@@ -488,7 +489,7 @@ fn catalogue_follows_services_and_faults_delete_nothing() {
                             let is_taken = |(at, (whose, held)): (&String, &(String, HostedRepository))| {
                                 *at != id.to_string() && whose == OWNERS[owner] && held.name == name
                             };
-                            // Names are unique in a service.
+                            // Names are unique within a service.
                             if !lock(&world.service).repositories.iter().any(is_taken) {
                                 world.put_named(OWNERS[owner], id, &name);
                             }
@@ -508,13 +509,19 @@ fn catalogue_follows_services_and_faults_delete_nothing() {
                 for record in &now {
                     let hosted = record.hosted.as_ref().expect("hosted");
                     let is_new = before.iter().all(|known| known.id != record.id);
-                    prop_assert!(!is_new || held.contains_key(&hosted.id), "registered what is not there: {record:?}");
+                    prop_assert!(
+                        !is_new || held.contains_key(&hosted.id),
+                        "a repository that does not exist was registered: {record:?}"
+                    );
                 }
                 for record in &before {
                     let hosted = record.hosted.as_ref().expect("hosted");
                     let is_kept = now.iter().any(|known| known.id == record.id);
-                    prop_assert!(is_kept || !has_failed, "deleted after an error: {record:?}");
-                    prop_assert!(is_kept || !held.contains_key(&hosted.id), "deleted what is there: {record:?}");
+                    prop_assert!(is_kept || !has_failed, "a repository was deleted after an error: {record:?}");
+                    prop_assert!(
+                        is_kept || !held.contains_key(&hosted.id),
+                        "an existing repository was deleted: {record:?}"
+                    );
                 }
                 let mut service = lock(&world.service);
                 service.failing.clear();
@@ -532,7 +539,7 @@ fn catalogue_follows_services_and_faults_delete_nothing() {
                 .iter()
                 .map(|(id, (owner, held))| (id.clone(), format!("git.example/{owner}/{}", held.name)))
                 .collect();
-            // An organisation without repositories deletes nothing.
+            // An empty list deletes no repository, so this holds only if every organisation has a repository.
             if OWNERS.iter().all(|owner| listed(owner)) {
                 prop_assert_eq!(found, expect);
             }

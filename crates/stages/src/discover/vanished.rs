@@ -1,4 +1,4 @@
-//! Repositories that are no longer on the list, or no longer wanted.
+//! Finds and deletes repositories that are no longer on the list, or that the rules now exclude.
 
 use cairn_pipeline::StageError;
 use cairn_ports::{ErrorKind, RepositoryRecord};
@@ -8,8 +8,9 @@ use super::decide::{Book, RemoteId};
 use super::{Discover, Watched};
 
 impl Discover {
-    /// The vanished repositories of an organisation whose list could be read. `is_whole`: the lists of all
-    /// organisations of the tenant could be read. A repository may have moved to any of them.
+    /// Returns the vanished repositories of an organisation whose list could be read, and deletes them if
+    /// this is allowed. `is_whole` is true if the lists of all organisations of the tenant could be read. A
+    /// repository may have moved to any of these organisations.
     pub(super) async fn vanished(
         &self,
         book: &Book,
@@ -34,13 +35,14 @@ impl Discover {
         Ok(vanished)
     }
 
-    /// `None` if it exists after all: pages shift while they are read.
+    /// Returns why the repository is not on the list. `None` if it still exists in a watched organisation:
+    /// the pages of a list can shift during reading.
     async fn absence(&self, book: &Book, watched: &Watched, place: &RemoteId, are_few: bool) -> Option<Absence> {
         if let Some(reason) = book.unwanted.get(place) {
             return Some(Absence::Unwanted(reason));
         }
         if !are_few {
-            return Some(Absence::Unknown("more are missing than `max_deletions`".to_owned()));
+            return Some(Absence::Unknown("more repositories are missing than `max_deletions` allows".to_owned()));
         }
         match watched.hosting.whereabouts(&place.1).await {
             Ok(None) => Some(Absence::Gone),
@@ -52,7 +54,7 @@ impl Discover {
 
     async fn delete(&self, record: &RepositoryRecord) -> Result<(), StageError> {
         match self.catalogue.delete(record.id, self.clock.now_ms()).await {
-            // Another process deleted it first.
+            // Another process has already deleted the repository.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
             outcome => Ok(outcome.map(drop)?),
         }

@@ -14,10 +14,10 @@ pub(crate) type ChangedPaths = FxHashMap<String, ChangedPath>;
 
 /// The previous generation.
 pub(crate) struct Before {
-    /// The earlier state of the files that have changed since.
+    /// The files that have changed since, in their previous state.
     pub(crate) snapshot: Snapshot,
     pub(crate) kept: Option<Arc<KeptLinks>>,
     pub(crate) packages: Vec<PackageManifest>,
-    /// No previous generation exists, or all of it ends: every record begins.
+    /// True if every record is new: no previous generation exists, or all its records end.
     pub(crate) is_none: bool,
 }

@@ -1,8 +1,7 @@
-//! The link state: the links that the previous run stored for this run, and those that this run stores for
-//! the next.
+//! The link state: the links of all files, which each run stores for the next run.
 //!
 //! Files are grouped by path. The end of a group depends only on the path of its last file, so adding or
-//! removing a file changes one or two groups. The new state refers to unchanged groups and does not write
+//! removing a file changes one or two groups. The new state refers to unchanged groups instead of writing
 //! them again.
 
 use std::sync::Arc;
@@ -20,10 +19,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::artifacts::Artifacts;
 use crate::threads::{blocking, in_parallel};
 
-/// Files in a group on average, as a power of two.
+/// The average number of files in a group, as a power of two.
 const GROUP_BITS: u32 = 8;
 
-/// The links of files that an earlier run found. Without them all files are linked again.
+/// The links of files that an earlier run found. Without them, all files are linked again.
 pub(crate) struct KeptLinks {
     pub(crate) packages: Vec<PackageManifest>,
     groups: Vec<KeptGroup>,
@@ -60,7 +59,7 @@ impl KeptLinks {
         self.groups[*group as usize].group.files.get(*at as usize)
     }
 
-    /// The files that requested one of these keys.
+    /// Returns the files that requested one of these keys.
     pub(crate) fn askers(&self, keys: &FxHashSet<u64>) -> FxHashSet<&RepoPath> {
         let mut askers = FxHashSet::default();
         for kept in &self.groups {
@@ -78,7 +77,7 @@ impl KeptGroup {
         Ok(Self { artifact, bytes, group })
     }
 
-    /// The unresolved references of the files that have a position in the new group.
+    /// Returns the unresolved references of the files that have a position in the new group.
     fn unresolved_of(&self, places: &[Option<u32>]) -> Result<Vec<FileUnresolved>, StageError> {
         let summary: LinkSummary = read_record(&self.artifact, &self.bytes, 1)?;
         let taken = self.group.files.iter().zip(places).filter(|(_, place)| place.is_some());
@@ -92,7 +91,7 @@ fn read_record<T: cairn_wire::Decode>(artifact: &ArtifactRef, bytes: &Bytes, slo
     reader.and_then(|mut reader| reader.read(slot)).map_err(|error| StageError::corrupt(&artifact.key, &error))
 }
 
-/// A file of the snapshot: linked by this run, or taken over.
+/// A file of the snapshot: linked by this run, or copied from the previous state.
 pub(crate) struct FileState {
     pub(crate) file: LinkedFile,
     /// The keys that the file requested and its unresolved references, if this run linked it.
@@ -104,7 +103,7 @@ impl FileState {
         Self { file, linked: None }
     }
 
-    /// Returns the edges too, which go to the graph.
+    /// Also returns the edges, which are stored in the graph instead.
     pub(crate) fn linked(links: FileLinks) -> (Self, Vec<EdgeRecord>) {
         let mut counts = LinkCounts::default();
         counts.add(&links);
@@ -178,7 +177,7 @@ fn encode_group(kept: Option<&KeptLinks>, files: &[FileState]) -> Result<Encoded
     }
     let mut asked = Vec::new();
     let mut summary = LinkSummary::default();
-    // The positions of earlier groups' files in this group.
+    // For each earlier group: the positions that its files have in this group.
     let mut taken: FxHashMap<u32, Vec<Option<u32>>> = FxHashMap::default();
     for (at, state) in (0..).zip(files) {
         let path = &state.file.path;
@@ -209,7 +208,7 @@ fn encode_group(kept: Option<&KeptLinks>, files: &[FileState]) -> Result<Encoded
     Ok(EncodedGroup::New(writer.finish()))
 }
 
-/// The earlier group, if it consists of exactly these files and none of them was linked again.
+/// Returns the earlier group if it consists of exactly these files and none of them was linked again.
 fn same_group(kept: &KeptLinks, files: &[FileState]) -> Option<ArtifactRef> {
     let (number, _) = kept.places.get(&files.first()?.file.path)?;
     let earlier = &kept.groups[*number as usize];

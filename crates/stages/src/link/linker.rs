@@ -1,5 +1,5 @@
-//! Links the files that must be linked, pack by pack, so that only the facts of few files are in memory at a
-//! time.
+//! Links the files that must be linked, one pack after the other, so that only the facts of a few files are
+//! in memory at the same time.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,35 +48,37 @@ impl Records {
 
 /// The result of linking the files.
 pub(crate) struct LinkedFiles {
-    /// Every file of the snapshot, in its order.
+    /// Every file of the snapshot, in the order of the snapshot.
     pub(crate) files: Vec<FileState>,
-    /// Records of the changed and affected files, now and as they were.
+    /// The new records of the changed and affected files.
     pub(crate) now: Records,
+    /// The previous records of these files.
     pub(crate) before: Records,
-    /// The earlier state of those files: names of the other modules that their edges reached, by path.
+    /// For each of these files, by path: the names of the other modules that its edges reached in the
+    /// previous generation.
     pub(crate) modules_before: FxHashMap<String, Vec<String>>,
     /// The names in the changed files.
     pub(crate) names: StagedNames,
 }
 
-/// The names that can be found, now and before.
+/// The names that files contribute to lookups, now and in the previous generation.
 struct Contributions {
-    /// From files that did not change.
+    /// The contributions of unchanged files.
     shared: Vec<Contribution>,
     now: Vec<Contribution>,
     before: Vec<Contribution>,
-    /// Keys whose lookup now has another result.
+    /// Keys whose lookup has a different result than in the previous generation.
     changed_keys: FxHashSet<u64>,
 }
 
-/// A file to be linked, by its index.
+/// A file to be linked, by its index in the new or the previous snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum LinkTarget {
     Now(usize),
     Before(usize),
 }
 
-/// The files to be linked whose facts are in one pack, with their slots.
+/// The files to be linked whose facts are in one pack, each with its slot in the pack.
 struct Work {
     pack: ArtifactRef,
     targets: Vec<(u32, LinkTarget)>,
@@ -87,15 +89,16 @@ struct Linked {
     target: LinkTarget,
     links: FileLinks,
     nodes: Vec<NodeRecord>,
-    /// Its earlier links, if it is affected but did not change.
+    /// The previous links of the file, if the file is affected but has not changed.
     links_before: Option<FileLinks>,
-    /// Its records may differ from the stored ones.
+    /// Whether the records of the file may differ from the stored ones.
     is_touched: bool,
     names: StagedNames,
 }
 
-/// Links the files that must be linked, and takes over the rest. If `begun` is given, the nodes of a pack's
-/// files are sent there as soon as the pack is linked, instead of being part of the result.
+/// Links the files that must be linked, and copies the stored links of all other files. If `begun` is given,
+/// the nodes of a pack's files are sent to it as soon as the pack is linked. These nodes are not part of the
+/// result.
 pub(crate) async fn run(
     linker: &Arc<Linker>,
     artifacts: &Artifacts,
@@ -114,12 +117,13 @@ pub(crate) async fn run(
     blocking(move || of.collect(linked)).await
 }
 
-/// Opens the packs of facts one after the other, as the linking threads need them.
+/// Opens the packs of facts one after the other, when the linking threads need them.
 async fn feed(artifacts: &Artifacts, work: Vec<Work>, sender: Sender<(PackReader, Work)>) -> Result<(), StageError> {
     for work in work {
         let facts = artifacts.facts_pack(&work.pack).await?;
-        let reader = facts
-            .ok_or_else(|| StageError::permanent(FailureCode::Corrupt, format!("no facts of {}", work.pack.key)))?;
+        let reader = facts.ok_or_else(|| {
+            StageError::permanent(FailureCode::Corrupt, format!("the pack `{}` has no facts", work.pack.key))
+        })?;
         if sender.send((reader, work)).await.is_err() {
             // Linking has failed and reports the reason.
             return Ok(());
@@ -133,7 +137,7 @@ impl Linker {
         self.changed.contains_key(self.now.path(file).as_str())
     }
 
-    /// The contributions of each file, and the files to be linked.
+    /// Returns the contributions of each file, and the files to be linked.
     fn prepare(&self) -> (Contributions, Vec<LinkTarget>) {
         let contributions = self.contributions();
         let mut targets: Vec<LinkTarget> = (0..self.before.snapshot.files.len()).map(LinkTarget::Before).collect();
@@ -165,7 +169,7 @@ impl Linker {
         contributions
     }
 
-    /// The files to be linked, by the pack that contains their facts.
+    /// Groups the files to be linked by the pack that contains their facts.
     fn work(&self, targets: &[LinkTarget]) -> Vec<Work> {
         let mut by_pack: BTreeMap<&str, Work> = BTreeMap::new();
         for target in targets {
@@ -177,7 +181,7 @@ impl Linker {
         }
         let mut work: Vec<Work> = by_pack.into_values().collect();
         work.iter_mut().for_each(|work| work.targets.sort_unstable());
-        // In the order of paths, so that neighbours are stored together.
+        // The packs are sorted by their first file, so that files with adjacent paths are stored together.
         work.sort_by_key(|work| work.targets.first().map(|(_, target)| *target));
         work
     }
@@ -308,8 +312,9 @@ impl Linker {
             let path = self.now.path(file);
             let kept = || Some(FileState::kept(self.before.kept.as_ref()?.file(path)?.clone()));
             let state = linked_now.remove(&index).or_else(kept);
-            all.files
-                .push(state.ok_or_else(|| StageError::permanent(FailureCode::Corrupt, format!("no links of {path}")))?);
+            all.files.push(state.ok_or_else(|| {
+                StageError::permanent(FailureCode::Corrupt, format!("the file `{path}` has no links"))
+            })?);
         }
         Ok(all)
     }
@@ -323,7 +328,7 @@ impl LinkedFiles {
 }
 
 impl Contributions {
-    /// The keys whose lookup now has another result.
+    /// Returns the keys whose lookup has a different result than in the previous generation.
     fn changed(&self) -> FxHashSet<u64> {
         let old: FxHashMap<&str, &Contribution> = self.before.iter().map(|own| (own.path.as_str(), own)).collect();
         let new: FxHashSet<&str> = self.now.iter().map(|own| own.path.as_str()).collect();

@@ -1,9 +1,9 @@
 //! link: turns references into edges.
 //!
-//! The outlines of all files form the environment. A run links the files that changed, and the files that
-//! requested a key whose entries have changed. The links of all other files are taken from the run before.
-//! Only the records of the linked files are compared with their earlier state. So a run reads the facts of
-//! few files and writes only the changes.
+//! The outlines of all files form the environment in which names are looked up. A run links the files that
+//! changed, and the files that requested a key whose entries have changed. The links of all other files are
+//! copied from the previous run. Only the records of the linked files are compared with their previous state.
+//! So a run reads the facts of only a few files and writes only the changes.
 
 mod before;
 mod kept;
@@ -35,8 +35,8 @@ use crate::record_ceilings::RecordCeilings;
 use crate::snapshot::{Snapshot, Snapshots, memory_of};
 use crate::threads::blocking;
 
-/// May be run twice and stopped anywhere: the edges are a function of the snapshot, and staging inserts only
-/// missing records.
+/// The stage may be run twice and may be stopped at any point: the edges depend only on the snapshot, and
+/// staging inserts only missing records.
 pub struct LinkStage {
     pub artifacts: Arc<Artifacts>,
     pub snapshots: Arc<Snapshots>,
@@ -117,7 +117,8 @@ impl LinkStage {
         Ok(Before { snapshot, kept, packages, is_none })
     }
 
-    /// The packages that the snapshot declares. Packages of unchanged manifests are taken over.
+    /// Returns the packages that the snapshot declares. Packages from unchanged manifests are copied from the
+    /// previous run.
     async fn packages(
         &self,
         now: &Snapshot,
@@ -133,7 +134,8 @@ impl LinkStage {
         Ok(packages)
     }
 
-    /// Stages nodes while the next files are linked, so that a first run never holds all nodes at once.
+    /// Stages nodes while the next files are linked, so that the first run of a repository never has all
+    /// nodes in memory.
     async fn stage_nodes(&self, task: &Task, mut nodes: Receiver<Vec<NodeRecord>>) -> Result<(), StageError> {
         while let Some(nodes) = nodes.recv().await {
             let staged = StagedGraph { nodes, ..StagedGraph::default() };
@@ -147,7 +149,7 @@ impl LinkStage {
         Ok(known.first().map_or_else(|| repository.to_string(), |record| record.name.to_string()))
     }
 
-    /// Other versions of the tools made the stored records: all of them end.
+    /// Retires all stored records of the repository, because a rebuild writes every record again.
     async fn retire_everything(&self, task: &Task, staged: &mut StagedGraph) -> Result<(), StageError> {
         let (view, scope) = (self.catalogue.view().await?, Scope::only(task.tenant.clone(), [task.run.repository]));
         let mut from = Some(0);
@@ -182,7 +184,7 @@ struct Compared {
     report: PartReport,
 }
 
-/// Adds the records that belong to no single file, and computes the difference to the stored records.
+/// Adds the records that do not belong to a single file, and computes the difference from the stored records.
 fn compared(name: &str, settings: &RepositorySettings, linker: &Linker, linked: LinkedFiles) -> Compared {
     let Linker { now, before, changed, packages, .. } = linker;
     let LinkedFiles { files, now: mut records, before: mut records_before, modules_before, names } = linked;
@@ -200,8 +202,8 @@ fn compared(name: &str, settings: &RepositorySettings, linker: &Linker, linked: 
     Compared { graph: changes(&records_before, records), names, files, report }
 }
 
-/// The files of the previous generation in the order of paths, each with the other modules that its edges
-/// reached.
+/// Returns the files of the previous generation in the order of paths, each with the other modules that its
+/// edges reached.
 fn files_before<'a>(
     now: &'a Snapshot,
     before: &'a Before,
@@ -220,7 +222,7 @@ fn files_before<'a>(
     whole
 }
 
-/// Counts of the whole snapshot.
+/// Returns a report with the counts of the whole snapshot.
 fn report(now: &Snapshot, files: &[FileState]) -> PartReport {
     let mut report = PartReport::default();
     for file in &now.files {

@@ -1,4 +1,4 @@
-//! The packages that a repository declares, from the texts of its package manifests.
+//! Reads the packages that a repository declares from the texts of its package manifests.
 
 use cairn_domain::{ManifestEntry, PackageManifest};
 use cairn_linking::parse_package_manifest;
@@ -25,7 +25,7 @@ fn may_declare(name: &str) -> bool {
     )
 }
 
-/// The packages in the manifests that `is_read` selects.
+/// Returns the packages in the package manifests that `is_read` selects.
 pub(crate) async fn read_packages(
     artifacts: &Artifacts,
     manifest: &Manifest,

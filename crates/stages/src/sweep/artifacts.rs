@@ -12,15 +12,16 @@ use super::{Sweep, is_manifest};
 use crate::artifacts::{FACTS, FOLDERS, facts_key_of, outlines_key_of};
 
 impl Sweep {
-    /// Mark and sweep: deletes the artifacts that no live manifest names and that are older than the grace
-    /// period. Returns the number of deleted artifacts.
+    /// Deletes the artifacts that no live manifest names and that are older than the grace period (mark and
+    /// sweep). Returns the number of deleted artifacts.
     ///
-    /// It reads every live manifest. Two kinds of repositories keep all artifacts: those with a manifest that
-    /// cannot be read, and those with a sync or run in progress. The packs of a long sync are named only when
-    /// its run begins, and the link state of a run only when it is published.
+    /// It reads every live manifest. It deletes no artifact of a repository with a manifest that cannot be
+    /// read. It also deletes none of a repository with a sync or run in progress: no manifest names the packs
+    /// of a sync before its run begins, or the link state of a run before its publication.
     pub async fn artifacts(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
-        // Read before the manifests: if a run ends in between, its manifest is among them.
+        // This is read before the manifests. If a run ends between the two reads, the live manifests include
+        // its manifest.
         let in_progress = self.sweeping.at_work(now_ms).await?;
         let mut unknown: BTreeSet<String> = in_progress.iter().map(ToString::to_string).collect();
         let manifests = self.sweeping.live_manifests(now_ms, self.grace_ms).await?;
@@ -76,7 +77,7 @@ impl Sweep {
     }
 }
 
-/// The repository of an artifact: a key consists of folder, repository and hash.
+/// Returns the repository of an artifact. A key consists of folder, repository and hash.
 fn repository_of(key: &str) -> &str {
     key.split('/').nth(1).unwrap_or_default()
 }

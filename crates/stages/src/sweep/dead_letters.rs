@@ -10,8 +10,8 @@ use rustc_hash::FxHashSet;
 use super::{Deleted, Sweep};
 
 impl Sweep {
-    /// Removes the dead letters that are older than the deletion of their repository. No operator will decide
-    /// about them, and their messages are traces of deleted data.
+    /// Removes the dead letters that are older than the deletion of their repository. Operators no longer
+    /// need them, and their messages contain traces of deleted data.
     pub(super) async fn dead_letters(&self, deleted: &[Deleted]) -> Result<(), StageError> {
         let Some(kept) = self.letters.as_ref().filter(|_| !deleted.is_empty()) else { return Ok(()) };
         let mut dead = Vec::new();
@@ -23,8 +23,8 @@ impl Sweep {
             };
             let is_dead = match job {
                 Job::Part(job) => job.run.generation < *before,
-                // A sync names no generation. If the repository was registered again, its age is unknown, and
-                // it stays.
+                // A sync job names no generation. If the repository was registered again, the age of the
+                // letter is unknown, and the letter is not removed.
                 Job::Sync(_) => {
                     let scope = Scope::only(tenant.clone(), [*repository]);
                     self.catalogue.repositories(&scope).await?.is_empty()
@@ -41,7 +41,8 @@ impl Sweep {
     }
 
     /// Removes the dead letters of repositories that do not exist. Reading dead letters takes them out of the
-    /// queue for a moment. Letters that an operator was reading when the deletion was swept are found here.
+    /// queue for a short time. So `dead_letters` misses letters that an operator is reading at that time, and
+    /// this function removes them later.
     pub(super) async fn orphaned_dead_letters(&self) -> Result<(), StageError> {
         let Some(kept) = &self.letters else { return Ok(()) };
         let letters = kept.dead_letters(usize::MAX).await?;

@@ -1,15 +1,15 @@
-//! A sweep continues after a failure.
+//! The failures of a sweep. A sweep continues after a failure.
 
 use std::fmt::Display;
 
 use cairn_pipeline::StageError;
 use cairn_ports::ErrorClass;
 
-/// Collects the failures of a sweep and keeps the first one.
+/// Logs each failure of a sweep and stores the first one.
 #[derive(Default)]
 pub(super) struct Failures {
     first: Option<StageError>,
-    /// A store is not available: each further call would fail too, and would take its full time.
+    /// True if a store is unavailable. Each further call would then also fail, after its full timeout.
     pub(super) is_unavailable: bool,
 }
 
@@ -18,7 +18,7 @@ impl Failures {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
-                tracing::warn!(what = %what, code = %error.code, "not swept: {}", error.chain());
+                tracing::warn!(what = %what, code = %error.code, "this entry cannot be swept: {}", error.chain());
                 self.is_unavailable |= matches!(error.class, ErrorClass::Pause { .. });
                 self.first.get_or_insert(error);
                 None

@@ -10,9 +10,9 @@ use super::failures::Failures;
 use super::{Deleted, Sweep};
 
 impl Sweep {
-    /// Removes all data that no view can see, in each store. Returns the number of removed generations. An
-    /// entry that cannot be removed stays on the list and does not delay the others; the returned error is
-    /// the first one.
+    /// Removes all records that no view can see from each store. Returns the number of swept generations. An
+    /// entry of the sweep list that cannot be swept stays on the list and does not delay other entries. In
+    /// this case, the first error is returned at the end.
     pub async fn generations(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let list = self.sweeping.sweep_list(now_ms, self.grace_ms).await?;
@@ -46,7 +46,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// Returns the number of records that still name the generation.
+    /// Returns the number of records that still refer to the generation.
     async fn aborted(&self, run: RunId) -> Result<u64, StageError> {
         let mut remaining = 0;
         for store in &self.stores {
@@ -55,7 +55,8 @@ impl Sweep {
         Ok(remaining)
     }
 
-    /// Returns the completed deletions: no record, dead letter or cached vector of them is left.
+    /// Removes the records, dead letters and cached vectors of deleted repositories. Returns the deletions
+    /// for which all of them are removed.
     async fn sweep_deleted(&self, list: &SweepList, failures: &mut Failures) -> Vec<Deleted> {
         let tenants: BTreeSet<&Tenant> = list.deleted.iter().map(|(tenant, ..)| tenant).collect();
         let mut removed = Vec::new();
@@ -67,7 +68,7 @@ impl Sweep {
                 removed.push(deleted.clone());
             }
         }
-        // A deletion stays on the list until its dead letters were checked.
+        // A deletion stays on the sweep list until its dead letters are removed.
         if failures.is_unavailable || failures.note(&"dead letters", self.dead_letters(&removed).await).is_none() {
             removed.clear();
         }
@@ -87,7 +88,8 @@ impl Sweep {
         Ok(())
     }
 
-    /// Removed records leave gaps. Each store decides whether it moves the other records to close them.
+    /// Compacts the stores, because removed records leave gaps. Each store decides whether it moves other
+    /// records to close the gaps.
     async fn compact(&self, list: &SweepList, failures: &mut Failures) {
         let generations = list.retired.iter().chain(&list.aborted).map(|run| run.repository);
         let repositories: BTreeSet<_> = generations.chain(list.deleted.iter().map(|deleted| deleted.1)).collect();

@@ -1,9 +1,8 @@
-//! sweep: removes data that no view can see, from every store.
+//! sweep: removes data from every store that no view can see.
 //!
-//! It takes no input: the catalogue lists the generations to sweep. A sweep that was stopped is simply
-//! repeated. The cost of sweeping generations grows with the data that is removed. The cost of sweeping
-//! artifacts grows with the number of live manifests, and artifacts younger than the grace period are never
-//! deleted.
+//! The catalogue lists the generations to sweep, so a sweep that was stopped is simply repeated. The cost of
+//! sweeping generations depends on the amount of removed data. The cost of sweeping artifacts depends on the
+//! number of live manifests. Artifacts younger than the grace period are never deleted.
 
 mod artifacts;
 mod dead_letters;
@@ -20,7 +19,7 @@ use cairn_ports::{Catalogue, CatalogueSweep, Clock, DeadLetters, Generations, Gr
 
 use crate::artifacts::Artifacts;
 
-/// The default grace period: longer than the lifetime of a cursor.
+/// The default grace period. It is longer than the lifetime of a cursor.
 pub const GRACE_MS: i64 = 15 * 60 * 1000;
 
 pub struct Sweep {
@@ -32,18 +31,18 @@ pub struct Sweep {
     pub cache: Arc<dyn VectorCache>,
     /// Every store with generations.
     pub stores: Vec<Arc<dyn Generations>>,
-    /// The store of dead letters, if the wiring has one.
+    /// The store of dead letters, if one exists.
     pub letters: Option<Arc<dyn DeadLetters>>,
-    /// How long data stays after a newer generation is published. `GRACE_MS`, except where no reader can
-    /// exist.
+    /// How long data stays after a newer generation is published. It is shorter than `GRACE_MS` only if no
+    /// reader can exist.
     pub grace_ms: i64,
 }
 
 /// A deleted repository: its tenant, its id, and the first generation that is not deleted.
 type Deleted = (Tenant, RepositoryId, GenerationId);
 
-/// The list of live artifacts contains the plans of unfinished runs and their manifests. A plan names no
-/// artifact that its manifest does not name.
+/// Whether the reference is a manifest. The list of live artifacts also contains the plans of unfinished
+/// runs. A plan is not read, because its manifest names the same artifacts.
 fn is_manifest(reference: &ArtifactRef) -> bool {
     reference.key.starts_with("manifests/")
 }

@@ -20,7 +20,7 @@ use crate::artifacts::{Artifacts, facts_key_of};
 use crate::pattern_chunk::fixture::pattern;
 use crate::pattern_chunk::pattern_chunk;
 
-/// A catalogue with a list. Records the generations that were reported as swept.
+/// A catalogue with a fixed sweep list. It records the generations that are reported as swept.
 #[derive(Default)]
 struct Listed {
     list: SweepList,
@@ -49,7 +49,7 @@ impl CatalogueSweep for Listed {
     }
 }
 
-/// A store in which one generation is damaged.
+/// A store in which one generation cannot be swept.
 struct Damaged {
     generation: GenerationId,
     kind: ErrorKind,
@@ -165,7 +165,7 @@ async fn damaged_generation_does_not_delay_others() {
     let swept = catalogue.swept.lock().expect("no panic");
     assert_eq!((swept.retired.as_slice(), swept.aborted.as_slice()), (&[run(1), run(3)][..], &[run(4)][..]));
     assert_eq!(swept.deleted, [catalogue.list.deleted[1].clone()]);
-    assert_eq!(*vectors.num_sweeps.lock().expect("no panic"), 1, "once for the tenant");
+    assert_eq!(*vectors.num_sweeps.lock().expect("no panic"), 1, "the vectors of the tenant are swept once");
 }
 
 struct Letters(Mutex<Vec<DeadLetter>>);
@@ -248,8 +248,8 @@ async fn damaged_manifest_keeps_artifacts_of_its_repository() {
     assert_eq!(left, [kept]);
 }
 
-/// A sync that takes longer than the grace period has packs that no manifest names yet. A run has such a link
-/// state.
+/// During a sync or run, no manifest names its packs or its link state yet. They must stay even if they are
+/// older than the grace period.
 #[tokio::test]
 async fn running_sync_keeps_artifacts_of_its_repository() {
     let listed = Listed { at_work: [repository("long")].into(), ..Listed::default() };
@@ -318,7 +318,7 @@ async fn artifact_rewritten_during_the_sweep_stays() {
     assert_eq!(sweep.artifacts.blobs.get(&key).await.expect("it exists"), "...");
 }
 
-/// Objects that are written again after each listing.
+/// A blob store whose objects are written again after each listing.
 struct PutAgain {
     inner: MemoryBlobs,
     num_lists: Mutex<i64>,

@@ -13,12 +13,12 @@ use crate::threads::blocking;
 
 impl Sweep {
     /// Removes the cached vectors of contents that neither a live manifest nor a published pattern of the
-    /// tenant refers to. Returns the number of removed vectors. It reads the facts of all files; if some are
-    /// damaged or missing, the contents of their files are unknown, and all vectors stay.
+    /// tenant refers to. Returns the number of removed vectors. It reads the facts of all files. If some
+    /// facts are damaged, the contents of their files are unknown, and no vector is removed.
     pub async fn vectors(&self, tenant: &Tenant) -> Result<u64, StageError> {
         let contents = match self.contents(tenant).await {
             Err(error) if error.class == ErrorClass::Permanent => {
-                tracing::warn!(%tenant, "its vectors are kept: {}", error.chain());
+                tracing::warn!(%tenant, "the cached vectors of the tenant are not swept: {}", error.chain());
                 return Ok(0);
             }
             contents => contents?,
@@ -26,11 +26,11 @@ impl Sweep {
         Ok(self.cache.sweep(tenant, &|key| contents.contains(&key.content)).await?)
     }
 
-    /// The contents that the live manifests and the patterns of a tenant refer to.
+    /// Returns the contents that the live manifests and the patterns of a tenant refer to.
     async fn contents(&self, tenant: &Tenant) -> Result<FxHashSet<ContentHash>, StageError> {
         let (mut contents, mut read) = (FxHashSet::default(), FxHashSet::default());
-        // The facts of a large tenant take minutes to read. The second turn reads those that were written
-        // meanwhile.
+        // Reading the facts of a large tenant takes minutes. The second pass reads the facts that were
+        // written during the first pass.
         for _ in 0..2 {
             let manifests = self.sweeping.live_manifests(self.clock.now_ms(), self.grace_ms).await?;
             for (_, reference) in manifests.iter().filter(|(owner, live)| owner == tenant && is_manifest(live)) {
@@ -47,8 +47,8 @@ impl Sweep {
         Ok(contents)
     }
 
-    /// Returns false if some packs of the manifest have no facts: an unfinished run may not have parsed them
-    /// yet.
+    /// Adds the contents of a manifest. Returns false if some packs have no facts, because an unfinished run
+    /// may not have parsed them yet.
     async fn contents_of(
         &self,
         manifest: &ArtifactRef,

@@ -8,10 +8,10 @@ use rustc_hash::FxHashSet;
 use super::refusal::over_budget;
 use crate::repeated_contents::limit_on_copies;
 
-/// A blob that is unknown: the file was not read.
+/// The blob id of a file that was not read.
 const NO_BLOB: BlobId = BlobId([0; 20]);
 
-/// Checks the bytes that a sync is about to read: each content once.
+/// Checks the number of bytes that a sync will read. Each content is counted once.
 pub(super) fn check_reading(
     entries: &[ManifestEntry],
     to_read: &[usize],
@@ -23,8 +23,8 @@ pub(super) fn check_reading(
     check("bytes of files to read", num_bytes, ceilings.max_expanded_bytes, "ceilings.max_expanded_bytes")
 }
 
-/// Checks the expanded size of the snapshot: every indexed path has its own records, even if its content is a
-/// copy.
+/// Checks the expanded size of the snapshot. Every indexed path is counted, because it has its own records
+/// even if its content is a copy.
 pub(super) fn check_expansion(entries: &[ManifestEntry], ceilings: &Ceilings) -> Result<(), StageError> {
     let mut seen = FxHashSet::default();
     let (mut expanded, mut repeated, mut num_copies) = (0u64, 0u64, 0u64);
@@ -35,11 +35,12 @@ pub(super) fn check_expansion(entries: &[ManifestEntry], ceilings: &Ceilings) ->
             num_copies += 1;
         }
     }
-    // Each copy has at least one record. The stages after parse count them all.
+    // Each copy has at least one record, so more copies than this are too many. The stages after `parse`
+    // count all records of the copies.
     let most_copies = limit_on_copies(ceilings.max_repeated_records, expanded - repeated);
-    let what = "files whose content other paths have too";
+    let what = "files with the same content as other files";
     check(what, num_copies, most_copies, "ceilings.max_repeated_records")?;
-    let what = "bytes of files whose content other paths have too";
+    let what = "bytes of files with the same content as other files";
     check(what, repeated, ceilings.max_repeated_bytes, "ceilings.max_repeated_bytes")?;
     check("bytes of files to index", expanded, ceilings.max_expanded_bytes, "ceilings.max_expanded_bytes")
 }

@@ -1,19 +1,20 @@
-//! The changes between two manifests, and the plan that follows from them.
+//! The changes between two manifests, and the plan for these changes.
 
 use std::collections::BTreeMap;
 
 use cairn_domain::{ArtifactRef, ManifestEntry, Outcome, Reason, RepoPath};
 use cairn_wire::{ChangedPath, Manifest, Plan};
 
-/// Limits of one part of embed. The bytes are those of the paths' files: copies of a file have chunks of
-/// their own.
+/// Limits of one `embed` part. The bytes are the file sizes of all its paths. A copy of a file is counted
+/// too, because it has its own chunks.
 const PATHS_PER_PART: usize = 2_000;
 const BYTES_PER_PART: u64 = 16 * 1024 * 1024;
-/// Paths in one part of retire.
+/// Maximum number of paths in one `retire` part.
 const GONE_PER_PART: usize = 5_000;
 
-/// The paths whose records change, sorted. A doubtful entry counts as indexed before only in a rebuild.
-/// Otherwise it has no records, and the facts that this run writes for the same content replace its facts.
+/// Returns the paths whose records change, sorted. A doubtful entry of the previous manifest is treated as
+/// indexed only in a rebuild. Otherwise it has no records, and the facts that this run writes for the same
+/// content replace its facts.
 pub(crate) fn changed_paths(before: &Manifest, now: &Manifest, rebuild: bool) -> Vec<ChangedPath> {
     let mut changed = Vec::new();
     merge(&before.entries, &now.entries, |path, old, new| {
@@ -30,19 +31,20 @@ pub(crate) fn changed_paths(before: &Manifest, now: &Manifest, rebuild: bool) ->
     changed
 }
 
-/// Whether stores may contain records of an entry that is not indexed: the part that parses its pack was
-/// abandoned, but another delivery of the job may have written the facts.
+/// Whether stores may contain records of an entry that is not indexed. The part that parses the pack of the
+/// entry was abandoned, but another delivery of its job may have written the facts.
 pub(crate) fn is_doubtful(entry: &ManifestEntry) -> bool {
     entry.source.is_some() && matches!(entry.outcome, Outcome::Failed { reason: Reason::ParseCrash, .. })
 }
 
-/// All fields of an entry that are part of its records.
+/// Returns all fields of an entry on which its records depend.
 fn placed(entry: &ManifestEntry) -> impl PartialEq + '_ {
     let weights = (entry.low_weight, entry.navigation, entry.num_secrets);
     (entry.facts_key, &entry.language, weights, &entry.tags, &entry.module, entry.changed_at)
 }
 
-/// Whether the paths that are not indexed are unchanged too, and no failed file must be tried again.
+/// Whether two manifests have the same rules, paths, kinds and outcomes, and the same content for all indexed
+/// files.
 pub(crate) fn same_inventory(before: &Manifest, now: &Manifest) -> bool {
     let is_same = |(old, new): (&ManifestEntry, &ManifestEntry)| {
         let same_content = old.blob == new.blob || !new.outcome.is_indexed();
@@ -53,7 +55,8 @@ pub(crate) fn same_inventory(before: &Manifest, now: &Manifest) -> bool {
         && before.entries.iter().zip(&now.entries).all(is_same)
 }
 
-/// The work, with changed paths grouped by the pack of their text, so that a part opens few packs.
+/// Makes the plan. Changed paths are grouped by the pack that contains their text, so that a part opens only
+/// a few packs.
 pub(crate) fn plan(changed: &[ChangedPath], manifest: &Manifest, packs: Vec<ArtifactRef>) -> Plan {
     let mut by_pack: BTreeMap<&str, Vec<(ChangedPath, u64)>> = BTreeMap::new();
     let mut gone = Vec::new();
@@ -71,7 +74,7 @@ pub(crate) fn plan(changed: &[ChangedPath], manifest: &Manifest, packs: Vec<Arti
     Plan { packs, embed, retire, ..Plan::default() }
 }
 
-/// The paths of one pack, cut into parts of bounded size.
+/// Divides the paths of one pack into parts of limited size.
 fn embed_parts(paths: Vec<(ChangedPath, u64)>) -> Vec<Vec<ChangedPath>> {
     let mut parts = vec![Vec::new()];
     let mut num_bytes = 0;
@@ -89,7 +92,7 @@ fn embed_parts(paths: Vec<(ChangedPath, u64)>) -> Vec<Vec<ChangedPath>> {
     parts
 }
 
-/// Walks two sorted lists of entries together.
+/// Visits each path of two sorted lists of entries once, with the entries of both lists for this path.
 fn merge<'a>(
     before: &'a [ManifestEntry],
     now: &'a [ManifestEntry],

@@ -1,4 +1,4 @@
-//! One blob and the decisions about it at each of its paths.
+//! A blob, and the decisions about its content at each of its paths.
 
 use cairn_domain::{FactsKey, Outcome, Reason, SecretFinding, Slot, SourceText};
 use cairn_inventory::{TextClass, text_of};
@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 
 use super::reading::Reading;
 
-/// The first bytes of a text show its language, if the file's name does not.
+/// If the file name does not show the language, this number of bytes at the start of the text is used to
+/// detect it.
 const HEAD_BYTES: usize = 4096;
 
 /// The decision about the content of a path.
@@ -21,7 +22,8 @@ pub(crate) struct Content {
     pub low_weight: bool,
 }
 
-/// A blob that was read. It is decoded once, and redacted once if one of its paths needs that.
+/// A blob that was read. It is decoded only once. It is redacted at most once, if one of its paths requires
+/// it.
 pub(super) struct Blob {
     text: Result<String, Reason>,
     low_weight: FxHashMap<TextClass, Result<bool, Reason>>,
@@ -31,7 +33,7 @@ pub(super) struct Blob {
 
 /// The text as it is stored.
 struct Stored {
-    /// None if it is the text of the blob.
+    /// `None` if it is equal to the text of the blob.
     text: Option<String>,
     secrets: Vec<SecretFinding>,
     num_lines: u32,
@@ -71,7 +73,7 @@ impl Blob {
         }
     }
 
-    /// The record of an indexed content for a source pack.
+    /// Returns the record of an indexed content for a source pack.
     pub(super) fn source(&self, reading: &Reading, entry: &TreeEntry, content: &Content) -> SourceText {
         let stored = if reading.is_searched(&entry.path) { &self.redacted } else { &self.plain };
         let redacted = stored.as_ref().and_then(|stored| stored.text.clone());
@@ -104,7 +106,7 @@ fn head(text: &str) -> &[u8] {
     &text.as_bytes()[..text.floor_char_boundary(HEAD_BYTES)]
 }
 
-/// Lines as editors count them: a last line without its newline counts, an empty text has none.
+/// Counts lines like an editor. A last line without a newline is counted. An empty text has no lines.
 fn num_lines(text: &str) -> u32 {
     let newlines = text.bytes().filter(|byte| *byte == b'\n').count() as u32;
     newlines + u32::from(!text.is_empty() && !text.ends_with('\n'))

@@ -1,4 +1,5 @@
-//! Takes the inventory of a snapshot: a manifest entry for every path, and source packs of new contents.
+//! Takes the inventory of a snapshot: makes a manifest entry for every path, and source packs for new
+//! contents.
 
 use std::sync::Arc;
 
@@ -46,7 +47,7 @@ impl Inventory {
         blocking(move || finishing.finish(entries, packed)).await
     }
 
-    /// The entries, and the positions of those to read. Takes seconds for large trees.
+    /// Returns the entries, and the positions of the entries to read. This takes seconds for large trees.
     fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>), StageError> {
         let tree = &self.reading.tree;
         let modules = Modules::detect(&self.reading.settings.repository, tree.entries());
@@ -73,7 +74,8 @@ impl Inventory {
         Ok(Taken { manifest, packs })
     }
 
-    /// The entry, decided by path, kind and size. Here `Indexed` means that the content will decide.
+    /// Makes the entry of a path and decides by path, kind and size. In this step, `Indexed` means that the
+    /// content still has to be checked.
     fn decide_by_path(&self, entry: &TreeEntry, modules: &Modules) -> ManifestEntry {
         let decide = || self.reading.settings.rules.decide_path(&entry.path, entry.kind, entry.size_bytes);
         let skipped = if is_damage_of_git(entry) { None } else { decide() };
@@ -103,7 +105,8 @@ impl Inventory {
         }
     }
 
-    /// Redacts paths that contain a secret; their files are not indexed. Equal redacted paths are numbered.
+    /// Redacts paths that contain a secret. The files at these paths are not indexed. If several redacted
+    /// paths are equal, numbers are added to them.
     fn hide_names(&self, entries: &mut [ManifestEntry]) {
         let mut num_hidden: FxHashMap<String, u32> = FxHashMap::default();
         for entry in entries.iter_mut() {
@@ -125,7 +128,7 @@ impl Inventory {
         }
     }
 
-    /// The path without its secrets; None if it has none.
+    /// Returns the redacted path; `None` if the path contains no secret.
     fn shown(&self, path: &RepoPath) -> Option<String> {
         let redacted = self.reading.settings.redactor.redact(path.as_str());
         (!redacted.findings.is_empty()).then(|| redacted.text.into_owned())
@@ -148,7 +151,7 @@ impl Inventory {
         to_read
     }
 
-    /// Whether the old decision about a content still holds. Failed files are tried again.
+    /// Whether the previous decision about a content is still valid. Failed files are tried again.
     fn still_holds(&self, old: &ManifestEntry, entry: &ManifestEntry) -> bool {
         let decided_by_content = match old.outcome {
             Outcome::Indexed(_) => true,
@@ -164,8 +167,8 @@ impl Inventory {
         decided_by_content && old.blob == entry.blob && is_file(old.kind) && same_tools
     }
 
-    /// The facts of the previous generation by key, with the outcome of parsing: a renamed file is not parsed
-    /// again.
+    /// Returns the facts of the previous generation by key, with the outcome of parsing. So a renamed file is
+    /// not parsed again.
     fn known_facts(&self) -> FxHashMap<FactsKey, Known> {
         let known = self.previous.entries.iter().filter(|entry| entry.outcome.is_indexed());
         let known = known.filter_map(|entry| {
@@ -192,7 +195,8 @@ impl Inventory {
     }
 }
 
-/// A tree contains files of git only to report that they cannot be read.
+/// Whether the entry is an unreadable file of git. A tree contains files of git only to report that they
+/// cannot be read.
 fn is_damage_of_git(entry: &TreeEntry) -> bool {
     entry.unreadable.is_some() && entry.path.as_str().starts_with(".git/")
 }

@@ -1,8 +1,9 @@
 //! sync: writes a repository's snapshot into artifacts and begins the run that indexes it.
 //!
-//! A sync reads the tree, decides about every path, reads, redacts and packs the new blobs, and writes
-//! manifest and plan. Then one ledger transaction creates the run. A sync may be stopped anywhere before
-//! that: its artifacts are named by content, and are reused or swept.
+//! A sync reads the tree and decides about every path. It reads, redacts and packs the new blobs, and writes
+//! the manifest and the plan. Then one ledger transaction creates the run. A sync may be stopped at any point
+//! before this transaction: its artifacts are named by content, so another sync reuses them or the sweep
+//! removes them.
 
 mod budget;
 mod changes;
@@ -46,25 +47,25 @@ use crate::Toolchain;
 use crate::artifacts::{Artifacts, facts_key_of};
 use crate::threads::blocking;
 
-/// The number of times that a working tree is read again if it changes while it is read.
+/// Maximum number of times that a working tree is read if it changes during reading.
 const ATTEMPTS: usize = 5;
-/// The pause between two attempts to renew a lease while the ledger cannot be reached.
+/// The pause between two attempts to renew a lease while the ledger is unavailable.
 const HEARTBEAT_AGAIN: Duration = Duration::from_secs(1);
 
-/// The repository to sync, and how.
+/// The repository to sync, and the options of the sync.
 #[derive(Clone, Debug)]
 pub struct SyncRequest {
     pub repository: RepositoryRecord,
     /// `SnapshotTree::cache` of the last sync.
     pub cache: SourceCache,
-    /// Writes every record again.
+    /// Whether every record is written again.
     pub rebuild: bool,
     pub lane: Lane,
 }
 
 /// The outcome of a sync.
 pub enum Synced {
-    /// This state of the source is published already.
+    /// The present state of the source is already published.
     Unchanged {
         published: Box<PublishedGeneration>,
         cache: SourceCache,
@@ -76,7 +77,7 @@ pub enum Synced {
     },
 }
 
-/// The first stage. It takes no jobs of a run, because it begins the run.
+/// The sync stage. It does not work on parts of a run, because it begins the run.
 pub struct Sync {
     pub artifacts: Arc<Artifacts>,
     pub catalogue: Arc<dyn Catalogue>,
@@ -85,10 +86,10 @@ pub struct Sync {
     pub clock: Arc<dyn Clock>,
     pub operator: Arc<Operator>,
     pub tools: Toolchain,
-    /// Threads that read, redact and compress.
+    /// Number of threads that read, redact and compress.
     pub num_threads: usize,
-    /// The time for which the lease of a dead process excludes others. A lease is renewed four times within
-    /// it.
+    /// The duration of a lease. If a process dies, no other process can sync its repository until the lease
+    /// expires. A live process renews its lease four times within this duration.
     pub lease_ms: i64,
     /// Maximum number of parts of a run in flight.
     pub window: u32,
@@ -99,7 +100,8 @@ impl Sync {
         self.run_if(request, async { Ok(true) }).await
     }
 
-    /// The same for a source that `check_source` has opened. It is taken when the sync reads it.
+    /// Like `run`, for a source that `check_source` has opened. The sync takes the source out of `opened`
+    /// when it reads the source.
     pub async fn run_opened(
         &self,
         request: SyncRequest,
@@ -108,8 +110,8 @@ impl Sync {
         self.run_leased(request, opened, async { Ok(true) }).await
     }
 
-    /// The same for a request that may be cancelled. `is_wanted` is evaluated under the lease: it sees an
-    /// earlier cancellation, and a later one ends the lease.
+    /// Like `run`, for a request that may be cancelled. `is_wanted` is evaluated after the lease is taken. It
+    /// detects an earlier cancellation, and a later cancellation ends the lease.
     pub async fn run_if(
         &self,
         request: SyncRequest,
@@ -144,13 +146,13 @@ impl Sync {
         };
         if let Err(error) = self.ledger.renew(lease, self.clock.now_ms(), 0, SyncProgress::default()).await {
             let error = StageError::from(error).chain();
-            tracing::warn!(repository = %lease.repository, error, "the lease is not given back and ends by itself");
+            tracing::warn!(repository = %lease.repository, error, "the lease could not be ended and will expire");
         }
         synced
     }
 
     /// Renews the lease and records the progress of the sync. Returns only if the lease is lost: another
-    /// holder has it, or it expired while the ledger could not be reached.
+    /// holder has it, or it expired while the ledger was unavailable.
     async fn heartbeat(&self, lease: Lease, asked_at: Instant, meter: &SyncMeter) -> StageError {
         let lasts = Duration::from_millis(self.lease_ms as u64);
         let (mut held_until, mut pause) = (asked_at + lasts, lasts / 4);
@@ -216,9 +218,9 @@ impl Sync {
         self.tools.inputs_digest(&self.operator, &request.repository.settings)
     }
 
-    /// Whether the published snapshot has the source's head and all other inputs are unchanged, and no failed
-    /// file must be tried again. Then the source need not be opened, which for a remote may mean a full
-    /// fetch.
+    /// Whether the sync can skip opening the source, which for a remote may need a full fetch. This is so if
+    /// the published snapshot has the source's head, all other inputs are unchanged, and no failed file must
+    /// be tried again.
     async fn is_where_it_was(
         &self,
         request: &SyncRequest,
@@ -237,7 +239,7 @@ impl Sync {
         Ok(head.is_some_and(|head| head.to_string() == published.revision))
     }
 
-    /// Opens the source and takes the inventory. Packs are written as they fill up.
+    /// Opens the source and takes the inventory. Packs are written during the inventory.
     async fn read(
         &self,
         request: &SyncRequest,
@@ -258,7 +260,7 @@ impl Sync {
                 meter: Arc::clone(meter),
             },
             inputs_digest: self.inputs_digest(request),
-            // A rebuild reads everything again: a pack of an earlier run may be lost.
+            // A rebuild reads all files again, because a pack of an earlier run may be lost.
             previous: if request.rebuild { Arc::default() } else { Arc::clone(previous) },
             ceilings: self.operator.ceilings.clone(),
         };
@@ -317,9 +319,9 @@ impl Sync {
         Ok(Synced::Begun { run, plan, cache })
     }
 
-    /// Whether stores may contain records of files that are listed as failed: the part that parses their pack
-    /// was abandoned, but its facts exist. It is unknown which of them were staged, so the whole repository
-    /// is indexed again.
+    /// Whether stores may contain records of files that are recorded as failed: the part that parses their
+    /// pack was abandoned, but its facts exist. It is unknown which records were staged, so the whole
+    /// repository is indexed again.
     async fn holds_doubtful(&self, previous: &Manifest) -> Result<bool, StageError> {
         let slots =
             previous.entries.iter().filter(|entry| is_doubtful(entry)).filter_map(|entry| entry.source.as_ref());
@@ -332,7 +334,7 @@ impl Sync {
         Ok(false)
     }
 
-    /// Records the refusal as a failed run. The published generation stays.
+    /// Records the refusal as a failed run. The published generation stays published.
     async fn refuse(
         &self,
         lease: Lease,

@@ -1,5 +1,5 @@
-//! The module of a path: the nearest directory above it that the settings describe or that contains a
-//! package's manifest.
+//! Finds the module of a path: the nearest directory above the path that the settings describe or that
+//! contains a package manifest.
 
 use cairn_config::RepositorySettings;
 use cairn_domain::RepoPath;
@@ -39,7 +39,8 @@ impl Modules {
         Self { directories }
     }
 
-    /// The directory of the module that contains the path; empty for the root module.
+    /// Returns the directory of the module that contains the path. It is empty for the root directory. `None`
+    /// if no module contains the path.
     pub(crate) fn of(&self, path: &RepoPath) -> Option<String> {
         let mut directory = path.directory();
         loop {

@@ -1,5 +1,5 @@
-//! Opens the source of a sync. A caller may do it before the sync, to refuse invalid settings before it
-//! registers or changes anything.
+//! Opens the source of a sync. A caller may open the source before the sync, so that it can refuse invalid
+//! settings before it registers or changes anything.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,8 +19,8 @@ use crate::threads::blocking;
 pub type OpenedSource = Result<Arc<dyn SnapshotTree>, StageError>;
 
 impl Sync {
-    /// Opens the source and checks its settings. Invalid settings are the error: the caller changes nothing.
-    /// Every other error is part of the result, and the sync reports it.
+    /// Opens the source and checks its settings. Returns an error only for invalid settings, so that the
+    /// caller changes nothing. Every other error is part of the result, and the sync reports it.
     pub async fn check_source(&self, request: &SyncRequest) -> Result<OpenedSource, StageError> {
         let meter = Arc::new(SyncMeter::default());
         let opening = async {
@@ -61,7 +61,7 @@ impl Sync {
         blocking(move || settings::read(tree.as_ref(), &operator, &request_settings)).await
     }
 
-    /// Ends a listing at the operator's limit on paths.
+    /// Returns a limit that ends a listing when it exceeds the operator's maximum number of paths.
     fn listing_limit(&self) -> ListingLimit {
         let limit = self.operator.sources.max_entries;
         ListingLimit::new(move |listed| {

@@ -1,8 +1,8 @@
 //! Reads new contents, redacts them and packs them.
 //!
-//! A blob is read, decoded and redacted once, even if many paths have it. The work is cut into batches by
-//! position, so that the same tree gives the same packs. Threads take batches in turn. Finished packs are
-//! written meanwhile, and at most a few packs wait.
+//! A blob is read, decoded and redacted once, even if many paths have it. The paths are divided into batches
+//! by position, so that the same tree gives the same packs. Each thread takes the next batch when it is free.
+//! Finished packs are written at the same time, so only a few finished packs are in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,21 +19,21 @@ use super::reading::Reading;
 use super::refusal::of_source;
 use crate::artifacts::Artifacts;
 
-/// Bytes of content in one batch. A pack has the new contents of a batch.
+/// Maximum number of bytes of content in one batch. A pack contains the new contents of one batch.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
-/// The smallest limit: small snapshots have smaller batches, so that every thread has work.
+/// The smallest limit of a batch. Small snapshots have smaller batches, so that every thread has work.
 const MIN_BATCH_BYTES: u64 = 256 * 1024;
-/// The maximum number of paths of one blob from which reading is tried. On a disk, one copy can be unreadable
-/// and another readable.
+/// The maximum number of paths of one blob from which the worker tries to read it. On a disk, one copy may be
+/// unreadable while another one is readable.
 const MAX_READS: usize = 3;
 
 pub(crate) struct Packed {
-    /// By position in the manifest.
+    /// The decided contents, each with its position in the manifest.
     pub contents: Vec<(usize, Content)>,
     pub packs: Vec<ArtifactRef>,
 }
 
-/// Facts of the previous generation, which need no pack.
+/// Facts of the previous generation. Their contents need no new pack.
 #[derive(Clone)]
 pub(crate) struct Known {
     pub slot: Slot,
@@ -46,10 +46,11 @@ pub(crate) struct Contents<'a> {
     pub known: Arc<FxHashMap<FactsKey, Known>>,
 }
 
-/// Positions of paths with the same blob, in order.
+/// Positions of the paths with the same blob, in order.
 type Group = Vec<usize>;
 
-/// The contents of a batch and its pack. The number is the slot in the pack for a new content.
+/// The contents of a batch, and its pack. Each content has its position, and a new content has its slot in
+/// the pack.
 struct Batch {
     number: usize,
     contents: Vec<(usize, Content, Option<u32>)>,
@@ -116,8 +117,8 @@ impl Packed {
     }
 }
 
-/// Groups the positions by blob, in the order of each blob's first path. A file without an id is a group of
-/// its own.
+/// Groups the positions by blob, in the order of each blob's first path. Each file without a blob id is a
+/// separate group.
 fn groups(positions: &[usize], entries: &[TreeEntry]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::with_capacity(positions.len());
     let mut by_blob: FxHashMap<BlobId, usize> = FxHashMap::default();
@@ -133,7 +134,7 @@ fn groups(positions: &[usize], entries: &[TreeEntry]) -> Vec<Group> {
     groups
 }
 
-/// Groups in order, cut where the contents reach the limit of a batch.
+/// Divides the groups into batches. A batch ends when its contents reach the limit.
 fn cut(groups: Vec<Group>, entries: &[TreeEntry], num_threads: usize) -> Vec<Vec<Group>> {
     let size_of = |group: &Group| group.first().map_or(0, |position| entries[*position].size_bytes);
     let total: u64 = groups.iter().map(size_of).sum();
@@ -163,7 +164,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Takes batches until none is left, or the receiver is closed.
+    /// Takes batches until none is left, a batch fails, or the receiver is closed.
     fn run(&self, sender: &mpsc::Sender<Result<Batch, StageError>>) {
         let mut reader = match self.reading.tree.reader() {
             Ok(reader) => reader,

@@ -1,4 +1,5 @@
-//! The inputs of a decision about the content of a file: settings and versions.
+//! The inputs for reading files and deciding about their contents: the tree, its settings, and the versions
+//! of the tools.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use cairn_ports::{SnapshotTree, SyncMeter};
 use super::settings::Effective;
 use crate::Toolchain;
 
-/// A snapshot to read and its settings.
+/// A snapshot to read, with its settings.
 #[derive(Clone)]
 pub(crate) struct Reading {
     pub tools: Toolchain,
@@ -18,7 +19,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Identity of the facts of an entry's content in a language.
+    /// Returns the identity of the facts of a content at a path in a language.
     pub(crate) fn facts_key(&self, path: &RepoPath, blob: BlobId, language: &str) -> FactsKey {
         let ignore = if self.is_searched(path) {
             self.settings.ignore_digest

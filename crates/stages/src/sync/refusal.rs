@@ -1,4 +1,5 @@
-//! Errors that end a sync with a failed run: the caller or the operator must change something first.
+//! Errors that end a sync with a failed run, because the caller or the operator must change something before
+//! another sync.
 
 use cairn_pipeline::StageError;
 use cairn_ports::{ErrorKind, FailureCode, SourceError};
@@ -12,7 +13,8 @@ pub(super) fn invalid(error: impl std::fmt::Display) -> StageError {
     StageError::permanent(FailureCode::InvalidSettings, error.to_string())
 }
 
-/// `what` is the plural noun of the figure, for example `chunks`; `setting` is the operator's.
+/// The error for a number (`figure`) over its limit. `what` names the counted things, for example `chunks`.
+/// `setting` is the name of the operator's setting for the limit.
 pub(crate) fn over_budget(what: &str, figure: u64, limit: u64, setting: &str) -> StageError {
     let advice = "exclude files in `.cairn.yaml`, or let the operator raise the limit";
     StageError::permanent(
@@ -21,13 +23,14 @@ pub(crate) fn over_budget(what: &str, figure: u64, limit: u64, setting: &str) ->
     )
 }
 
-/// An error of this repository's source. Syncs of other repositories do not wait for a host that is down or
-/// throttles.
+/// Converts an error of a repository's source. If the host is down or throttles requests, only the sync of
+/// this repository is postponed, and other syncs do not wait.
 pub(crate) fn of_source(error: SourceError) -> StageError {
     StageError::from(error).of_its_own()
 }
 
-/// The same for opening a source: a tree or a clone that exceeds a limit is over budget.
+/// Converts an error of opening a source. It is like `of_source`, but a tree or a clone that exceeds a limit
+/// becomes `over_budget`.
 pub(super) fn of_opening(error: SourceError) -> StageError {
     if error.kind != ErrorKind::TooLarge {
         return of_source(error);

@@ -1,4 +1,4 @@
-//! The part of a run's result that the inventory knows.
+//! The part of a run's result that comes from the inventory.
 
 use cairn_domain::Outcome;
 use cairn_ports::RepositoryRecord;
@@ -6,7 +6,7 @@ use cairn_wire::{FileError, Manifest, RunResult};
 
 use super::settings::Effective;
 
-/// Errors that a result lists; all are counted.
+/// Maximum number of errors that a result lists. All errors are counted.
 pub(crate) const ERRORS_LISTED: usize = 100;
 
 pub(super) fn of_snapshot(
@@ -15,7 +15,7 @@ pub(super) fn of_snapshot(
     manifest: &Manifest,
     settings: &Effective,
 ) -> RunResult {
-    // A file that cannot be read is an error of the inventory already.
+    // The inventory already contains an error for a file that cannot be read.
     let has_failed = |error: &&FileError| {
         manifest.find(&error.file).is_some_and(|entry| matches!(entry.outcome, Outcome::Failed { .. }))
     };
@@ -34,7 +34,8 @@ pub(super) fn of_snapshot(
     }
 }
 
-/// The part of a result that comes from the inventory: files by outcome, errors, secrets.
+/// Makes the part of a result that comes from the inventory: the number of files by outcome, the errors, and
+/// the number of secrets.
 pub(crate) fn inventory_result(
     manifest: &Manifest,
     settings_errors: Vec<FileError>,

@@ -1,5 +1,5 @@
 //! The settings of a snapshot: its `.cairn.yaml` and `.cairnignore` files, combined with the caller's and the
-//! operator's settings. Everything is compiled, and every fault is found, before any other file is read.
+//! operator's settings. All settings are compiled and checked before any other file is read.
 
 use cairn_config::{Ceilings, Operator, RepositorySettings, SETTINGS_FILE, TagRules};
 use cairn_domain::{Digest, Digester, RepoPath};
@@ -23,13 +23,13 @@ pub(crate) struct Effective {
     pub tags: TagRules,
     pub navigation: Patterns,
     pub redactor: Redactor,
-    /// Digest of `secrets.ignore`: an input of facts keys.
+    /// Digest of `secrets.ignore`. Facts keys depend on it.
     pub ignore_digest: Digest,
-    /// Files that are not searched for secrets.
+    /// Patterns for files that are not searched for secrets.
     pub unsearched: Patterns,
     /// Digest of all settings above.
     pub digest: Digest,
-    /// Settings files that cannot be read or used. They have no effect.
+    /// Errors of settings files that cannot be read or used. Such files have no effect.
     pub errors: Vec<FileError>,
 }
 
@@ -83,7 +83,8 @@ pub(crate) fn read(
     })
 }
 
-/// Compiles `secrets.ignore` within its ceilings. The number of patterns is checked before one is compiled.
+/// Compiles `secrets.ignore` within its ceilings. The number of patterns is checked before any pattern is
+/// compiled.
 fn secrets_ignore(lines: &[String], ceilings: &Ceilings) -> Result<SecretsIgnore, StageError> {
     let (what, num_patterns) = ("patterns in `secrets.ignore`", lines.len() as u64);
     check(what, num_patterns, ceilings.max_secret_patterns, "ceilings.max_secret_patterns")?;
@@ -105,8 +106,8 @@ pub fn check_request(operator: &Operator, request: &RequestSettings) -> Result<(
 }
 
 /// Removes secrets from comments and descriptions of the settings, because they become part of artifacts and
-/// answers. The patterns of `secrets.ignore` stay as written. If a secret cannot be removed, the settings are
-/// invalid.
+/// answers. The patterns of `secrets.ignore` are not changed. If the settings cannot be parsed after the
+/// redaction, they are invalid.
 fn redacted(
     text: String,
     as_written: RepositorySettings,
@@ -116,7 +117,7 @@ fn redacted(
     let Some(first) = redacted.findings.first() else { return Ok((text, as_written)) };
     let message = || {
         format!(
-            "`{SETTINGS_FILE}` line {} contains text that looks like a secret ({}); remove it, or silence it in `secrets.ignore`",
+            "`{SETTINGS_FILE}` line {} contains text that looks like a secret ({}); remove it, or add a pattern for it to `secrets.ignore`",
             first.line, first.rule
         )
     };
@@ -125,8 +126,8 @@ fn redacted(
     Ok((redacted.text.into_owned(), repository))
 }
 
-/// The rules for reading a tree on disk, from the bytes of its settings files. The run applies the same rules
-/// again.
+/// Makes the rules for reading a tree on disk from the bytes of its settings files. The sync applies the same
+/// rules again.
 pub fn path_rules(
     files: Vec<(RepoPath, Vec<u8>)>,
     operator: &Operator,
@@ -163,14 +164,14 @@ fn rule_settings(
         exclude: [&repository.exclude[..], &request.exclude].concat(),
         include_override: [&repository.include_override[..], &request.include_override].concat(),
         ignore_files,
-        // Attribute files decide about contents, not about paths.
+        // Attribute files are needed only for decisions about contents, not for decisions about paths.
         attribute_files: Vec::new(),
         max_file_size: request.max_file_size.or(repository.max_file_size).or(operator.max_file_size),
         generated: operator.generated,
     }
 }
 
-/// A repository may add names; only the operator may remove names.
+/// Combines the names of sensitive files. A repository may add names, but only the operator may remove names.
 fn sensitive_names(repository: &RepositorySettings, operator: &Operator) -> Result<SensitiveNames, StageError> {
     let added = [&operator.sensitive_add[..], &repository.sensitive].concat();
     SensitiveNames::new(&added, &operator.sensitive_allow).map_err(invalid)

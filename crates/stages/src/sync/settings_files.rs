@@ -1,8 +1,9 @@
-//! Reads the settings files of a snapshot: `.cairn.yaml` of the root, and every `.cairnignore` and
+//! Reads the settings files of a snapshot: `.cairn.yaml` in the root, and every `.cairnignore` and
 //! `.gitattributes`.
 //!
-//! A file that cannot be read or used is reported and has no effect; the sync goes on. The one exception is
-//! the content of the root's `.cairn.yaml`: without it, files would be indexed that the owners exclude.
+//! A file that cannot be read or used is reported and has no effect, and the sync continues. The only
+//! exception is an invalid `.cairn.yaml` in the root, which stops the sync. Without its rules, files would be
+//! indexed that the owners exclude.
 
 use cairn_config::{Ceilings, SETTINGS_FILE};
 use cairn_domain::{EntryKind, RepoPath};
@@ -20,7 +21,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 #[derive(Default)]
 pub(super) struct SettingsFiles {
-    /// Text of the root's `.cairn.yaml`; empty if it has none.
+    /// Text of `.cairn.yaml` in the root. It is empty if the file does not exist.
     pub yaml: String,
     pub ignore_files: Vec<RuleFile>,
     pub attribute_files: Vec<RuleFile>,
@@ -69,7 +70,7 @@ impl SettingsFiles {
         }
         let bytes = match reader.read(entry) {
             Ok(bytes) => bytes,
-            // The tree changed. It is listed and read again.
+            // The tree has changed. The caller lists and reads it again.
             Err(error) if error.kind == ErrorKind::Conflict => return Err(of_source(error)),
             Err(error) => {
                 self.report(&entry.path, format!("cannot be read: {}", of_source(error).chain()));
@@ -100,8 +101,8 @@ impl SettingsFiles {
         self.errors.push(FileError { file: path.to_string(), message });
     }
 
-    /// Reports a directory with the name of a settings file, once. `path` is the next path of the sorted
-    /// tree.
+    /// Reports a directory that has the name of a settings file. Each directory is reported once. `path` is
+    /// the next path of the sorted tree.
     fn report_directory(&mut self, path: &RepoPath) {
         let mut directories = path.as_str().match_indices('/').map(|(slash, _)| &path.as_str()[..slash]);
         let Some(directory) = directories.find(|directory| kind_of(directory).is_some()) else { return };
@@ -112,7 +113,8 @@ impl SettingsFiles {
     }
 }
 
-/// Checks the number and the bytes of `.cairnignore` and `.gitattributes` files before one is read.
+/// Checks the number and the total size of `.cairnignore` and `.gitattributes` files before any of them is
+/// read.
 fn check_rule_files(tree: &dyn SnapshotTree, ceilings: &Ceilings) -> Result<(), StageError> {
     let is_rule_file = |entry: &&TreeEntry| {
         let kind = kind_of(entry.path.as_str());
@@ -129,7 +131,7 @@ fn check_rule_files(tree: &dyn SnapshotTree, ceilings: &Ceilings) -> Result<(), 
     check(what, num_bytes, ceilings.max_rule_file_bytes, "ceilings.max_rule_file_bytes")
 }
 
-/// The reason why the entry cannot be read, if any.
+/// Returns the reason why the entry cannot be read; `None` if it can be read.
 fn closed(entry: &TreeEntry) -> Option<String> {
     match entry.kind {
         EntryKind::Symlink => Some("is a symbolic link; settings are not read through links".to_owned()),
@@ -149,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    /// Files by path, each with its bytes or with the error of reading it.
+    /// A tree of files. Each file has its bytes, or the error of reading it.
     #[derive(Clone, Default)]
     struct Tree {
         entries: Vec<TreeEntry>,

@@ -1,4 +1,4 @@
-//! Tests of sync with a source that counts how often its head is read and how often it is opened.
+//! Tests of sync, with a source that counts how often its head is read and how often it is opened.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -45,7 +45,7 @@ impl Remote {
         BlobId([self.commit.load(Ordering::SeqCst) as u8; 20])
     }
 
-    /// The numbers of heads and openings since the last call.
+    /// Returns how often the head was read and the source was opened since the last call.
     fn counts(&self) -> (u64, u64) {
         (self.num_heads.swap(0, Ordering::SeqCst), self.num_opens.swap(0, Ordering::SeqCst))
     }
@@ -160,7 +160,7 @@ impl World {
         }
     }
 
-    /// Syncs, and publishes the run.
+    /// Syncs the repository, and publishes the run.
     async fn publish(&self, rebuild: bool, state: RunState) {
         let run = self.synced(rebuild).await.expect("a run");
         loop {
@@ -210,7 +210,7 @@ async fn first_sync_does_not_read_the_head() {
     assert_eq!(world.remote.counts(), (0, 1));
 }
 
-/// Each of these changes is a reason to read the same commit again.
+/// After each of these changes, a sync opens the source again even if the commit is the same.
 #[tokio::test]
 async fn changed_inputs_open_an_unchanged_head() {
     type Change = fn(&mut World);
@@ -224,13 +224,14 @@ async fn changed_inputs_open_an_unchanged_head() {
     let operator: Change = |world| {
         world.sync.operator = Arc::new(Operator { max_file_size: Some(1), ..Operator::default() });
     };
-    check(operator, "the operator's limit").await;
+    check(operator, "the operator changes a limit").await;
     let sensitive: Change = |world| {
         world.sync.operator = Arc::new(Operator { sensitive_add: vec!["*.py".to_owned()], ..Operator::default() });
     };
-    check(sensitive, "a name that the operator calls sensitive").await;
-    check(|world| world.record.settings = "{\"exclude\":[\"*.py\"]}".to_owned(), "what the caller asked for").await;
-    check(|world| world.sync.tools.model.dimensions = 8, "another model").await;
+    check(sensitive, "the operator adds a sensitive name").await;
+    check(|world| world.record.settings = "{\"exclude\":[\"*.py\"]}".to_owned(), "the caller changes the settings")
+        .await;
+    check(|world| world.sync.tools.model.dimensions = 8, "the embedding model changes").await;
     let mut world = World::new().await;
     world.publish(false, RunState::Partial).await;
     world.synced(false).await;
@@ -246,7 +247,7 @@ async fn changed_inputs_open_an_unchanged_head() {
     assert_eq!(world.remote.counts(), (0, 1), "a rebuild");
 }
 
-/// Patterns that a call changed take effect at an unchanged commit.
+/// A sync begins a run if a call has changed the patterns, even if the commit is the same.
 #[tokio::test]
 async fn changed_patterns_begin_a_run() {
     let mut world = World::new().await;
@@ -268,7 +269,8 @@ async fn unreachable_host_affects_only_its_repository() {
     assert_eq!((error.code, error.class), (FailureCode::Unavailable, ErrorClass::Transient));
 }
 
-/// Facts exist although their part failed: it is unknown which of them were staged.
+/// If facts exist although their part failed, it is unknown which records were staged. So the next sync
+/// begins a rebuild.
 #[tokio::test]
 async fn facts_of_a_failed_part_cause_a_rebuild() {
     let world = World::new().await;
@@ -286,7 +288,7 @@ async fn facts_of_a_failed_part_cause_a_rebuild() {
     assert!(world.sync.holds_doubtful(&manifest).await.expect("read"));
 }
 
-/// A ledger with these outcomes of renewals, and errors after the last one.
+/// A ledger whose renewals have these outcomes, one after the other. All later renewals fail.
 struct Renewals(Mutex<VecDeque<Option<ErrorKind>>>);
 
 #[async_trait]
@@ -329,7 +331,8 @@ async fn heartbeat_ends_when_the_lease_does() {
         let error = world.sync.heartbeat(lease, began, &SyncMeter::default()).await;
         assert_eq!((error.code, began.elapsed()), (code, Duration::from_secs(seconds)), "{renewals:?}");
     };
-    // Renewed every 15 s, tried again every second, until 60 s after the last renewal.
+    // The lease is renewed every 15 s. A failed renewal is tried again every second, until 60 s after the
+    // last successful renewal.
     check(&[Some(ErrorKind::Conflict)], FailureCode::Conflict, 15).await;
     check(&[], FailureCode::Unavailable, 60).await;
     check(&[away, away, None, Some(ErrorKind::NotFound)], FailureCode::NotFound, 15 + 2 + 15).await;
@@ -377,12 +380,13 @@ async fn failed_file_is_retried_at_the_same_commit() {
     let world = World::new().await;
     *world.remote.is_unreadable() = true;
     world.publish(false, RunState::Published).await;
-    assert_eq!(world.synced(false).await, None, "it cannot be read now either");
+    assert_eq!(world.synced(false).await, None, "the file is still unreadable");
     *world.remote.is_unreadable() = false;
-    assert!(world.synced(false).await.is_some(), "what failed is not tried again");
+    assert!(world.synced(false).await.is_some(), "the failed file is not tried again");
 }
 
-/// The lease expired while the source was read, and another sync began and ended meanwhile.
+/// While the source is read, the lease expires, and another sync begins and ends. Then the first sync must
+/// not begin a run.
 #[tokio::test]
 async fn sync_without_its_lease_begins_no_run() {
     let world = World::new().await;
@@ -397,11 +401,11 @@ async fn sync_without_its_lease_begins_no_run() {
     *world.remote.meanwhile.lock().expect("no panic") = Some(meanwhile);
     let synced = world.sync.run(world.request(false)).await;
     let code = synced.err().map(|error| error.code);
-    assert_eq!(code, Some(FailureCode::Conflict), "it began a run of what it had read under a lease that it lost");
+    assert_eq!(code, Some(FailureCode::Conflict), "the sync began a run although it had lost its lease");
     assert!(world.runs.unfinished().await.expect("runs").is_empty());
 }
 
-/// A user cancels the request while the source is read.
+/// A sync begins no run if a user cancels its request while the source is read.
 #[tokio::test]
 async fn cancelled_sync_begins_no_run() {
     let world = World::new().await;
@@ -420,16 +424,17 @@ async fn cancelled_sync_begins_no_run() {
     let worker = SyncWorker { sync, catalogue, requests, runs: ledger, clock };
     let job = SyncJob { tenant: record.tenant.clone(), repository: record.id, request };
     assert_eq!(worker.sync(&job).await.expect("no failure"), None);
-    assert!(runs.unfinished().await.expect("runs").is_empty(), "it began a cancelled run");
-    // Before the lease is taken, and after the request was read.
+    assert!(runs.unfinished().await.expect("runs").is_empty(), "a cancelled sync began a run");
+    // The request is cancelled after it was read and before the lease is taken.
     let asked = SyncRequest { repository: record, cache: SourceCache::default(), rebuild: false, lane: Lane::Bulk };
     let error = worker.sync.run_if(asked, async { Ok(false) }).await.err().expect("it is not wanted");
     assert_eq!(error.class, ErrorClass::Cancelled);
     assert!(runs.unfinished().await.expect("runs").is_empty());
-    assert!(runs.lease(job.repository, 3, 1).await.is_ok(), "the lease is kept");
+    assert!(runs.lease(job.repository, 3, 1).await.is_ok(), "the cancelled sync has not ended its lease");
 }
 
-/// Each failure of a user's request is new. A repeated failure of scheduled requests is not.
+/// Each failure of a user's request is a new failure. A repeated failure of scheduled requests is not a new
+/// one.
 #[tokio::test]
 async fn repeated_scheduled_failure_is_not_new() {
     let World { runs, sync, record, .. } = World::new().await;
@@ -446,10 +451,10 @@ async fn repeated_scheduled_failure_is_not_new() {
     let asked = async || runs.ask(record.id, Lane::Bulk, false, 1).await.expect("asked");
     assert!(fails(due().await, FailureCode::NotFound).await);
     assert!(!fails(due().await, FailureCode::NotFound).await);
-    assert!(fails(asked().await, FailureCode::NotFound).await, "a person asked");
-    assert!(fails(due().await, FailureCode::Forbidden).await, "another failure");
+    assert!(fails(asked().await, FailureCode::NotFound).await, "a person made the request");
+    assert!(fails(due().await, FailureCode::Forbidden).await, "the code is different");
     runs.answer(record.id, due().await, None, 2).await.expect("answered");
-    assert!(fails(due().await, FailureCode::Forbidden).await, "it was well in between");
+    assert!(fails(due().await, FailureCode::Forbidden).await, "a sync succeeded in between");
 }
 
 /// Every failed attempt is recorded with its code and the time of the next one.
@@ -470,7 +475,7 @@ async fn lost_transaction_is_recorded_as_postponed() {
     assert_eq!(failure.as_deref(), Some("transaction_conflict"));
 }
 
-/// A process that dies before it can record that a run failed.
+/// A ledger that simulates a process that dies before it records that a run failed.
 struct DiesBeforeAbort(Arc<Metastore>);
 
 #[async_trait]
@@ -507,7 +512,8 @@ impl Ledger for DiesBeforeAbort {
     }
 }
 
-/// The run of a refused snapshot fails with the cause, also if its process dies before it records the cause.
+/// The run of a refused snapshot fails with the cause of the refusal, even if its process dies before it
+/// records the cause.
 #[tokio::test]
 async fn refusal_survives_the_death_of_its_process() {
     type Change = fn(&mut World);

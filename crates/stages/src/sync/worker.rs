@@ -1,4 +1,5 @@
-//! Syncs as jobs: reads the request of a repository, syncs, and records the outcome.
+//! The worker for sync jobs. It reads the request of a repository, syncs the repository, and records the
+//! outcome.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +13,8 @@ use cairn_wire::SyncJob;
 use super::refusal::is_refusal;
 use super::{Sync, SyncRequest, Synced};
 
-/// May be run twice and stopped anywhere: a request that was answered is not found again, and a sync whose
-/// run has begun finds the run.
+/// A sync job may be run twice and may be stopped at any point. If the request is already answered, the
+/// second sync does nothing. If the first sync has begun a run, the second one finds this run.
 pub struct SyncWorker {
     pub sync: Sync,
     pub catalogue: Arc<dyn Catalogue>,
@@ -34,15 +35,16 @@ impl Syncer for SyncWorker {
             Ok(Synced::Unchanged { .. }) => None,
             Ok(Synced::Begun { run, .. }) => Some(run),
             Err(error) if is_refusal(&error) => {
-                // The failed run is recorded; another attempt without a change would give the same error.
+                // The failed run is already recorded. Another attempt without a change would give the same
+                // error.
                 self.answer(job, Some((error.code.to_string(), error.chain()))).await?;
                 return Ok(None);
             }
-            // A request is dispatched only while no run is unfinished. So this run was begun for it, by a
-            // process that died before it could record the outcome.
+            // A request is dispatched only if the repository has no unfinished run. So this run was begun for
+            // the request, by a process that died before it could record the outcome.
             Err(error) if error.code == FailureCode::Conflict => match self.unfinished(job).await? {
                 Some(run) => Some(run),
-                // The request was cancelled and the lease removed.
+                // The request was cancelled, and the sync lost its lease.
                 None if !self.is_awaited(job).await? => return Ok(None),
                 None => return Err(StageError::busy(error.chain())),
             },
@@ -79,7 +81,7 @@ impl Syncer for SyncWorker {
 }
 
 impl SyncWorker {
-    /// Whether the last sync of the repository has this code.
+    /// Whether the last sync of the repository failed with this code.
     async fn has_failed_so(&self, job: &SyncJob, code: FailureCode) -> Result<bool, StageError> {
         let scope = Scope::only(job.tenant.clone(), [job.repository]);
         let last = self.catalogue.repositories(&scope).await?.pop().and_then(|repository| repository.last_sync);

@@ -73,7 +73,7 @@ async fn num_runs(bench: &Bench, repository: RepositoryId) -> Result<usize> {
 async fn is_refused(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let log = bench.ground.cluster.log(ZOMBIE);
-    while !fs::read_to_string(&log).context("a log")?.contains("the lease is not given back") {
+    while !fs::read_to_string(&log).context("a log")?.contains("the lease could not be ended") {
         ensure!(Instant::now() < deadline, "the zombie gave back a lease that is another's");
         sleep(POLL).await;
     }
