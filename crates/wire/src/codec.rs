@@ -1,20 +1,20 @@
-//! The codec of fields: numbers as varints, texts and lists with their length, optional values with a flag.
-//! The order is that of the fields in `record!`. Names and types are not encoded: kind and version in the
-//! envelope imply them.
+//! The codec of fields. Numbers are varints, texts and lists begin with their length, and optional values
+//! begin with a flag. Fields are encoded in the order in which `record!` lists them. Names and types of
+//! fields are not encoded, because the kind and version in the envelope determine them.
 
 use std::fmt;
 
 /// The reason why bytes cannot be decoded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DecodeError {
-    /// Torn or damaged: the bytes do not match their envelope.
+    /// Incomplete or damaged bytes: they do not have the format that their envelope states.
     Malformed {
         /// The expected item.
         expected: &'static str,
-        /// Offset from the end of the input.
+        /// Position of the fault, counted from the end of the input.
         bytes_left: usize,
     },
-    /// Written by another build.
+    /// Another build wrote the artifact, in a version that this build cannot read.
     UnknownVersion {
         /// The kind of the artifact.
         kind: &'static str,
@@ -22,7 +22,7 @@ pub enum DecodeError {
         /// The newest version that this build reads.
         newest: u8,
     },
-    /// An artifact of another kind than the requested one.
+    /// The artifact is of a different kind than requested.
     OtherKind { wanted: &'static str, found: u8 },
 }
 
@@ -73,7 +73,8 @@ impl<'a> Reader<'a> {
         self.fail("a number of at most 64 bits")
     }
 
-    /// A length that fits in the rest of the input, so that a damaged one cannot allocate much memory.
+    /// Decodes a length. The length must fit in the rest of the input, so that a damaged length cannot
+    /// allocate much memory.
     fn length(&mut self) -> Result<usize, DecodeError> {
         let length = self.varint()?;
         if length > self.0.len() as u64 { self.fail("a length within the input") } else { Ok(length as usize) }
@@ -235,12 +236,12 @@ impl<A: Decode, B: Decode> Decode for (A, B) {
     }
 }
 
-/// Implements the codec of a struct: its fields in the given order.
+/// Implements the codec of a struct. The fields are encoded in the given order.
 macro_rules! record {
     ($type:path { $($field:ident),+ $(,)? }) => {
         impl $crate::codec::Encode for $type {
             fn encode(&self, out: &mut Vec<u8>) {
-                // The pattern names every field, so that a forgotten one does not compile.
+                // The pattern names every field, so that the code does not compile if a field is missing.
                 type Record = $type;
                 let Record { $($field),+ } = self;
                 $($crate::codec::Encode::encode($field, out);)+

@@ -1,5 +1,6 @@
-//! The codec of the documents of catalogue and ledger: registry, repositories, runs, views. A document is one
-//! byte of version and then the fields. A store keeps the fields that it queries beside the document.
+//! The codec of the documents of catalogue and ledger: registry, repositories, runs, and views. A document is
+//! one byte with its version, followed by its fields. In addition to the document, a store saves the fields
+//! that it queries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,7 +93,7 @@ impl<T: Decode + Ord> Decode for BTreeSet<T> {
     }
 }
 
-/// Keys and values in turn.
+/// Encodes a map as its length, followed by each key and its value.
 fn encode_map<K: Encode, V: Encode>(map: &BTreeMap<K, V>, out: &mut Vec<u8>) {
     (map.len() as u64).encode(out);
     for (key, value) in map {
@@ -137,7 +138,8 @@ impl Decode for PartSet {
 record!(runs::Deletion { generation, indexed_again });
 record!(runs::Registry { last_generation, seq, newest_published, unpublished, deletions });
 
-/// The requester was added later and is at the end of the repository's document.
+/// This encoding omits `is_scheduled`. That field was added later and is at the end of the repository's
+/// document.
 impl Encode for runs::Wanted {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::Wanted { number, lane, asked_at_ms, rebuild, is_scheduled: _ } = self;
@@ -157,7 +159,7 @@ impl Decode for runs::Wanted {
 
 record!(domain::SyncProgress { fetched_bytes, num_files_read });
 
-/// The progress of the holder was added later and is at the end of the repository's document.
+/// This encoding omits `progress`. That field was added later and is at the end of the repository's document.
 impl Encode for runs::LeaseState {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::LeaseState { epoch, expires_at_ms, is_held, progress: _ } = self;
@@ -174,8 +176,8 @@ impl Decode for runs::LeaseState {
     }
 }
 
-/// Added later, at the end of the repository's document: the request as it was dispatched, whether the broker
-/// has it, and the time of its next attempt.
+/// This encoding omits the fields that were added later: the request as it was dispatched, whether the broker
+/// has its job, and the time of its next attempt. They are at the end of the repository's document.
 impl Encode for runs::Dispatched {
     fn encode(&self, out: &mut Vec<u8>) {
         self.request.number.encode(out);
@@ -197,14 +199,20 @@ record!(runs::RepositoryState { lease, requests, is_deleted, deletion, published
 record!(runs::SyncOutcome { at_ms, failure });
 record!(domain::Hosted { host, id, organisation, default_branch, description, topics });
 
-/// A field at the end of a document; None in a document that is older than the field.
+/// Decodes a field at the end of a document. Returns `None` if the document is older than the field.
 fn came_later<T: Decode>(reader: &mut Reader<'_>) -> Result<Option<T>, DecodeError> {
     if reader.0.is_empty() { Ok(None) } else { T::decode(reader).map(Some) }
 }
 
-/// These fields were added later, in this order: the host's data of a repository; whether the broker has the
-/// job of its request; the progress of its sync; the time of its next attempt; whether a schedule requested
-/// it; the request in progress as it was dispatched. They are at the end, and missing in older documents.
+/// The following fields were added later. They are at the end of the document in this order, and older
+/// documents do not contain them:
+///
+/// - the host's data of the repository;
+/// - whether the broker has the job of its request;
+/// - the progress of its sync;
+/// - the time of its next attempt;
+/// - whether a schedule requested it;
+/// - the request in progress, as it was dispatched.
 impl Encode for runs::RepositoryDocument {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::RepositoryDocument { id, details, last_sync, state } = self;
@@ -267,7 +275,7 @@ record!(runs::RunDetails { tenant, manifest, plan, revision, branch, model, resu
 
 record!(runs::PostponedPart { part, code, until_ms });
 
-/// Older documents end before `sent_again_at_ms` or before `postponed`.
+/// The documents of older builds end before `sent_again_at_ms` or before `postponed`.
 impl Encode for runs::RunDocument {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::RunDocument { details, ledger } = self;
@@ -334,7 +342,8 @@ mod tests {
         }
     }
 
-    /// The form of an older document, without the later fields of the request.
+    /// Returns a dispatched request as an older document contains it, without the later fields of the
+    /// request.
     fn dispatched(at_ms: i64, lane: domain::Lane) -> runs::Dispatched {
         let request = runs::Wanted { number: 1, lane, asked_at_ms: at_ms, rebuild: false, is_scheduled: false };
         runs::Dispatched { request, at_ms, is_sent: true, postponed_until_ms: None }
@@ -346,8 +355,9 @@ mod tests {
         document.state.requests.dispatched = Some(dispatched(2, domain::Lane::Bulk));
         let bytes = encode_document(&document);
         let num_bytes = bytes.len();
-        // In the order in which they were added: the host's data, `is_sent`, two counts of progress, the time
-        // of the next attempt, the requester, and the dispatched request with its requester.
+        // These fields are at the end, in the order in which they were added: the host's data, `is_sent`, two
+        // counts of progress, the time of the next attempt, the requester, and the dispatched request with
+        // its requester.
         let request = runs::Wanted { is_scheduled: false, ..dispatched(2, domain::Lane::Bulk).request };
         let num_request = {
             let mut out = Vec::new();
@@ -374,11 +384,11 @@ mod tests {
         document.state.dispatch(2, 3).expect("wanted");
         document.state.requests.dispatched(document.state.requests.last);
         let bytes = encode_document(&document);
-        // Without the request at the end and its requester.
+        // The older document does not contain the request at the end and its requester.
         let mut request = Vec::new();
         document.state.requests.wanted.encode(&mut request);
         let older = &bytes[..bytes.len() - request.len() - 1];
-        assert!(older.len() > before - 2, "no more is cut off");
+        assert!(older.len() > before - 2, "nothing else is cut off");
         assert_eq!(decode_document(older), Ok(document));
     }
 

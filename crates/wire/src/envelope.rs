@@ -1,7 +1,8 @@
-//! The first bytes of every artifact: `CAIRN`, its kind, its version. The rest is one zstd frame with a
-//! checksum.
+//! The envelope of every artifact. The first bytes are `CAIRN`, the kind, and the version. The rest is one
+//! zstd frame with a checksum.
 //!
-//! A change of an artifact's contents raises the version of its kind. The readers of older versions stay.
+//! If the contents of an artifact change, the version of its kind is increased. The readers of older versions
+//! remain in the code.
 
 use crate::codec::{Decode, DecodeError, Encode, Reader};
 
@@ -30,7 +31,7 @@ impl ArtifactKind {
         ArtifactKind::LinkGroup,
     ];
 
-    /// The name in errors and golden files.
+    /// The name of the kind in errors and golden files.
     pub fn as_str(self) -> &'static str {
         match self {
             ArtifactKind::SourcePack => "source pack",
@@ -50,7 +51,7 @@ impl ArtifactKind {
             ArtifactKind::FactsPack => 2,
             ArtifactKind::Manifest => 3,
             ArtifactKind::Plan => 4,
-            // Number 5 was a link summary in one piece.
+            // Number 5 was used for a link summary that was not divided into groups.
             ArtifactKind::Patterns => 6,
             ArtifactKind::OutlinePack => 7,
             ArtifactKind::LinkState => 8,
@@ -85,7 +86,7 @@ pub(crate) fn check_header(kind: ArtifactKind, bytes: &[u8]) -> Result<&[u8], De
         return Err(DecodeError::OtherKind { wanted: kind.as_str(), found });
     }
     let found = reader.take(1, "a version")?[0];
-    // A newer version of a kind adds fields at the end, so that one reader reads all versions.
+    // A newer version of a kind adds fields at the end, so that one reader can read all versions.
     if !(1..=kind.version()).contains(&found) {
         return Err(DecodeError::UnknownVersion { kind: kind.as_str(), found, newest: kind.version() });
     }
@@ -102,7 +103,7 @@ pub fn encode(kind: ArtifactKind, value: &impl Encode) -> Vec<u8> {
     out
 }
 
-/// Decodes an artifact of one value. More bytes after it are an error.
+/// Decodes an artifact that contains one value. Further bytes after the value are an error.
 pub fn decode<T: Decode>(kind: ArtifactKind, bytes: &[u8]) -> Result<T, DecodeError> {
     let body = decompress(check_header(kind, bytes)?)?;
     let mut reader = Reader(&body);
@@ -110,7 +111,8 @@ pub fn decode<T: Decode>(kind: ArtifactKind, bytes: &[u8]) -> Result<T, DecodeEr
     if reader.0.is_empty() { Ok(value) } else { reader.fail("the end of the artifact") }
 }
 
-/// Level 1: measured on source text, it writes a quarter of the size at ten times the speed of level 9.
+/// Compression level. Measured on source text, level 1 reduces the size to a quarter, and it is ten times as
+/// fast as level 9.
 const LEVEL: i32 = 1;
 
 pub(crate) fn compress(body: &[u8]) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! Jobs: small messages that point to artifacts. JSON, versioned, at most 64 KiB.
+//! Jobs are small messages that refer to artifacts. They are versioned JSON of at most 64 KiB.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub enum Job {
 pub struct SyncJob {
     pub tenant: Tenant,
     pub repository: RepositoryId,
-    /// Number of the request within the repository: a later request is another job.
+    /// Number of the request within the repository. A later request is a different job.
     pub request: u64,
 }
 
@@ -66,9 +66,9 @@ impl Job {
         serde_json::to_string(&body).expect("a struct of texts and numbers is JSON")
     }
 
-    /// The fault of a text that is not a job, for its dead letter.
+    /// Parses a job. If the text is not a job, returns the reason, which becomes part of its dead letter.
     pub fn from_json(text: &str) -> Result<Self, String> {
-        // Reads the version first: this build does not know the fields of another version.
+        // The version is read first, because another version may have other fields.
         let Version { version } = serde_json::from_str(text).map_err(|error| error.to_string())?;
         match version {
             1 => parse::<JobV1>(text)?.into_job(),
@@ -87,7 +87,7 @@ impl fmt::Display for Job {
     }
 }
 
-/// The version that is written.
+/// The version that this build writes.
 const VERSION: u32 = 2;
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
@@ -161,7 +161,7 @@ impl JobV2 {
     }
 }
 
-/// Jobs that were written when `local` was the only tenant.
+/// Version 1 of a job. It has no tenant, because `local` was the only tenant at that time.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JobV1 {

@@ -1,10 +1,10 @@
-//! The formats of everything that is sent and stored: versioned jobs and artifacts.
+//! The formats of all jobs and artifacts that are sent or stored. All of them are versioned.
 //!
-//! The types of the domain contain no serialisation; this crate contains it. Jobs are JSON with a `version`.
-//! Results, reports and settings are JSON whose readers fill in fields that an older writer did not know.
-//! Artifacts are binary: an envelope with kind and version (`envelope`), fields in a fixed order (`codec`),
-//! and many records in one compressed file with checksums (`pack`). Every version that was ever written has a
-//! golden file and keeps its reader.
+//! The types of the domain contain no serialisation code; this crate contains all of it. Jobs are JSON with a
+//! `version`. Results, reports and settings are JSON too. If an older writer did not write a field, the
+//! reader uses a default value. Artifacts are binary: an envelope with kind and version (`envelope`), fields
+//! in a fixed order (`codec`), and many records in one compressed file with checksums (`pack`). Every version
+//! that was ever written has a golden file, and this crate can still read it.
 
 mod codec;
 mod documents;

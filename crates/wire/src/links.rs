@@ -1,8 +1,8 @@
-//! The results of linking a generation that are not in the graph: the references that could not be resolved,
-//! and the data with which the next run can skip a file.
+//! The results of linking a generation that are not stored in the graph: the references that could not be
+//! resolved, and the data with which the next run can skip a file.
 //!
-//! Files are grouped by path. A run writes the groups that changed. Its state refers to the unchanged groups
-//! of the state before.
+//! Files are grouped by path. A run writes only the groups that changed. Its link state refers to the
+//! unchanged groups of the previous link state.
 
 use cairn_domain::{ArtifactRef, PackageManifest, RepoPath, Resolution, Unresolved};
 
@@ -13,7 +13,7 @@ use crate::codec::{Decode, DecodeError, Encode, Reader, record};
 pub struct UnresolvedSite {
     pub name: String,
     pub receiver: Option<String>,
-    /// From 1.
+    /// Line number, starting at 1.
     pub line: u32,
     pub reason: Unresolved,
 }
@@ -30,7 +30,7 @@ record!(FileUnresolved { path, sites });
 /// The unresolved references of the files of a group.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkSummary {
-    /// Sorted by path. Files without unresolved references are left out.
+    /// Sorted by path. Files without unresolved references are omitted.
     pub files: Vec<FileUnresolved>,
 }
 record!(LinkSummary { files });
@@ -41,22 +41,24 @@ pub struct LinkedFile {
     pub path: RepoPath,
     /// Number of its edges by class; classes without edges are left out.
     pub edges: Vec<(Resolution, u32)>,
-    /// Number of its unresolved references by reason.
+    /// Number of the file's unresolved references by reason.
     pub unresolved: Vec<(Unresolved, u32)>,
-    /// Names of the other modules that its edges lead to, sorted.
+    /// Names of the other modules to which the file's edges lead, sorted.
     pub modules: Vec<String>,
 }
 record!(LinkedFile { path, edges, unresolved, modules });
 
-/// The keys that the files of a group looked up in the environment, shortened to 32 bits. A look-up finds
-/// every file that used a key, and rarely a file that did not.
+/// The keys that the files of a group looked up in the environment, shortened to 32 bits. `askers` finds
+/// every file that looked up a key. Because the keys are shortened, it may also find a file that did not, but
+/// this is rare.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct AskedKeys {
-    /// Ascending, each once.
+    /// The shortened keys in ascending order, without duplicates.
     keys: Vec<u32>,
-    /// For each key, the end of its files in `files`.
+    /// For each key, the end of its range in `files`.
     ends: Vec<u32>,
-    /// Positions in the group of the files that looked the key up, ascending for each key.
+    /// Positions in the group of the files that looked up each key. They are ascending within the range of a
+    /// key.
     files: Vec<u32>,
 }
 
@@ -65,13 +67,14 @@ fn shortened(key: u64) -> u32 {
 }
 
 impl AskedKeys {
-    /// Builds it from pairs of a key and the position of a file that looked it up, in any order.
+    /// Builds the look-ups from pairs of a key and the position of a file that looked it up. The pairs may
+    /// have any order.
     pub fn new(asked: impl IntoIterator<Item = (u64, u32)>) -> Self {
         Self::of_short(asked.into_iter().map(|(key, file)| (shortened(key), file)).collect())
     }
 
-    /// Joins the look-ups of files of earlier groups, at their present positions, with those of files that
-    /// were linked now. `place` returns the position of an earlier file, if it is kept.
+    /// Joins the look-ups of earlier groups with the look-ups of files that were linked now. Each part is
+    /// paired with the new positions of its files. A position is `None` if the file is removed.
     pub fn joined<'a>(parts: impl IntoIterator<Item = (&'a AskedKeys, Vec<Option<u32>>)>, linked: &AskedKeys) -> Self {
         let mut asked: Vec<(u32, u32)> = linked.pairs().collect();
         for (part, places) in parts {
@@ -92,7 +95,7 @@ impl AskedKeys {
         all
     }
 
-    /// Positions of the files that looked the key up.
+    /// Returns the positions of the files that looked up the key.
     pub fn askers(&self, key: u64) -> &[u32] {
         self.keys.binary_search(&shortened(key)).map_or(&[], |index| self.files_of(index))
     }
@@ -108,7 +111,7 @@ impl AskedKeys {
     }
 }
 
-/// Ascending numbers as differences, which take few bytes.
+/// Encodes ascending numbers as differences, which need few bytes.
 fn encode_ascending(numbers: &[u32], out: &mut Vec<u8>) {
     let mut last = 0;
     for number in numbers {
@@ -154,7 +157,8 @@ impl Decode for AskedKeys {
     }
 }
 
-/// Files with neighbouring paths. In a pack it is the first record; the second one is their [`LinkSummary`].
+/// The results of files with neighbouring paths. In a pack this is the first record; the second record is the
+/// [`LinkSummary`] of the same files.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkGroup {
     /// Sorted by path.
@@ -164,7 +168,7 @@ pub struct LinkGroup {
 record!(LinkGroup { files, asked });
 
 /// The linking state of a generation. The next run links only the changed files, and the files whose look-ups
-/// have another result now.
+/// now have a different result.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkState {
     /// The packages that the repository declares, sorted by the paths of their manifests.

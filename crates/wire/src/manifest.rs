@@ -1,25 +1,25 @@
-//! The manifest artifact: every path of a snapshot.
+//! The manifest artifact, which contains every path of a snapshot.
 
 use cairn_domain::{ArtifactRef, Digest, ManifestEntry};
 
 use crate::codec::{Decode, DecodeError, Encode, Reader};
 
-/// Entries sorted by path.
+/// The entries of a snapshot, sorted by path, and the digests of its inputs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Manifest {
-    /// Digest of the settings that decide about paths and contents. Under equal rules, an unchanged blob has
-    /// the same decision.
+    /// Digest of the settings that decide which paths and contents are indexed. With the same rules, the
+    /// decision about an unchanged blob is the same.
     pub rules: Digest,
-    /// Digest of the versions of everything that turns facts into records. Under other tools, every record is
-    /// written again.
+    /// Digest of the versions of everything that converts facts to records. If this digest changes, every
+    /// record is written again.
     pub tools: Digest,
     /// Text of the repository's `.cairn.yaml`; empty if it has none.
     pub settings: String,
-    /// The link summary of the generation; set at publication.
+    /// The link state of the generation. It is set when the generation is published.
     pub links: Option<ArtifactRef>,
     pub entries: Vec<ManifestEntry>,
-    /// Digest of all inputs except the snapshot: with equal inputs, the same commit has the same result. None
-    /// in version 1.
+    /// Digest of all inputs except the snapshot. With equal inputs, the same commit has the same result.
+    /// `None` in version 1.
     pub inputs_digest: Option<Digest>,
 }
 
@@ -35,7 +35,7 @@ impl Encode for Manifest {
     }
 }
 
-/// Version 1 ends with the entries.
+/// Decodes both versions. Version 1 ends after the entries.
 impl Decode for Manifest {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Self {

@@ -1,8 +1,8 @@
-//! Many records in one artifact. Each can be read alone.
+//! A pack contains many records in one artifact. Each record can be read alone.
 //!
-//! Records are collected in groups of about 128 KiB. Each group is one zstd frame: small files compress as
-//! well as large ones, and reading one record costs one group. The index at the end contains the place and
-//! checksum of each group, and the place of each record in its group.
+//! Records are collected in groups of about 128 KiB. Each group is one zstd frame, so small files compress as
+//! well as large files. Reading one record requires decompressing only one group. The index at the end
+//! contains the position and checksum of each group, and the position of each record in its group.
 
 use bytes::Bytes;
 
@@ -15,7 +15,7 @@ const GROUP_BYTES: usize = 128 * 1024;
 struct Group {
     offset: u64,
     size_bytes: u32,
-    /// The first eight bytes of the compressed frame's blake3.
+    /// The first eight bytes of the BLAKE3 hash of the compressed frame.
     checksum: [u8; 8],
 }
 record!(Group { offset, size_bytes, checksum });
@@ -49,7 +49,7 @@ impl PackWriter {
         Self { out, open_group: Vec::new(), index: Index { groups: Vec::new(), places: Vec::new() }, raw_bytes: 0 }
     }
 
-    /// Adds a record; its slot is the number of records before it.
+    /// Adds a record and returns its slot, which is the number of records before it.
     pub fn push(&mut self, record: &impl Encode) -> u32 {
         let start = self.open_group.len();
         record.encode(&mut self.open_group);
@@ -67,7 +67,7 @@ impl PackWriter {
         self.index.places.len()
     }
 
-    /// Bytes of the records before compression.
+    /// Returns the size of all records before compression.
     pub fn raw_bytes(&self) -> usize {
         self.raw_bytes
     }
@@ -88,7 +88,7 @@ impl PackWriter {
         self.index.places.partition_point(|place| place.group < closed)
     }
 
-    /// Ends the group: later records can be read without the earlier ones.
+    /// Ends the current group, so that later records can be read without the earlier records.
     pub fn end_group(&mut self) {
         if !self.open_group.is_empty() || self.index.places.len() > self.places_in_closed_groups() {
             self.close_group();
@@ -113,7 +113,8 @@ fn checksum(bytes: &[u8]) -> [u8; 8] {
     short
 }
 
-/// Reads records of a pack. Keeps the last group, so that reading in order decompresses each group once.
+/// Reads records of a pack. It stores the group that was read last, so that reading in order decompresses
+/// each group once.
 pub struct PackReader {
     bytes: Bytes,
     index: Index,

@@ -1,4 +1,4 @@
-//! The plan of a run: the work of each part.
+//! The plan of a run. It defines the work of each part.
 
 use cairn_domain::{ArtifactRef, PartId, RepoPath, StageName};
 
@@ -8,38 +8,41 @@ use crate::codec::{Decode, DecodeError, Encode, Reader, record};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChangedPath {
     pub path: RepoPath,
-    /// The previous generation has it indexed.
+    /// True if the previous generation indexed the path.
     pub before: bool,
-    /// This generation indexes it.
+    /// True if this generation indexes the path.
     pub now: bool,
 }
 record!(ChangedPath { path, before, now });
 
-/// The work of a run. Written before the run begins, and never changed.
+/// The work of a run. The plan is written before the run begins, and it never changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Plan {
-    /// Manifest of the snapshot as planned.
+    /// Manifest of the snapshot. `None` if the sync refused the snapshot.
     pub manifest: Option<ArtifactRef>,
-    /// Manifest of the generation that the plan was made against.
+    /// Manifest of the previous generation, with which the snapshot was compared.
     pub previous_manifest: Option<ArtifactRef>,
-    /// Source packs to parse; part `n` of parse works on pack `n`.
+    /// Source packs to parse. Part `n` of the stage parse processes pack `n`.
     pub packs: Vec<ArtifactRef>,
-    /// Paths to embed; part `n` of embed works on list `n`.
+    /// Paths to embed. Part `n` of the stage embed processes list `n`.
     pub embed: Vec<Vec<ChangedPath>>,
-    /// Removed paths; part `n` of retire works on list `n`.
+    /// Removed paths. Part `n` of the stage retire processes list `n`.
     pub retire: Vec<Vec<ChangedPath>>,
-    /// Whether readers can find a change. If not, only the snapshot's stamp is published.
+    /// True if the run changes something that readers can find. If false, only the stamp of the snapshot is
+    /// published.
     pub changes: bool,
-    /// Other tools made the records of the previous generation: all of them end, and all records begin again.
+    /// True if other tools created the records of the previous generation. The run then ends all of these
+    /// records and writes all records again.
     pub rebuild: bool,
     /// Text of the repository's `.cairn.yaml`; empty if it has none.
     pub settings: String,
-    /// Set if the sync refused the snapshot: the run fails with it, and has no manifest. None in version 1.
+    /// Set if the sync refused the snapshot. The run then fails with this refusal and has no manifest. `None`
+    /// in version 1.
     pub refusal: Option<PlannedRefusal>,
 }
 
-/// Why a sync refused a snapshot. The plan contains it because the process may end before it records it with
-/// the run.
+/// The reason why a sync refused a snapshot. The plan contains the reason because the process may end before
+/// it records the reason with the run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlannedRefusal {
     /// A failure code, for example `over_budget`.
@@ -63,7 +66,7 @@ impl Encode for Plan {
     }
 }
 
-/// Version 1 ends with the settings.
+/// Decodes both versions. Version 1 ends after the settings.
 impl Decode for Plan {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
@@ -81,7 +84,7 @@ impl Decode for Plan {
 }
 
 impl Plan {
-    /// Every part of every stage.
+    /// Returns every part of every stage.
     pub fn parts(&self) -> Vec<PartId> {
         let counts = [
             (StageName::Parse, self.packs.len()),

@@ -1,4 +1,4 @@
-//! The codec of the domain's types: version 1 of every artifact that contains them.
+//! The codec of the types of the domain. It is part of version 1 of every artifact that contains these types.
 
 use cairn_domain as domain;
 use cairn_domain::Outcome;

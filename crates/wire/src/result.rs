@@ -15,50 +15,50 @@ pub struct FileError {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StageDuration {
     pub stage: String,
-    /// Time spent in the stage, as the sum over its parts.
+    /// Time that was spent in the stage, summed over its parts.
     pub duration_ms: u64,
 }
 
-/// The result of a run (`cairn index --json`, run status). Counts are of the whole snapshot unless their
+/// The result of a run (`cairn index --json`, run status). Counts refer to the whole snapshot unless their
 /// comment states otherwise.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RunResult {
     pub repository: String,
-    /// The place of the source.
+    /// The location of the source.
     pub path: String,
-    /// Commit id (with `-dirty`), or digest of the content.
+    /// Commit id, which may end with `-dirty`, or digest of the content.
     pub commit: String,
     pub files_indexed: u64,
-    /// By outcome: `indexed`, `skipped(binary)`, `failed(unreadable)` …
+    /// Number of files by outcome: `indexed`, `skipped(binary)`, `failed(unreadable)` …
     pub files: BTreeMap<String, u64>,
     pub symbols: u64,
     pub chunks: u64,
     pub edges: u64,
     pub patterns: u64,
-    /// Edges by resolution class.
+    /// Number of edges by resolution class.
     pub edges_by_resolution: BTreeMap<String, u64>,
-    /// Unresolved references by reason.
+    /// Number of unresolved references by reason.
     pub unresolved: BTreeMap<String, u64>,
     pub secrets: u64,
-    /// Files that this run parsed.
+    /// Number of files that this run parsed.
     pub files_parsed: u64,
-    /// Chunks that this run embedded, and chunks whose vector was cached.
+    /// Number of chunks that this run embedded, and number of chunks whose vector was cached.
     pub chunks_embedded: u64,
     pub cache_hits: u64,
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub max_file_size: u64,
-    /// The first 100; those of settings files come first.
+    /// The first 100 errors. Errors of settings files come first.
     pub errors: Vec<FileError>,
     pub num_errors: u64,
-    /// Settings files (`.cairnignore`, `.gitattributes`) that cannot be read or used, the first 100. They are
-    /// also among `errors`.
+    /// The first 100 errors of settings files (`.cairnignore`, `.gitattributes`) that cannot be read or used.
+    /// `errors` contains these errors too.
     pub settings_errors: Vec<FileError>,
     pub num_settings_errors: u64,
     pub durations: Vec<StageDuration>,
     pub duration_ms: u64,
-    /// Milliseconds since 1970.
+    /// Time in milliseconds since 1970.
     pub indexed_at_ms: i64,
 }
 
@@ -66,36 +66,38 @@ pub struct RunResult {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SlotStatus {
     pub slot: u32,
-    /// The word of `ParseStatus`.
+    /// The name of the `ParseStatus`.
     pub status: String,
 }
 
-/// The report of a part when it ends.
+/// The report that a part writes when it ends.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PartReport {
     pub duration_ms: u64,
     pub files_parsed: u64,
-    /// Chunks of the pack's contents; reported by parse. A content with several paths counts once.
+    /// Number of chunks in the contents of the pack, reported by parse. A content with several paths is
+    /// counted once.
     pub chunks_parsed: u64,
-    /// Records of the pack's contents; reported by parse. A content with several paths counts once.
+    /// Number of records of the contents of the pack, reported by parse. A content with several paths is
+    /// counted once.
     pub records_parsed: u64,
     pub chunks_embedded: u64,
     pub cache_hits: u64,
-    /// Counts of the whole snapshot; reported by link.
+    /// The following counts refer to the whole snapshot and are reported by link.
     pub symbols: u64,
     pub chunks: u64,
     pub edges: u64,
     pub edges_by_resolution: BTreeMap<String, u64>,
     pub unresolved: BTreeMap<String, u64>,
-    /// Number in the whole snapshot; reported by aggregate.
+    /// Number of patterns in the whole snapshot, reported by aggregate.
     pub patterns: u64,
     pub slots: Vec<SlotStatus>,
     /// Artifacts of the part that later parts read, by name.
     pub artifacts: BTreeMap<String, WrittenArtifact>,
 }
 
-/// A claim check in a report.
+/// A reference in a report to an artifact that the part has written.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct WrittenArtifact {
     pub key: String,

@@ -1,22 +1,23 @@
-//! The settings of a call that indexes, which are combined with the repository's own settings.
+//! The settings of a call that indexes a repository. They are combined with the repository's own settings.
 
 use serde::{Deserialize, Serialize};
 
-/// Stored with the repository as JSON, so that later syncs use them too.
+/// Settings of a repository that earlier calls gave. They are stored with the repository as JSON, so that
+/// later syncs use them too.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RequestSettings {
-    /// Replaces the repository's own list, if not empty.
+    /// Replaces the repository's own list unless this list is empty.
     pub include: Vec<String>,
     /// Added to the repository's own list.
     pub exclude: Vec<String>,
     /// Added to the repository's own list.
     pub include_override: Vec<String>,
-    /// Bytes; replaces the repository's own.
+    /// Maximum file size in bytes. It replaces the repository's own value.
     pub max_file_size: Option<u64>,
 }
 
-/// The settings that a call gives. A field that the call does not give keeps its stored value; an empty list
+/// The settings that a call gives. If a call does not give a field, the stored value remains. An empty list
 /// removes the stored patterns.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GivenSettings {
@@ -27,7 +28,7 @@ pub struct GivenSettings {
 }
 
 impl GivenSettings {
-    /// The settings of the repository after the call.
+    /// Returns the settings of the repository after the call.
     pub fn over(self, stored: RequestSettings) -> RequestSettings {
         RequestSettings {
             include: self.include.unwrap_or(stored.include),
@@ -43,7 +44,7 @@ impl RequestSettings {
         serde_json::to_string(self).expect("a struct of texts and numbers is JSON")
     }
 
-    /// An empty text means no settings.
+    /// Parses stored settings. An empty text means no settings.
     pub fn from_json(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self::default());

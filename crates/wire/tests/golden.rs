@@ -1,8 +1,8 @@
-//! Golden files: the bytes of every version of everything that is sent or stored.
+//! Tests golden files. They contain the bytes of every version of everything that is sent or stored.
 //!
-//! The build that begins a version writes `tests/golden/<name>.v<version>` once. The file is never changed:
-//! every later build must read it, and the build of that version must write the same bytes. `WRITE_GOLDEN=1`
-//! writes a missing file, never an existing one, so that other bytes need another version.
+//! The build that introduces a version writes `tests/golden/<name>.v<version>` once. The file is never
+//! changed. Every later build must read it, and a build that writes this version must write the same bytes.
+//! `WRITE_GOLDEN=1` writes a missing file but never an existing one, so other bytes require another version.
 
 mod values;
 
@@ -19,11 +19,11 @@ use cairn_wire::{
 
 /// One format and the value in its golden files.
 struct Format {
-    /// Stem of the file names, and the version that this build writes.
+    /// Stem of the file names. `version` is the version that this build writes.
     name: &'static str,
     version: u8,
     write: fn() -> Vec<u8>,
-    /// Reads the bytes. `Err` if they are refused; `Ok(false)` if they contain another value.
+    /// Reads the bytes. Returns `Err` if they are refused, and `Ok(false)` if they contain another value.
     read: fn(&[u8]) -> Result<bool, String>,
 }
 
@@ -45,7 +45,7 @@ fn unpack<T: Decode>(kind: ArtifactKind, bytes: &[u8]) -> Result<Vec<T>, String>
     records.map_err(|error| error.to_string())
 }
 
-/// The records that the graph store keeps, in sequence and without an envelope.
+/// Returns the records that the graph store saves, one after the other and without an envelope.
 fn graph_records() -> Vec<u8> {
     let mut bytes = Vec::new();
     values::nodes().encode(&mut bytes);
@@ -68,7 +68,7 @@ fn read_manifest(bytes: &[u8]) -> Result<bool, String> {
     Ok(artifact::<Manifest>(ArtifactKind::Manifest, bytes)? == expected)
 }
 
-/// Version 1 has no refusal.
+/// Reads a plan. Version 1 has no refusal.
 fn read_plan(bytes: &[u8]) -> Result<bool, String> {
     let expected = match bytes.get(6) {
         Some(1) => Plan { refusal: None, ..values::plan() },
@@ -77,7 +77,7 @@ fn read_plan(bytes: &[u8]) -> Result<bool, String> {
     Ok(artifact::<Plan>(ArtifactKind::Plan, bytes)? == expected)
 }
 
-/// Version 1 has no count of parsed chunks, and version 2 has no count of their records.
+/// Reads a part report. Version 1 has no count of parsed chunks, and version 2 has no count of their records.
 fn read_part_report(bytes: &[u8]) -> Result<bool, String> {
     let found = PartReport::from_json(text(bytes)?)?;
     let version_2 = PartReport { records_parsed: 0, ..values::part_report() };
@@ -85,7 +85,7 @@ fn read_part_report(bytes: &[u8]) -> Result<bool, String> {
     Ok([values::part_report(), version_2, version_1].contains(&found))
 }
 
-/// Version 1 has no errors of settings files.
+/// Reads a run result. Version 1 has no errors of settings files.
 fn read_run_result(bytes: &[u8]) -> Result<bool, String> {
     let found = json::<RunResult>(bytes)?;
     let version_1 = RunResult { settings_errors: Vec::new(), num_settings_errors: 0, ..values::run_result() };
@@ -198,7 +198,7 @@ fn file_name(format: &Format) -> String {
     format!("{}.v{}", format.name, format.version)
 }
 
-/// Every committed file with its name and bytes.
+/// Returns every committed golden file with its name and bytes.
 fn golden_files() -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder()).expect("the folder of golden files");
     entries
@@ -297,7 +297,8 @@ fn damaged_artifact_is_never_read_as_valid() {
                 num_flips += 1;
             }
         }
-        // A few bits of a compressed frame have no meaning for its reader: the value is the same then.
+        // A few bits of a compressed frame have no meaning for its reader. If such a bit is flipped, the
+        // value does not change.
         assert!(num_refused * 10 >= num_flips * 9, "{}: {num_refused} of {num_flips} flips refused", format.name);
     }
 }

@@ -82,7 +82,7 @@ impl S3BlobStore {
         }
     }
 
-    /// Gives an old object a new modification time; false if the object does not exist.
+    /// Gives an old object a new modification time. Returns false if the object does not exist.
     async fn renew(&self, key: &str) -> Result<bool, Fault> {
         let object = self.object(key);
         let modified_at = match self.client.head_object().bucket(&self.bucket).key(&object).send().await {
