@@ -31,8 +31,8 @@ use paths::PathHistory;
 use trees::Trees;
 
 impl History {
-    /// The history of a commit. Uses the saved history of an earlier commit if that helps. `None` if the
-    /// history cannot be read or exceeds the limits; the log contains the reason.
+    /// The history of a commit. If possible, it uses the saved history of an earlier commit, to walk fewer
+    /// commits. `None` if the history cannot be read or exceeds the limits; the log contains the reason.
     pub(crate) fn of(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) -> Option<History> {
         match walk(path, commit, saved, limits) {
             Ok(history) if history.num_commits > limits.max_commits => {
@@ -136,8 +136,8 @@ struct Descent<'r> {
     paths: &'r mut [PathHistory],
     numbers: HashMap<Vec<u8>, u32>,
     loads: HashMap<Oid, Load>,
-    /// Commits with a load, newest first. A commit with a wrong time may be processed twice, which does not
-    /// change the lines of its paths.
+    /// The commits that have a load, newest first. A commit with a wrong time may be processed twice, which
+    /// does not change the lines of its paths.
     queue: BinaryHeap<(i64, Oid)>,
     num_wanted: usize,
 }

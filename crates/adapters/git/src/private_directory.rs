@@ -6,15 +6,15 @@
 //!
 //! The parents of the directory are checked too. In a parent that every user may write to, any user can
 //! replace the directory with another one while Cairn runs. If the parent has the sticky bit (like `/tmp`),
-//! only the owner can do this. The owners of the parents and the members of their groups are trusted, because
-//! an index is often in a shared project with `umask 002` or in a mounted directory of a container.
+//! only the owner can do this. The owners of the parents and the members of their groups are trusted. An
+//! index is often in a shared project with `umask 002`, or in a mounted directory of a container.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Why a directory cannot be used.
+/// The reason why a directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum NotPrivate {
     #[error(

@@ -12,7 +12,7 @@ use crate::format::{
 pub(crate) struct LayerContents {
     pub(crate) tenant: Tenant,
     pub(crate) repository: RepositoryId,
-    /// Keys of the layers that this one replaces.
+    /// Keys of the layers that this layer replaces.
     pub(crate) replaces: Vec<String>,
     /// Paths with the generation that wrote their names.
     pub(crate) files: Vec<(RepoPath, GenerationId)>,

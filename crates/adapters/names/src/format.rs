@@ -107,7 +107,7 @@ impl Preamble {
             |at: usize| u32::from_le_bytes([preamble[at], preamble[at + 1], preamble[at + 2], preamble[at + 3]]);
         let version = number(8);
         if preamble[..8] != MAGIC || !(FIRST_VERSION..=VERSION).contains(&version) {
-            return Err(DamagedLayer("it is not of this version of Cairn"));
+            return Err(DamagedLayer("its format belongs to another version of Cairn"));
         }
         let body = bytes.slice(PREAMBLE_BYTES..);
         if blake3::hash(&body).as_bytes()[..16] != preamble[16..] {

@@ -111,7 +111,7 @@ impl Layer {
         &self.lower_paths[start..self.lower_ends[path] as usize]
     }
 
-    /// The numbers of the symbols that a value of `names` means.
+    /// Decodes a value of `names` to the numbers of its symbols.
     pub(crate) fn numbers(value: u64) -> std::ops::Range<u32> {
         let first = (value >> 32) as u32;
         first..first.saturating_add(value as u32)

@@ -23,8 +23,8 @@ use crate::layer::Layer;
 
 /// Replaced layers are kept for this time, because readers may have listed them before.
 const REPLACED_KEPT_SECONDS: i64 = 60;
-/// The largest layer is left out of a merge while the group has at most this many layers and all other layers
-/// together are smaller than a quarter of the largest layer.
+/// The largest layer is left out of a merge if the group has at most this many layers, and the other layers
+/// together are smaller than a quarter of it.
 const MANY_SMALL: usize = 6;
 
 type Named = Vec<(String, Arc<Layer>)>;
@@ -121,8 +121,8 @@ impl NameIndex {
         Ok(())
     }
 
-    /// Removes the names before `before` from a merged layer. The layer may also contain later names, if the
-    /// repository was indexed again before its removal.
+    /// Removes the names of generations before `before` from a merged layer. The layer may also contain later
+    /// names, if the repository was indexed again before its removal.
     async fn remove_from_merged(&self, tenant: &Tenant, key: &str, before: GenerationId) -> Result<(), NamesError> {
         let layer = match self.layer(key).await {
             // The names of an unreadable layer cannot be kept, and the repository is being removed in any

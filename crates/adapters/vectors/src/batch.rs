@@ -111,7 +111,7 @@ mod tests {
             let mut damaged = bytes.to_vec();
             damaged[at] ^= 1;
             assert_eq!(decode(&expected, &damaged), None);
-            // Reading returns a batch or none for any bytes; it never panics.
+            // For any bytes, `decode` returns a batch or `None`, and never panics.
             decode(&name(&damaged), &damaged);
             decode(&name(&bytes[..at]), &bytes[..at]);
         }

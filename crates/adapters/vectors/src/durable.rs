@@ -17,7 +17,7 @@ const RESTORED_AT_ONCE: usize = 1_000;
 
 type Entry = (VectorKey, DenseVector);
 
-/// The tenant of the marks of complete caches. No real tenant has this name.
+/// The marks of complete caches are stored under this tenant. No real tenant has this name.
 const MARKS: &str = "cairn:whole";
 
 /// A cache that also writes every vector of the inner cache to the blob store, and refills an inner cache
@@ -30,7 +30,7 @@ const MARKS: &str = "cairn:whole";
 pub struct DurableVectorCache {
     blobs: Arc<dyn BlobStore>,
     cache: Arc<dyn VectorCache>,
-    /// Locked while the cache is refilled. A second caller waits and finds the cache complete.
+    /// This mutex is locked while the cache is refilled. A second caller waits and finds the cache complete.
     filling: Arc<Mutex<()>>,
 }
 
@@ -48,8 +48,8 @@ impl DurableVectorCache {
         for model in models.cloned().collect::<BTreeSet<ModelId>>() {
             if !self.is_whole(tenant, &model).await? {
                 let (cache, tenant) = (self.clone(), tenant.clone());
-                // The refill runs in a separate task. If the caller is cancelled by its timeout, the task
-                // continues, and the next caller waits for less time.
+                // The refill runs in a separate task. If the caller's time runs out, the task continues, so
+                // the next caller waits for less time.
                 let filling = tokio::spawn(async move { cache.fill(&tenant, &model).await });
                 filling.await.map_err(|error| VectorCacheError::new(ErrorKind::Io, "restore", "").because(error))??;
             }

@@ -42,7 +42,7 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     Ok(DiskTree { root: Arc::new(root), revision, branch: None, entries: identified.entries, cache })
 }
 
-/// A directory, by device and inode.
+/// The identity of a directory: its device and its inode.
 type DirectoryId = (u64, u64);
 
 struct Pending {
@@ -123,7 +123,7 @@ impl<'r> Walk<'r> {
         Ok(())
     }
 
-    /// Path and metadata of a link's target, if it is inside the root.
+    /// The path and the metadata of a link's target, if the target is inside the root.
     fn target_inside(&self, link: &[u8]) -> Option<(Vec<u8>, Metadata)> {
         let target = self.root.resolve(link)?;
         let metadata = self.root.metadata(&target).ok()?;

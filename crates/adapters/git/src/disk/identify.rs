@@ -12,7 +12,7 @@ use super::tree::{FoundFile, FoundState};
 use crate::blob_id::{NO_BLOB, blob_id};
 use crate::settings::{GitSettings, SettingsFile};
 
-/// A larger settings file is not read.
+/// Maximum size of a settings file. A larger file is not read.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
 /// The entries with their ids, in the order of the files, and the encoded stat cache for the next listing.
@@ -74,12 +74,12 @@ fn read_entry(root: &Root, file: &FoundFile, kind: EntryKind, max_bytes: u64) ->
     }
 }
 
-/// Whether a sync reads this file before it decides about all other files.
+/// Whether this is a rule file. A sync reads rule files before it decides which other files to read.
 fn is_rule_file(path: &RepoPath) -> bool {
     is_settings(path) || path.file_name() == ".gitattributes"
 }
 
-/// Whether the reading plan is made from this file.
+/// Whether this is a settings file, from which the reading plan is made.
 fn is_settings(path: &RepoPath) -> bool {
     path.as_str() == ".cairn.yaml" || path.file_name() == ".cairnignore"
 }

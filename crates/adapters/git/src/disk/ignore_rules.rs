@@ -92,8 +92,8 @@ impl<'r> IgnoreFiles<'r> {
         Self { root, read_bytes: 0 }
     }
 
-    /// Returns the rules for the entries of a directory, with its ignore file if it has one. The text states
-    /// why the patterns of the ignore file cannot be used.
+    /// Returns the rules for the entries of a directory, with its ignore file if it has one. If the patterns
+    /// of the ignore file cannot be used, the returned text states the reason.
     pub(super) fn enter(&mut self, directory: &[u8], above: &Rc<IgnoreRules>) -> (Rc<IgnoreRules>, Option<String>) {
         let path = if directory.is_empty() { Vec::new() } else { [directory, b"/"].concat() };
         let path = [&path, IGNORE_FILE.as_bytes()].concat();
@@ -119,8 +119,8 @@ fn hides_all(above: &Rc<IgnoreRules>, why: String) -> (Rc<IgnoreRules>, Option<S
     (Rc::new(IgnoreRules { own: Own::HidesAll, above: Some(Rc::clone(above)), chain_bytes }), Some(why))
 }
 
-/// `None` if the compiled patterns exceed the limits of the matcher. A line that is not a pattern is skipped,
-/// as in git.
+/// Compiles the patterns of an ignore file. Returns `None` if they exceed the limits of the matcher. A line
+/// that is not a pattern is skipped, as in git.
 fn compile(directory: &Path, text: &[u8]) -> Option<Gitignore> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut builder = GitignoreBuilder::new(directory);

@@ -110,7 +110,7 @@ pub(super) fn leads_through_link(error: &io::Error) -> bool {
     [Errno::LOOP, Errno::XDEV, Errno::NOTDIR].iter().any(|kind| error.raw_os_error() == Some(kind.raw_os_error()))
 }
 
-/// The bytes of an open file, if it is a regular file of at most `max_bytes`.
+/// Reads an open file, if it is a regular file of at most `max_bytes`.
 pub(super) fn read_regular(file: File, max_bytes: u64) -> io::Result<(Vec<u8>, Metadata)> {
     let metadata = file.metadata()?;
     if !metadata.is_file() {

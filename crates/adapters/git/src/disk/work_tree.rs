@@ -137,7 +137,7 @@ impl<'r> Walk<'r> {
         match &metadata {
             // Git ignores pipes, sockets and devices, unless it tracks a file of the same name.
             Ok(found) if !found.is_file() && !found.is_symlink() => Ok(()),
-            // A link has replaced a directory of the path: the path is no longer part of the tree.
+            // A directory of the path was replaced with a link, so the path is no longer part of the tree.
             Err(error) if leads_through_link(error) => Ok(()),
             _ => self.add(FoundFile::new(self.root, path.clone(), &path, &metadata)),
         }

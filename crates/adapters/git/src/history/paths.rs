@@ -1,4 +1,4 @@
-//! The last change of each path of a commit's tree.
+//! Defines the history of a commit: the last change of each path of its tree.
 
 use cairn_domain::BlobId;
 use git2::Oid;
@@ -22,7 +22,8 @@ pub(super) struct PathHistory {
     /// The path in the bytes that git stores.
     pub(super) path: Vec<u8>,
     pub(super) blob: BlobId,
-    /// Time of the commit, in seconds since 1970. `None` if a shallow clone ends before that commit.
+    /// Time of the commit that last changed the path, in seconds since 1970. `None` if a shallow clone ends
+    /// before that commit.
     pub(super) changed_at: Option<i64>,
 }
 

@@ -2,9 +2,9 @@
 //!
 //! An object may be stored as a delta against another object, its base, which can be a delta too. The size of
 //! the object does not limit the sizes of its bases: a pack of a few kilobytes can contain a small file whose
-//! base has gigabytes. libgit2 builds every base in memory and has no setting to limit this. So this module
-//! replaces libgit2's allocator. While a thread reads an object, the new allocator refuses allocations that
-//! are too large. Such an object becomes unreadable, and the sync continues.
+//! base has gigabytes. The library libgit2 builds every base in memory and has no setting to limit this. So
+//! this module replaces libgit2's allocator. While a thread reads an object, the new allocator refuses
+//! allocations that are too large. Such an object becomes unreadable, and the sync continues.
 //!
 //! Objects that need large allocations are read one after the other in the whole process. So the memory of a
 //! sync does not grow with its number of threads.
@@ -26,9 +26,9 @@ const ONE_THREAD: usize = 96 << 20;
 /// The sizes of allocations of at least this size are added to the work.
 const LARGE: usize = 1 << 20;
 /// An allocation of more than this size that remains after a failed read is a leak of libgit2, because its
-/// cache stores no object of 1 MiB or more. libgit2 leaks the base if a delta cannot be unpacked.
+/// cache stores no object of 1 MiB or more. The leaked memory is the base of a delta that cannot be unpacked.
 const LEAK: usize = 2 << 20;
-/// Maximum number of listed allocations. libgit2 needs at most three at once: a base, a delta and a result.
+/// Maximum number of listed allocations. At most three are needed at once: a base, a delta and a result.
 const MAX_LIVE: usize = 8;
 
 /// The work that a snapshot may cause, in bytes of large allocations: a fixed part, and a factor for the

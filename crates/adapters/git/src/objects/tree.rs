@@ -152,7 +152,7 @@ impl Below {
     }
 }
 
-/// Counts the content of a tree. Each tree object is read once.
+/// Counts the paths and directories below a tree of a repository. Each tree object is read once.
 pub(crate) fn count_below(repository: &Repository, tree: Oid, limits: &Limits) -> Result<Below, SourceError> {
     let key = repository.path().display().to_string();
     let trees = TreeStore::new(repository).map_err(|error| from_git("open", &key, &error))?;

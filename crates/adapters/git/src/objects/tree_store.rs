@@ -50,7 +50,7 @@ impl<'r> TreeStore<'r> {
         Ok(tree)
     }
 
-    /// Size and type of an object, without its content.
+    /// Reads the size and the type of an object, without its content.
     pub(crate) fn header(&self, id: Oid) -> Result<(usize, ObjectType), git2::Error> {
         self.odb.read_header(id)
     }

@@ -18,9 +18,9 @@ use crate::failure::{failure, from_io};
 use crate::objects::memory::small;
 use crate::objects::repository::{blob_of, open_repository};
 
-/// The extension of the lock file that is locked while a clone is opened.
+/// The extension of the file that is locked while a clone is opened.
 pub(crate) const LOCK: &str = "lock";
-/// The extension of the lock file that is locked while git writes into the clone.
+/// The extension of the file that is locked while git writes into the clone.
 const WRITE_LOCK: &str = "alone";
 
 const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";

@@ -3,7 +3,8 @@
 use cairn_ports::ErrorKind;
 use cairn_redaction::quoted;
 
-/// Phrases of git, curl and ssh. The first phrase that the output contains decides.
+/// Phrases in the error output of git, curl and ssh, with their meaning. The first phrase of this list that
+/// the output contains decides the kind of the error.
 const MEANINGS: &[(&str, ErrorKind)] = &[
     ("returned error: 30", ErrorKind::Invalid),
     ("fsck", ErrorKind::Corrupt),

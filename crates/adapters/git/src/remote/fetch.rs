@@ -141,7 +141,9 @@ impl<'s> Remote<'s> {
         match self.run(&mut command, Some((clone, &report))) {
             Ok(_) => {
                 report(clone.size_bytes());
-                clone.commit(branch).ok_or_else(|| self.fault(ErrorKind::Corrupt, "the fetch left no commit"))
+                clone
+                    .commit(branch)
+                    .ok_or_else(|| self.fault(ErrorKind::Corrupt, "the clone has no commit after the fetch"))
             }
             Err(error) => {
                 let is_spoiled = matches!(error.kind, ErrorKind::Corrupt | ErrorKind::TooLarge);

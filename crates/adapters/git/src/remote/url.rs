@@ -42,7 +42,7 @@ pub enum InvalidUrl {
     #[error("the URL has a character that is not allowed in the URL of a repository")]
     BadCharacter,
     #[error(
-        "the host leads to loopback, a private network or a metadata service; `sources.allow_private_addresses` permits that"
+        "the host is on this machine, in a private network or a metadata service; `sources.allow_private_addresses` permits such hosts"
     )]
     PrivateAddress,
 }
@@ -110,7 +110,7 @@ impl RemoteUrl {
         }
     }
 
-    /// `host/owner/name` without `.git`. A port that is not the default is kept as `host+port`.
+    /// `host/owner/name` without `.git`. A port that is not the default is included as `host+port`.
     pub(crate) fn name(&self) -> String {
         let host = self.host().trim_matches(['[', ']']).trim_end_matches('.').replace(':', "-");
         let host = match self.url.port() {

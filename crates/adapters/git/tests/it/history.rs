@@ -95,7 +95,7 @@ fn cache_never_changes_the_result() {
         fixture.git(&["rm", "--quiet", "-r", "a"]);
         fixture.write("a", "1");
     });
-    // A rename without a change, and a change of mode.
+    // A rename without a change of content, and then a change of mode.
     step(5, &|fixture| {
         fixture.git(&["mv", "many/d1/f1", "moved"]);
     });

@@ -98,7 +98,7 @@ fn repository_without_commits_is_not_found() {
     assert!(std::error::Error::source(&error).expect("cause").to_string().contains("no commit yet"));
 }
 
-/// Twelve objects name ten thousand million paths.
+/// A commit of twelve objects names ten thousand million paths.
 #[test]
 fn tree_bomb_ends_soon_with_too_large() {
     let fixture = Fixture::repository();
@@ -184,7 +184,7 @@ fn caller_limit_stops_every_kind_of_listing() {
     check(|listed| listed.size_bytes > 249);
 }
 
-/// libgit2 alone never returns from such an object.
+/// Without the adapter's check, libgit2 would never return from the read of a truncated object.
 #[test]
 fn truncated_loose_objects_are_errors() {
     let fixture = Fixture::repository();
@@ -203,7 +203,7 @@ fn truncated_loose_objects_are_errors() {
     assert_eq!(reader.read(find(tree.as_ref(), "good")).expect("content"), b"good");
 }
 
-/// A tree that names 2^40 empty directories.
+/// Commits a tree that names 2^40 empty directories.
 fn add_empty_directories(fixture: &Fixture) {
     let mut tree = text(fixture.git_with_input(&["mktree"], b""));
     for _ in 0..40 {

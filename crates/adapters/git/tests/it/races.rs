@@ -1,4 +1,4 @@
-//! Tests that replace files with links while a tree is listed and read.
+//! Tests the listing and reading of trees whose files are replaced with links at the same time.
 
 use std::fs;
 use std::path::Path;

@@ -84,7 +84,7 @@ fn fetched_bytes_are_counted() {
         sources.open(&source, &options).expect("open");
         options.meter.progress().fetched_bytes
     };
-    // Letters in random order, so that compression saves little.
+    // The contents are random letters, so that compression saves little.
     let noise = |number: u64| (0..20_000).map(|at| (b'a' + noise_at(number, at)) as char).collect::<String>();
     fixture.write("a", noise(1));
     fixture.commit_all();

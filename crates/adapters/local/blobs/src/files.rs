@@ -16,7 +16,8 @@ use cairn_ports::{BlobMeta, Put, check_blob_key};
 const TEMPORARY: &str = ".tmp";
 /// An older temporary file is abandoned, because writing an object takes only seconds.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
-/// Number of attempts to link. An attempt fails if a deletion removes the empty directory at the same time.
+/// Maximum number of attempts to link an object. An attempt fails if a deletion removes the empty directory
+/// at the same time.
 const LINK_ATTEMPTS: usize = 16;
 
 pub(crate) fn prepare(root: &Path) -> io::Result<()> {

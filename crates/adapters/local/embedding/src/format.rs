@@ -6,7 +6,7 @@
 //! | section | what |
 //! | --- | --- |
 //! | damped | `u16` × 256: the weight of `n` occurrences of a word, in 1/256: `256 · (1 + ln n)`; 0 for 0 |
-//! | slots | `u16` × slots: open addressing by the word's hash; the row of a word, or 65,535 |
+//! | slots | `u16` × slots: hash table with open addressing: the row of a word, or 65,535 (empty) |
 //! | fingerprints | `u32` × words: the hash of each row's word |
 //! | weights | `u16` × 3 × rows, by row: weight in a query, in a passage, and more in a passage's head |
 //! | table | `i8` × dimensions × rows |

@@ -64,7 +64,7 @@ pub(crate) fn prefetch(row: &[u8; DIMENSIONS]) {
     #[cfg(target_arch = "x86_64")]
     for line in row.as_chunks::<64>().0 {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch hint for an address within the row; the program reads nothing.
+        // SAFETY: this is a prefetch hint for an address within the row. The program reads no memory.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

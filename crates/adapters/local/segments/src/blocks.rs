@@ -14,7 +14,7 @@ use zstd::bulk::{Compressor, Decompressor};
 const ENTRY_BYTES: usize = 12;
 /// This level is fast, and on source code the next levels save only a few percent.
 const COMPRESSION_LEVEL: i32 = 3;
-/// Maximum size of a block. The limit prevents that a damaged length allocates all memory.
+/// Maximum size of a block. Without the limit, a damaged length could allocate all memory.
 const MAX_PACKED_BYTES: u32 = 1 << 28;
 
 #[derive(Default, Debug)]

@@ -64,7 +64,7 @@ impl QueryVector {
             // SAFETY: `available` lists a kernel only if the processor has its instructions.
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2 => unsafe { self.avx2(matrix, scores) },
-            // SAFETY: `available` lists this kernel, too, only if the processor has its instructions.
+            // SAFETY: `available` lists this kernel only if the processor has AVX-512F and VNNI.
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 => unsafe { self.avx512(matrix, scores) },
         }

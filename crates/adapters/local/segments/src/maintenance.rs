@@ -95,8 +95,8 @@ pub(crate) fn remove(repository: &Repository, tenant: &Tenant, before: Generatio
     Ok(())
 }
 
-/// Removes the rows before `before` from a merged file. The file may also contain later rows, if the
-/// repository was indexed again before its removal.
+/// Removes the rows of generations before `before` from a merged file. The file may also contain later rows,
+/// if the repository was indexed again before its removal.
 fn remove_from_merged(
     directory: &Path,
     path: &Path,
@@ -147,7 +147,7 @@ fn reorganise(repository: &Repository, snapshot: &Snapshot, settled: &Settled) -
     Ok(num_removed)
 }
 
-/// Deletes files that were replaced long enough ago, and merged files without rows.
+/// Deletes files that were replaced more than `REPLACED_KEPT` ago, and merged files without rows.
 fn remove_replaced(directory: &Path, snapshot: &Snapshot) -> Result<(), SegmentError> {
     for (name, open) in &snapshot.segments {
         let path = directory.join(name);

@@ -15,7 +15,7 @@ use crate::repository::{OpenSegment, Snapshot};
 use crate::rows::RowSet;
 use crate::segment::Segment;
 
-/// If fewer than this number of 64 consecutive rows are wanted, each wanted row is scored separately.
+/// If a block of 64 rows contains fewer wanted rows than this, each wanted row is scored separately.
 const DENSE_ENOUGH: u32 = 8;
 
 /// The segments that a query searches.
@@ -40,7 +40,7 @@ impl<'a> Scene<'a> {
         self.segments().map(|(_, rows)| rows.len()).sum()
     }
 
-    /// The rows of the highest dot products.
+    /// The rows with the highest dot products.
     pub(crate) fn dense(&self, vector: &QueryVector, limit: usize) -> Result<Vec<Hit>, SegmentError> {
         let mut best = Best::new(limit);
         for (open, rows) in self.segments() {
@@ -59,7 +59,7 @@ impl<'a> Scene<'a> {
         Ok(best.into_hits())
     }
 
-    /// The rows of the highest sums of weights over the terms.
+    /// The rows with the highest sums of weights over the terms.
     pub(crate) fn sparse(&self, terms: &[(u32, u32)], limit: usize) -> Result<Vec<Hit>, SegmentError> {
         let largest: u64 = terms.iter().map(|(_, weight)| u64::from(*weight) * 255).sum();
         if largest > u64::from(u32::MAX) {

@@ -24,7 +24,7 @@ use crate::postings::Postings;
 use crate::writer::Tombstone;
 
 const TOMBSTONE_BYTES: usize = KEY_BYTES + 8;
-/// Maximum size of a decompressed table of files. The limit prevents that a damaged length allocates all
+/// Maximum size of a decompressed table of files. Without the limit, a damaged length could allocate all
 /// memory.
 const MAX_TABLE_BYTES: usize = 1 << 30;
 

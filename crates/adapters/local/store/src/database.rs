@@ -117,7 +117,7 @@ impl Database {
         if verdict == "ok" { Ok(()) } else { Err(Fault::damaged(verdict)) }
     }
 
-    /// Runs `maintain` outside any transaction (vacuum, checkpoints).
+    /// Runs `maintain` outside any transaction, for the vacuum and for checkpoints.
     pub(crate) fn maintain(&self, maintain: impl FnOnce(&Connection) -> Result<(), Fault>) -> Result<(), Fault> {
         maintain(&lock(&self.writer))
     }

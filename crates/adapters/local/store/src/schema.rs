@@ -71,8 +71,8 @@ impl Schema {
             ))),
             Ok(version) if version <= known => Ok(version),
             _ => Err(Fault::invalid(format!(
-                "`{}` was written by a newer Cairn (version {version} of its tables; this build knows {known}): use that \
-                 build, or delete the index directory and index again",
+                "`{}` was written by a newer Cairn (version {version} of its tables; this build reads up to {known}): use the \
+                 newer Cairn, or delete the index directory and index again",
                 self.file_name
             ))),
         }

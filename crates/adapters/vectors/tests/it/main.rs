@@ -98,7 +98,7 @@ async fn concurrent_misses_fill_the_cache_completely() -> Result<()> {
     Ok(())
 }
 
-/// A cache that another process refills after the first read and before its result is returned.
+/// A cache that another process refills between the first read and the return of its result.
 struct Overtaken {
     inner: Arc<LocalStore>,
     other: DurableVectorCache,

@@ -113,7 +113,7 @@ pub(crate) fn remove_versions(connection: &Connection, versions: &[(i64, u64)]) 
     Ok(())
 }
 
-/// Records that one version less refers to the block, and deletes the block if no version is left.
+/// Reduces the block's count of live versions by one, and deletes the block if the count is zero.
 pub(crate) fn release(connection: &Connection, block: i64) -> Result<(), Fault> {
     let live: i64 = connection
         .prepare_cached("UPDATE node_block SET live = live - 1 WHERE id = ?1 RETURNING live")?

@@ -80,7 +80,8 @@ pub(crate) fn remove(
     Ok(())
 }
 
-/// Removes the records that the owner began in the generations that the condition (on `?2`) selects.
+/// Removes the owner's records that began in certain generations. `condition` selects these generations by
+/// the parameter `?2`.
 fn remove_begun(connection: &Connection, owner: i64, condition: &str, generation: u64) -> Result<(), Fault> {
     let key = params![owner, generation];
     let versions = format!("SELECT node, gen_from FROM node_version WHERE owner = ?1 AND {condition}");
@@ -155,7 +156,7 @@ fn forget_paths(connection: &Connection, owner: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Moves the live versions of blocks with mostly dead versions to new blocks.
+/// If most versions of a block are dead, moves its live versions to a new block.
 pub(crate) fn repack(connection: &Connection, repository: RepositoryId) -> Result<(), Fault> {
     let Some(owner) = find_owner(connection, repository)? else { return Ok(()) };
     // The few blocks are checked first, because the many versions in them need not be read if no block is
