@@ -1,7 +1,8 @@
-//! Facts of one file: symbols, references, imports, bindings and chunks, from its text alone.
+//! Extracts the facts of one file from its text: symbols, references, imports, bindings and chunks.
 //!
-//! Pure: text in, [`cairn_domain::FileFacts`] out. Languages are data (`cairn-languages`); the engine knows
-//! no language. Facts contain nothing from the path, so that equal files share them.
+//! This crate is pure: its input is text, and its output is [`cairn_domain::FileFacts`]. Languages are data
+//! in `cairn-languages`, so the engine contains no rules of a single language. Facts do not depend on the
+//! path, so files with equal content share them.
 
 pub mod chunker;
 pub mod documents;

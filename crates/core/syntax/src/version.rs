@@ -1,4 +1,4 @@
-//! The version of the parser for each language: part of every facts key.
+//! The version of the parser for each language. It is part of every facts key.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,11 +9,12 @@ use cairn_languages::languages;
 use crate::chunker::CHUNKER_VERSION;
 use crate::engine::ENGINE_VERSION;
 
-/// A digest of everything that decides the facts of a file in that language: grammar and its version, query
-/// file, row of the table, engine, chunker. 64 hexadecimal digits. Unknown languages share one.
+/// A digest of everything that decides the facts of a file in this language: the grammar and its version, the
+/// query file, the row of the table, the engine and the chunker. It has 64 hexadecimal digits. All unknown
+/// languages have the same digest.
 pub fn tool_version(language: &str) -> &'static str {
-    // The row prints its grammar as name and version, its query as text, and its rules as written in the
-    // table.
+    // The debug output of a row contains the name and version of the grammar, the text of the query, and the
+    // rules of the table.
     static VERSIONS: LazyLock<BTreeMap<&str, String>> =
         LazyLock::new(|| languages().iter().map(|row| (row.name, version_of(&format!("{row:?}")))).collect());
     static UNKNOWN: LazyLock<String> = LazyLock::new(|| digester().digest().to_string());

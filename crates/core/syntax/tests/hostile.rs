@@ -1,4 +1,5 @@
-//! Hostile bytes: parsing always ends soon, covers every line, and reports a status.
+//! Parses hostile texts, and checks that parsing ends soon, that chunks contain every line, and that a status
+//! is reported.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -15,7 +16,8 @@ fn parse(language: &str, text: &str, limits: &ParseLimits<'_>) -> FileFacts {
     parse_file(language, FactsKey(Key128([0; 16])), text, limits)
 }
 
-/// Checks that every non-blank line belongs to a chunk, spans are inside the file, and indices are valid.
+/// Checks that every non-blank line belongs to a chunk, that spans are inside the file, and that indices are
+/// valid.
 fn check(language: &str, text: &str, facts: &FileFacts) {
     let context = || format!("{language}, {} bytes: {:?}", text.len(), text.chars().take(60).collect::<String>());
     let mut covered = vec![false; facts.num_lines as usize + 1];
@@ -37,11 +39,11 @@ fn check(language: &str, text: &str, facts: &FileFacts) {
     assert!(facts.bindings.iter().all(|binding| binding.scope.is_none_or(|symbol| symbol < num_symbols)));
 }
 
-/// Shapes that have hung or crashed parsers, up to 256 KiB.
+/// Texts of shapes that have hung or crashed parsers, up to 256 KiB.
 ///
-/// Statements of thousands of lines that never end (`a < b < c <` in Java, pipes in Bash) are not among them.
-/// Recovery from these takes unbounded memory in one step of the parser, between two calls of the callback.
-/// The process of the parser bounds it.
+/// Statements of thousands of lines that never end (`a < b < c <` in Java, pipes in Bash) are not in the
+/// list. Error recovery from these takes unlimited memory in one step of the parser, between two calls of the
+/// callback. In production, the limits of the parser's process stop such a parse.
 fn bombs() -> Vec<(&'static str, String)> {
     let lines = |line: &str, count: usize| format!("{line}\n").repeat(count);
     vec![
@@ -82,8 +84,8 @@ fn bombs_end_within_their_deadline() {
             let deadline = start + Duration::from_millis(100);
             let keep_going = || Instant::now() < deadline;
             let facts = parse(row.name, &text, &ParseLimits { keep_going: &keep_going, ..ParseLimits::default() });
-            // The callback is not reached in every state of recovery. After 5 s the process of a parser is
-            // killed.
+            // Error recovery does not always call the callback. In production, the process of a parser is
+            // killed after 5 s.
             assert!(start.elapsed() < Duration::from_secs(5), "{}: {name}: {:?}", row.name, start.elapsed());
             check(row.name, &text, &facts);
         }
@@ -109,7 +111,7 @@ fn passed_deadline_leaves_windows() {
     let facts = parse("python", &text, &ParseLimits { keep_going: &|| false, ..ParseLimits::default() });
     assert_eq!(facts.status, ParseStatus::Timeout);
     check("python", &text, &facts);
-    // The next file does not continue that one.
+    // The parse of the next file must not continue the parse of this file.
     let facts = parse("python", "def h(): pass\n", &ParseLimits::default());
     assert_eq!(facts.status, ParseStatus::Parsed);
     assert_eq!(facts.symbols.len(), 1);
@@ -180,7 +182,7 @@ fn share_of_errors_decides_the_status() {
     assert!(unparsable.symbols.is_empty() && !unparsable.chunks.is_empty());
 }
 
-/// Text made of fragments of code, in any order.
+/// Random text that consists of fragments of code.
 fn code_like() -> impl Strategy<Value = String> {
     let words = [
         "def ",

@@ -1,15 +1,17 @@
-//! Headings of HTML. Comments, scripts and styles are skipped. Rows that begin with a tag are still prose.
+//! Finds the headings of HTML documents. Comments, scripts and styles are skipped.
 
 use super::inline::{fold, plain, shortened};
 use super::outline::{Heading, Outline, RowKind};
 use crate::chunker::{Lines, Rows};
 
-/// A heading or title that is not closed within this many bytes does not count.
+/// A heading or title without an end tag within this many bytes is ignored.
 const LONGEST: usize = 2_000;
 const LONGEST_TITLE: usize = 160;
 
 pub(super) fn outline(lines: &Lines<'_>, text: &str) -> Outline {
-    // Only rows between the tags of paragraphs are prose; the description is found by its tag.
+    // All rows except headings are hidden, and none is prose. The description is found by the tag of its
+    // paragraph.
+    // such tags become prose.
     let mut outline = Outline { rows: vec![RowKind::Hidden; lines.num_rows()], ..Outline::default() };
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'<', &text.as_bytes()[at..]) {
@@ -22,7 +24,8 @@ pub(super) fn outline(lines: &Lines<'_>, text: &str) -> Outline {
     outline
 }
 
-/// Length of a comment, script or style that begins here; up to the end of the text if it is not closed.
+/// The length of the comment, script or style that begins here. If it has no end, it extends to the end of
+/// the text.
 fn skipped(text: &str) -> Option<usize> {
     let kinds = [("<!--", "-->"), ("<script", "</script"), ("<style", "</style")];
     let (start, end) = kinds.into_iter().find(|(start, _)| starts_with(text, start))?;
@@ -35,7 +38,7 @@ fn starts_with(text: &str, tag: &str) -> bool {
     text.as_bytes().get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
 }
 
-/// Records a heading, the title or the first paragraph. Returns its end.
+/// Records a heading, the title or the first paragraph. Returns the offset after it.
 fn element(lines: &Lines<'_>, text: &str, tag: usize, outline: &mut Outline) -> Option<usize> {
     let bytes = &text.as_bytes()[tag..];
     let name_length = bytes[1..].iter().take(8).take_while(|byte| byte.is_ascii_alphanumeric()).count();
@@ -70,14 +73,15 @@ fn element(lines: &Lines<'_>, text: &str, tag: usize, outline: &mut Outline) -> 
     Some(tag + length)
 }
 
-/// Resolves the entities that titles have, `&amp;` last, so that nothing is resolved twice.
+/// Resolves the entities that are common in titles. `&amp;` is resolved last, so that no text is resolved
+/// twice.
 fn resolved(text: &str) -> String {
     let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")];
     entities.into_iter().fold(text.to_owned(), |text, (entity, mark)| text.replace(entity, mark))
 }
 
 fn push_heading(lines: &Lines<'_>, outline: &mut Outline, rows: Rows, level: usize, title: &str) {
-    // Two headings on a row are one section.
+    // Two headings on the same row are one section.
     if outline.headings.last().is_none_or(|last| last.row < rows.start) && rows.end <= lines.num_rows() {
         let title = shortened(title, LONGEST_TITLE);
         outline.headings.push(Heading { row: rows.start, level: level as u8, title });
@@ -85,13 +89,13 @@ fn push_heading(lines: &Lines<'_>, outline: &mut Outline, rows: Rows, level: usi
     }
 }
 
-/// The content of the element that begins here, and the length of the whole element.
+/// The content of the element that begins here, and the length of the whole element with its tags.
 fn content<'t>(bytes: &'t [u8], name: &[u8]) -> Option<(&'t [u8], usize)> {
     let near = &bytes[..bytes.len().min(LONGEST)];
     let start = memchr::memchr(b'>', near)? + 1;
     let is_named = |tag: &[u8]| tag.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name));
-    // Another start tag of the same name means that this element is not closed. Stopping there keeps the scan
-    // linear.
+    // If another start tag with the same name follows first, this element has no end tag. The search stops
+    // there, so that the whole scan takes linear time.
     let next = |at: &usize| {
         is_named(&near[start + at + 1..])
             || near[start + at + 1..].starts_with(b"/") && is_named(&near[start + at + 2..])

@@ -1,7 +1,7 @@
-//! Inline markup: the plain text of headings and paragraphs, and the positions of code spans.
+//! Reads inline markup: the plain text of headings and paragraphs, and the positions of code spans.
 
-/// The text of a heading or paragraph on one line: white space folded, emphasis, code marks, tags and link
-/// targets removed. Linear: every byte is examined a fixed number of times.
+/// The text of a heading or paragraph on one line. White space is folded, and emphasis, code marks, tags and
+/// link targets are removed. The time is linear: every byte is examined a fixed number of times.
 pub(super) fn plain(markup: &str) -> String {
     let mut text = String::with_capacity(markup.len().min(1024));
     let mut rest = markup;
@@ -26,19 +26,19 @@ fn keep<'t>(text: &mut String, mark: &str, after: &'t str) -> &'t str {
     after
 }
 
-/// The text after the target of a link whose text has just ended.
+/// The text after the target of a link. `rest` begins directly after the text of the link.
 fn after_target(rest: &str) -> &str {
     let close = match rest.as_bytes().first() {
         Some(b'(') => ')',
         Some(b'[') => ']',
         _ => return rest,
     };
-    // Targets are short. The bound keeps a text of opening marks linear.
+    // Targets are short. The limit ensures linear time for a text of many opening marks.
     let end = rest.char_indices().take(400).find(|&(_, found)| found == close);
     end.map_or(rest, |(at, _)| &rest[at + 1..])
 }
 
-/// The text after a tag whose `<` has just been read. None if it is not a tag.
+/// The text after a tag. `rest` begins directly after the `<`. None if this is not a tag.
 fn after_tag(rest: &str) -> Option<&str> {
     if !rest.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/' || first == '!') {
         return None;
@@ -47,7 +47,7 @@ fn after_tag(rest: &str) -> Option<&str> {
     Some(&rest[end.0 + 1..])
 }
 
-/// Folds white space to single blanks.
+/// Replaces each run of white space by a single blank.
 pub(super) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len().min(1024));
     for word in text.split_whitespace() {
@@ -59,7 +59,7 @@ pub(super) fn fold(text: &str) -> String {
     folded
 }
 
-/// The first `most` characters, with an ellipsis if more follow.
+/// The first `most` characters, followed by an ellipsis if the text is longer.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
@@ -67,14 +67,15 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// The contents of the code spans of a row: the text between two runs of equally many backticks.
+/// The contents of the code spans in a row. A code span is the text between two runs of backticks of equal
+/// length.
 pub(super) fn code_spans(row: &str) -> Vec<&str> {
     let runs = backtick_runs(row);
     let mut spans = Vec::new();
     let mut index = 0;
     while index < runs.len() {
         let (start, length) = runs[index];
-        // The next run of the same length closes a run. Checking a few runs is enough for real rows.
+        // The next run of the same length closes a run. In real rows it is one of the next few runs.
         let close = runs[index + 1..].iter().take(16).position(|&(_, other)| other == length);
         match close {
             Some(offset) => {
@@ -87,7 +88,7 @@ pub(super) fn code_spans(row: &str) -> Vec<&str> {
     spans
 }
 
-/// Offset and length of each run of backticks.
+/// The offset and length of each run of backticks.
 fn backtick_runs(row: &str) -> Vec<(usize, usize)> {
     let bytes = row.as_bytes();
     let mut runs = Vec::new();

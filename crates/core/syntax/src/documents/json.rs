@@ -1,27 +1,27 @@
-//! JSON as a stream of tokens with their offsets, and the blocks of its keys. Comments and trailing commas
-//! are accepted, since configuration files have them.
+//! Reads JSON as a stream of tokens with their offsets, and finds the blocks of its keys. Comments and
+//! trailing commas are accepted, because configuration files contain them.
 
 use super::blocks::Block;
 use super::inline::shortened;
 use crate::chunker::Lines;
 
 const LONGEST_NAME: usize = 80;
-/// Keys nested deeper than this are content of their block.
+/// Keys that are nested deeper than this do not become blocks. They are part of the block around them.
 const DEEPEST_KEY: usize = 5;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Token<'t> {
     Open(u8),
     Close,
-    /// The text between the quotes, not decoded.
+    /// The text between the quotes, with escapes not decoded.
     String(&'t str),
     Colon,
     Comma,
-    /// A number, word, or anything else.
+    /// A number, a word, or any other text.
     Scalar,
 }
 
-/// Tokens and their offsets.
+/// The tokens of a text, each with its offset.
 pub(super) fn tokens(text: &str) -> impl Iterator<Item = (usize, Token<'_>)> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -63,7 +63,7 @@ fn after_blanks(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Offset of the quote that ends a string, or the end of the text.
+/// The offset of the quote that ends a string, or the end of the text.
 fn string_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[at..]) {
         if bytes[at + found] == b'"' {
@@ -74,7 +74,8 @@ fn string_end(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// The text of a string between its quotes with escapes resolved. A malformed escape becomes U+FFFD.
+/// The text of a string, with its escapes decoded. `raw` is the text between the quotes. A malformed escape
+/// becomes U+FFFD.
 pub(super) fn decoded(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;
@@ -99,7 +100,8 @@ pub(super) fn decoded(raw: &str) -> String {
     text
 }
 
-/// Reads four hexadecimal digits, or two such escapes that are a surrogate pair. Returns the rest.
+/// Reads an escape of four hexadecimal digits, or two such escapes that form a surrogate pair. Returns the
+/// rest of the text.
 fn push_unicode<'t>(rest: &'t str, text: &mut String) -> &'t str {
     let unit = |digits: Option<&str>| digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
     let Some(first) = unit(rest.get(..4)) else {
@@ -120,7 +122,7 @@ fn push_unicode<'t>(rest: &'t str, text: &mut String) -> &'t str {
     after
 }
 
-/// Blocks of the keys and of the elements of long arrays.
+/// Creates blocks for keys and for the elements of long arrays.
 pub(super) fn blocks(lines: &Lines<'_>, text: &str) -> Vec<Block> {
     let mut scanner = Scanner { lines, blocks: Vec::new(), open: Vec::new(), last_string: None, last_row: 0 };
     for (at, token) in tokens(text) {
@@ -133,11 +135,11 @@ pub(super) fn blocks(lines: &Lines<'_>, text: &str) -> Vec<Block> {
     scanner.blocks
 }
 
-/// An open object or array.
+/// An object or array that is not closed yet.
 struct Container {
     is_array: bool,
     num_elements: usize,
-    /// Block of the current member or element.
+    /// The index of the block of the current member or element.
     member: Option<usize>,
 }
 
@@ -145,9 +147,9 @@ struct Scanner<'a, 't> {
     lines: &'a Lines<'t>,
     blocks: Vec<Block>,
     open: Vec<Container>,
-    /// Row and text of the last string, which may be a key.
+    /// The row and the text of the last string, which may be a key.
     last_string: Option<(usize, &'t str)>,
-    /// Row of the last token.
+    /// The row of the last token.
     last_row: usize,
 }
 
@@ -181,7 +183,7 @@ impl<'t> Scanner<'_, 't> {
             Token::String(raw) => self.last_string = Some((row, raw)),
             _ => {}
         }
-        // A string with a line feed is malformed, but still covers its rows.
+        // A string that contains a line feed is malformed. Its rows still belong to the block.
         let end = if let Token::String(raw) = token { at + raw.len() + 1 } else { at };
         self.last_row = self.lines.row_from(row, end);
     }

@@ -1,4 +1,4 @@
-//! Keys of TOML and of the formats around INI, row by row.
+//! Finds the keys of TOML, INI and similar formats, row by row.
 
 use super::blocks::Block;
 use super::inline::shortened;
@@ -6,8 +6,8 @@ use crate::chunker::Lines;
 
 const LONGEST_NAME: usize = 120;
 
-/// Tables (`[a.b]`, `[[a]]`), and keys within them or before the first. Rows inside multi-line strings and
-/// arrays are ignored.
+/// Creates blocks for tables (`[a.b]`, `[[a]]`), for their keys, and for keys before the first table. Rows
+/// inside multi-line strings and arrays are ignored.
 pub(super) fn toml(lines: &Lines<'_>) -> Vec<Block> {
     let mut builder = Builder::default();
     let mut state = Value::default();
@@ -29,7 +29,8 @@ pub(super) fn toml(lines: &Lines<'_>) -> Vec<Block> {
     builder.finish()
 }
 
-/// Sections and keys of INI, properties and environment files: `key = value`, `key: value`.
+/// Creates blocks for the sections and keys of INI, properties and environment files: `key = value`, `key:
+/// value`.
 pub(super) fn ini(lines: &Lines<'_>) -> Vec<Block> {
     let mut builder = Builder::default();
     for row in 0..lines.num_rows() {
@@ -50,12 +51,13 @@ pub(super) fn ini(lines: &Lines<'_>) -> Vec<Block> {
     builder.finish()
 }
 
-/// Builds sections with keys. Comments above a block stay between the blocks and join the next one.
+/// Builds the blocks of sections and keys. Comments above a block are outside of all blocks and join the next
+/// block.
 #[derive(Default)]
 struct Builder {
     blocks: Vec<Block>,
     section: Option<usize>,
-    /// Row after the last key or section and its continuation.
+    /// The row after the last key or section, including its continuation rows.
     end: usize,
 }
 
@@ -94,7 +96,7 @@ impl Builder {
     }
 }
 
-/// Whether a TOML value is open at the end of a row.
+/// Whether a value of TOML continues after the end of a row: in open brackets, or in a multi-line string.
 #[derive(Default)]
 struct Value {
     depth: usize,
@@ -136,8 +138,8 @@ impl Value {
         }
     }
 
-    /// Reads a string that begins with the first byte of `text`. Returns the text after it, or after its
-    /// first delimiter.
+    /// Reads a string that begins with the first byte of `text`. Returns the text after it. For a multi-line
+    /// string, returns the text after its opening quotes.
     fn string<'t>(&mut self, mark: u8, text: &'t str) -> &'t str {
         let triple = if mark == b'"' { "\"\"\"" } else { "'''" };
         if let Some(after) = text.strip_prefix(triple) {

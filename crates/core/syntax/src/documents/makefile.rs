@@ -1,11 +1,11 @@
-//! Targets of Makefiles.
+//! Finds the targets of Makefiles.
 
 use super::blocks::Block;
 use super::inline::shortened;
 use crate::chunker::Lines;
 
-/// A block for each rule, named by its targets, and for each multi-line definition. Assignments are between
-/// them.
+/// Creates a block for each rule and for each multi-line definition. The name of a rule's block is its
+/// targets. Assignments are outside of all blocks.
 pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut is_in_rule = false;
@@ -32,7 +32,7 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Targets of a rule, or name of a definition, that begins with the row.
+/// The targets of the rule, or the name of the definition, that begins at the row.
 fn block_name(text: &str) -> Option<&str> {
     if let Some(name) = text.strip_prefix("define ") {
         return Some(name.trim_end_matches(['=', ' ', ':']));

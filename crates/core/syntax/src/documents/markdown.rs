@@ -1,22 +1,23 @@
-//! Headings of Markdown, row by row: ATX, setext and HTML headings outside of fences, comments and front
-//! matter. The rules follow CommonMark where real documents do.
+//! Finds the headings of Markdown row by row: ATX, setext and HTML headings outside of fences, comments and
+//! front matter. The rules are those of CommonMark, except where real documents differ.
 
 use super::inline::{fold, plain};
 use super::outline::{Heading, Outline, RowKind};
 use crate::chunker::{Lines, Rows};
 
-/// A longer paragraph that is underlined by `---` counts as prose before a rule, unlike in CommonMark.
+/// If a longer paragraph is followed by `---`, the paragraph is prose and the `---` is a rule. CommonMark
+/// would read a heading.
 const MOST_SETEXT_ROWS: usize = 3;
-/// Maximum number of rows of an HTML heading.
+/// The maximum number of rows of an HTML heading.
 const MOST_HTML_ROWS: usize = 8;
 
-/// The text that a setext underline would turn into a heading.
+/// The text before a row that would become a heading if the row is a setext underline.
 #[derive(Clone, Copy)]
 enum Paragraph {
     None,
-    /// A paragraph from this row on.
+    /// A paragraph that begins at this row.
     From(usize),
-    /// Text of a list item, quotation or table: an underline below it is a rule.
+    /// The text of a list item, quotation or table. An underline below it is a rule.
     Other,
 }
 
@@ -33,7 +34,7 @@ impl Paragraph {
     }
 }
 
-/// A construct that hides rows until its end.
+/// A construct whose rows are hidden up to its end.
 enum Hiding {
     Fence { mark: u8, length: usize },
     Until(&'static str),
@@ -69,14 +70,14 @@ pub(super) fn outline(lines: &Lines<'_>) -> Outline {
     outline
 }
 
-/// Columns of indentation, and the text without it and without trailing white space.
+/// The number of columns of indentation, and the text without white space at both ends.
 fn indented(row: &str) -> (usize, &str) {
     let text = row.trim_ascii();
     let leading = row.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
     (leading.map(|byte| if byte == b'\t' { 4 } else { 1 }).sum(), text)
 }
 
-/// Hides front matter and reads title and description from it. Returns the first row after it.
+/// Hides the front matter, and reads the title and description from it. Returns the first row after it.
 fn front_matter(lines: &Lines<'_>, outline: &mut Outline) -> usize {
     let mark = lines.row(0).trim_ascii_end();
     if mark != "---" && mark != "+++" {
@@ -121,7 +122,7 @@ fn ends(hiding: &Hiding, indent: usize, text: &str) -> bool {
     }
 }
 
-/// Adds a heading that begins at the row or ends with it. Returns the row after it.
+/// Adds a heading that begins or ends at the row. Returns the row after it.
 fn heading(lines: &Lines<'_>, row: usize, text: &str, paragraph: Paragraph, outline: &mut Outline) -> Option<usize> {
     if let Some((level, title)) = atx(text) {
         outline.headings.push(Heading::new(row, level, title));
@@ -142,7 +143,7 @@ fn heading(lines: &Lines<'_>, row: usize, text: &str, paragraph: Paragraph, outl
     Some(end)
 }
 
-/// Reads `## Title ##`.
+/// Reads a heading of the form `## Title ##`.
 fn atx(text: &str) -> Option<(usize, &str)> {
     let level = text.bytes().take(7).take_while(|&byte| byte == b'#').count();
     let rest = &text[level..];
@@ -150,7 +151,7 @@ fn atx(text: &str) -> Option<(usize, &str)> {
         return None;
     }
     let title = rest.trim_end_matches('#');
-    // Closing marks count only after a blank: `# C#` keeps its own.
+    // Closing marks are removed only if a blank is before them. So the title `# C#` keeps its last mark.
     let title = if title.ends_with([' ', '\t']) || title.is_empty() { title } else { rest };
     Some((level, title.trim()))
 }
@@ -164,8 +165,8 @@ fn setext_level(text: &str) -> Option<usize> {
     }
 }
 
-/// Reads `<h1 align="center">Title</h1>`, as at the top of many READMEs. Returns level, markup between the
-/// tags, and the row after it.
+/// Reads a heading of the form `<h1 align="center">Title</h1>`, which many READMEs have at the top. Returns
+/// the level, the markup between the tags, and the row after the heading.
 fn html_heading<'t>(lines: &Lines<'t>, row: usize, text: &str) -> Option<(usize, &'t str, usize)> {
     let bytes = text.as_bytes();
     let level = match bytes {

@@ -1,10 +1,10 @@
-//! Headings of reStructuredText and AsciiDoc, row by row.
+//! Finds the headings of reStructuredText and AsciiDoc, row by row.
 
 use super::outline::{Heading, Outline, RowKind};
 use crate::chunker::Lines;
 
-/// Sections of reStructuredText: a row of text that is underlined, and maybe overlined, by a run of one mark.
-/// The order in which marks appear gives their levels.
+/// Finds the sections of reStructuredText. A heading is a row of text with an underline, and optionally an
+/// overline, that repeats one mark. The marks get their levels in the order in which they first appear.
 pub(super) fn restructured_text(lines: &Lines<'_>) -> Outline {
     let mut outline = Outline { rows: vec![RowKind::Prose; lines.num_rows()], ..Outline::default() };
     let mut styles: Vec<(u8, bool)> = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn restructured_text(lines: &Lines<'_>) -> Outline {
     outline
 }
 
-/// Number of rows, mark, and presence of an overline, for a heading that begins at the row.
+/// For a heading that begins at the row: the number of its rows, its mark, and whether it has an overline.
 fn rst_heading(lines: &Lines<'_>, row: usize) -> Option<(usize, u8, bool)> {
     let text = |row: usize| if row < lines.num_rows() { lines.row(row).trim_ascii_end() } else { "" };
     let follows_text = row > 0 && !lines.is_blank(row - 1) && !lines.row(row - 1).starts_with(".. ");
@@ -51,18 +51,18 @@ fn rst_heading(lines: &Lines<'_>, row: usize) -> Option<(usize, u8, bool)> {
     (starts_at_margin && is_long_enough).then_some((2, mark, false))
 }
 
-/// The mark of a row that is a run of two or more equal marks.
+/// The mark of a row that consists of two or more equal marks.
 fn rule_mark(row: &str) -> Option<u8> {
     let mark = *row.as_bytes().first()?;
     (row.len() >= 2 && mark.is_ascii_punctuation() && row.bytes().all(|byte| byte == mark)).then_some(mark)
 }
 
-/// Indented text belongs to directives and literal blocks, or is quoted.
+/// Whether the row begins a directive or a comment, which is not prose.
 fn is_hidden_rst(row: &str) -> bool {
     row.starts_with(".. ")
 }
 
-/// Sections of AsciiDoc: `= Title`, `== Section`, outside of delimited blocks.
+/// Finds the sections of AsciiDoc, such as `= Title` and `== Section`, outside of delimited blocks.
 pub(super) fn asciidoc(lines: &Lines<'_>) -> Outline {
     let mut outline = Outline { rows: vec![RowKind::Prose; lines.num_rows()], ..Outline::default() };
     let mut delimiter: Option<&str> = None;
@@ -86,7 +86,8 @@ pub(super) fn asciidoc(lines: &Lines<'_>) -> Outline {
     outline
 }
 
-/// Delimiters of listing, literal, comment and passthrough blocks. The text of other blocks is prose.
+/// Whether the row delimits a listing, literal, comment or passthrough block. The text of other blocks is
+/// prose.
 fn is_delimiter(text: &str) -> bool {
     text.starts_with("```") || (text.len() >= 4 && matches!(rule_mark(text), Some(b'-' | b'.' | b'/' | b'+')))
 }

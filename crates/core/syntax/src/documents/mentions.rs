@@ -1,5 +1,5 @@
-//! Names in code spans: the files and symbols that a document mentions, and the files that it names as entry
-//! points.
+//! Reads names in code spans: the files and symbols that a document mentions, and the files that it lists as
+//! entry points.
 
 use cairn_domain::Mention;
 
@@ -9,10 +9,10 @@ use super::outline::{Outline, RowKind};
 use crate::chunker::Lines;
 
 const LONGEST_MENTION: usize = 200;
-/// A document with more mentions is a listing. The rest is left out.
+/// The maximum number of mentions. A document with more mentions is only a listing, so the rest is left out.
 const MOST_MENTIONS: usize = 5_000;
 
-/// Extensions by which a name without a slash is a file and not a symbol.
+/// Extensions of files. A name without a slash is a file if it has one of these, and otherwise a symbol.
 const FILE_EXTENSIONS: &[&str] = &[
     "adoc", "bash", "bat", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "cxx", "ex", "exs", "go", "gradle",
     "h", "hpp", "hs", "html", "ini", "ipynb", "java", "js", "json", "jsx", "kt", "kts", "less", "lock", "lua", "md",
@@ -26,7 +26,7 @@ pub(super) struct Mentions {
     pub(super) entry_points: Vec<Mention>,
 }
 
-/// Names in the code spans of prose and headings, in order.
+/// The names in the code spans of prose and headings, in order of position.
 pub(super) fn find(lines: &Lines<'_>, outline: &Outline, sections: &[Block]) -> Mentions {
     let mut mentions = Mentions::default();
     let mut sections = sections.iter().filter(|section| mentions_entry_points(&section.name)).peekable();
@@ -53,7 +53,8 @@ pub(super) fn find(lines: &Lines<'_>, outline: &Outline, sections: &[Block]) -> 
     mentions
 }
 
-/// Whether the text contains "entry point", "entry points", "entrypoint" or "entry-point", in any case.
+/// Whether the text contains "entry point", "entry points", "entrypoint" or "entry-point", in upper or lower
+/// case.
 fn mentions_entry_points(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr::memchr2_iter(b'e', b'E', bytes).any(|at| {
@@ -64,7 +65,7 @@ fn mentions_entry_points(text: &str) -> bool {
     })
 }
 
-/// Whether a row can belong to a list or table that the words introduce.
+/// Whether the row can belong to a list or table after a row that mentions entry points.
 fn continues_list(row: &str) -> bool {
     let text = row.trim_ascii_start();
     text.is_empty()
@@ -74,8 +75,8 @@ fn continues_list(row: &str) -> bool {
             && text.starts_with(|digit: char| digit.is_ascii_digit())
 }
 
-/// The file or symbol that a code span names, without call brackets, `./` and line number. None for commands,
-/// options, URLs, globs, numbers and other text.
+/// The name of the file or symbol in a code span, without call brackets, `./` and line number. None for
+/// commands, options, URLs, globs, numbers and other text.
 pub(super) fn name_of(span: &str) -> Option<&str> {
     if span.len() > LONGEST_MENTION || span.contains("://") {
         return None;
@@ -97,7 +98,8 @@ pub(super) fn name_of(span: &str) -> Option<&str> {
     (starts_well && has_letter && name.bytes().all(is_name_byte)).then_some(name)
 }
 
-/// Whether a name is a file: it has a slash or a known extension, or is a known file without extension.
+/// Whether the name is a file name: it contains a slash, has a known extension, or is the name of a
+/// well-known file without extension.
 pub(super) fn is_file(name: &str) -> bool {
     if name.contains('/') {
         return true;

@@ -1,11 +1,14 @@
-//! Documents, configuration and other text without a grammar: their sections, mentions and chunks.
+//! Finds the sections, mentions and chunks of documents, configuration files and other texts without a
+//! grammar.
 //!
 //! Each format has a scanner that finds *blocks* (sections, keys, statements, rules) in one pass over the
-//! bytes. [`blocks`] turns the blocks of any format into chunks. A scanner knows only as much of a format as
-//! it needs to recognise strings, comments and fences. It keeps its state in counters and does not recurse,
-//! so hostile bytes cost no more than other bytes. A text without blocks is cut into windows.
+//! bytes. [`blocks`] turns the blocks of any format into chunks. A scanner implements only as much of a
+//! format as it needs to recognise strings, comments and fences. It stores its state in counters and does not
+//! recurse, so hostile texts cost no more time than other texts. A text without blocks is divided into
+//! windows.
 //!
-//! The text of a document is data: it changes ranking through facts, and is never followed as an instruction.
+//! The text of a document is only data. It can change ranking through its facts, but its instructions are
+//! never followed.
 
 mod blocks;
 mod braces;
@@ -34,11 +37,11 @@ pub use navigation::is_navigation;
 
 use crate::chunker::{Lines, window_chunks};
 
-/// Parses a text by the name of its format in the language table. Text of another format is cut into windows.
-/// Line numbers refer to `text`; every line of it belongs to at least one chunk.
+/// Parses a text. `format` is the name of its format in the language table. A text of any other format is
+/// divided into windows. Line numbers refer to `text`, and every line of it belongs to at least one chunk.
 ///
-/// Only documents for people have document facts, and only SQL has symbols. Each chunk of a notebook has the
-/// decoded source of its cells as synthetic text.
+/// Only documents for human readers have document facts, and only SQL has symbols. The synthetic text of a
+/// notebook's chunk is the decoded source of its cells.
 pub fn parse_document(format: &str, text: &str) -> (Option<DocumentFacts>, Vec<Symbol>, Vec<ChunkFacts>) {
     let lines = Lines::new(text);
     if lines.num_rows() == 0 {

@@ -1,4 +1,4 @@
-//! Recognises navigation documents, which explain where things are.
+//! Recognises navigation documents. They explain where a reader finds the parts of a repository.
 
 use cairn_domain::RepoPath;
 
@@ -6,12 +6,12 @@ use cairn_domain::RepoPath;
 const STEMS: &[&str] =
     &["agents", "architecture", "claude", "codemap", "contributing", "design", "gemini", "hacking", "overview"];
 const EXTENSIONS: &[&str] = &["", "adoc", "asciidoc", "markdown", "md", "mdx", "rst", "txt"];
-/// Folders in which every document is navigation, at any depth.
+/// Folders in which every document is a navigation document, at any depth.
 const FOLDERS: &[&str] = &["doc", "docs", "documentation"];
 
 /// Whether a file is a navigation document: AGENTS.md and similar files, `README*` in any folder, and
-/// documents under `docs/`. The path alone decides. Chunks of these files get the kind `navigation` and more
-/// weight.
+/// documents under `docs/`. Only the path decides. Chunks of these files get the kind `navigation` and a
+/// higher weight.
 pub fn is_navigation(path: &RepoPath) -> bool {
     let extension = path.extension();
     if !EXTENSIONS.contains(&extension.as_str()) {

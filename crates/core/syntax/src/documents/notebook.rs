@@ -1,8 +1,8 @@
-//! Jupyter notebooks: chunks of cells, with their decoded source as text and the lines of the stored JSON as
-//! span.
+//! Creates the chunks of Jupyter notebooks from their cells. The text of a chunk is the decoded source of its
+//! cells. Its span is the lines of the stored JSON.
 //!
-//! A chunk is one cell, a part of a long cell, or several small cells. Outputs and metadata belong to the
-//! span of the cell before them, but not to the text. A file that is not a notebook is cut into windows.
+//! A chunk is one cell, a part of a long cell, or several small cells. Outputs and metadata are in the span
+//! of the cell before them, but not in its text. A file that is not a notebook is divided into windows.
 
 use cairn_domain::{ChunkFacts, ChunkKind, ContentHash};
 
@@ -13,7 +13,7 @@ use crate::chunker::{Lines, Rows, estimate_tokens, plain_chunk, split_rows, wind
 const WHOLE_TOKENS: u32 = 500;
 const SMALL_TOKENS: u32 = 120;
 
-/// A cell or a part of one.
+/// A cell, a part of a cell, or a group of cells.
 struct Cell {
     rows: Rows,
     is_code: bool,
@@ -39,7 +39,8 @@ pub(super) fn chunks(lines: &Lines<'_>, text: &str) -> Vec<ChunkFacts> {
     last.rows.end = lines.num_rows();
     let mut at = 0;
     for cell in &mut cells {
-        // Minified notebooks have many cells in a row. Their spans overlap; otherwise spans are consecutive.
+        // The spans of the cells are consecutive. Only in minified notebooks, where one row contains many
+        // cells, do the spans overlap.
         cell.rows.start = cell.rows.start.min(at);
         at = cell.rows.end;
     }
@@ -62,16 +63,16 @@ fn chunk(cell: Cell) -> ChunkFacts {
     }
 }
 
-/// A cell in the JSON text.
+/// A cell in the text of the JSON file.
 struct RawCell {
     rows: Rows,
     is_code: bool,
     source: String,
-    /// The row of the JSON text in which each row of the source begins.
+    /// For each row of the source, the row of the JSON text in which it begins.
     source_rows: Vec<usize>,
 }
 
-/// The objects in the array `cells` of the outermost object, in order.
+/// The cells in the array `cells` of the outermost object, in order.
 fn raw_cells(lines: &Lines<'_>, text: &str) -> Vec<RawCell> {
     let mut cells = Vec::new();
     let mut depth = 0_usize;
@@ -132,7 +133,7 @@ impl RawCell {
     }
 }
 
-/// The heading path at each cell, from the headings of the Markdown cells before it.
+/// The heading path of each cell, from the headings in the Markdown cells before it.
 #[derive(Default)]
 struct Headings(Vec<(usize, String)>);
 
@@ -167,12 +168,13 @@ fn split_cell(raw: &RawCell, heading: Option<&str>, cells: &mut Vec<Cell>) {
             part: (count > 1).then(|| (u16::try_from(index + 1).unwrap_or(u16::MAX), count)),
             heading: heading.map(str::to_owned),
         });
-        // A source in one string has all its rows in one row of the JSON text.
+        // If the source is a single string, all its rows are in one row of the JSON text.
         start = next.unwrap_or(raw.rows.end).min(raw.rows.end - 1).max(raw.rows.start);
     }
 }
 
-/// Joins small cells with the cells after them, so that words stay with the code that they introduce.
+/// Joins small cells with the cells after them, so that an explanation stays with the code that it
+/// introduces.
 fn grouped(cells: Vec<Cell>) -> Vec<Cell> {
     let mut groups: Vec<Cell> = Vec::with_capacity(cells.len());
     let mut group_tokens = 0;

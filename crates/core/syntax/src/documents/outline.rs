@@ -3,15 +3,15 @@
 use super::blocks::{Block, DEEPEST};
 use super::inline::{plain, shortened};
 
-/// Maximum length of a title or heading, in characters.
+/// The maximum length of a title or heading, in characters.
 const LONGEST_HEADING: usize = 160;
 
 /// The kind of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RowKind {
-    /// Prose, lists, tables: code spans count here.
+    /// Prose, a list or a table. The names in its code spans are recorded as mentions.
     Prose,
-    /// Code, comments, front matter, markup: neither described nor mentioned.
+    /// Code, a comment, front matter or markup. It is used neither for the description nor for mentions.
     Hidden,
     /// A heading or its underline.
     Heading,
@@ -19,16 +19,16 @@ pub(super) enum RowKind {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Heading {
-    /// First row of the section.
+    /// The first row of the section.
     pub(super) row: usize,
-    /// Counted from 1.
+    /// The level, counted from 1.
     pub(super) level: u8,
-    /// Without markup.
+    /// The title without markup.
     pub(super) title: String,
 }
 
 impl Heading {
-    /// `markup` is the heading as written in the text. `level` is clipped to the depth that blocks can have.
+    /// `markup` is the heading as the text contains it. `level` is limited to the maximum depth of blocks.
     pub(super) fn new(row: usize, level: usize, markup: &str) -> Self {
         let level = level.clamp(1, usize::from(DEEPEST)) as u8;
         Self { row, level, title: shortened(&plain(markup), LONGEST_HEADING) }
@@ -39,22 +39,23 @@ impl Heading {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Outline {
     pub(super) headings: Vec<Heading>,
-    /// One for each row.
+    /// The kind of each row.
     pub(super) rows: Vec<RowKind>,
-    /// Title and description from front matter or a head.
+    /// The title from front matter or from the head of an HTML document.
     pub(super) title: Option<String>,
     pub(super) description: Option<String>,
 }
 
 impl Outline {
-    /// The heading that is the title of the whole document: the first one, if no other has the same or a
-    /// higher rank.
+    /// The heading that is the title of the whole document. It is the first heading if all other headings
+    /// have a lower rank.
     fn title_heading(&self) -> Option<&Heading> {
         let first = self.headings.first()?;
         self.headings[1..].iter().all(|other| other.level > first.level).then_some(first)
     }
 
-    /// Blocks of the sections. The title heading encloses no other heading, so it is part of no path.
+    /// The blocks of the sections. The title heading contains no other block, so it is not part of any
+    /// heading path.
     pub(super) fn blocks(&self, num_rows: usize) -> Vec<Block> {
         let title = self.title_heading();
         let highest = title.map_or(1, |title| title.level + 1);

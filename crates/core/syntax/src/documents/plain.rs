@@ -1,4 +1,4 @@
-//! Plain text has paragraphs and no other structure.
+//! Reads plain text, which has paragraphs and no other structure.
 
 use cairn_domain::DocumentFacts;
 
@@ -6,8 +6,8 @@ use super::outline::RowKind;
 use super::sections::first_paragraph;
 use crate::chunker::Lines;
 
-/// Facts of plain text contain only a description: apparent headings and code spans in plain text are rarely
-/// real.
+/// The facts of plain text contain only a description. Text that looks like a heading or code span is rarely
+/// meant as one here.
 pub(super) fn facts(lines: &Lines<'_>) -> DocumentFacts {
     let rows = vec![RowKind::Prose; lines.num_rows()];
     DocumentFacts { description: first_paragraph(lines, &rows), ..DocumentFacts::default() }

@@ -1,4 +1,4 @@
-//! The common parts of document formats: a title, sections under headings, prose with code spans.
+//! The common parts of document formats: a title, sections under headings, and prose with code spans.
 
 use cairn_domain::{ChunkFacts, ChunkKind, DocumentFacts, DocumentSection};
 
@@ -43,8 +43,8 @@ pub(super) fn facts(lines: &Lines<'_>, outline: &Outline) -> DocumentFacts {
     }
 }
 
-/// The first rows of prose up to a blank row, on one line, without markup. Badges, images, lists, tables and
-/// directives are skipped.
+/// The first rows of prose up to a blank row, joined to one line without markup. Badges, images, lists,
+/// tables and directives are skipped.
 pub(super) fn first_paragraph(lines: &Lines<'_>, kinds: &[RowKind]) -> Option<String> {
     let is_prose = |row: usize| kinds[row] == RowKind::Prose && !lines.is_blank(row);
     let mut row = 0;

@@ -1,8 +1,8 @@
-//! Statements of SQL, and the tables, views and routines that they create.
+//! Finds the statements of SQL, and the tables, views and routines that they create.
 //!
-//! The scanner splits at semicolons outside of strings, comments, dollar quotes and the bodies of routines.
-//! It knows `DELIMITER`, `GO`, `/` and the data of `COPY … FROM stdin`. It does not know any dialect's
-//! grammar.
+//! The scanner divides the text at semicolons outside of strings, comments, dollar quotes and the bodies of
+//! routines. It recognises `DELIMITER`, `GO`, `/` and the data of `COPY … FROM stdin`. It does not implement
+//! the grammar of any dialect.
 
 use cairn_domain::{Symbol, SymbolKind, Visibility};
 
@@ -11,7 +11,7 @@ use super::inline::{fold, shortened};
 use crate::chunker::{Lines, Rows};
 
 const LONGEST_SIGNATURE: usize = 300;
-/// Kind and name of a statement must be in this many bytes at its beginning.
+/// The kind and name of a statement are searched in this many bytes at its beginning.
 const HEAD_BYTES: usize = 1_000;
 
 pub(super) fn blocks(lines: &Lines<'_>, text: &str) -> (Vec<Block>, Vec<Symbol>) {
@@ -34,7 +34,7 @@ pub(super) fn blocks(lines: &Lines<'_>, text: &str) -> (Vec<Block>, Vec<Symbol>)
     (blocks, symbols)
 }
 
-/// Offsets of each statement, from its first byte to the end of its terminator.
+/// The offsets of each statement: of its first byte and of the end of its terminator.
 fn statements(lines: &Lines<'_>, text: &str) -> Vec<(usize, usize)> {
     let mut scanner = Scanner { text, found: Vec::new(), start: None, routine: Routine::default(), delimiter: None };
     let mut at = 0;
@@ -45,16 +45,16 @@ fn statements(lines: &Lines<'_>, text: &str) -> Vec<(usize, usize)> {
     scanner.found
 }
 
-/// The position of a statement relative to the body of a routine, in which semicolons end nothing.
+/// Tracks whether a statement is inside the body of a routine, where semicolons do not end the statement.
 #[derive(Default)]
 struct Routine {
-    /// Words of the statement so far, up to a few.
+    /// The number of words of the statement so far. Only the first few are counted.
     num_words: usize,
     is_create: bool,
     is_routine: bool,
-    /// Number of open `BEGIN` and `CASE`.
+    /// The number of open `BEGIN` and `CASE` constructs.
     depth: usize,
-    /// The last word was `END`.
+    /// Whether the last word was `END`.
     after_end: bool,
 }
 
@@ -63,7 +63,7 @@ struct Scanner<'t> {
     found: Vec<(usize, usize)>,
     start: Option<usize>,
     routine: Routine,
-    /// Set by `DELIMITER`.
+    /// The delimiter that a `DELIMITER` directive has set.
     delimiter: Option<&'t str>,
 }
 
@@ -106,7 +106,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Reads `DELIMITER //`, `GO` or `/`, which have a row of their own. Returns the end of the row.
+    /// Reads `DELIMITER //`, `GO` or `/`, which are alone on their row. Returns the end of the row.
     fn directive(&mut self, lines: &Lines<'t>, at: usize) -> Option<usize> {
         let row = lines.row(lines.row_at(at));
         let text = row.trim_ascii();
@@ -141,7 +141,8 @@ impl Routine {
         } else if self.num_words < 8 && self.is_create {
             self.is_routine |= is("function") || is("procedure") || is("trigger") || is("event");
         }
-        // `END IF` and `END LOOP` end constructs that are not counted.
+        // `END IF` and `END LOOP` end constructs whose beginning is not counted, so the decrement for `END`
+        // is undone.
         if self.after_end && (is("if") || is("loop") || is("while") || is("repeat") || is("for")) {
             self.depth += 1;
         }
@@ -162,13 +163,13 @@ fn comment_end(rest: &[u8]) -> Option<usize> {
     if rest.starts_with(b"--") {
         return Some(memchr::memchr(b'\n', rest).unwrap_or(rest.len()));
     }
-    // `/*! … */` contains statements for MySQL. Reading them as comments loses nothing that is needed here.
+    // `/*! … */` contains statements for MySQL. They are read as comments, because they are not needed here.
     let body = rest.strip_prefix(b"/*")?;
     Some(memchr::memmem::find(body, b"*/").map_or(rest.len(), |end| end + 4))
 }
 
-/// Length of a string with its quotes; up to the end of the text if it is not closed. A doubled quote makes
-/// two strings.
+/// The length of a string with its quotes. If the string is not closed, it extends to the end of the text. A
+/// doubled quote is read as the end of one string and the start of another.
 fn string_length(rest: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while let Some(found) = memchr::memchr2(quote, b'\\', &rest[at..]) {
@@ -176,8 +177,8 @@ fn string_length(rest: &[u8], quote: u8) -> usize {
         if rest[at - 1] == quote {
             return at;
         }
-        // A backslash is an escape in MySQL only. It counts as an escape if the quote after it cannot end
-        // the string.
+        // A backslash is an escape only in MySQL. It is read as an escape if the quote after it cannot be the
+        // end of the string.
         let escapes_quote = rest.get(at) == Some(&quote) && !ends_value(rest.get(at + 1));
         at = (at + usize::from(escapes_quote)).min(rest.len());
     }
@@ -188,7 +189,7 @@ fn ends_value(after: Option<&u8>) -> bool {
     after.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b')' | b';'))
 }
 
-/// Length of `$$ … $$` or `$tag$ … $tag$`.
+/// The length of a dollar quote: `$$ … $$` or `$tag$ … $tag$`.
 fn dollar_quote_length(rest: &[u8]) -> Option<usize> {
     let tag = rest[1..].iter().take(64).take_while(|&&byte| is_word(byte)).count();
     let mark = rest.get(..tag + 2).filter(|mark| mark.ends_with(b"$"))?;
@@ -196,7 +197,7 @@ fn dollar_quote_length(rest: &[u8]) -> Option<usize> {
     Some(end.map_or(rest.len(), |end| end + 2 * mark.len()))
 }
 
-/// Skips the rows after `COPY … FROM stdin;`, which are data up to `\.`.
+/// Skips the rows after `COPY … FROM stdin;`, which are data up to the row `\.`.
 fn after_copy_data(text: &str, statement: Option<(usize, usize)>, at: usize) -> usize {
     let Some((start, end)) = statement else { return at };
     let head = &text.as_bytes()[start..end.min(start + HEAD_BYTES)];
@@ -213,7 +214,7 @@ struct Created<'t> {
     name: &'t str,
 }
 
-/// Reads `CREATE [OR REPLACE …] TABLE [IF NOT EXISTS] schema.name`.
+/// Reads the kind and the name from `CREATE [OR REPLACE …] TABLE [IF NOT EXISTS] schema.name`.
 fn created(head: &str) -> Option<Created<'_>> {
     let mut words = head.split(|mark: char| mark.is_whitespace() || mark == '(').filter(|word| !word.is_empty());
     if !words.next()?.eq_ignore_ascii_case("create") {
@@ -256,7 +257,8 @@ fn symbol(lines: &Lines<'_>, rows: Rows, head: &str, created: &Created<'_>) -> S
     }
 }
 
-/// The signature: a routine with its parameters, other objects up to the first bracket.
+/// The signature of an object. For a routine it includes the parameters. For other objects it ends at the
+/// first bracket.
 fn signature(head: &str, kind: SymbolKind) -> String {
     let upper = head.to_ascii_uppercase();
     let word = |word: &str| {
@@ -273,10 +275,10 @@ fn signature(head: &str, kind: SymbolKind) -> String {
     shortened(&fold(&head[..end.unwrap_or(head.len())]), LONGEST_SIGNATURE)
 }
 
-/// Maximum number of rows of a block comment above a statement.
+/// The maximum number of rows of a block comment above a statement.
 const LONGEST_COMMENT: usize = 60;
 
-/// The comment directly above a statement: its first row and its text.
+/// The first row and the text of the comment directly above a statement.
 fn doc_above(lines: &Lines<'_>, row: usize) -> (usize, Option<String>) {
     let mut first = row;
     if row > 0 && lines.row(row - 1).trim_ascii_end().ends_with("*/") {
@@ -293,7 +295,7 @@ fn doc_above(lines: &Lines<'_>, row: usize) -> (usize, Option<String>) {
     (first, (!doc.is_empty()).then_some(doc))
 }
 
-/// The first words of a statement: `INSERT INTO users`.
+/// The first words of a statement, such as `INSERT INTO users`.
 fn statement_name(head: &str) -> String {
     let words: Vec<_> =
         head.split(|mark: char| mark.is_whitespace() || mark == '(').filter(|word| !word.is_empty()).take(3).collect();

@@ -1,4 +1,4 @@
-//! Golden files of each format, and properties of any bytes in any format.
+//! Compares each format with golden files, and checks invariants for random texts in every format.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -55,7 +55,7 @@ fn check_invariants(format: &str, text: &str) -> (Option<DocumentFacts>, Vec<Sym
     parsed
 }
 
-/// Facts and chunks in a form that is easy to compare with the file.
+/// Formats facts and chunks so that they can easily be compared with the file.
 fn rendered(format: &str, text: &str) -> String {
     let (facts, symbols, chunks) = check_invariants(format, text);
     let mut out = String::new();
@@ -171,7 +171,7 @@ fn text_in_fences_and_comments_is_no_heading() {
     check("# `code` and **bold** [link](x)\n", &["code and bold link"]);
 }
 
-/// Texts that would hurt a scanner that recurses, backtracks or starts over.
+/// Texts that would take very long in a scanner that recurses, backtracks or restarts.
 fn hostile_texts() -> Vec<String> {
     let mut texts: Vec<String> = [
         "[", "{", "(", "<", "`", "\"", "'", "*", "#", "\n", "- ", "a:\n", "<p>", "<h1>", "$$", "/*", "\\", "=\n",
@@ -194,7 +194,7 @@ fn hostile_bytes_cost_linear_time() {
         for format in FORMATS {
             let started = Instant::now();
             check_invariants(format, &text);
-            // Quadratic work on these texts takes minutes. The bound leaves time for a slow machine.
+            // Quadratic time on these texts would be minutes. The limit is high enough for a slow machine.
             let start: String = text.chars().take(12).collect();
             assert!(started.elapsed() < Duration::from_secs(10), "{format}: {start:?} took {:?}", started.elapsed());
         }
@@ -209,7 +209,7 @@ fn empty_text_has_nothing() {
 }
 
 prop_compose! {
-    /// Rows of fragments that some scanner treats specially.
+    /// Rows that consist of fragments with a special meaning in at least one format.
     fn row()(indent in 0_usize..6, pieces in prop::collection::vec(prop::sample::select(vec![
         "#", "##", "===", "---", "```", "key:", "- ", "name: x", "[table]", "a = 1", "{", "}", "[", "]", "\"str\"", "'", ":", ",", ";",
         "CREATE TABLE t (", ")", "BEGIN", "END", "$$", "<h2>", "</h2>", "<p>", "`src/a.rs`", "entry point", "|", "FROM a AS b",

@@ -1,14 +1,16 @@
-//! Keys of YAML by indentation: enough to name blocks, without building values.
+//! Finds the keys of YAML by indentation. This is enough to name blocks, and values are not parsed.
 
 use super::blocks::Block;
 use super::inline::shortened;
 use crate::chunker::Lines;
 
 const LONGEST_NAME: usize = 80;
-/// Keys and items nested deeper than this are content of their block.
+/// Keys and items that are nested deeper than this do not become blocks. They are part of the block around
+/// them.
 const DEEPEST_KEY: usize = 6;
 
-/// Blocks of keys and list items. In a file of several documents, the documents are the outermost blocks.
+/// Creates blocks for keys and list items. If a file contains several documents, the documents are the
+/// outermost blocks.
 pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     let mut scanner = Scanner { is_stream: is_stream(lines), ..Scanner::default() };
     for row in 0..lines.num_rows() {
@@ -18,7 +20,7 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     scanner.blocks
 }
 
-/// Whether a document separator comes after content.
+/// Whether the file contains a document separator after some content.
 fn is_stream(lines: &Lines<'_>) -> bool {
     let has_content =
         |row: usize| !matches!(lines.row(row).trim_ascii_start().as_bytes().first(), None | Some(b'#' | b'%'));
@@ -30,7 +32,7 @@ fn is_separator(row: &str) -> bool {
     row.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\r', '\n', '\t']))
 }
 
-/// A key or list item that can still have more rows.
+/// A key or list item that may continue in the next rows.
 struct Open {
     column: usize,
     is_item: bool,
@@ -43,9 +45,9 @@ struct Scanner {
     is_stream: bool,
     blocks: Vec<Block>,
     open: Vec<Open>,
-    /// Row after the last one with content. Comments below it join the next block.
+    /// The row after the last row with content. Comments after it join the next block.
     end: usize,
-    /// A block scalar hides rows that are indented deeper than this column.
+    /// The column of the key of a block scalar. Rows that are indented deeper are hidden.
     scalar: Option<usize>,
     document: Option<usize>,
     num_documents: usize,
@@ -95,20 +97,20 @@ impl Scanner {
         }
     }
 
-    /// Ends the innermost open blocks while `is_over` is true for them.
+    /// Ends the innermost open blocks for which `is_over` is true.
     fn close(&mut self, is_over: impl Fn(&Open) -> bool) {
         while let Some(open) = self.open.pop_if(|open| is_over(open)) {
             self.blocks[open.block].rows.end = self.end;
         }
     }
 
-    /// Reads a row of content: dashes of list items, then perhaps a key.
+    /// Reads a row with content: the dashes of list items, followed by an optional key.
     fn content(&mut self, row: usize, column: usize, text: &str) {
         let (mut column, mut text) = (column, text);
-        // Deeper dashes on the same row name nothing. Looking for a name after each would take quadratic
-        // time.
+        // Dashes nested deeper than the limit create no items. Searching for a name after each dash would
+        // take quadratic time.
         while let Some(rest) = item(text).filter(|_| self.open.len() < DEEPEST_KEY) {
-            // Dashes may be in the column of the key that contains the list.
+            // The dashes of a list may be in the same column as the key that contains the list.
             self.close(|open| open.column > column || (open.column == column && open.is_item));
             self.push_item(row, column, rest);
             let value = rest.trim_ascii_start();
@@ -147,7 +149,7 @@ impl Scanner {
         }
     }
 
-    /// Names a document of a stream by `kind` and `metadata.name`, as clusters do.
+    /// Names a document of a stream by `kind` and `metadata.name`, as in Kubernetes.
     fn name_document(&mut self, column: usize, key: &str, value: &str) {
         let Some(document) = self.document else { return };
         let is_metadata = self.open.len() == 2 && self.blocks[self.open[0].block].name == "metadata";
@@ -165,7 +167,7 @@ fn item(text: &str) -> Option<&str> {
     text.strip_prefix('-').filter(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// The value of `name`, `id` or a similar key at the beginning of an item.
+/// The value of a key such as `name` or `id` at the beginning of a list item.
 fn item_name(text: &str) -> Option<&str> {
     let (key, value) = key(text.trim_ascii_start())?;
     let is_name = matches!(key, "name" | "id" | "key" | "title" | "job_name" | "alert" | "uses" | "repo");

@@ -1,4 +1,4 @@
-//! Doc comments and decorators: their definitions and their texts.
+//! Assigns doc comments and decorators to definitions, and reads their texts.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,32 +9,34 @@ use super::collect::{ByteRange, RawAttachment};
 use super::guard::LineIndex;
 use super::names::fold;
 
-/// Maximum length of a doc comment or decorator in facts, in characters.
+/// The maximum length of a doc comment in facts, in characters.
 const MAX_DOC_CHARS: usize = 4_000;
 const MAX_DECORATOR_CHARS: usize = 300;
-/// Maximum total size of a file's attachment texts, in bytes, in addition to eight times the size of the
-/// file.
+/// The maximum total size of a file's attachment texts is this number of bytes plus eight times the size of
+/// the file.
 const MIN_TEXT_BYTES: usize = 64 * 1024;
 
-/// The attachments of a file, in order of position. The result for the last definition is kept, since the
-/// names of one declaration share everything before it.
+/// The attachments of a file, in order of position. The result for the last definition is cached, because all
+/// names of one declaration have the same attachments before them.
 pub(super) struct Attachments<'t> {
     text: &'t str,
     lines: &'t LineIndex,
     sorted: Vec<RawAttachment>,
-    /// The start of a definition, its first attachment, and the start of this attachment.
+    /// For the last definition: its start, the index of its first attachment, and the start of this
+    /// attachment.
     last_first: Cell<Option<(u32, usize, u32)>>,
-    /// A start, and the position after the attachments directly at it.
+    /// For the last call: the given position, and the position after the attachments that directly follow it.
     last_skipped: Cell<Option<(u32, u32)>>,
     last_said: RefCell<Option<(Preamble, AttachedText)>>,
-    /// Remaining bytes. Without this limit, thousands of names of one declaration would repeat all texts.
+    /// The remaining bytes for texts. Without this limit, a declaration with thousands of names would repeat
+    /// all texts for each name.
     left: Cell<usize>,
 }
 
-/// The texts attached to a definition.
+/// The texts that are attached to a definition.
 #[derive(Clone, Default)]
 pub(super) struct AttachedText {
-    /// The doc comment, if it has the doc style of the language.
+    /// The doc comment, if a comment matches the doc style of the language.
     pub(super) doc: Option<String>,
     pub(super) decorators: Vec<String>,
 }
@@ -42,9 +44,10 @@ pub(super) struct AttachedText {
 /// The attachments before a definition.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Preamble {
-    /// Start of the first attachment, or of the definition itself.
+    /// The start of the first attachment. If none exists, the start of the definition itself.
     pub(super) start: u32,
-    /// Indices of the first attachment and of the one after the last before the name.
+    /// `first` is the index of the first attachment. `end` is the index after the last attachment before the
+    /// name.
     first: usize,
     end: usize,
 }
@@ -53,7 +56,7 @@ impl<'t> Attachments<'t> {
     pub(super) fn new(text: &'t str, lines: &'t LineIndex, raw: &[RawAttachment]) -> Self {
         let mut sorted: Vec<RawAttachment> = raw.to_vec();
         sorted.sort_unstable_by_key(|attachment| (attachment.range.start, u32::MAX - attachment.range.end));
-        // An attachment inside another one belongs to it (`@A(@B)`).
+        // An attachment inside another attachment is part of it (`@A(@B)`).
         let mut reached = 0;
         sorted.retain(|attachment| {
             let outside = attachment.range.start >= reached;
@@ -65,9 +68,9 @@ impl<'t> Attachments<'t> {
         Self { text, lines, sorted, last_first, last_skipped, last_said, left }
     }
 
-    /// The attachments of a definition that starts at `start` and whose name starts at `name_start`:
-    /// decorators directly before it, comments that end on the line above, and both kinds inside it before
-    /// the name.
+    /// The attachments of a definition that starts at `start` and whose name starts at `name_start`. They are
+    /// decorators directly before the definition, comments that end on the line above it, and both kinds
+    /// inside it before the name.
     pub(super) fn preamble(&self, start: u32, name_start: u32) -> Preamble {
         let end = self.sorted.partition_point(|attachment| attachment.range.start < name_start.max(start));
         let (first, start) = match self.last_first.get() {
@@ -77,7 +80,7 @@ impl<'t> Attachments<'t> {
         Preamble { start, first, end }
     }
 
-    /// The first attachment of the definition at `start`, and its start.
+    /// The index of the first attachment of the definition at `start`, and the start of this attachment.
     fn first_attached(&self, start: u32) -> (usize, u32) {
         let mut first = self.sorted.partition_point(|attachment| attachment.range.start < start);
         let mut reached = start;
@@ -103,7 +106,7 @@ impl<'t> Attachments<'t> {
         }
     }
 
-    /// The position after the attachments directly at `start`, for signatures.
+    /// The position after the attachments that directly follow `from`. Signatures begin there.
     pub(super) fn skip_leading(&self, from: u32) -> u32 {
         if let Some((_, skipped)) = self.last_skipped.get().filter(|(last, _)| *last == from) {
             return skipped;
@@ -119,7 +122,8 @@ impl<'t> Attachments<'t> {
         start
     }
 
-    /// The start of the comments directly before `end` and after `start`; `end` itself without comments.
+    /// The start of the comments directly before `end` and after `start`. If no comments exist there, `end`
+    /// itself.
     pub(super) fn before_comments(&self, start: u32, mut end: u32) -> u32 {
         let before = self.sorted.partition_point(|attachment| attachment.range.start < end);
         for attachment in self.sorted[..before].iter().rev() {
@@ -133,7 +137,8 @@ impl<'t> Attachments<'t> {
         end
     }
 
-    /// End of the last attachment between two positions, or the first position.
+    /// The end of the last attachment between two positions. If no attachment exists there, the first
+    /// position.
     pub(super) fn last_end_between(&self, start: u32, end: u32) -> u32 {
         let index = self.sorted.partition_point(|attachment| attachment.range.start < end);
         index.checked_sub(1).map_or(start, |index| self.sorted[index].range.end.clamp(start, end))
@@ -183,7 +188,7 @@ impl<'t> Attachments<'t> {
     }
 }
 
-/// The decorator without the marker of the language.
+/// The text of the decorator without the marker of the language.
 fn decorator_text(text: &str) -> String {
     let text = text.trim();
     let inner = text.strip_prefix("#![").or_else(|| text.strip_prefix("#[")).or_else(|| text.strip_prefix('['));
@@ -203,7 +208,7 @@ fn add_comment(row: &LanguageRow, comment: &str, doc: &mut String) {
             push_line(doc, line.strip_prefix('*').unwrap_or(line).trim_start());
         }
     } else if row.doc.line_prefixes.iter().any(|prefix| comment.starts_with(prefix)) {
-        // One node may contain several lines.
+        // One comment node may contain several lines.
         for line in comment.lines() {
             let line = line.trim();
             let prefix = row.doc.line_prefixes.iter().find(|prefix| line.starts_with(**prefix));
@@ -218,7 +223,7 @@ fn push_line(doc: &mut String, line: &str) {
     doc.push('\n');
 }
 
-/// Text of a docstring: without quotes, with its common indentation removed.
+/// The text of a docstring without its quotes and without the indentation that all its lines share.
 pub(super) fn docstring(text: &str) -> Option<String> {
     let text = text.trim_start_matches(|first: char| first.is_ascii_alphabetic() && text.contains(['"', '\'']));
     let text = ["\"\"\"", "'''", "\"", "'"]

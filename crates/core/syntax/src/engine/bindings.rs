@@ -1,4 +1,4 @@
-//! Variables, parameters and fields whose type is evident where they are bound.
+//! Finds variables, parameters and fields whose type is evident at the position where they are bound.
 
 use cairn_domain::{Binding, BindingEvidence, SymbolKind};
 use cairn_languages::LanguageRow;
@@ -12,7 +12,7 @@ use super::regions::{Locator, ancestors};
 use super::symbols::Outline;
 use super::type_parameters::TypeParameters;
 
-/// How many bindings to search backwards for the variable that another one is set to.
+/// The maximum number of earlier bindings to search for the variable whose type another variable takes.
 const MAX_BINDINGS_BACK: usize = 64;
 
 struct Reader<'t, 'o> {
@@ -20,7 +20,7 @@ struct Reader<'t, 'o> {
     query: &'o CompiledQuery,
     text: &'t str,
     outline: &'o Outline<'t>,
-    /// Names of all symbols.
+    /// The names of all symbols of the file.
     names: FxHashSet<&'o str>,
     type_parameters: TypeParameters<'t>,
 }
@@ -103,7 +103,7 @@ impl Reader<'_, '_> {
         self.outline.symbols[symbol as usize].kind
     }
 
-    /// The type around a region.
+    /// The name of the type around a region.
     fn owner_name(&self, region: Option<u32>) -> Option<String> {
         ancestors(&self.outline.regions, region).find_map(|region| {
             let owner = region.owner.clone();
@@ -112,8 +112,8 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// The name and scope of a binding. A field of the object is named `self.name` and is valid in its class;
-    /// other names are valid in the function around them.
+    /// The name and scope of a binding. A field of the current object is named `self.name`, and its scope is
+    /// its class. The scope of any other name is the function around it.
     fn name_and_scope(&self, raw: &RawBinding, region: Option<u32>) -> Option<(String, Option<u32>)> {
         let own_name = ancestors(&self.outline.regions, region).find_map(|region| region.self_name);
         let text = raw.name.text(self.text);
@@ -133,26 +133,29 @@ impl Reader<'_, '_> {
         let is_local = region.is_some_and(|region| self.outline.regions[region as usize].is_local);
         let own = self.symbol(region);
         if is_local {
-            // A parameter of a function without a name. A parameter in a mere type binds nothing.
+            // This is a parameter of a function without a name. A parameter inside a type expression binds
+            // nothing.
             let of_type = own.is_some_and(|symbol| self.kind_of(symbol).is_type());
             return (!of_type).then(|| (name.to_owned(), own));
         }
-        // The name of a definition is valid around it.
+        // The scope of a definition's name is the symbol around the definition.
         let is_definition = self.outline.name_starts.contains(&raw.name.start);
         let scope = match own {
-            // Several names of one declaration share its range: the region there belongs to the last one.
+            // If one declaration has several names, they share its range. The region at this range belongs to
+            // the last of the names.
             Some(symbol) if is_definition && self.is_named(symbol, name) => {
                 self.outline.symbols[symbol as usize].parent
             }
             other => other,
         };
         let is_field = scope.is_some_and(|scope| holds_fields(self.kind_of(scope)));
-        // `@name` of Ruby is a field at every place.
+        // In Ruby, `@name` is a field wherever it is written.
         let is_field = is_field || self.row.field_sigil.is_some_and(|sigil| text.starts_with(sigil));
         Some(if is_field { (format!("self.{name}"), self.class_around(region)) } else { (name.to_owned(), scope) })
     }
 
-    /// The class of `self` at this place; the function, if the file does not define the class.
+    /// The class to which `self` refers at this position. If the file does not define the class, the
+    /// function.
     fn class_around(&self, region: Option<u32>) -> Option<u32> {
         let symbols = || ancestors(&self.outline.regions, region).filter_map(|region| region.symbol);
         let class = symbols().find(|symbol| holds_fields(self.kind_of(*symbol)));

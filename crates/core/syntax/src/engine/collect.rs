@@ -1,6 +1,7 @@
-//! Runs the query once over the tree and sorts the captures into plain lists of byte ranges.
+//! Runs the query once over the syntax tree, and sorts the captures by role into lists of byte ranges.
 //!
-//! This module does not read the text. Nodes are not kept: ranges are four times smaller and need no tree.
+//! This module does not read the text. Nodes are not stored, because ranges are four times smaller and do not
+//! need the tree.
 
 use std::ops::ControlFlow;
 
@@ -40,9 +41,9 @@ impl ByteRange {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Head {
     Symbol(SymbolKind),
-    /// No symbol, but its members belong to an owner named there (`impl` blocks).
+    /// A region without a symbol, such as an `impl` block. Its members belong to the owner that it names.
     Scope,
-    /// A function without a name: variables in it are local.
+    /// A function without a name. Variables inside it are local.
     Local,
 }
 
@@ -56,7 +57,7 @@ pub(super) struct RawDefinition {
     pub(super) self_name: Option<ByteRange>,
     pub(super) visibility: Option<ByteRange>,
     pub(super) receiver: Option<ByteRange>,
-    /// For a clause whose pattern captures its parameters.
+    /// The number of parameters, for a clause whose pattern captures them.
     pub(super) num_parameters: Option<u8>,
     pub(super) pattern: u16,
 }
@@ -64,7 +65,7 @@ pub(super) struct RawDefinition {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawReference {
     pub(super) kind: ReferenceKind,
-    /// The last part of the name, or a whole chain if `is_path`.
+    /// The last part of the name. If `is_path` is true, the whole chain.
     pub(super) name: ByteRange,
     pub(super) is_path: bool,
     pub(super) receiver: Option<ByteRange>,
@@ -76,24 +77,25 @@ pub(super) struct RawReference {
 pub(super) struct RawBinding {
     pub(super) name: ByteRange,
     pub(super) type_name: ByteRange,
-    /// `type_name` is the name of another variable, which has the type.
+    /// Whether `type_name` is the name of another variable that has the same type.
     pub(super) is_source: bool,
-    /// The function that makes the value, for rows that list constructor functions.
+    /// The function that returns the value, for languages whose row lists constructor functions.
     pub(super) function: Option<ByteRange>,
     pub(super) evidence: BindingEvidence,
     pub(super) pattern: u16,
 }
 
-/// An attachment of the definition below or around it.
+/// A comment or decorator. It belongs to the definition below it or around it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct RawAttachment {
     pub(super) range: ByteRange,
     pub(super) is_decorator: bool,
-    /// A text in it that documents the definition (`@doc "…"`).
+    /// The text inside the attachment that documents the definition, as in `@doc "…"`.
     pub(super) doc: Option<ByteRange>,
 }
 
-/// A declared package or namespace. Without `body` it is valid until the next one, or to the end of the file.
+/// A declared package or namespace. Without `body` it applies up to the next declaration, or to the end of
+/// the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawPackage {
     pub(super) name: ByteRange,
@@ -108,20 +110,20 @@ pub(super) struct RawExportName {
     pub(super) pattern: u16,
 }
 
-/// All captures of a file by role, in the order of the query's matches.
+/// All captures of a file, sorted by role, in the order of the query's matches.
 #[derive(Default)]
 pub(super) struct Raw {
     pub(super) definitions: Vec<RawDefinition>,
-    /// Names of variables that are definitions of another kind.
+    /// Names of variables that are definitions of another kind, with this kind.
     pub(super) becomes: Vec<(ByteRange, SymbolKind)>,
-    /// Ranges of wrappers. The flag is true if the wrapper exports the wrapped definition.
+    /// The ranges of wrappers. The flag is true if the wrapper exports its definition.
     pub(super) wrappers: Vec<(ByteRange, bool)>,
     pub(super) references: Vec<RawReference>,
     pub(super) bindings: Vec<RawBinding>,
-    /// Names of parameters and local variables whose type is not evident.
+    /// The names of parameters and local variables, with or without a type.
     pub(super) opaque: Vec<ByteRange>,
     pub(super) attachments: Vec<RawAttachment>,
-    /// Texts inside definitions that document them (docstrings).
+    /// Texts inside definitions that document these, such as docstrings.
     pub(super) docs: Vec<ByteRange>,
     pub(super) imports: Vec<(ByteRange, u16)>,
     pub(super) import_parts: Vec<(ByteRange, ImportRole)>,
@@ -129,7 +131,7 @@ pub(super) struct Raw {
     pub(super) type_parameters: Vec<ByteRange>,
     /// Code in which calls are uses of types.
     pub(super) types: Vec<ByteRange>,
-    /// Starts of names that are not references, although a pattern finds them.
+    /// The starts of names that are not references, although a pattern matches them.
     pub(super) not_references: Vec<u32>,
     pub(super) packages: Vec<RawPackage>,
     /// Words that set the visibility of the members after them.
@@ -157,7 +159,7 @@ impl Raw {
     }
 }
 
-/// Fills `raw`. False if the deadline passed.
+/// Runs the query and fills `raw`. Returns false if the limits stopped it.
 pub(super) fn collect(
     query: &CompiledQuery,
     cursor: &mut QueryCursor,
@@ -186,7 +188,7 @@ pub(super) fn collect(
     in_time
 }
 
-/// The captures that a match has at most once.
+/// The captures that a match contains at most once.
 #[derive(Default)]
 struct Slots {
     definition: Option<(ByteRange, Head)>,
@@ -215,7 +217,8 @@ struct Slots {
 }
 
 impl Slots {
-    /// The number of arguments in the list and outside it. None if the list spreads a value.
+    /// The number of arguments inside and outside of the list. None if one node of the list expands to
+    /// several arguments.
     fn num_arguments(&self) -> Option<u8> {
         match (self.num_arguments, self.num_more_arguments) {
             (None, 0) => None,
@@ -329,8 +332,8 @@ fn push_heads(slots: &Slots, pattern: u16, raw: &mut Raw) {
     }
 }
 
-/// Number of named children that are not comments. None if one of them spreads a value, or if the number
-/// exceeds a `u8`.
+/// The number of named children that are not comments. None if one of them expands to several arguments, or
+/// if the number is too large for a `u8`.
 fn count_arguments<'tree>(query: &CompiledQuery, list: Node<'tree>, walk: &mut TreeCursor<'tree>) -> Option<u8> {
     if list.named_child_count() == 0 {
         return Some(0);

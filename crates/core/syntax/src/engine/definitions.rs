@@ -1,4 +1,4 @@
-//! Puts the captured definitions in order, before they become symbols.
+//! Sorts and completes the captured definitions before they become symbols.
 
 use cairn_languages::LanguageRow;
 
@@ -7,8 +7,9 @@ use super::limits::ParseLimits;
 use super::names::split_chain;
 use super::query::CompiledQuery;
 
-/// Definitions in order of position, outer ones first. Several patterns may match one definition: the first
-/// in the query file wins, the others add missing parts.
+/// The definitions in order of position, with outer definitions first. If several patterns match one
+/// definition, the first of them in the query file takes precedence, and the other patterns add only missing
+/// parts.
 pub(super) fn sorted_definitions(raw: &mut Raw, limits: &ParseLimits<'_>) -> Vec<RawDefinition> {
     let mut sorted = std::mem::take(&mut raw.definitions);
     sorted.sort_by_key(|raw| {
@@ -26,13 +27,14 @@ pub(super) fn sorted_definitions(raw: &mut Raw, limits: &ParseLimits<'_>) -> Vec
         same
     });
     sorted.truncate(limits.max_symbols);
-    // If a declaration has several names, the name that can contain its members is closest to them.
+    // If a declaration has several names, the name of the container is sorted last. So it is the nearest name
+    // around the members.
     let holds_members = |head: Head| matches!(head, Head::Symbol(kind) if kind.is_container());
     sorted.sort_by_key(|raw| (raw.range.start, u32::MAX - raw.range.end, holds_members(raw.head)));
     sorted
 }
 
-/// Splits `Foo.Bar` as a name: `Bar` of the owner `Foo`.
+/// Splits a name such as `Foo.Bar` into the name `Bar` and the owner `Foo`.
 pub(super) fn split_dotted(row: &LanguageRow, query: &CompiledQuery, text: &str, definitions: &mut [RawDefinition]) {
     let is_dotted = |definition: &RawDefinition| query.properties[definition.pattern as usize].dotted;
     for definition in definitions.iter_mut().filter(|definition| is_dotted(definition)) {

@@ -1,17 +1,20 @@
-//! Checks the shape of a text before a grammar reads it.
+//! Checks the shape of a text before a grammar parses it.
 //!
-//! Error recovery takes quadratic time on unclosed brackets and does not always reach the progress callback,
-//! so text of such a shape is never parsed. One linear scan; only the table of lines is allocated.
+//! The parser's error recovery takes quadratic time on unclosed brackets, and does not always call the
+//! progress callback. Therefore a text of such a shape is never parsed. The check is one linear scan that
+//! allocates only the table of lines.
 
 /// The starts of the lines of a text.
 pub struct LineIndex {
-    /// Byte offsets; the first is 0.
+    /// The byte offsets of the lines. The first offset is 0.
     starts: Vec<u32>,
     num_bytes: u32,
 }
 
 impl LineIndex {
-    /// Lines end with `\n`; text after the last one is a line too. Earlier checks refuse texts beyond 4 GiB.
+    /// Lines end with `
+    /// `. Text after the last `
+    /// ` is a line too. Texts of more than 4 GiB are refused before this.
     pub fn new(text: &str) -> LineIndex {
         let mut starts = Vec::with_capacity(text.len() / 32 + 1);
         starts.push(0);
@@ -24,12 +27,12 @@ impl LineIndex {
         self.starts.len() as u32 - u32::from(ends_in_newline)
     }
 
-    /// The line of a byte, counted from 1.
+    /// The line of a byte offset. Lines are counted from 1.
     pub fn line_of(&self, byte: u32) -> u32 {
         self.starts.partition_point(|start| *start <= byte) as u32
     }
 
-    /// The same for rising bytes: `hint` is the line of the last one.
+    /// Like `line_of`, but for increasing offsets. `hint` is the line of the previous offset.
     pub fn line_from(&self, hint: &mut u32, byte: u32) -> u32 {
         while self.starts.get(*hint as usize).is_some_and(|start| *start <= byte) {
             *hint += 1;
@@ -37,13 +40,13 @@ impl LineIndex {
         *hint
     }
 
-    /// The last line of a range that ends before `end`. A node that ends with its newline does not reach the
-    /// next line.
+    /// The last line of a range that ends before `end`. If a node ends with a newline, the line after the
+    /// newline is not part of it.
     pub fn last_line(&self, start: u32, end: u32) -> u32 {
         self.line_of(end.saturating_sub(1).max(start))
     }
 
-    /// Offset of the first byte of a line (from 1).
+    /// The offset of the first byte of a line. Lines are counted from 1.
     pub fn start_of(&self, line: u32) -> u32 {
         self.starts.get(line as usize - 1).copied().unwrap_or(self.num_bytes)
     }
@@ -54,7 +57,7 @@ impl LineIndex {
     }
 }
 
-/// Whether lines and nesting are within the bounds, and the text contains no NUL.
+/// Whether line lengths and nesting are within the limits and the text contains no NUL.
 pub(super) fn has_sound_shape(text: &str, lines: &LineIndex, max_line_bytes: usize, max_nesting: usize) -> bool {
     lines.longest_line() <= max_line_bytes
         && memchr::memchr(0, text.as_bytes()).is_none()
@@ -62,8 +65,8 @@ pub(super) fn has_sound_shape(text: &str, lines: &LineIndex, max_line_bytes: usi
         && indentation_within(text, lines, max_nesting)
 }
 
-/// Whether the bracket depth is within the bound. A single bracket between quotes does not count, since
-/// lexers and their tests contain many.
+/// Whether the bracket depth is within the limit. A single bracket between quotes is not counted, because
+/// lexers and their tests contain many of them.
 fn bracket_depth_within(bytes: &[u8], max_nesting: usize) -> bool {
     let mut depth = 0usize;
     for (at, byte) in bytes.iter().enumerate() {
@@ -82,7 +85,7 @@ fn bracket_depth_within(bytes: &[u8], max_nesting: usize) -> bool {
     true
 }
 
-/// 1 opens, 2 closes.
+/// The table value is 1 for an opening bracket and 2 for a closing bracket.
 const BRACKETS: [u8; 256] = {
     let mut table = [0; 256];
     table[b'(' as usize] = 1;
@@ -99,8 +102,8 @@ fn is_quoted(bytes: &[u8], at: usize) -> bool {
     matches!(before, Some(b'\'' | b'"' | b'`')) && bytes.get(at + 1).copied() == before
 }
 
-/// Whether the indentation depth is within the bound. Each level takes at least one byte, so only deeper
-/// lines are checked.
+/// Whether the depth of the indentation is within the limit. Each level needs at least one byte, so only
+/// lines with more bytes of indentation than the limit are checked.
 fn indentation_within(text: &str, lines: &LineIndex, max_nesting: usize) -> bool {
     let bytes = text.as_bytes();
     let indentation = |start: u32| {

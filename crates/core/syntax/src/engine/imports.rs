@@ -1,8 +1,8 @@
-//! Import statements, assembled from their parts in order of position.
+//! Assembles import statements from their parts, in order of position.
 //!
-//! Languages nest, list and rename in different ways. In all of them the parts of a statement have one order
-//! from left to right: a module; names, each perhaps with an alias; groups that add a prefix to their
-//! contents.
+//! Languages nest, list and rename imports in different ways. But in every language the parts of a statement
+//! have the same order from left to right. First comes a module, then names, each with an optional alias. A
+//! group adds a prefix to everything in it.
 
 use cairn_domain::{Import, ImportedName};
 use cairn_languages::{LanguageRow, RelativeImports};
@@ -24,7 +24,7 @@ pub(super) fn imports(
     outline: &Outline<'_>,
 ) -> Vec<Import> {
     raw.imports.sort_unstable_by_key(|(range, pattern)| (range.start, u32::MAX - range.end, *pattern));
-    // An import inside another one is part of it.
+    // An import statement inside another import statement is part of it.
     let mut reached = 0;
     raw.imports.retain(|(range, _)| {
         let outside = range.start >= reached;
@@ -55,7 +55,7 @@ pub(super) fn imports(
     imports
 }
 
-/// The order of parts that share a node: containers first.
+/// The order of parts that have the same node: parts that contain other parts come first.
 fn order(role: ImportRole) -> u8 {
     match role {
         ImportRole::Reexport => 0,
@@ -73,11 +73,11 @@ fn order(role: ImportRole) -> u8 {
     }
 }
 
-/// The item that the next alias renames.
+/// The item to which the next alias applies.
 #[derive(Clone, Copy)]
 enum AliasTarget {
     Module,
-    /// The last name of the import at this index.
+    /// The last name of the import with this index.
     Name(usize),
 }
 
@@ -85,16 +85,16 @@ struct Statement<'t> {
     row: &'t LanguageRow,
     text: &'t str,
     imports: Vec<Import>,
-    /// The import of each module: the first one, or the one that its names join.
+    /// For each module, the index of its first import, or of the import to which its names are added.
     by_module: FxHashMap<String, usize>,
-    /// The last import has no module yet: its names or wildcard came first.
+    /// Whether the last import has no module yet, because its names or its wildcard came first.
     is_pending: bool,
     alias_target: AliasTarget,
-    /// End of each open group, and the prefix including it.
+    /// For each open group, its end, and the prefix that includes the prefix of the group.
     groups: Vec<(u32, String)>,
-    /// A path that the grammar gives in parts, as read so far.
+    /// The range of the parts read so far, for a path that the grammar gives in parts.
     path: Option<ByteRange>,
-    /// The name that the statement binds, anywhere in the statement.
+    /// The local name that the statement binds. It may be anywhere in the statement.
     bound: Option<&'t str>,
     reexport: bool,
 }
@@ -122,7 +122,7 @@ impl<'t> Statement<'t> {
         let text = range.text(self.text).trim();
         match role {
             ImportRole::Part => return self.add_part(range),
-            // Names and wildcards are members of the path.
+            // Names and wildcards are members of the path before them.
             ImportRole::Name | ImportRole::Wildcard => self.end_path(true),
             _ => self.end_path(false),
         }
@@ -148,7 +148,8 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// Parts of one path have only its separator between them.
+    /// Adds a part to the current path if only a separator is between them. Otherwise the part begins a new
+    /// path.
     fn add_part(&mut self, range: ByteRange) {
         let before = self.path.map(|path| ByteRange { start: path.end, end: range.start }.text(self.text).trim());
         if before.is_some_and(|before| self.row.separators.contains(&before)) {
@@ -211,7 +212,7 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// The import that names belong to: the last one, or a new one whose module comes later.
+    /// The import to which names belong: the last import, or a new import whose module comes later.
     fn current(&mut self) -> &mut Import {
         if self.imports.is_empty() {
             self.is_pending = true;
@@ -223,7 +224,7 @@ impl<'t> Statement<'t> {
 
     fn add_wildcard(&mut self) {
         if !self.groups.is_empty() {
-            // Its own module may still follow. Otherwise the module is the prefix of the group.
+            // The module of the wildcard may still follow. Otherwise the module is the prefix of the group.
             let prefix = self.prefix();
             self.push(prefix).wildcard = true;
             self.is_pending = true;
@@ -249,7 +250,8 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// Adds a path whose last part is the name. `self` at its end names the path before it.
+    /// Adds a path whose last part is the imported name. A path that ends with `.self` means the path before
+    /// it.
     fn add_path(&mut self, text: &str) {
         self.is_pending = false;
         let mut path = join(self.prefix(), &self.module_text(text));
@@ -288,7 +290,8 @@ impl<'t> Statement<'t> {
     }
 }
 
-/// Binds the name taken from the module, or the module itself if no name is taken, to `bound`.
+/// Binds `bound` to the last name that is imported from the module, or to the module itself if no name is
+/// imported.
 fn bind(import: &mut Import, bound: Option<&str>) {
     match (bound, import.names.last_mut()) {
         (Some(bound), Some(name)) if name.name != bound => name.alias = Some(bound.to_owned()),
@@ -305,7 +308,7 @@ fn join(prefix: String, rest: &str) -> String {
     }
 }
 
-/// Moves the markers of a relative module into `level`.
+/// Removes the markers of a relative module from its name and stores their number in `level`.
 fn make_relative(row: &LanguageRow, import: &mut Import) {
     let (mut level, mut rest) = (0usize, import.module.as_str());
     match row.relative_imports {

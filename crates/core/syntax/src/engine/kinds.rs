@@ -1,4 +1,4 @@
-//! The kind of a symbol, from its definition and the code around it.
+//! Decides the kind of a symbol from its definition and from the code around it.
 
 use cairn_domain::SymbolKind;
 
@@ -36,8 +36,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns the kind of a variable if other code in the same region shows it. A function of a module that
-    /// is not a class stays a function.
+    /// Returns the kind of a variable if other code in the same region determines it. A function in a module
+    /// that is not a class remains a function.
     pub(super) fn shown_kind(
         &self,
         kind: SymbolKind,
@@ -60,7 +60,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// A type wins over all other kinds.
+    /// The kind that other code gives to a variable. A type takes precedence over all other kinds.
     pub(super) fn becomes(&self, written: &str, around: Option<u32>) -> Option<SymbolKind> {
         let evidence = self.becomes.get(written)?;
         let region = around.map(|index| self.outline.regions[index as usize].inner);
@@ -79,7 +79,8 @@ impl Builder<'_, '_> {
         root.is_empty() || self.declared.get(&(around, "", root)).is_some_and(Option::is_some)
     }
 
-    /// Whether a variable there is local: not directly in a container or the file itself.
+    /// Whether a variable in this region is local. It is not local if it is directly in a container or in the
+    /// file itself.
     pub(super) fn is_local(&self, around: Option<u32>) -> bool {
         let Some(region) = around.map(|index| &self.outline.regions[index as usize]) else { return false };
         let in_container = region
@@ -100,7 +101,8 @@ impl Builder<'_, '_> {
     }
 }
 
-/// `MAX_SIZE`, `N`: at least one capital letter, no small one.
+/// Whether the name contains at least one upper-case letter and no lower-case letter, such as `MAX_SIZE` or
+/// `N`.
 fn is_upper_case(name: &str) -> bool {
     name.contains(|c: char| c.is_uppercase()) && !name.contains(|c: char| c.is_lowercase())
 }

@@ -1,16 +1,18 @@
 //! The limits for parsing one file.
 
-/// Limits for one file.
+/// The limits for parsing one file.
 #[derive(Clone, Copy)]
 pub struct ParseLimits<'a> {
-    /// Called every few microseconds; false stops the parse (`ParseStatus::Timeout`). The core has no clock:
-    /// callers pass a function that turns false after their deadline, 2 s by default.
+    /// Called every few microseconds. If it returns false, the parse stops with `ParseStatus::Timeout`. The
+    /// core has no clock, so the caller passes a function that returns false after its deadline. The default
+    /// deadline is 2 s.
     pub keep_going: &'a dyn Fn() -> bool,
-    /// Steps of parser and query, in hundreds of operations. Real files take at most 40 per kilobyte. The
-    /// bound is ten times that for the largest file, and ends a runaway at the same point on every machine.
+    /// The maximum number of steps of parser and query. A step is a hundred operations. Real files need at
+    /// most 40 steps per kilobyte. The limit is ten times what the largest file needs, and it stops the parse
+    /// of an extreme file at the same point on every machine.
     pub max_steps: u64,
     pub max_line_bytes: usize,
-    /// Depth of brackets and of indentation.
+    /// The maximum depth of brackets and of indentation.
     pub max_nesting: usize,
     pub max_symbols: usize,
     pub max_references: usize,

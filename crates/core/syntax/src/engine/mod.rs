@@ -1,10 +1,12 @@
-//! One engine for all languages: a parse, one query over the tree, a sweep over its captures.
+//! One engine for all languages. It parses a file, runs one query over the tree, and reads the captures in
+//! order.
 //!
-//! The query file and the row of a language define its meaning; `LANGUAGES.md` of `cairn-languages` documents
-//! the captures. The engine knows no language. Invariants for all input: it never panics, never recurses
-//! along the depth of a tree, and stops at the given limits. It cannot bound a single step of the grammar's
-//! error recovery: there are texts of 100 kB for which one step takes minutes and gigabytes. Therefore
-//! untrusted files are parsed in a process with limits of its own.
+//! The query file and the row of a language define the meaning of its code. `LANGUAGES.md` of
+//! `cairn-languages` documents the captures. The engine contains no rules of a single language. Invariants
+//! for every input: it never panics, its recursion does not depend on the depth of a tree, and it stops at
+//! the given limits. It cannot interrupt a single step of the grammar's error recovery. For some texts of 100
+//! kB, one such step takes minutes and gigabytes of memory. Therefore untrusted files are parsed in a process
+//! with its own limits.
 
 mod attachments;
 mod bindings;
@@ -45,14 +47,14 @@ pub use self::limits::ParseLimits;
 use self::query::CompiledQuery;
 use crate::{chunker, documents};
 
-/// Version of the engine. Another number makes other facts keys.
+/// The version of the engine. It is part of the facts keys, so a new number gives new keys.
 pub(crate) const ENGINE_VERSION: u64 = 5;
 
-/// Maximum number of open states of the query. Our queries need a few dozen; more means a tree built to
-/// exhaust them.
+/// The maximum number of open states of the query. Our queries need a few dozen. A tree that needs more was
+/// created to exhaust them.
 const MAX_OPEN_MATCHES: u32 = 8_192;
 
-/// Parser, cursor and lists, reused from file to file.
+/// The parser, the cursor and the lists of captures. They are reused for each file.
 struct ParserState {
     parser: Parser,
     cursor: QueryCursor,
@@ -71,10 +73,10 @@ impl ParserState {
     }
 }
 
-/// Facts of one file. After any failure, the result contains text windows and a status with the reason.
+/// Returns the facts of one file. If parsing fails, they contain text windows and a status with the reason.
 ///
-/// `language` is a name of the table; an unknown one is treated as text. `text` is the redacted content.
-/// Blank lines alone make no chunk: nothing could be embedded or searched.
+/// `language` is a name of the language table. Any other name is treated as plain text. `text` is the
+/// redacted content. Blank lines alone become no chunk, because they contain nothing to embed or search.
 pub fn parse_file(language: &str, facts_key: FactsKey, text: &str, limits: &ParseLimits<'_>) -> FileFacts {
     let mut facts = facts_of(language, facts_key, text, limits);
     let nothing = ContentHash::of("");
@@ -175,9 +177,9 @@ fn fill(
     facts.symbols = outline.symbols;
 }
 
-/// None if the budget ran out.
+/// Parses the text. None if the budget is used up.
 fn parse_tree(parser: &mut Parser, query: &CompiledQuery, text: &str, budget: &mut Budget<'_>) -> Option<Tree> {
-    // Without a reset, the parser would continue with a file that ran out of time.
+    // Without a reset, the parser would continue with the previous file if that file used up its budget.
     parser.reset();
     parser.set_language(&query.language).ok()?;
     let bytes = text.as_bytes();
@@ -186,8 +188,8 @@ fn parse_tree(parser: &mut Parser, query: &CompiledQuery, text: &str, budget: &m
     parser.parse_with_options(&mut read, None, Some(ParseOptions::new().progress_callback(&mut progress)))
 }
 
-/// The status by the share of bytes inside errors. Macros put an error into most C files, and the rest is
-/// sound.
+/// Derives the status from the proportion of bytes inside errors. Macros cause an error in most C files, but
+/// the rest of such a file is parsed correctly.
 fn judge_errors(root: Node<'_>) -> ParseStatus {
     if !root.has_error() {
         return ParseStatus::Parsed;
@@ -203,7 +205,7 @@ fn judge_errors(root: Node<'_>) -> ParseStatus {
     }
 }
 
-/// Bytes inside the outermost error nodes, and whether any error or missing node exists.
+/// The number of bytes inside the outermost error nodes, and whether any error or missing node exists.
 fn error_bytes(root: Node<'_>) -> (usize, bool) {
     let mut cursor = root.walk();
     let (mut num_bytes, mut found_any) = (0, false);
@@ -225,12 +227,12 @@ fn error_bytes(root: Node<'_>) -> (usize, bool) {
     }
 }
 
-/// The compiled query of a row; none without grammar. Compiled once per process.
+/// The compiled query of a row. None without a grammar. Each query is compiled once per process.
 fn compiled(row: &'static LanguageRow) -> Option<&'static CompiledQuery> {
     static COMPILED: OnceLock<Vec<OnceLock<Option<CompiledQuery>>>> = OnceLock::new();
     let all = COMPILED.get_or_init(|| cairn_languages::languages().iter().map(|_| OnceLock::new()).collect());
     let index = cairn_languages::languages().iter().position(|other| std::ptr::eq(other, row))?;
-    // `every_query_compiles` catches a query that does not compile.
+    // The test `every_query_compiles` fails for a query that does not compile.
     all[index].get_or_init(|| CompiledQuery::compile(row).ok().flatten()).as_ref()
 }
 

@@ -1,17 +1,18 @@
-//! Reads names from text: chains such as `a.b::c<T>`, receivers, types.
+//! Reads names from text: chains such as `a.b::c<T>`, receivers, and types.
 //!
-//! The text of a node is scanned instead of its children: one pass over a few bytes, no walk, no allocation
-//! for plain names. A text that is not a chain of names (a call, an index, a literal) gives no names.
+//! The text of a node is scanned and its children are not visited. The scan is one pass over a few bytes and
+//! allocates nothing for plain names. If a text is not a chain of names (a call, an index, a literal), the
+//! result is None.
 
 use cairn_languages::LanguageRow;
 
-/// A chain of names, split before its last part.
+/// A chain of names, divided into the last part and the parts before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Chain<'t> {
-    /// The parts before the last, joined with `.`; empty if the chain has one part.
+    /// The parts before the last part, joined with `.`. It is empty if the chain has only one part.
     pub(super) prefix: String,
     pub(super) last: &'t str,
-    /// Start of `last` in the text.
+    /// The start of `last` in the text.
     pub(super) last_start: usize,
 }
 
@@ -27,12 +28,12 @@ impl Chain<'_> {
     }
 }
 
-/// Bytes of names in any language: letters, digits, `_`, sigils, and everything beyond ASCII.
+/// The bytes of names in any language: letters, digits, `_`, sigils, and all non-ASCII bytes.
 fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'@' | b'#') || byte >= 0x80
 }
 
-/// Reads the whole of `text` as a chain.
+/// Reads `text` as a chain. The chain must be the whole text.
 pub(super) fn split_chain<'t>(row: &LanguageRow, text: &'t str) -> Option<Chain<'t>> {
     let bytes = text.as_bytes();
     let mut chain = Chain { prefix: String::new(), last: "", last_start: 0 };
@@ -72,9 +73,10 @@ pub(super) fn split_chain<'t>(row: &LanguageRow, text: &'t str) -> Option<Chain<
     }
 }
 
-/// Whether a name may end with this mark: `?` or `!` in Ruby and Elixir, `!` after a value in TypeScript.
+/// Whether this byte can be the end of a name: `?` or `!` in Ruby and Elixir, or `!` after a value in
+/// TypeScript.
 fn is_name_suffix(bytes: &[u8], at: usize) -> bool {
-    // Not the separators `?.`, `!!.` and `?->`.
+    // The separators `?.`, `!!.` and `?->` are not part of a name.
     let is_last = || !matches!(bytes.get(at + 1), Some(b'.' | b'!' | b'-'));
     matches!(bytes[at], b'?' | b'!') && at > 0 && is_name_byte(bytes[at - 1]) && is_last()
 }
@@ -105,8 +107,8 @@ fn skip_separator(row: &LanguageRow, text: &str, at: usize) -> Option<usize> {
     Some(skip_blank(text.as_bytes(), at + separator.len()))
 }
 
-/// The position after a balanced `<…>` or `[…]`, if the language writes type arguments this way. None if it
-/// does not end.
+/// The position after balanced `<…>` or `[…]`, if the language writes type arguments in this way. None if the
+/// closing bracket is missing.
 fn skip_generics(row: &LanguageRow, bytes: &[u8], at: usize) -> Option<usize> {
     let Some(open) = bytes.get(at).filter(|byte| row.generic_brackets.contains(byte)) else { return Some(at) };
     let close = match open {
@@ -129,28 +131,28 @@ fn skip_generics(row: &LanguageRow, bytes: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// The text after the mark of the global namespace, if the name has one.
+/// The text after the mark of the global namespace. None if the name has no such mark.
 pub(super) fn after_root<'t>(row: &LanguageRow, text: &'t str) -> Option<&'t str> {
     row.root_marks.iter().find_map(|mark| text.trim_start().strip_prefix(mark))
 }
 
-/// The receiver of a name after `prefix` in the global namespace.
+/// The receiver of a name in the global namespace. `prefix` is the part of the chain before the name.
 pub(super) fn rooted(prefix: &str) -> String {
     if prefix.is_empty() { ROOT.to_owned() } else { format!("{ROOT}.{prefix}") }
 }
 
-/// The receiver for the global namespace.
+/// The receiver that means the global namespace.
 pub(super) const ROOT: &str = "<root>";
 
-/// A receiver in the form of facts: parts joined with `.`, `self` and `super` in every language, `<expr>` for
-/// other expressions. `own_name` is the name of the enclosing method for its object, in languages that let it
-/// choose one.
+/// A receiver in the form that facts use. Parts are joined with `.`, the words are `self` and `super` in
+/// every language, and other expressions are `<expr>`. `own_name` is the name that the enclosing method uses
+/// for its object, in languages where a method can choose this name.
 pub(super) fn receiver(row: &LanguageRow, text: &str, own_name: Option<&str>) -> String {
     if let Some(chain) = after_root(row, text).and_then(|text| split_chain(row, text)) {
         return rooted(&chain.joined());
     }
-    // `value!!` of Kotlin and `value!` of Swift and TypeScript are the value. Zig's grammar reads `!a.b()` as
-    // a member of `!a`.
+    // `value!!` in Kotlin and `value!` in Swift and TypeScript mean the value itself. Zig's grammar parses
+    // `!a.b()` as a member of `!a`.
     let text = text.trim_start_matches('!');
     let is_asserted = text.ends_with("!!") || row.separators.contains(&"!.");
     match split_chain(row, if is_asserted { text.trim_end_matches('!') } else { text }) {
@@ -159,7 +161,7 @@ pub(super) fn receiver(row: &LanguageRow, text: &str, own_name: Option<&str>) ->
     }
 }
 
-/// Replaces the first part by `self` or `super` if it is the language's word for it.
+/// Replaces the first part by `self` or `super` if it is the word of the language for them.
 pub(super) fn own_words(row: &LanguageRow, joined: String, own_name: Option<&str>) -> String {
     let (first, rest) = match joined.find('.') {
         Some(dot) => joined.split_at(dot),
@@ -179,8 +181,8 @@ pub(super) fn own_words(row: &LanguageRow, joined: String, own_name: Option<&str
     if first == word { joined } else { format!("{word}{rest}") }
 }
 
-/// The chain of names that ends directly before `end`, for calls whose receiver has no node of its own (token
-/// trees of macros). None if no name with a separator ends there.
+/// The chain of names that ends directly before `end`. It is used for calls whose receiver has no separate
+/// node, as in token trees of macros. None if no name with a separator ends there.
 pub(super) fn chain_before<'t>(row: &LanguageRow, text: &'t str, end: usize) -> Option<&'t str> {
     let bytes = text.as_bytes();
     let separator_before = |at: usize| {
@@ -195,7 +197,7 @@ pub(super) fn chain_before<'t>(row: &LanguageRow, text: &'t str, end: usize) -> 
             name_start -= 1;
         }
         if name_start == name_end {
-            // A separator after text that is not a name: the receiver is an expression.
+            // The text before the separator is not a name, so the receiver is an expression.
             return Some(&text[name_end..name_end]);
         }
         start = Some((name_start, name_end.max(start.map_or(0, |(_, end)| end))));
@@ -204,8 +206,8 @@ pub(super) fn chain_before<'t>(row: &LanguageRow, text: &'t str, end: usize) -> 
     start.map(|(start, end)| &text[start..end])
 }
 
-/// The name of a type in an annotation or constructor, without references, modifiers and type arguments. The
-/// content of a transparent type replaces it.
+/// The name of a type in an annotation or constructor, without references, modifiers and type arguments. A
+/// transparent type is replaced by its type argument.
 pub(super) fn type_name(row: &LanguageRow, text: &str) -> Option<String> {
     let text = strip_modifiers(row, text);
     if let Some(open) = text.bytes().position(|byte| row.generic_brackets.contains(&byte)) {
@@ -246,7 +248,7 @@ fn strip_modifiers<'t>(row: &LanguageRow, text: &'t str) -> &'t str {
     }
 }
 
-/// The part before the first comma at depth 0.
+/// The part before the first comma that is not inside brackets.
 fn first_argument(text: &str) -> &str {
     let mut depth = 0usize;
     for (at, byte) in text.bytes().enumerate() {
@@ -262,20 +264,20 @@ fn first_argument(text: &str) -> &str {
 
 const QUOTES: [char; 3] = ['"', '\'', '`'];
 
-/// A plain name without quotes, sigils and raw markers, and without the colon of a keyword (`name: `).
+/// The name without quotes, sigils and raw markers, and without the colon of a keyword (`name: `).
 pub(super) fn plain_name<'t>(row: &LanguageRow, text: &'t str) -> &'t str {
     let trimmed = text.trim_end();
     let text = if trimmed.len() < text.len() { trimmed.strip_suffix(':').unwrap_or(trimmed) } else { text };
-    // `@"error"` of Zig.
+    // Removes the quotes of a name such as `@"error"` in Zig.
     let text = text.strip_prefix("@\"").and_then(|text| text.strip_suffix('"')).unwrap_or(text);
-    // Names of Haskell end with quotes of their own.
+    // In Haskell, a quote at the end is part of the name.
     let text = if text.starts_with(QUOTES) { text.trim_matches(QUOTES) } else { text };
     let text = text.strip_prefix("r#").unwrap_or(text);
     text.trim_start_matches(row.sigils)
 }
 
-/// The text with white space folded to single spaces, none inside brackets, and no comma before a closing
-/// one; at most `limit` characters.
+/// The text on one line, with at most `limit` characters. White space is folded to single spaces and removed
+/// next to brackets. A comma before a closing bracket is removed.
 pub(super) fn fold(text: &str, limit: usize) -> String {
     let mut folded = String::with_capacity(text.len().min(limit));
     let mut num_chars = 0;
@@ -303,11 +305,11 @@ pub(super) fn fold(text: &str, limit: usize) -> String {
     }
     folded
 }
-/// Maximum length of a qualified name, in bytes. Each member of a class repeats the names of everything
-/// around it.
+/// The maximum length of a qualified name, in bytes. A limit is needed because the qualified name of each
+/// member contains the names of all its containers.
 pub(super) const MAX_QUALIFIED_BYTES: usize = 1_000;
 
-/// The qualified name, or the name alone if the whole would be too long.
+/// The qualified name, or only the name if the qualified name would be too long.
 pub(super) fn qualify(prefix: Option<&str>, name: &str) -> String {
     match prefix.filter(|prefix| prefix.len() + name.len() < MAX_QUALIFIED_BYTES) {
         Some(prefix) => format!("{prefix}.{name}"),

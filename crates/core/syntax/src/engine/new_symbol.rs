@@ -1,4 +1,4 @@
-//! The parts of one new symbol: signature, visibility, test code.
+//! Creates the parts of a new symbol: its signature, its visibility, and whether it is test code.
 
 use cairn_domain::{Symbol, SymbolKind, Visibility};
 
@@ -10,9 +10,9 @@ use super::symbols::{Builder, Holder};
 use super::visibility::{self, Declaration};
 use super::wrappers::Wrapped;
 
-/// Maximum length of a signature, in characters.
+/// The maximum length of a signature, in characters.
 const MAX_SIGNATURE_CHARS: usize = 300;
-/// Maximum number of bytes of a definition that are read for its signature, including white space.
+/// The maximum number of bytes of a definition that are read for its signature, including white space.
 const SIGNATURE_BYTES: usize = 4_096;
 
 impl Builder<'_, '_> {
@@ -65,7 +65,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The visibility that the declaration, its pattern or the block around it states.
+    /// The visibility that is stated by the declaration, by its pattern or by the block around it.
     pub(super) fn declared_visibility(
         &self,
         definition: &RawDefinition,
@@ -89,7 +89,7 @@ impl Builder<'_, '_> {
         let trimmed = signature.trim_end_matches(['{', ':', ';', ',', '=', ' ']).len();
         signature.truncate(trimmed);
         if let Some(name) = name.filter(|_| num_reserved < MAX_SIGNATURE_CHARS) {
-            // `typedef struct { … } Name`
+            // The name comes after the body: `typedef struct { … } Name`.
             signature.push(' ');
             signature.push_str(name);
         }

@@ -1,4 +1,4 @@
-//! Completes the symbols of a file: owners, export list, docstrings.
+//! Completes the symbols of a file with their owners, the export list and docstrings.
 
 use cairn_domain::{Symbol, SymbolKind, Visibility};
 use cairn_languages::VisibilityRule;
@@ -11,12 +11,13 @@ use super::regions::{Locator, Region};
 use super::symbols::Builder;
 
 impl Builder<'_, '_> {
-    /// Gives scopes and definitions with an owner their symbol, if the file defines it.
+    /// Sets the owner symbol of scopes and of definitions with an owner, if the file defines the owner.
     pub(super) fn attach_owners(&mut self) {
         if self.outside.is_empty() && self.outline.regions.iter().all(|region| region.owner.is_none()) {
             return;
         }
-        // A type is preferred; in old JavaScript functions are classes.
+        // Types take precedence. A function can also be an owner, because functions are classes in old
+        // JavaScript.
         let mut named: FxHashMap<&str, u32> = FxHashMap::default();
         let symbols = &self.outline.symbols;
         for kinds in [SymbolKind::is_type, |kind: SymbolKind| !kind.is_type()] {
@@ -54,14 +55,14 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Names on the export list are exported.
+    /// Marks the names on the export list as exported.
     pub(super) fn export_listed(&mut self, raw: &Raw) {
         let name_of = |range: ByteRange| plain_name(self.row, range.text(self.text));
         let listed: FxHashSet<&str> = raw.export_names.iter().map(|export| name_of(export.name)).collect();
         for index in 0..self.outline.symbols.len() {
             let parent = self.outline.symbols[index].parent.map(|parent| &self.outline.symbols[parent as usize]);
-            // A definition inside a function cannot be named, except methods that name a function as their
-            // owner.
+            // A definition inside a function is not visible outside. A method whose owner is a function is an
+            // exception.
             let is_method = self.outline.symbols[index].kind == SymbolKind::Method;
             let parent_exports = parent.map(|parent| parent.exported && (is_method || !parent.kind.is_callable()));
             let symbol = &mut self.outline.symbols[index];
@@ -71,7 +72,7 @@ impl Builder<'_, '_> {
             } else if parent_exports == Some(true) && symbol.visibility == Visibility::Public {
                 symbol.exported = true;
             } else if matches!(self.row.visibility, VisibilityRule::Listed) {
-                // Members have the visibility of their container; those of a type in another file have no
+                // Members have the visibility of their container. A member of a type in another file has no
                 // parent.
                 let is_top = parent_exports.is_none() && symbol.name == symbol.qualified_name;
                 if is_top {

@@ -1,5 +1,5 @@
-//! The package or namespace that a file declares. If it declares several, each is a module around its
-//! contents.
+//! Finds the package or namespace that a file declares. If a file declares several, each becomes a module
+//! around its contents.
 
 use cairn_domain::SymbolKind;
 use cairn_languages::LanguageRow;
@@ -8,18 +8,20 @@ use super::collect::{ByteRange, Head, Raw, RawDefinition, RawPackage};
 use super::names::split_chain;
 use super::query::CompiledQuery;
 
-/// The package of the whole file. Namespaces of a part of the file become definitions.
+/// Returns the package of the whole file. A namespace that applies to only a part of the file becomes a
+/// definition.
 pub(super) fn resolve(row: &LanguageRow, query: &CompiledQuery, text: &str, raw: &mut Raw) -> Option<String> {
     raw.packages.sort_unstable_by_key(|package| package.name.start);
     let name = |package: &RawPackage| Some(split_chain(row, package.name.text(text))?.joined());
-    // Clauses without a block name the file's package part by part, in languages where they nest.
+    // In languages with nested packages, each clause without a block adds a part to the name of the file's
+    // package.
     let nests = |package: &RawPackage| query.properties[package.pattern as usize].nested && package.body.is_none();
     let parts: Vec<String> = raw.packages.iter().filter(|package| nests(package)).filter_map(name).collect();
     let mut others: Vec<RawPackage> = raw.packages.iter().filter(|package| !nests(package)).copied().collect();
     if parts.is_empty() && have_one_name(&others, text) {
         return others.first().and_then(name);
     }
-    // Without a block, a package ends on the line before the next one.
+    // A package without a block ends on the line before the next package.
     let line_start = |next: &RawPackage| text[..next.name.start as usize].rfind('\n').map_or(0, |at| at as u32 + 1);
     let ends: Vec<u32> = others.iter().skip(1).map(line_start).chain([text.len() as u32]).collect();
     for (package, next) in others.drain(..).zip(ends) {
@@ -29,7 +31,7 @@ pub(super) fn resolve(row: &LanguageRow, query: &CompiledQuery, text: &str, raw:
     (!parts.is_empty()).then(|| parts.join("."))
 }
 
-/// Whether all have the same name, none inside another.
+/// Whether all packages have the same name and none is inside another.
 fn have_one_name(packages: &[RawPackage], text: &str) -> bool {
     packages.windows(2).all(|pair| {
         let is_inside = pair[0].body.is_some_and(|body| body.contains(pair[1].name.start));

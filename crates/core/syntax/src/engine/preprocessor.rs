@@ -1,14 +1,14 @@
-//! Blanks macros that the C preprocessor would remove, before the parse.
+//! Replaces macros that the C preprocessor would remove by blanks, before the parse.
 //!
-//! A grammar sees the text before the preprocessor does. Macros of a few shapes then cause errors around most
-//! declarations of a header: `extern "C" {` for C++ only, `__BEGIN_DECLS` on a line of its own, `API_EXPORT
-//! int f(void);`. They are written in capital letters at places where no other name can be, so their shape
-//! alone identifies them. Blanks have the length of the text that they replace: positions stay valid, and
-//! facts are read from the original text.
+//! The grammar parses the text without preprocessing. So macros in a few forms cause errors around most
+//! declarations of a header: `extern "C" {` for C++ only, a line that is only `__BEGIN_DECLS`, and
+//! `API_EXPORT int f(void);`. Such macros are written in capital letters, at places where the grammar allows
+//! no other name. Therefore they can be identified by their form alone. The blanks have the same length as
+//! the text that they replace. So positions remain valid, and facts are read from the original text.
 
 use std::borrow::Cow;
 
-/// Words that do not begin a type or its name.
+/// Words before a declaration that are neither a type nor a name.
 const SPECIFIERS: &[&str] = &[
     "static",
     "extern",
@@ -46,7 +46,7 @@ const SPECIFIERS: &[&str] = &[
 
 const PRIMITIVES: &[&str] = &["int", "void", "char", "bool", "long", "short", "double", "float"];
 
-/// The text with macros of those shapes blanked.
+/// Returns the text with blanks instead of macros in these forms.
 pub(super) fn blank_macros(text: &str) -> Cow<'_, str> {
     let mut blanks: Vec<(usize, usize)> = Vec::new();
     let mut lines = Lines { text, at: 0 };
@@ -116,7 +116,8 @@ fn is_cpp_guard(code: &str) -> bool {
     code.starts_with("#if") && code.contains("__cplusplus") && !code.contains('>') && !code.starts_with("#ifndef")
 }
 
-/// The end of the line of the `#endif`, if only the opening or closing of `extern "C"` comes before it.
+/// The end of the line of the `#endif`, if the lines before it only open or close `extern "C"`. Otherwise
+/// None.
 fn end_of_guarded_linkage(mut lines: Lines<'_>) -> Option<usize> {
     loop {
         let (start, line) = lines.next()?;
@@ -132,8 +133,8 @@ fn end_of_guarded_linkage(mut lines: Lines<'_>) -> Option<usize> {
     }
 }
 
-/// Whether the word is `__BEGIN_DECLS`, `Q_OBJECT` or similar: capital letters, digits and underscores, at
-/// least four.
+/// Whether the word has the form of a macro such as `__BEGIN_DECLS` or `Q_OBJECT`: at least four capital
+/// letters, digits and underscores.
 fn is_macro_name(word: &str) -> bool {
     word.len() >= 4
         && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
@@ -141,13 +142,14 @@ fn is_macro_name(word: &str) -> bool {
         && !word.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// Whether a new declaration can begin after the line.
+/// Whether a new declaration can begin on the line after this line.
 fn ends_statement(line: &str) -> bool {
     line.is_empty() || line.starts_with('#') || line.ends_with([';', '{', '}', ':']) || line.ends_with("*/")
 }
 
-/// Whether the next non-empty line begins a declaration of its own. It does not if it is a name with
-/// parameters, whose type the macro might be, or the end of a list that may contain the macro.
+/// Whether the next non-empty line begins a separate declaration. It does not if it is a name with
+/// parameters, because the macro could be the type of that name. It does not either if it ends a list that
+/// may contain the macro.
 fn starts_statement(lines: Lines<'_>) -> bool {
     let Some((_, line)) = lines.into_iter().find(|(_, line)| !line.trim().is_empty()) else { return true };
     let code = line.trim_start();
@@ -158,8 +160,8 @@ fn starts_statement(lines: Lines<'_>) -> bool {
     }
 }
 
-/// Adds macros within the words that open a declaration: before its type, before its name, before the name of
-/// a class.
+/// Adds the macros among the words at the beginning of a declaration: before its type, before its name, or
+/// before the name of a class.
 fn add_modifiers(start: usize, line: &str, blanks: &mut Vec<(usize, usize)>) {
     let mut code = line.trim_start();
     let mut push = |word: &str| {

@@ -1,4 +1,4 @@
-//! A compiled query file: captures as roles, properties of patterns as values.
+//! A compiled query file. Captures become roles, and the properties of patterns become typed values.
 
 use cairn_domain::{BindingEvidence, ReferenceKind, SymbolKind, Visibility};
 use cairn_languages::LanguageRow;
@@ -9,7 +9,7 @@ use tree_sitter::{Language, Query};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     Definition(SymbolKind),
-    /// The name of a variable that is a definition of this kind.
+    /// The name of a variable whose definition has this kind.
     Becomes(SymbolKind),
     Name,
     Path,
@@ -28,7 +28,7 @@ pub(super) enum Role {
     Scope,
     Local,
     TypeParameter,
-    /// Code in which calls are uses of types (specifications).
+    /// Code in which calls are uses of types, such as a type specification.
     Types,
     Reference(ReferenceKind),
     Receiver,
@@ -37,7 +37,7 @@ pub(super) enum Role {
     Import,
     ImportPart(ImportRole),
     Binding(BindingEvidence),
-    /// The name of a parameter or local variable without evident type.
+    /// The name of a parameter or local variable, with or without a type.
     Opaque,
     BindingName,
     BindingType,
@@ -67,7 +67,7 @@ pub(super) enum ImportRole {
 }
 
 impl Role {
-    /// None for a name outside the vocabulary.
+    /// Returns None for a name that is not in the vocabulary.
     fn parse(capture: &str) -> Option<Role> {
         if let Some(kind) = capture.strip_prefix("definition.") {
             return SymbolKind::parse(kind).map(Role::Definition);
@@ -140,48 +140,49 @@ impl ImportRole {
     }
 }
 
-/// The values that `#set!` fixes for a pattern.
+/// The values that `#set!` assigns to a pattern.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Properties {
-    /// Visibility of the definition.
+    /// The visibility of the definition.
     pub(super) visibility: Option<Visibility>,
-    /// Visibility of the members of a scope or container that state none.
+    /// The visibility of members of a scope or container that have no modifier.
     pub(super) members: Option<Visibility>,
-    /// Name of a definition that has none in the text (`default`).
+    /// The name of a definition that has no name in the text (`default`).
     pub(super) name: Option<String>,
-    /// Words in front of the signature: the `const` of a group of constants.
+    /// Words that are added before the signature, such as the `const` of a group of constants.
     pub(super) signature: Option<String>,
     pub(super) exported: bool,
     pub(super) test: bool,
-    /// Kept also inside functions, where other variables are left out.
+    /// The variable is recorded even inside functions, where other variables are left out.
     pub(super) keep_local: bool,
-    /// The receiver is not captured: it is the chain of names before the name, read backwards in the text.
+    /// The receiver is not captured. It is the chain of names before the name, which is read backwards in the
+    /// text.
     pub(super) receiver_before: bool,
-    /// A field of the class around the method that declares it.
+    /// The definition is a field of the class around the method that declares it.
     pub(super) of_object: bool,
-    /// Public name of the `@export.name`.
+    /// The public name of the `@export.name`.
     pub(super) export_as: Option<String>,
     /// The import makes all names visible.
     pub(super) wildcard: bool,
-    /// A reference only if the name starts with a capital letter.
+    /// The match is a reference only if the name starts with a capital letter.
     pub(super) capitalized: bool,
-    /// Only declares something that is defined elsewhere.
+    /// The pattern only declares something that is defined elsewhere.
     pub(super) declaration: bool,
-    /// May declare a variable, or only set a declared one.
+    /// The pattern may match a declaration of a variable, or only an assignment to a declared variable.
     pub(super) assigned: bool,
-    /// Left out inside functions, like variables.
+    /// The definition is left out inside functions, like a variable.
     pub(super) not_local: bool,
-    /// On a scope: the kind of the function around it, since the function returns the scope.
+    /// On a scope: the kind of the function around it, because that function returns the scope.
     pub(super) becomes: Option<SymbolKind>,
-    /// On a package without a block: it is inside the package before it.
+    /// On a package without a block: the package is inside the package before it.
     pub(super) nested: bool,
-    /// One of several clauses that define a function together.
+    /// The definition is one of several clauses that together define a function.
     pub(super) clause: bool,
-    /// The name is a chain: its last part names the definition, the parts before name its owner.
+    /// The name is a chain. Its last part is the name of the definition, and the parts before are its owner.
     pub(super) dotted: bool,
-    /// Wins over all other patterns that find a reference at the same name.
+    /// The pattern takes precedence over all other patterns that match a reference at the same name.
     pub(super) preferred: bool,
-    /// The node captured as `@arguments` also contains the callee.
+    /// The node that is captured as `@arguments` also contains the callee.
     pub(super) holds_callee: bool,
 }
 
@@ -215,25 +216,25 @@ impl Properties {
     }
 }
 
-/// The query of one language, ready to run.
+/// The compiled query of one language.
 pub(super) struct CompiledQuery {
     pub(super) language: Language,
     pub(super) query: Query,
-    /// By capture index.
+    /// The role of each capture, by capture index.
     pub(super) roles: Vec<Role>,
-    /// By pattern index.
+    /// The properties of each pattern, by pattern index.
     pub(super) properties: Vec<Properties>,
-    /// Ids of the row's `spread_nodes`, sorted.
+    /// The ids of the row's `spread_nodes`, sorted.
     pub(super) spread_nodes: Vec<u16>,
     pub(super) builtins: FxHashSet<&'static str>,
 }
 
 impl CompiledQuery {
-    /// None for a row without grammar.
+    /// Returns None for a row without a grammar.
     ///
     /// # Errors
     ///
-    /// Returns the error in the query file. A test runs this for every row.
+    /// Returns the error in the query file. A test compiles the query of every row.
     pub(super) fn compile(row: &LanguageRow) -> Result<Option<CompiledQuery>, String> {
         let Some(grammar) = row.grammar else { return Ok(None) };
         let language = (grammar.load)();

@@ -1,4 +1,5 @@
-//! Uses of names: one per place, with the most specific kind that the patterns found there.
+//! Finds the uses of names. Each position has one reference, with the most specific kind that a pattern
+//! gives.
 
 use cairn_domain::{Import, Reference, ReferenceKind, Symbol, SymbolKind};
 use cairn_languages::LanguageRow;
@@ -12,7 +13,7 @@ use super::regions::{Locator, ancestors};
 use super::symbols::Outline;
 use super::type_parameters::TypeParameters;
 
-/// Whether a parameter list contains the name other than as a default value.
+/// Whether a parameter list declares the name. A name in a default value is not a declaration.
 fn declares(parameters: &str, name: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     parameters.match_indices(name).any(|(at, _)| {
@@ -21,10 +22,11 @@ fn declares(parameters: &str, name: &str) -> bool {
     })
 }
 
-/// Marks that may precede the first letter of a name.
+/// Marks that may be before the first letter of a name.
 const NAME_MARKS: [char; 4] = ['_', '#', '$', '@'];
 
-/// The position of a reference, and its priority among several at one place (the lowest wins).
+/// The position of a reference, its rank by kind, and its index. The site with the lowest value at a position
+/// takes precedence.
 type Site = (u32, u8, u32);
 
 fn rank(kind: ReferenceKind) -> u8 {
@@ -39,7 +41,7 @@ fn rank(kind: ReferenceKind) -> u8 {
     }
 }
 
-/// The data that a decision on a reference needs.
+/// The data that is needed to build references.
 struct Builder<'t, 'o> {
     row: &'static LanguageRow,
     query: &'o CompiledQuery,
@@ -89,7 +91,7 @@ pub(super) fn references<'t>(
     references
 }
 
-/// The names that an import makes usable in the file.
+/// The names that an import makes available in the file.
 fn bound_names(import: &Import) -> impl Iterator<Item = &str> {
     let names = import.names.iter().map(|name| name.alias.as_deref().unwrap_or(&name.name));
     let last = || import.module.rsplit(['.', '/']).next();
@@ -97,8 +99,8 @@ fn bound_names(import: &Import) -> impl Iterator<Item = &str> {
     names.chain(module)
 }
 
-/// One site per place, in order of position, without names of definitions and without the contents of
-/// imports.
+/// Returns one site per position, in order of position. Names of definitions and names inside imports are
+/// left out.
 fn sites(row: &LanguageRow, query: &CompiledQuery, text: &str, raw: &mut Raw, outline: &Outline<'_>) -> Vec<Site> {
     let mut sites: Vec<Site> = Vec::with_capacity(raw.references.len());
     for (index, reference) in raw.references.iter().enumerate() {
@@ -135,12 +137,12 @@ fn sites(row: &LanguageRow, query: &CompiledQuery, text: &str, raw: &mut Raw, ou
     sites
 }
 
-/// Joins the captures at one place. For example, a called decorator is found as both kinds, and the call has
-/// the number of arguments.
+/// Combines two references at the same position. For example, a decorator with arguments is captured as a
+/// decorator and as a call, and only the call has the number of arguments.
 fn complete(references: &mut [RawReference], winner: usize, loser: usize) {
     let RawReference { receiver, num_arguments, is_path, .. } = references[loser];
     let winner = &mut references[winner];
-    // The larger number belongs to the whole call: `run(a) { … }` contains the call `run(a)`.
+    // The larger number of arguments belongs to the whole call: `run(a) { … }` contains the call `run(a)`.
     winner.num_arguments = winner.num_arguments.max(num_arguments);
     if !winner.is_path && !is_path {
         winner.receiver = winner.receiver.or(receiver);
@@ -152,7 +154,7 @@ impl Builder<'_, '_> {
         let (name, receiver) = self.name_and_receiver(raw, start, region)?;
         let name = plain_name(self.row, name);
         let first = name.trim_start_matches(NAME_MARKS).chars().next().unwrap_or('_');
-        // Operators are recorded if the file defines or imports them.
+        // An operator is recorded only if the file defines or imports it.
         let is_name = first.is_alphanumeric() || name.starts_with('$') || first != '_' && self.known.contains(name);
         if !is_name {
             return None;
@@ -192,7 +194,7 @@ impl Builder<'_, '_> {
         if self.query.properties[raw.pattern as usize].receiver_before {
             let rest = &self.text[raw.name.end as usize..];
             if self.row.separators.iter().any(|separator| rest.starts_with(separator)) {
-                // Not the last part of its chain.
+                // The name is not the last part of its chain.
                 return None;
             }
             let before = chain_before(self.row, self.text, start as usize);
@@ -211,8 +213,8 @@ impl Builder<'_, '_> {
         if kind == ReferenceKind::Call && makes_one { ReferenceKind::Instantiate } else { kind }
     }
 
-    /// Whether the name belongs to the language: a builtin name or a type parameter, which refers to no other
-    /// code.
+    /// Whether the name belongs to the language: it is a builtin name, or a type parameter, which refers to
+    /// no other code.
     fn is_of_language(&self, name: &str, kind: ReferenceKind, region: Option<u32>) -> bool {
         if matches!(kind, ReferenceKind::Extend | ReferenceKind::Implement) {
             return false;
@@ -226,8 +228,8 @@ impl Builder<'_, '_> {
         self.type_parameters.contain(self.outline, name, region)
     }
 
-    /// Whether to record a value: only if the file itself shows that it names a function or type. Otherwise
-    /// every local variable would count.
+    /// Whether to record a value. It is recorded only if the file shows that its name is a function or type.
+    /// Otherwise every local variable would be recorded.
     fn is_known_value(&self, name: &str, receiver: Option<&str>, region: Option<u32>) -> bool {
         match receiver {
             None => self.known.contains(name) && !self.is_parameter(name, region),
@@ -239,7 +241,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Whether a function around the region declares the name in its signature, and so hides the outer one.
+    /// Whether a function around the region declares the name as a parameter, which hides the outer name.
     fn is_parameter(&self, name: &str, region: Option<u32>) -> bool {
         let symbols = ancestors(&self.outline.regions, region).filter_map(|region| region.symbol);
         let mut functions =
@@ -250,12 +252,12 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// The name of the type around a `Self`.
+    /// The name of the type to which `Self` refers at this position.
     fn self_type(&self, name: &str, region: Option<u32>) -> Option<&str> {
         if !self.row.self_types.contains(&name) {
             return None;
         }
-        // `__MODULE__` is also the word for the object itself.
+        // `__MODULE__` is also the word for the current object.
         let is_module_word = self.row.self_words.contains(&name);
         ancestors(&self.outline.regions, region).find_map(|region| {
             let symbol = region.symbol.map(|symbol| &self.outline.symbols[symbol as usize]);

@@ -1,26 +1,28 @@
-//! Regions: nested ranges of a file that belong to a symbol, and a sweep that finds the innermost one.
+//! Regions are nested ranges of a file that belong to a symbol. A locator finds the innermost region of a
+//! position.
 
 use super::collect::ByteRange;
 
-/// A range that belongs to a symbol, or to an owner that is written elsewhere.
+/// A range that belongs to a symbol, or to an owner that is defined at another position.
 #[derive(Debug)]
 pub(super) struct Region<'t> {
-    /// The definition itself, without the attachments before it.
+    /// The range of the definition, without the attachments before it.
     pub(super) inner: ByteRange,
-    /// With its doc comment and decorators.
+    /// The range of the definition, including its doc comment and decorators.
     pub(super) outer: ByteRange,
     pub(super) parent: Option<u32>,
-    /// The symbol itself; for a scope its owner, once known; for a local region the symbol around it.
+    /// For a definition, its symbol. For a scope, its owner, as soon as it is known. For a local region, the
+    /// symbol around it.
     pub(super) symbol: Option<u32>,
-    /// Qualified name of the owner, for scopes and for definitions that name their owner.
+    /// The qualified name of the owner, for scopes and for definitions that name their owner.
     pub(super) owner: Option<String>,
-    /// The method's name for its object.
+    /// The name that a method uses for its object.
     pub(super) self_name: Option<&'t str>,
-    /// A function without a name.
+    /// Whether the region is a function without a name.
     pub(super) is_local: bool,
 }
 
-/// Finds the innermost region for rising positions.
+/// Finds the innermost region for each of several increasing positions.
 pub(super) struct Locator<'r, 't> {
     regions: &'r [Region<'t>],
     next: usize,
@@ -28,12 +30,13 @@ pub(super) struct Locator<'r, 't> {
 }
 
 impl<'r, 't> Locator<'r, 't> {
-    /// `regions` are in order of position and properly nested.
+    /// `regions` must be in order of position and correctly nested.
     pub(super) fn new(regions: &'r [Region<'t>]) -> Self {
         Self { regions, next: 0, stack: Vec::new() }
     }
 
-    /// Index of the innermost region that contains `byte`. Call with positions in ascending order.
+    /// The index of the innermost region that contains `byte`. The positions of successive calls must be in
+    /// ascending order.
     pub(super) fn locate(&mut self, byte: u32) -> Option<u32> {
         while let Some(region) = self.regions.get(self.next).filter(|region| region.outer.start <= byte) {
             self.leave(region.outer.start);
@@ -51,7 +54,7 @@ impl<'r, 't> Locator<'r, 't> {
     }
 }
 
-/// The chain of regions around one, innermost first.
+/// The region itself and the regions around it, innermost first.
 pub(super) fn ancestors<'r, 't>(regions: &'r [Region<'t>], from: Option<u32>) -> impl Iterator<Item = &'r Region<'t>> {
     let get = move |index: u32| &regions[index as usize];
     std::iter::successors(from.map(get), move |region| region.parent.map(get))

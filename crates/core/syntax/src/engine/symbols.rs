@@ -1,4 +1,4 @@
-//! Turns definitions into symbols: parents, qualified names, signatures, docs, visibility.
+//! Turns definitions into symbols with parents, qualified names, signatures, docs and visibility.
 
 use cairn_domain::{Symbol, SymbolKind, Visibility};
 use cairn_languages::LanguageRow;
@@ -15,18 +15,18 @@ use super::regions::Region;
 use super::visibility;
 use super::wrappers::{self, Wrapped};
 
-/// Definitions nested deeper are left out.
+/// Definitions that are nested deeper than this are left out.
 const MAX_DEPTH: usize = 64;
 
 /// The symbols of a file and their regions.
 pub(super) struct Outline<'t> {
     pub(super) symbols: Vec<Symbol>,
     pub(super) regions: Vec<Region<'t>>,
-    /// Starts of the names of definitions, which are not references.
+    /// The start positions of the names of definitions. These names are not references.
     pub(super) name_starts: FxHashSet<u32>,
 }
 
-/// The data for building symbols.
+/// The data that is needed to build symbols.
 pub(super) struct Builder<'t, 'q> {
     pub(super) row: &'static LanguageRow,
     pub(super) query: &'q CompiledQuery,
@@ -36,30 +36,32 @@ pub(super) struct Builder<'t, 'q> {
     pub(super) imports_test_library: bool,
     pub(super) import_ranges: FxHashSet<ByteRange>,
     pub(super) outline: Outline<'t>,
-    /// Default visibility of the members of each region, by region.
+    /// For each region, the default visibility of its members.
     pub(super) member_visibility: Vec<Option<Visibility>>,
-    /// Fields set on the object itself, so that each counts once.
+    /// Fields that methods set on their own object. Each field is recorded only once.
     pub(super) fields: FxHashSet<(u32, &'t str)>,
-    /// The same for methods written outside of their class, by the name of the class.
+    /// Like `fields`, for methods that are written outside of their class. The key is the name of the class.
     pub(super) outside_fields: FxHashSet<(String, &'t str)>,
-    /// Symbols of those fields.
+    /// The symbols of the fields in `outside_fields`.
     pub(super) outside: Vec<(u32, String)>,
-    /// First symbol of a name, by region, owner and written name. None for a variable that is left out.
+    /// The first symbol of each name, by region, owner and written name. None for a variable that is left
+    /// out.
     pub(super) declared: FxHashMap<(Option<u32>, &'t str, &'t str), Option<u32>>,
-    /// Evidence that a variable is another kind of definition: its name, the position, the kind.
+    /// Evidence that a variable is another kind of definition: the name, the position and the kind.
     pub(super) becomes: FxHashMap<&'t str, Vec<(u32, SymbolKind)>>,
-    /// By region (`u32::MAX`: the file), the last function in it, if it is defined by clauses.
+    /// For each region, the last function in it, if clauses define the function. The key `u32::MAX` means the
+    /// file.
     pub(super) clauses: FxHashMap<u32, Clause>,
 }
 
 /// The container of a definition.
 pub(super) struct Holder {
     pub(super) region: Option<u32>,
-    /// The class, for a field that is set by a method written outside of the class.
+    /// The name of the class, for a field that is set by a method outside of the class.
     pub(super) class: Option<String>,
 }
 
-/// A function that is defined by clauses, as read so far.
+/// A function that is defined by clauses, with the clauses read so far.
 #[derive(Clone, Copy)]
 pub(super) struct Clause {
     region: u32,
@@ -118,7 +120,7 @@ impl<'t> Builder<'t, '_> {
                 self.begin_section(*section, &mut stack);
             }
             let regions = &self.outline.regions;
-            // Several names of one declaration are beside each other.
+            // The names of one declaration have equal ranges and are not nested in each other.
             let is_over =
                 |region: &Region<'_>| region.inner.end <= definition.range.start || region.inner == definition.range;
             while stack.last().is_some_and(|top| is_over(&regions[*top as usize])) {
@@ -132,7 +134,7 @@ impl<'t> Builder<'t, '_> {
         }
     }
 
-    /// Sets the visibility of the members of the innermost region after `section`.
+    /// Sets the visibility of the members that come after `section` in the innermost region.
     fn begin_section(&mut self, section: ByteRange, stack: &mut Vec<u32>) {
         let regions = &self.outline.regions;
         while stack.last().is_some_and(|top| regions[*top as usize].inner.end <= section.start) {
@@ -143,7 +145,7 @@ impl<'t> Builder<'t, '_> {
         }
     }
 
-    /// Adds the definition. Returns the index of its region, unless it has none.
+    /// Adds the definition. Returns the index of its region, or None if it has no region.
     fn add(&mut self, definition: &RawDefinition, wrapped: Wrapped, around: Option<u32>) -> Option<u32> {
         match definition.head {
             Head::Symbol(kind) => self.add_symbol(definition, kind, wrapped, around),
@@ -158,7 +160,7 @@ impl<'t> Builder<'t, '_> {
         }
     }
 
-    /// Changes the kind of the function directly around. The next definitions are its members.
+    /// Changes the kind of the function directly around the scope. The next definitions become its members.
     fn change_function(&mut self, kind: SymbolKind, around: Option<u32>) -> Option<u32> {
         let region = around.filter(|region| !self.outline.regions[*region as usize].is_local)?;
         let symbol = &mut self.outline.symbols[self.outline.regions[region as usize].symbol? as usize];
@@ -190,7 +192,7 @@ impl<'t> Builder<'t, '_> {
         &self.query.properties[definition.pattern as usize]
     }
 
-    /// Qualified name of the owner at this range.
+    /// The qualified name of the owner that is written at this range.
     pub(super) fn owner_name(&self, range: ByteRange, around: Option<u32>) -> Option<String> {
         let chain = split_chain(self.row, range.text(self.text)).filter(|_| range.len() <= MAX_QUALIFIED_BYTES)?;
         let prefix = self.qualified_prefix(around);
@@ -198,7 +200,7 @@ impl<'t> Builder<'t, '_> {
             return Some(qualify(prefix, &chain.joined()));
         }
         let name = plain_name(self.row, chain.last);
-        // Extensions of a type in its own companion belong to the type itself.
+        // An extension of a type that is written in the type's own companion belongs to the type itself.
         let own = prefix.filter(|prefix| prefix.rsplit('.').next() == Some(name));
         Some(own.map_or_else(|| qualify(prefix, name), str::to_owned))
     }
@@ -225,7 +227,7 @@ impl<'t> Builder<'t, '_> {
         };
         let is_known = definition.name.is_some_and(|range| self.outline.name_starts.contains(&range.start));
         if name.is_empty() || name == "_" || is_known || name.len() > MAX_QUALIFIED_BYTES {
-            // Known if a node around this one defines the name.
+            // The name is already recorded if a node around this node defines it.
             return None;
         }
         let of_object = definition.receiver.is_some() || properties.of_object;
@@ -263,7 +265,7 @@ impl<'t> Builder<'t, '_> {
             self.outside.push((index, owner));
         }
         self.outline.symbols.push(symbol);
-        // The value of a field that a method sets belongs to the method.
+        // The value of a field that a method sets belongs to the method, so the field has no region.
         let region = (!of_object).then(|| self.add_symbol_region(definition, outer, around, properties));
         let clause = region.filter(|_| properties.clause);
         match clause.map(|region| Clause { region, num_parameters: definition.num_parameters }) {
@@ -273,8 +275,8 @@ impl<'t> Builder<'t, '_> {
         region
     }
 
-    /// Whether a definition that belongs to no object is left out: a local variable, or a field of a type
-    /// without a name in the code of a function.
+    /// Whether a definition that does not belong to an object is left out. This applies to local variables,
+    /// and to fields of an unnamed type inside a function.
     fn is_left_out(&self, kind: SymbolKind, around: Option<u32>, properties: &Properties) -> bool {
         let may_be_local = kind == SymbolKind::Variable || properties.not_local;
         (may_be_local && !properties.keep_local && self.is_local(around))
@@ -287,7 +289,7 @@ impl<'t> Builder<'t, '_> {
             && self.import_ranges.contains(&definition.range)
     }
 
-    /// Remembers a field; whether its holder had no field of this name before.
+    /// Records a field. Returns whether the holder had no field of this name before.
     fn is_first_field(&mut self, definition: &RawDefinition, holder: &Holder) -> bool {
         let field = definition.name.map_or("", |range| plain_name(self.row, range.text(self.text)));
         match &holder.class {
@@ -296,8 +298,8 @@ impl<'t> Builder<'t, '_> {
         }
     }
 
-    /// The region of the function directly before, if the definition is another clause of it. The function
-    /// then extends to its end.
+    /// If the definition is another clause of the function directly before it, returns the region of that
+    /// function. The function is then extended to the end of the clause.
     fn continued(
         &mut self,
         definition: &RawDefinition,
@@ -340,8 +342,8 @@ impl<'t> Builder<'t, '_> {
         ByteRange { start: self.attachments.preamble(wrapped.range.start, name_start).start, end: wrapped.range.end }
     }
 
-    /// The region of the class whose method sets a field on its own object. For a method outside of its
-    /// class, the region around the method and the name of the class.
+    /// The region of the class whose method sets a field on its own object. If the method is written outside
+    /// of its class, returns the region around the method and the name of the class.
     fn holder_of_field(&self, definition: &RawDefinition, around: Option<u32>) -> Option<Holder> {
         if let Some(receiver) = definition.receiver {
             self.row.self_words.iter().find(|word| **word == receiver.text(self.text))?;

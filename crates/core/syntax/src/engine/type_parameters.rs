@@ -1,4 +1,4 @@
-//! Names of type parameters.
+//! Finds the names of type parameters.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -6,7 +6,7 @@ use super::collect::Raw;
 use super::regions::Locator;
 use super::symbols::Outline;
 
-/// Names that are types inside a region only.
+/// Names of type parameters, each with the regions in which it is a type.
 pub(super) struct TypeParameters<'t>(FxHashMap<&'t str, FxHashSet<u32>>);
 
 impl<'t> TypeParameters<'t> {
@@ -22,7 +22,7 @@ impl<'t> TypeParameters<'t> {
         Self(parameters)
     }
 
-    /// Whether `name` is a parameter of the region or of one around it.
+    /// Whether `name` is a type parameter of the region or of a region around it.
     pub(super) fn contain(&self, outline: &Outline<'_>, name: &str, region: Option<u32>) -> bool {
         let Some(scopes) = self.0.get(name) else { return false };
         let outer = |region: &u32| outline.regions[*region as usize].parent;

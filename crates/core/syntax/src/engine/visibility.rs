@@ -1,21 +1,22 @@
-//! The visibility of a symbol, by the rule of its language.
+//! Decides the visibility of a symbol by the rule of its language.
 
 use cairn_domain::{Symbol, SymbolKind, Visibility};
 use cairn_languages::{LanguageRow, VisibilityRule};
 
-/// The input of the rules, in addition to the words of the declaration.
+/// The input of the rules, except the modifiers of the declaration.
 pub(super) struct Declaration<'s> {
     pub(super) name: &'s str,
     pub(super) parent: Option<&'s Symbol>,
-    /// Belongs to a type that the declaration itself names.
+    /// Whether the symbol belongs to a type that the declaration itself names.
     pub(super) has_owner: bool,
-    /// Defined inside a function, where no other file can name it.
+    /// Whether the symbol is defined inside a function. Then other files cannot refer to it.
     pub(super) in_function: bool,
-    /// Is part of an export statement.
+    /// Whether the declaration is part of an export statement.
     pub(super) exported: bool,
 }
 
-/// The visibility that words in front of a declaration state. The longest word wins: `pub(crate)` over `pub`.
+/// The visibility by the modifiers of a declaration. The longest modifier takes precedence: `pub(crate)` over
+/// `pub`.
 pub(super) fn of_words(row: &LanguageRow, text: &str) -> Option<Visibility> {
     let (VisibilityRule::Keyword { words, .. } | VisibilityRule::Export { words }) = row.visibility else {
         return None;
@@ -23,7 +24,7 @@ pub(super) fn of_words(row: &LanguageRow, text: &str) -> Option<Visibility> {
     words.iter().find(|(word, _)| text.contains(word)).map(|(_, visibility)| *visibility)
 }
 
-/// Visibility, and whether other files can name the symbol.
+/// The visibility, and whether other files can refer to the symbol.
 pub(super) fn resolve(
     row: &LanguageRow,
     declaration: &Declaration<'_>,

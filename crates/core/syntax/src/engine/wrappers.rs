@@ -1,13 +1,13 @@
-//! Wrappers: nodes around a definition that belong to it (`export …`, `template <…>`, the `const` of a
-//! declaration).
+//! Finds wrappers. A wrapper is a node around a definition that belongs to it, such as `export …`, `template
+//! <…>`, or the `const` of a declaration.
 
 use super::attachments::Attachments;
 use super::collect::{ByteRange, Raw, RawDefinition};
 
-/// The properties that the wrappers directly around a definition add to it.
+/// The effect of the wrappers that are directly around a definition.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wrapped {
-    /// The definition with the wrappers that contain nothing else.
+    /// The range of the definition, including the wrappers that contain no other definition.
     pub(super) range: ByteRange,
     pub(super) exported: bool,
 }
@@ -19,7 +19,7 @@ struct Wrapper {
     num_definitions: u32,
 }
 
-/// One entry per definition. `definitions` are sorted by start, longer ones first.
+/// Returns one entry for each definition. `definitions` are sorted by start, and longer ranges come first.
 pub(super) fn resolve(
     text: &str,
     raw: &Raw,
@@ -49,14 +49,16 @@ pub(super) fn resolve(
     definitions.iter().zip(&innermost).map(resolve_one).collect()
 }
 
-/// The wrappers with their contents, and for each definition the innermost wrapper directly around it.
+/// The wrappers with the number of their definitions, and for each definition the innermost wrapper directly
+/// around it.
 fn nest(raw: &Raw, definitions: &[RawDefinition]) -> (Vec<Wrapper>, Vec<Option<usize>>) {
     let mut sorted = raw.wrappers.clone();
     sorted.sort_unstable_by_key(|(range, _)| (range.start, u32::MAX - range.end));
     let new = |(range, exports): (ByteRange, bool)| Wrapper { range, exports, outer: None, num_definitions: 0 };
     let mut wrappers: Vec<Wrapper> = sorted.into_iter().map(new).collect();
     let mut innermost = Vec::with_capacity(definitions.len());
-    // Ends of the open ranges, each with its wrapper; none for definitions.
+    // The ends of the open ranges. A range of a wrapper has the wrapper's index, and a range of a definition
+    // has None.
     let mut stack: Vec<(u32, Option<usize>)> = Vec::new();
     let mut next = 0;
     for definition in definitions {

@@ -1,8 +1,7 @@
-//! Golden files: `test_data/<language>/NAME.ext`, with the facts that the engine reads from it in
-//! `NAME.ext.snap`.
+//! Compares the facts of `test_data/<language>/NAME.ext` with the golden file `NAME.ext.snap`.
 //!
-//! `INSTA_UPDATE=always cargo test -p cairn-syntax --test golden` writes them again. Read the changes: they
-//! must be true.
+//! `INSTA_UPDATE=always cargo test -p cairn-syntax --test golden` writes the golden files again. Check each
+//! change: everything in a golden file must be correct.
 
 mod render;
 
@@ -16,7 +15,7 @@ fn test_data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("test_data")
 }
 
-/// The files of one language, sorted, without snapshots.
+/// The input files of one language, sorted. Snapshots are left out.
 fn inputs(language: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(test_data().join(language)) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
@@ -29,7 +28,7 @@ fn facts_of(language: &str, text: &str) -> FileFacts {
     parse_file(language, FactsKey(Key128([0; 16])), text, &ParseLimits::default())
 }
 
-/// Checks the invariants of all facts, in every language.
+/// Checks the invariants that facts have in every language.
 fn check_invariants(name: &str, text: &str, facts: &FileFacts) {
     let num_lines = text.lines().count() as u32;
     assert_eq!(facts.num_lines, num_lines, "{name}");
@@ -48,7 +47,7 @@ fn check_invariants(name: &str, text: &str, facts: &FileFacts) {
     for reference in &facts.references {
         assert!(reference.enclosing.is_none_or(|symbol| (symbol as usize) < facts.symbols.len()), "{name}");
         let line = text.lines().nth(reference.line as usize - 1).unwrap_or_default();
-        // `Self` and `super(…)` are recorded under the names that they mean.
+        // `Self` is recorded as the name of its type, and `super(…)` as the name of the constructor.
         let is_other_word = reference.name.starts_with(char::is_uppercase) || reference.name == "constructor";
         assert!(line.contains(&reference.name) || is_other_word, "{name}: {reference:?} is not on its line: {line}");
     }

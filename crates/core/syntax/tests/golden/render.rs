@@ -1,4 +1,4 @@
-//! Facts as text: one line for each, in the order of the file.
+//! Prints facts as text. Each fact is one line, in the order of the file.
 
 use std::fmt::Write;
 
