@@ -3,9 +3,10 @@
 use std::fs;
 use std::iter;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use cairn_servers::{Vhost, given};
+use cairn_servers::{Namespace, Vhost, given};
 use toml::{Table, Value, toml};
 
 /// The length of the random id of a folder.
@@ -76,6 +77,8 @@ pub struct Space {
     pub rabbitmq: Vec<String>,
     pub bucket: String,
     pub namespace: String,
+    /// Keeps the namespace from other tests. None if the name belongs to a folder.
+    _shared: Option<Arc<Namespace>>,
     pub collection_prefix: String,
     /// None if this cluster is the only one that uses the broker.
     pub vhost: Option<Vhost>,
@@ -90,6 +93,7 @@ impl Space {
         Ok(Self {
             rabbitmq: [vec![servers.rabbitmq.clone()], servers.rabbitmq_peers.clone()].concat(),
             namespace: name.replace('-', "_"),
+            _shared: None,
             collection_prefix: name.clone(),
             bucket: name,
             vhost: None,
@@ -100,10 +104,12 @@ impl Space {
     pub async fn create(servers: &Servers) -> Result<Self> {
         let vhost = Vhost::create(&servers.rabbitmq, &servers.management).await?;
         let name = vhost.name().to_owned();
+        let namespace = Namespace::take(&servers.neo4j).await?;
         let peers = servers.rabbitmq_peers.iter().map(|peer| vhost.url_at(peer));
         Ok(Self {
             rabbitmq: iter::once(Ok(vhost.url().to_owned())).chain(peers).collect::<Result<_>>()?,
-            namespace: name.replace('-', "_"),
+            namespace: namespace.name().to_owned(),
+            _shared: Some(Arc::new(namespace)),
             collection_prefix: name.clone(),
             bucket: name,
             vhost: Some(vhost),

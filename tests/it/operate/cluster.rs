@@ -12,7 +12,7 @@ use cairn_metastore::Metastore;
 use cairn_neo4j::{Neo4j, Neo4jRuns};
 use cairn_ports::{Lease, Ledger, NewRun, Requests};
 use cairn_rabbitmq::RabbitMqBroker;
-use cairn_servers::{Collections, Vhost, given};
+use cairn_servers::{Collections, Namespace, Vhost, given};
 use cairn_wire::RunResult;
 use cairn_wiring::ClusterConfig;
 use neo4rs::{ConfigBuilder, Graph, Query};
@@ -28,18 +28,24 @@ pub(super) struct Cluster {
     pub config: ClusterConfig,
     directory: TempDir,
     namespace: String,
+    /// None if the namespace was created for this cluster.
+    shared: Option<Namespace>,
     _collections: Collections,
 }
 
 impl Cluster {
     /// A cluster with empty servers. None: the test is skipped.
     pub fn empty() -> Option<Self> {
+        Self::with(None)
+    }
+
+    fn with(shared: Option<Namespace>) -> Option<Self> {
         let (rabbitmq, management) = (given::rabbitmq_url()?, given::rabbitmq_management_url()?);
         let (s3, neo4j, qdrant) = (given::s3_url()?, given::neo4j_url()?, given::qdrant_url()?);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
         let vhost = runtime.block_on(Vhost::create(&rabbitmq, &management)).expect("a vhost");
         let name = unique_name();
-        let namespace = name.replace('-', "_");
+        let namespace = shared.as_ref().map_or_else(|| name.replace('-', "_"), |shared| shared.name().to_owned());
         let (s3, s3_key, s3_secret) = without_credentials(&s3);
         let (neo4j, user, password) = without_credentials(&neo4j);
         let user = if user.is_empty() { "neo4j".to_owned() } else { user };
@@ -76,12 +82,15 @@ timeout_ms = 90000
         let config = ClusterConfig::load(Some(&file)).expect("settings");
         config.validate().expect("valid settings");
         let collections = Collections::under(&qdrant, &format!("{name}-"));
-        Some(Self { runtime, vhost, config, directory, namespace, _collections: collections })
+        Some(Self { runtime, vhost, config, directory, namespace, shared, _collections: collections })
     }
 
     /// A cluster with everything that services need.
     pub fn prepared() -> Option<Self> {
-        let cluster = Self::empty()?;
+        let neo4j = given::neo4j_url()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let shared = runtime.block_on(Namespace::take(&neo4j)).expect("a namespace");
+        let cluster = Self::with(Some(shared))?;
         cluster.ok(&["topology", "apply"]);
         Some(cluster)
     }
@@ -195,11 +204,13 @@ timeout_ms = 90000
     /// Removes the data of the test. The collections are removed with the cluster, even if the test fails.
     /// The empty bucket stays, because no adapter removes one.
     pub fn close(self) {
-        let Self { runtime, vhost, config, namespace, .. } = self;
+        let Self { runtime, vhost, config, namespace, shared, .. } = self;
         runtime.block_on(async {
             vhost.delete().await.expect("the vhost is removed");
             let neo4j = config.neo4j.as_ref().expect("settings");
-            forget_namespace(&neo4j.url, &namespace).await.expect("the namespace is wiped");
+            if shared.is_none() {
+                forget_namespace(&neo4j.url, &namespace).await.expect("the namespace is removed");
+            }
         });
     }
 }

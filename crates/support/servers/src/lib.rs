@@ -24,6 +24,8 @@ mod install;
 mod loopback;
 mod management;
 mod minio;
+#[cfg(feature = "namespaces")]
+mod namespaces;
 mod neo4j;
 mod process;
 mod qdrant;
@@ -41,6 +43,8 @@ pub use http_proxy::{Exchange, HttpProxy, HttpRequest, Refusal, Treatment};
 pub use loopback::free_ports;
 pub use management::Vhost;
 pub use minio::MinIo;
+#[cfg(feature = "namespaces")]
+pub use namespaces::Namespace;
 pub use neo4j::Neo4j;
 pub use process::ServerProcess;
 pub use qdrant::QdrantServer;

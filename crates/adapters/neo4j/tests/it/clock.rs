@@ -27,7 +27,7 @@ impl ClockUnderTest for Subject {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn server_clock_passes_the_suite() -> Result<()> {
-    let Some(namespace) = Namespace::open("clock").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let open = async || {
         let clock = Neo4jClock::start(namespace.neo4j.clone()).await?;
         Ok(Box::new(Subject(clock)) as Box<dyn ClockUnderTest>)
@@ -39,5 +39,5 @@ async fn server_clock_passes_the_suite() -> Result<()> {
     let clock = Neo4jClock::start(namespace.neo4j.clone()).await?;
     let here_ms = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() as i64;
     ensure!((clock.now_ms() - here_ms).abs() < 5000, "{} and {here_ms}", clock.now_ms());
-    namespace.close().await
+    Ok(())
 }

@@ -14,42 +14,42 @@ use crate::server::Namespace;
 /// The faults run first. If they leave data that makes a check fail, the suite that runs afterwards shows it.
 #[tokio::test(flavor = "multi_thread")]
 async fn graph_store_passes_the_suite() -> Result<()> {
-    let Some(namespace) = Namespace::open("contract").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let open = async || Ok(Box::new(Neo4jGraph::new(namespace.neo4j.clone())) as Box<dyn GraphStore>);
     let checks = graph_store::checks();
     suite::catches(&checks, &graph_store::faults(), open).await?;
     suite::passes(&checks, open).await?;
-    namespace.close().await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn run_documents_pass_the_suite() -> Result<()> {
-    let Some(namespace) = Namespace::open("documents").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let open = async || Ok(Box::new(Neo4jRuns::new(namespace.neo4j.clone())) as Box<dyn RunDocuments>);
     let checks = run_documents::checks();
     suite::catches(&checks, &run_documents::faults(), open).await?;
     suite::passes(&checks, open).await?;
-    namespace.close().await
+    Ok(())
 }
 
 /// Runs the suites of catalogue, ledger, outbox and requests, which are all stored as documents.
 #[tokio::test(flavor = "multi_thread")]
 async fn catalogue_and_ledger_pass_the_suite() -> Result<()> {
-    let Some(namespace) = Namespace::open("runs").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let documents = Arc::new(Neo4jRuns::new(namespace.neo4j.clone()));
     let open = async || Ok(Box::new(Metastore::new(documents.clone())) as Box<dyn RunStore>);
     let checks = runs::checks();
     suite::catches(&checks, &runs::faults(), open).await?;
     suite::passes(&checks, open).await?;
-    namespace.close().await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn key_store_passes_the_suite() -> Result<()> {
-    let Some(namespace) = Namespace::open("keys").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let open = async || Ok(Box::new(Neo4jKeys::new(namespace.neo4j.clone())) as Box<dyn KeyStore>);
     let checks = key_store::checks();
     suite::catches(&checks, &key_store::faults(), open).await?;
     suite::passes(&checks, open).await?;
-    namespace.close().await
+    Ok(())
 }

@@ -20,7 +20,7 @@ async fn through_a_proxy(namespace: &Namespace) -> Result<(BoltProxy, Neo4jGraph
 
 #[tokio::test(flavor = "multi_thread")]
 async fn commit_with_lost_reply_is_applied_once() -> Result<()> {
-    let Some(namespace) = Namespace::open("unknown").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let (proxy, graph) = through_a_proxy(&namespace).await?;
     let r = repository("r");
     for (generation, cut) in [(1, Cut::AfterCommit), (2, Cut::BeforeCommit)] {
@@ -40,12 +40,12 @@ async fn commit_with_lost_reply_is_applied_once() -> Result<()> {
     graph.sweep_retired(r, &[run(r, 2).generation]).await?;
     ensure!(namespace.count("MATCH (x:NodeVersion~) RETURN count(x) AS count").await? == 50);
     ensure!(namespace.count("MATCH ()-[x:EDGE~]->() RETURN count(x) AS count").await? == 49);
-    namespace.close().await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_statement_runs_outside_a_transaction() -> Result<()> {
-    let Some(namespace) = Namespace::open("explicit").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let (proxy, graph) = through_a_proxy(&namespace).await?;
     let neo4j = Neo4j::new(&Neo4jConfig { url: proxy.url.clone(), ..namespace.config.clone() })?;
     let (r, scope) = (repository("r"), Scope::all(tenant()));
@@ -76,12 +76,12 @@ async fn no_statement_runs_outside_a_transaction() -> Result<()> {
         }
     }
     ensure!(num_statements > 20, "only {num_statements} statements were seen");
-    namespace.close().await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn cancelled_caller_leaves_no_lock() -> Result<()> {
-    let Some(namespace) = Namespace::open("cancelled").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let graph = Neo4jGraph::new(namespace.neo4j.clone());
     let r = repository("r");
     stage(&graph, run(r, 1), chain(r, 2)).await?;
@@ -93,12 +93,12 @@ async fn cancelled_caller_leaves_no_lock() -> Result<()> {
     }
     let other = Neo4jGraph::new(Neo4j::new(&namespace.config)?);
     timeout(Duration::from_secs(20), stage(&other, run(r, 3), chain(r, 2))).await??;
-    namespace.close().await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unreachable_server_fails_within_the_deadline() -> Result<()> {
-    let Some(namespace) = Namespace::open("unreachable").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let port = tokio::net::TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port();
     let url = format!("bolt://127.0.0.1:{port}");
     let config = Neo4jConfig { url, retry_deadline_ms: 300, ..namespace.config.clone() };
@@ -106,12 +106,12 @@ async fn unreachable_server_fails_within_the_deadline() -> Result<()> {
     let error = Neo4j::new(&config)?.check().await.expect_err("no server listens");
     ensure!(matches!(error.class(), ErrorClass::Pause { .. }), "{error:?}");
     ensure!(start.elapsed() < Duration::from_secs(20), "it took {:?}", start.elapsed());
-    namespace.close().await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_constraint_is_reported() -> Result<()> {
-    let Some(namespace) = Namespace::open("missing").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::create("missing").await? else { return Ok(()) };
     namespace.neo4j.check().await?;
     let version = namespace.neo4j.version().await?;
     ensure!(version.starts_with(|digit: char| digit.is_ascii_digit()), "{version}");
@@ -123,5 +123,5 @@ async fn missing_constraint_is_reported() -> Result<()> {
     ensure!(shown.contains("edge_key") && !shown.contains("node_key"), "{shown}");
     namespace.neo4j.prepare().await?;
     namespace.neo4j.check().await?;
-    namespace.close().await
+    namespace.remove().await
 }

@@ -65,7 +65,7 @@ async fn begun(runs: &Neo4jRuns, repository: RepositoryId) -> Result<RunId> {
 /// reply as if nothing had been lost, and it must be applied once.
 #[tokio::test(flavor = "multi_thread")]
 async fn command_with_lost_commit_reply_is_applied_once() -> Result<()> {
-    let Some(namespace) = Namespace::open("commands").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let proxy = BoltProxy::start(&namespace.config.url).await?;
     let config = Neo4jConfig { url: proxy.url.clone(), ..namespace.config.clone() };
     let runs = Neo4jRuns::new(Neo4j::new(&config)?);
@@ -103,12 +103,12 @@ async fn command_with_lost_commit_reply_is_applied_once() -> Result<()> {
         ensure!(runs.parts(run).await?.len() == 1);
     }
     ensure!(runs.registry().await?.last_generation == 4);
-    namespace.close().await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn graph_refuses_records_of_an_aborted_run() -> Result<()> {
-    let Some(namespace) = Namespace::open("ledger").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let (runs, graph) = (Neo4jRuns::new(namespace.neo4j.clone()), Neo4jGraph::new(namespace.neo4j.clone()));
     let run = begun(&runs, repository("r")).await?;
     stage(&graph, run, chain(run.repository, 3)).await?;
@@ -116,12 +116,12 @@ async fn graph_refuses_records_of_an_aborted_run() -> Result<()> {
     runs.change(Command::Abort { run, state, message, now_ms: 9 }).await?;
     let error = stage(&graph, run, chain(run.repository, 3)).await.expect_err("the run has ended");
     ensure!(error.downcast::<GraphStoreError>()?.kind == ErrorKind::Conflict);
-    namespace.close().await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn forgotten_repository_leaves_no_record() -> Result<()> {
-    let Some(namespace) = Namespace::open("forgotten").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let runs = Neo4jRuns::new(namespace.neo4j.clone());
     let run = begun(&runs, repository("r")).await?;
     runs.change(end(run, PARSE)).await?;
@@ -137,5 +137,5 @@ async fn forgotten_repository_leaves_no_record() -> Result<()> {
     for label in ["Run", "Part", "Repository"] {
         ensure!(namespace.count(&format!("MATCH (n:{label}~) RETURN count(n) AS count")).await? == 0, "{label}");
     }
-    namespace.close().await
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Connects to the configured test server, and creates a separate namespace for each test.
+//! The configured test server, and a namespace of it for each test.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,26 +8,40 @@ use cairn_servers::given;
 use neo4rs::{ConfigBuilder, Graph, Query, Row, Txn};
 use secrecy::ExposeSecret;
 
-/// A namespace whose data is removed at the end of its test.
+/// A namespace for one test.
 pub struct Namespace {
     pub neo4j: Neo4j,
     pub config: Neo4jConfig,
     /// The driver, for statements that bypass the adapter.
     driver: Graph,
+    /// None for a namespace of one test, which is removed at its end.
+    _shared: Option<cairn_servers::Namespace>,
 }
 
 impl Namespace {
-    /// Returns `None` if no server is configured; the test is then skipped.
-    pub async fn open(name: &str) -> Result<Option<Self>> {
+    /// A prepared namespace without data. Returns `None` if no server is configured; the test is then
+    /// skipped.
+    pub async fn open() -> Result<Option<Self>> {
+        let Some(url) = given::neo4j_url() else { return Ok(None) };
+        let shared = cairn_servers::Namespace::take(&url).await?;
+        let name = shared.name().to_owned();
+        Ok(Some(Self::prepare(&url, name, Some(shared)).await?))
+    }
+
+    /// A namespace for a test that changes constraints.
+    pub async fn create(name: &str) -> Result<Option<Self>> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let Some(url) = given::neo4j_url() else { return Ok(None) };
-        let mut config = Neo4jConfig::new(&url);
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        config.namespace = format!("{name}_{}_{number}", std::process::id());
+        Ok(Some(Self::prepare(&url, format!("{name}_{}_{number}", std::process::id()), None).await?))
+    }
+
+    async fn prepare(url: &str, name: String, shared: Option<cairn_servers::Namespace>) -> Result<Self> {
+        let config = Neo4jConfig { namespace: name, ..Neo4jConfig::new(url) };
         let neo4j = Neo4j::new(&config)?;
         neo4j.prepare().await?;
         let driver = driver(&config)?;
-        Ok(Some(Self { neo4j, config, driver }))
+        Ok(Self { neo4j, config, driver, _shared: shared })
     }
 
     /// Runs a statement in a transaction of the driver. The suffix of the namespace replaces each `~`, as in
@@ -65,26 +79,11 @@ impl Namespace {
         Ok(self.run(statement).await?[0].get("count")?)
     }
 
-    /// Removes the data, constraints and indexes of the namespace.
-    pub async fn close(self) -> Result<()> {
+    /// Removes the data, constraints and indexes of a namespace that was created for one test.
+    pub async fn remove(self) -> Result<()> {
         let suffix = &self.config.namespace;
-        let labels = [
-            "Owner",
-            "Node",
-            "NodeVersion",
-            "Pattern",
-            "Registry",
-            "Repository",
-            "Run",
-            "Part",
-            "Publication",
-            "ApiKey",
-        ];
-        for label in labels {
-            let wipe = format!("MATCH (n:{label}~) WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS count");
-            while self.count(&wipe).await? > 0 {}
-        }
-        // Removing a constraint also removes its index.
+        self.run("MATCH (n:Node~) DETACH DELETE n").await?;
+        // An index that belongs to a constraint is removed with it.
         for (kind, show) in [("CONSTRAINT", "CONSTRAINTS YIELD name"), ("INDEX", "INDEXES YIELD name")] {
             let show = format!("SHOW {show} WHERE name ENDS WITH '_{suffix}' RETURN name");
             for row in self.run(&show).await? {

@@ -27,7 +27,7 @@ async fn mark(namespace: &Namespace, generation: u64) -> Result<u64> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn late_insert_after_retirement_changes_nothing() -> Result<()> {
-    let Some(namespace) = Namespace::open("late").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let (graph, r) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("r"));
     stage(&graph, run(r, 1), chain(r, 3)).await?;
     stage(&graph, run(r, 2), retiring(0)).await?;
@@ -40,12 +40,12 @@ async fn late_insert_after_retirement_changes_nothing() -> Result<()> {
     graph.sweep_retired(r, &[run(r, 2).generation]).await?;
     stage(&graph, run(r, 1), chain(r, 3)).await?;
     ensure!(names(&graph, &view(3), r).await? == ["function1", "function2"]);
-    namespace.close().await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn published_mark_is_never_overwritten() -> Result<()> {
-    let Some(namespace) = Namespace::open("marks").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let (graph, r) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("r"));
     stage(&graph, run(r, 1), chain(r, 3)).await?;
     stage(&graph, run(r, 2), retiring(0)).await?;
@@ -63,12 +63,12 @@ async fn published_mark_is_never_overwritten() -> Result<()> {
     ensure!(graph.sweep_aborted(r, run(r, 3).generation).await? == 0);
     ensure!(names(&graph, &view(4), r).await? == ["function2"]);
     ensure!(names(&graph, &view(5), r).await?.is_empty());
-    namespace.close().await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn aborted_run_stages_nothing() -> Result<()> {
-    let Some(namespace) = Namespace::open("aborted").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let (graph, r) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("r"));
     stage(&graph, run(r, 1), chain(r, 3)).await?;
     end_run(&namespace, 2, "failed").await?;
@@ -76,12 +76,12 @@ async fn aborted_run_stages_nothing() -> Result<()> {
     let error = error.downcast::<GraphStoreError>()?;
     ensure!(error.kind == ErrorKind::Conflict, "{error:?}");
     ensure!(mark(&namespace, 2).await? == 0);
-    namespace.close().await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn foreign_tenant_writes_and_removes_nothing() -> Result<()> {
-    let Some(namespace) = Namespace::open("tenants").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let (graph, r) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("r"));
     stage(&graph, run(r, 1), chain(r, 3)).await?;
     let other = Tenant::new("other");
@@ -90,12 +90,12 @@ async fn foreign_tenant_writes_and_removes_nothing() -> Result<()> {
     ensure!(error.kind == ErrorKind::Invalid, "{error:?}");
     graph.remove_repository(&other, r, run(r, 9).generation).await?;
     ensure!(names(&graph, &view(2), r).await?.len() == 3);
-    namespace.close().await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn removed_repository_leaves_no_record() -> Result<()> {
-    let Some(namespace) = Namespace::open("removed").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let (graph, r, other) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("r"), repository("other"));
     stage(&graph, run(r, 1), chain(r, 7000)).await?;
     let mut staged = chain(other, 2);
@@ -109,5 +109,5 @@ async fn removed_repository_leaves_no_record() -> Result<()> {
         let found = namespace.count(&format!("MATCH {what} RETURN count(x) AS count")).await?;
         ensure!(found == expect, "{found} of {what}");
     }
-    namespace.close().await
+    Ok(())
 }

@@ -46,7 +46,7 @@ async fn storm(graph: &Neo4jGraph, round: u32) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_writers_create_one_node_per_key() -> Result<()> {
-    let Some(namespace) = Namespace::open("storm").await? else { return Ok(()) };
+    let Some(namespace) = Namespace::open().await? else { return Ok(()) };
     let graph = Neo4jGraph::new(namespace.neo4j.clone());
     for round in 0..3 {
         storm(&graph, round).await?;
@@ -59,7 +59,7 @@ async fn concurrent_writers_create_one_node_per_key() -> Result<()> {
     for number in 0..NUM_WRITERS {
         graph.verify(repository(&format!("writer{number}"))).await?;
     }
-    namespace.close().await
+    Ok(())
 }
 
 /// Returns the number of nodes of one key after the following events: a foreign transaction creates the node,
@@ -84,13 +84,13 @@ async fn num_nodes_of_two_writers(namespace: &Namespace) -> Result<u64> {
 #[tokio::test(flavor = "multi_thread")]
 async fn constraint_guarantees_one_node_per_key() -> Result<()> {
     for (has_constraint, expect) in [(true, 1), (false, 2)] {
-        let Some(namespace) = Namespace::open("constraint").await? else { return Ok(()) };
+        let Some(namespace) = Namespace::create("constraint").await? else { return Ok(()) };
         if !has_constraint {
             namespace.run("DROP CONSTRAINT node_key~").await?;
         }
         let found = num_nodes_of_two_writers(&namespace).await?;
         ensure!(found == expect, "{found} nodes of one key; constraint: {has_constraint}");
-        namespace.close().await?;
+        namespace.remove().await?;
     }
     Ok(())
 }

@@ -1,0 +1,120 @@
+//! Namespaces of Neo4j that tests use one after the other.
+//!
+//! A new namespace needs about thirty constraints and indexes, and each change of the schema makes the server
+//! discard the query plans of every namespace. Tests therefore take a prepared namespace and remove its data.
+
+use std::fs::{self, File, TryLockError};
+use std::path::Path;
+use std::time::SystemTime;
+use std::{env, io};
+
+use anyhow::{Context, Result};
+use neo4rs::{ConfigBuilder, Graph, Query, Row};
+use url::Url;
+
+/// More namespaces exist only while all of these are used at the same time.
+const LEAST_NAMESPACES: usize = 6;
+/// Nodes that one transaction removes.
+const NODES_AT_ONCE: usize = 5_000;
+
+/// A namespace that no other test of this machine uses until this is dropped or the process ends.
+#[derive(Debug)]
+pub struct Namespace {
+    name: String,
+    lock: File,
+}
+
+impl Namespace {
+    /// The namespace that has been free for the longest time, without data. Its constraints and indexes may
+    /// exist already. `url` is `bolt://USER:PASSWORD@HOST:PORT`.
+    pub async fn take(url: &str) -> Result<Self> {
+        let namespace = Self::lock()?;
+        let graph = connect(url).await?;
+        namespace.end_transactions(&graph).await?;
+        namespace.remove_data(&graph).await?;
+        Ok(namespace)
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn lock() -> Result<Self> {
+        let folder = env::temp_dir().join("cairn-test-namespaces");
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        let used_at = |number: usize| used_at(&folder.join(name(number)));
+        let mut numbers: Vec<usize> = (0..LEAST_NAMESPACES).collect();
+        numbers.sort_by_key(|number| used_at(*number));
+        for number in numbers.into_iter().chain(LEAST_NAMESPACES..) {
+            let lock = File::create(folder.join(name(number))).context("cannot create the lock of a namespace")?;
+            match lock.try_lock() {
+                Ok(()) => return Ok(Self { name: name(number), lock }),
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(error).context("cannot lock a namespace"),
+            }
+        }
+        unreachable!("the numbers have no end")
+    }
+
+    /// A process that was killed may have left a transaction that would still be committed.
+    async fn end_transactions(&self, graph: &Graph) -> Result<()> {
+        let statement = format!(
+            "SHOW TRANSACTIONS YIELD transactionId AS id, currentQuery AS query \
+             WHERE query CONTAINS '_{}' AND NOT query STARTS WITH 'SHOW' RETURN id",
+            self.name
+        );
+        for row in run(graph, &statement).await? {
+            let id: String = row.get("id")?;
+            run(graph, &format!("TERMINATE TRANSACTION '{id}'")).await?;
+        }
+        Ok(())
+    }
+
+    async fn remove_data(&self, graph: &Graph) -> Result<()> {
+        let labels = format!("CALL db.labels() YIELD label WHERE label ENDS WITH '_{}' RETURN label", self.name);
+        for row in run(graph, &labels).await? {
+            let label: String = row.get("label")?;
+            let remove = format!(
+                "MATCH (node:`{label}`) WITH node LIMIT {NODES_AT_ONCE} DETACH DELETE node RETURN count(*) AS count"
+            );
+            while run(graph, &remove).await?.first().map_or(Ok(0), |row| row.get::<u64>("count"))? > 0 {}
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        // Without the time of the end, the namespace may only be used again sooner.
+        let _ = self.lock.set_modified(SystemTime::now());
+    }
+}
+
+fn name(number: usize) -> String {
+    format!("tests_{number}")
+}
+
+/// The time at which a test last took or dropped the namespace. The earliest time if no test has.
+fn used_at(lock: &Path) -> SystemTime {
+    let modified = || -> io::Result<SystemTime> { fs::metadata(lock)?.modified() };
+    modified().unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+async fn connect(url: &str) -> Result<Graph> {
+    let mut url = Url::parse(url).with_context(|| format!("{url} is not an address"))?;
+    let (user, password) = (url.username().to_owned(), url.password().unwrap_or_default().to_owned());
+    let is_without = url.set_username("").is_ok() && url.set_password(None).is_ok();
+    anyhow::ensure!(is_without, "the address of Neo4j has no host");
+    Ok(Graph::connect(ConfigBuilder::default().uri(url.as_str()).user(user).password(password).build()?)?)
+}
+
+async fn run(graph: &Graph, statement: &str) -> Result<Vec<Row>> {
+    let mut transaction = graph.start_txn().await?;
+    let mut stream = transaction.execute(Query::new(statement.to_owned())).await?;
+    let mut rows = Vec::new();
+    while let Some(row) = stream.next(transaction.handle()).await? {
+        rows.push(row);
+    }
+    transaction.commit().await?;
+    Ok(rows)
+}
