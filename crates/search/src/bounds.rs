@@ -1,5 +1,5 @@
-//! Limits of the size of a question. A question above them would slow down other callers: globs are compiled,
-//! words are compared, and none of this can be interrupted.
+//! Limits for the size of a question. A larger question would slow down other callers, because its globs are
+//! compiled and its words are compared without interruption.
 
 use globset::{Glob, GlobBuilder};
 
@@ -10,9 +10,9 @@ const MAX_QUERY_BYTES: usize = 4_096;
 const MAX_WORD_BYTES: usize = 1_000;
 /// Maximum number of words in one list.
 const MAX_WORDS: usize = 100;
-/// The limit of nested braces: `{a,{b,c}}` has two levels. The compiler of globs uses stack for each.
+/// The limit of nested braces: `{a,{b,c}}` has two levels. The glob compiler uses stack space for each level.
 const MAX_NESTING: usize = 8;
-/// Characters of a rejected word in messages.
+/// Maximum number of characters of a rejected word that a message shows.
 const SHOWN_CHARACTERS: usize = 60;
 
 pub(crate) fn query(text: &str) -> Result<(), QueryError> {
@@ -42,8 +42,8 @@ pub(crate) fn words<'a>(field: &str, words: impl ExactSizeIterator<Item = &'a st
     words.into_iter().try_for_each(|text| word(field, text))
 }
 
-/// Checks the globs of paths. A path that a caller gives becomes at most two globs, and the caller's list has
-/// the limit of `words`.
+/// Checks the globs of paths. A path of the caller becomes at most two globs, and the limit of `words`
+/// applies to the paths of the caller.
 pub(crate) fn number_of_globs(field: &str, number: usize) -> Result<(), QueryError> {
     if number > 2 * MAX_WORDS {
         return Err(invalid(format!("`{field}` has more than {MAX_WORDS} entries")));

@@ -1,8 +1,8 @@
-//! The caller of a question, and the repositories of their tenant that they may see.
+//! The caller of a question, and the repositories of the tenant that the caller may see.
 //!
-//! A question takes its repositories from `Searcher::repositories`, which requests only the allowed ones from
-//! the catalogue. So every scope that reaches a store is the requested selection within the allowed
-//! repositories. A forbidden repository is handled like a name that does not exist.
+//! A question gets its repositories from `Searcher::repositories`, which requests only allowed repositories
+//! from the catalogue. So every scope that reaches a store contains only allowed repositories. A forbidden
+//! repository is handled like a name that does not exist.
 
 use cairn_domain::{Digester, RepositoryName, Tenant};
 use cairn_ports::RepositoryRecord;
@@ -14,13 +14,14 @@ use crate::{QueryError, Searcher, bounds};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Allowed {
     All,
-    /// Full names, or globs over full names (`*` also matches `/`). Former names and parts of names allow
+    /// Full names, or globs over full names (`*` also matches `/`). Former names and parts of names match
     /// nothing.
     Only(Vec<String>),
 }
 
 impl Allowed {
-    /// Messages about entries that are neither names nor valid globs and therefore allow nothing.
+    /// Error messages for the entries that are neither names nor valid globs. Such entries allow no
+    /// repository.
     pub fn faults(&self) -> Vec<String> {
         let Allowed::Only(names) = self else { return Vec::new() };
         names.iter().filter_map(|name| bounds::glob("repositories", name).err()).map(|error| error.message).collect()
@@ -68,7 +69,8 @@ impl Caller {
         Self { tenant: Tenant::local(), allowed: Allowed::All, name: "local".to_owned() }
     }
 
-    /// Binds a cursor to the caller and to the repositories that the caller was allowed to see at that time.
+    /// A digest of the caller and the allowed repositories. It binds a cursor to the caller and to these
+    /// permissions.
     pub(crate) fn identity(&self) -> Digester {
         let digester = Digester::new("caller").text(self.tenant.as_str()).text(&self.name);
         match &self.allowed {
@@ -79,7 +81,7 @@ impl Caller {
 }
 
 impl Searcher {
-    /// The same index for another caller.
+    /// A searcher for the same index and another caller.
     #[must_use]
     pub fn asked_by(&self, caller: Caller) -> Self {
         Self { caller, ..self.clone() }

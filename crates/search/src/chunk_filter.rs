@@ -1,4 +1,5 @@
-//! A chunk filter for chunks that are fetched by their keys. Stores apply filters only when they search.
+//! Applies a chunk filter to chunks that are fetched by their keys. Stores apply filters only when they
+//! search.
 
 use cairn_domain::ChunkRecord;
 use cairn_ports::{ChunkFilter, IncludeTests};
@@ -6,7 +7,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{QueryError, QueryErrorCode};
 
-/// A filter that is ready to be applied to records. It lets through the same chunks as the stores.
+/// A chunk filter with compiled globs. It accepts the same chunks as the filters of the stores.
 pub(crate) struct CompiledFilter<'a> {
     filter: &'a ChunkFilter,
     paths: GlobSet,
@@ -43,7 +44,7 @@ impl<'a> CompiledFilter<'a> {
     }
 }
 
-/// Whether `a.b.c` lies in `a.b`. The empty prefix contains every module.
+/// Whether the module is below the prefix, as `a.b.c` is below `a.b`. The empty prefix contains every module.
 fn is_in(module: &str, prefix: &str) -> bool {
     let rest = module.strip_prefix(prefix);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || prefix.is_empty())

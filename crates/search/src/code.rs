@@ -1,5 +1,5 @@
-//! Reads code: a file, lines of a file, or a symbol, from the redacted text of the generation that the view
-//! sees.
+//! Reads code: a file, lines of a file, or a symbol. The source is the redacted text of the generation that
+//! is visible in the view.
 
 use std::collections::BTreeSet;
 
@@ -15,15 +15,15 @@ use crate::error::REBUILD;
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
-/// The code to read: a file by its `path`, or a `symbol`. With both, the symbol of this file.
+/// The code to read: a file by its `path`, or a `symbol`. If both are set, the symbol in this file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CodeRequest {
     pub repository: Option<String>,
     pub path: Option<String>,
     pub symbol: Option<String>,
-    /// Lines to show; all if absent.
+    /// First and last line to show; None shows all lines.
     pub lines: Option<(u32, u32)>,
-    /// Hard limit.
+    /// Hard limit for the tokens of the text.
     pub max_tokens: usize,
 }
 
@@ -36,10 +36,10 @@ pub struct Code {
     pub span: Option<LineSpan>,
     pub num_lines: u32,
     pub text: String,
-    /// Number of requested lines that the limit cut.
+    /// Number of requested lines that are missing because of the limit.
     pub num_lines_cut: usize,
     pub symbol: Option<SymbolEntry>,
-    /// The requested name, if the symbol's name differs in case or style.
+    /// The requested name, if it differs from the name of the symbol in case or style.
     pub resolved_from: Option<String>,
     /// Other definitions of the name.
     pub others: Vec<SymbolEntry>,
@@ -50,7 +50,8 @@ pub struct Code {
 const NUM_SIMILAR: usize = 5;
 /// At most this many definitions of a name are considered.
 const MAX_DEFINITIONS: usize = 50;
-/// Number of manifests that are read at the same time. Each read waits for the store.
+/// Number of manifests that are read at the same time. Several reads are made at once, because each read
+/// waits for the store.
 const MANIFESTS_AT_ONCE: usize = 8;
 
 impl Searcher {
@@ -113,8 +114,8 @@ impl Searcher {
     ) -> Result<Code, QueryError> {
         let owners = self.owners(view, selected, path).await?;
         let mut skipped = None;
-        // Excluded files are listed only in manifests. The first repository with the path nearly always has
-        // its text.
+        // Excluded files are listed only in manifests. The first repository that contains the path almost
+        // always has the text of the file.
         for (repositories, at_once) in [(owners.as_slice(), 1), (selected, MANIFESTS_AT_ONCE)] {
             let entry_in = |index: usize| self.manifest_entry(&repositories[index], path);
             let mut entries = stream::iter(0..repositories.len()).map(entry_in).buffered(at_once);
@@ -137,8 +138,8 @@ impl Searcher {
         Err(self.unknown_file(view, &self.scope_of(selected), path).await?)
     }
 
-    /// The repositories that contain the path according to the name index, in their order. Empty if only one
-    /// repository is selected.
+    /// The repositories that contain the path according to the name index, in the order of `selected`. Empty
+    /// if only one repository is selected.
     async fn owners(
         &self,
         view: &View,
@@ -258,7 +259,7 @@ impl Searcher {
     }
 }
 
-/// The error for a name that another file defines, but not the given one.
+/// The error for a name that is defined in another file, but not in the given file.
 fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> QueryError {
     let message = format!("`{path}` defines no `{symbol}`; `{}` does, at line {}", elsewhere.path, elsewhere.line);
     let mut error = QueryError::new(QueryErrorCode::NotFound, message);

@@ -1,17 +1,18 @@
 //! Cursors: the start of the next page of an answer, in the view of the first page.
 //!
-//! A cursor contains its question, the publication whose view it reads, the position of the next result, the
-//! resolved `since`, and the time of issue. It expires because views are kept only for a limited time. It is
-//! encrypted, because the publication number counts the publications of all tenants, and its length is
-//! constant. The nonce is the authentication tag over the contents and the caller (SIV). So a cursor needs no
-//! random numbers, every change is detected, and only the caller who received it can use it.
+//! A cursor contains the digest of its question, the number of the publication whose view it reads, the
+//! position of the next result, the resolved `since`, and the time of issue. It expires because views are
+//! kept only for a limited time. It is encrypted, because the publication number counts the publications of
+//! all tenants, and its length is constant. The nonce is the authentication tag over the contents and the
+//! caller (SIV). So a cursor needs no random numbers, every change is detected, and only the caller who
+//! received it can use it.
 
 use cairn_domain::{Digest, PublishedSeq};
 
 use crate::caller::Caller;
 use crate::{QueryError, QueryErrorCode};
 
-/// Lifetime of a cursor. The sweep waits longer.
+/// Lifetime of a cursor. The sweep keeps the data of a view for longer than this.
 const LIFE_MS: i64 = 10 * 60 * 1000;
 const TAG_BYTES: usize = 16;
 const QUESTION_BYTES: usize = 16;
@@ -29,7 +30,7 @@ impl std::fmt::Debug for CursorKey {
 }
 
 impl CursorKey {
-    /// A key for one purpose. The keys of other purposes cannot be derived from it.
+    /// Derives a key for one purpose. Keys for other purposes cannot be computed from the result.
     pub(crate) fn derive(self, purpose: &str) -> [u8; 32] {
         blake3::derive_key(&format!("cairn 2026 {purpose}"), &self.0)
     }
@@ -40,8 +41,8 @@ impl CursorKey {
 pub(crate) struct Cursor {
     /// Digest of the question that the pages answer, without the value of `since`.
     pub question: Digest,
-    /// The resolved `since` of the first page, in seconds since 1970. A relative value such as `20h` resolves
-    /// differently for the next page.
+    /// The resolved `since` of the first page, in seconds since 1970. It is stored because a relative value
+    /// such as `20h` gives a different time when the next page is requested.
     pub since: i64,
     /// The publication whose view the pages read.
     pub seq: PublishedSeq,
@@ -64,7 +65,7 @@ impl Cursor {
         tag.iter().chain(&body).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Reads a cursor. Its question must be the question of the current request.
+    /// Decrypts and checks a cursor. The question in the cursor must be the question of the current request.
     pub(crate) fn open(
         text: &str,
         key: CursorKey,
@@ -116,7 +117,7 @@ fn tag(body: &[u8; BODY_BYTES], key: CursorKey, caller: &Caller) -> [u8; TAG_BYT
     tag
 }
 
-/// Encrypts and decrypts.
+/// Encrypts or decrypts the body in place.
 fn encrypt(body: &mut [u8; BODY_BYTES], tag: &[u8; TAG_BYTES], key: CursorKey) {
     let mut stream = [0; BODY_BYTES];
     let mut hasher = blake3::Hasher::new_keyed(&key.derive("cursor encryption"));

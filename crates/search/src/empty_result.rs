@@ -49,7 +49,7 @@ impl Restriction {
         }
     }
 
-    /// The filter without this restriction. None if the filter does not have it.
+    /// The filter without this restriction. None if the filter does not contain the restriction.
     fn removed_from(self, filter: &ChunkFilter) -> Option<ChunkFilter> {
         let mut wider = filter.clone();
         match self {
@@ -81,14 +81,15 @@ pub struct NothingFound {
     pub not_indexed: Vec<String>,
     /// Number of chunks in the requested repositories, without the filter.
     pub num_chunks: u64,
-    /// Restrictions whose removal would give results, each with the number of chunks; most chunks first.
+    /// Restrictions whose removal would give results, each with the number of chunks that would match. The
+    /// restriction with most chunks comes first.
     pub without: Vec<(Restriction, u64)>,
     /// At most five modules, most results first.
     pub modules: Vec<RelatedModule>,
 }
 
 const MAX_MODULES: usize = 5;
-/// The modules of this many results are counted.
+/// Number of best results whose modules are counted.
 const MODULES_OF_BEST: usize = 20;
 
 /// The explanation of a search without results.
@@ -98,7 +99,8 @@ pub(crate) struct EmptyResult {
 }
 
 impl Searcher {
-    /// Explains why nothing was found. If there are restrictions, retrieves once more without them.
+    /// Explains why nothing was found. If the question has restrictions, a second retrieval runs without
+    /// them.
     pub(crate) async fn explain_empty(
         &self,
         query: &PreparedQuery,
@@ -152,7 +154,9 @@ impl Searcher {
 
 fn hidden_by_scope(num_hidden: usize) -> Option<String> {
     let message = || {
-        format!("{num_hidden} results are outside the given repositories and filters; search without them to see these")
+        format!(
+            "{num_hidden} results are outside the given repositories and filters; search without these restrictions to see them"
+        )
     };
     (num_hidden > 0).then(message)
 }

@@ -1,4 +1,4 @@
-//! Errors of questions: what was wrong, where, and the next call.
+//! Errors of questions. An error describes what was wrong, where it was wrong, and the next call to make.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use cairn_ports::{ErrorKind, PortError};
 pub(crate) const REBUILD: &str =
     "`cairn doctor` lists everything that is damaged; `cairn index --rebuild` writes it again";
 
-/// Codes on which clients branch.
+/// Error codes, which clients use to select their reaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueryErrorCode {
     ValidationError,
     NotFound,
     InvalidCursor,
-    /// The caller may see it, but may not do this with it.
+    /// The caller may see the object, but may not execute this operation on it.
     Forbidden,
     /// The index was built with another embedding model.
     ModelMismatch,
@@ -22,7 +22,7 @@ pub enum QueryErrorCode {
     Corrupt,
     /// A store or a provider exceeded its time limit.
     Timeout,
-    /// A provider accepts no more requests for now.
+    /// A provider currently accepts no more requests.
     RateLimited {
         retry_after: Option<Duration>,
     },
@@ -45,13 +45,14 @@ impl QueryErrorCode {
     }
 }
 
-/// A call that helps, in terms that every front end can render: the tool and its arguments.
+/// A suggested call in a form that every front end can show: the tool and its arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NextCall {
     /// Name of the tool: `search_code`, `read_code` …
     pub tool: &'static str,
     pub reason: String,
-    /// Names and values, in the best order to read. A name that occurs several times has a list of values.
+    /// Names and values, in the order in which they are shown. A name that occurs several times stands for a
+    /// list of values.
     pub arguments: Vec<(&'static str, String)>,
 }
 
@@ -63,9 +64,9 @@ pub struct QueryError {
     pub similar_symbols: Vec<String>,
     pub similar_files: Vec<String>,
     pub similar_repositories: Vec<String>,
-    /// What to do next, as text.
+    /// A text that describes what the caller can do next.
     pub hint: Option<String>,
-    /// At most two calls. Each works as given.
+    /// At most two calls. Each call is complete and can be made without changes.
     pub next_calls: Vec<NextCall>,
 }
 
@@ -101,8 +102,8 @@ impl<E: PortError> From<E> for QueryError {
             ErrorKind::Corrupt => QueryErrorCode::Corrupt,
             ErrorKind::Timeout => QueryErrorCode::Timeout,
             ErrorKind::Throttled { retry_after } => QueryErrorCode::RateLimited { retry_after },
-            // Faults of the caller are found before a port is called. So all other errors are internal; the
-            // kind that the port reports does not matter.
+            // Faults of the caller are found before a port is called. So all other errors of a port are
+            // internal errors, whatever their kind.
             _ => QueryErrorCode::InternalError,
         };
         let mut message = error.to_string();

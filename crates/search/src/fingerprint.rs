@@ -1,5 +1,5 @@
-//! A digest of everything that readers can see, by repository and kind of record. It does not depend on
-//! timing, order or back end, so that two indexes of the same input can be compared.
+//! Computes a digest of all records that readers can see, for each repository and kind of record. The digest
+//! does not depend on timing, order or back end, so that two indexes of the same input can be compared.
 
 use cairn_domain::{Digest, Digester, RepositoryId, Scope, SetDigest, View};
 
@@ -9,7 +9,7 @@ use crate::{QueryError, RepositorySelection, Searcher};
 /// Digest and number of the records of one kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KindDigest {
-    /// `files`, `chunks`, `vectors`, `nodes`, `edges`, `patterns`, `names`.
+    /// One of `files`, `chunks`, `vectors`, `nodes`, `edges`, `patterns` and `names`.
     pub kind: &'static str,
     pub count: u64,
     pub digest: Digest,
@@ -20,8 +20,8 @@ pub struct Fingerprint {
     pub repository: String,
     pub commit: String,
     pub kinds: Vec<KindDigest>,
-    /// Digest of the kinds, without the commit. Equal content has equal digests, even if the histories
-    /// differ.
+    /// Digest of the digests in `kinds`, without the commit. Two repositories with equal content have equal
+    /// digests, even if their histories differ.
     pub digest: Digest,
 }
 

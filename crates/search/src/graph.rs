@@ -7,14 +7,14 @@ use crate::bounds;
 use crate::repositories::{KnownRepository, name_of};
 use crate::{QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
 
-/// The requested relation of a name.
+/// A relation between a name and other nodes that a caller can request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Relation {
     Callers,
     Callees,
     /// Everything that the file or symbol imports, refers to or depends on.
     Dependencies,
-    /// Everything that imports it, refers to it or depends on it.
+    /// Everything that imports the file or symbol, refers to it or depends on it.
     Dependents,
     /// Bases and derived classes, interfaces and implementations.
     Inheritance,
@@ -38,7 +38,7 @@ impl Relation {
         Self::ALL.into_iter().find(|relation| relation.as_str() == word)
     }
 
-    /// The kinds of edges of the relation, and their direction.
+    /// The kinds and directions of the edges that belong to the relation.
     fn edges(self) -> &'static [(Direction, &'static [EdgeKind])] {
         use EdgeKind::{Calls, DependsOn, Extends, Implements, Imports, References};
         match self {
@@ -64,11 +64,11 @@ pub struct GraphRequest {
     pub limit: usize,
 }
 
-/// An edge as answers show it, with the place of the reference.
+/// An edge in the form that answers show, with the place of the reference.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GraphEdge {
     pub kind: EdgeKind,
-    /// The requested node is the start of the edge.
+    /// True if the edge starts at the requested node.
     pub outgoing: bool,
     pub other: NodeRecord,
     pub other_repository: String,
@@ -80,7 +80,7 @@ pub struct GraphEdge {
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct GraphAnswer {
-    /// The requested nodes. Several if the name is not unique.
+    /// The nodes with the requested name. The list has several entries if the name is not unique.
     pub about: Vec<(String, NodeRecord)>,
     /// The requested name, if the symbols that were found differ from it in case or style.
     pub resolved_from: Option<String>,
@@ -90,17 +90,17 @@ pub struct GraphAnswer {
     pub stamps: Vec<Stamp>,
 }
 
-/// Which edges to draw for review.
+/// The parameters of a random sample of edges for review.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EdgeDraw {
     pub resolution: Resolution,
-    /// If empty, all kinds.
+    /// The kinds of edges in the sample; empty selects all kinds.
     pub kinds: Vec<EdgeKind>,
     pub seed: u64,
     pub count: usize,
 }
 
-/// An edge drawn for review, with both its ends.
+/// An edge of a sample, with its source node and its target node.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SampledEdge {
     pub edge: EdgeRecord,
@@ -145,8 +145,9 @@ impl Searcher {
         })
     }
 
-    /// The nodes that a name refers to: a file by its path, else symbols by tiers. A tier is used only if the
-    /// tiers before it found nothing. Also returns the name if it was not matched exactly.
+    /// The nodes that a name refers to: files with this path, otherwise symbols. Symbols are searched first
+    /// by the exact name, then without regard to case, then without regard to style; each search runs only if
+    /// the searches before it found nothing. Also returns the name if it was not matched exactly.
     async fn resolve(
         &self,
         view: &View,
@@ -181,7 +182,7 @@ impl Searcher {
         Ok(nodes.into_iter().map(|node| node.key).collect())
     }
 
-    /// Draws edges at random. Equal draws from equal indexes give equal edges.
+    /// Returns a random sample of edges. Equal parameters and equal indexes give equal samples.
     pub async fn sample_edges(
         &self,
         repositories: &RepositorySelection,
@@ -191,8 +192,8 @@ impl Searcher {
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, repositories).await?;
         let scope = self.scope_of(&selected);
-        // The edges with the smallest hashes of seed and key. This is a uniform draw that does not depend on
-        // the order of the store.
+        // The sample consists of the edges with the smallest hashes of seed and key. So it is uniform and
+        // does not depend on the order of the store.
         let mut drawn: std::collections::BTreeMap<cairn_domain::Key128, EdgeRecord> = std::collections::BTreeMap::new();
         for known in &selected {
             let mut from = Some(0);
@@ -228,7 +229,7 @@ fn shown(
     other: NodeRecord,
     direction: Direction,
 ) -> GraphEdge {
-    // The reference is in the file of the edge's source.
+    // The reference is in the file of the source node of the edge.
     let source = if direction == Direction::Out { about } else { &other };
     let path = match source.kind {
         NodeKind::File | NodeKind::Symbol | NodeKind::Section => source.path.as_ref().map(ToString::to_string),

@@ -23,9 +23,9 @@ pub struct Why {
     pub path: String,
     /// `indexed`, `skipped(binary)` …
     pub outcome: String,
-    /// A sentence for people.
+    /// The outcome as a sentence that users can read.
     pub explanation: String,
-    /// When this content came to this path according to history, in seconds since 1970.
+    /// The time when this path got its present content according to the history, in seconds since 1970.
     pub changed_at: Option<i64>,
     pub stamps: Vec<Stamp>,
 }
@@ -48,7 +48,7 @@ impl Searcher {
         })
     }
 
-    /// The secrets that were redacted, by path and line.
+    /// The redacted secrets, sorted by path and line.
     pub async fn secrets(&self, repository: &str) -> Result<Vec<(RepoPath, SecretFinding)>, QueryError> {
         let view = self.catalogue.view().await?;
         let known = self.select_one(&view, repository).await?;

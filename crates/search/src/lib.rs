@@ -1,7 +1,7 @@
-//! Answers to questions over ports: search, reading code, the graph, and the inventory.
+//! Answers questions through ports: search, reading of code, the graph, and the inventory.
 //!
-//! Depends on no back end and on no transport. Every question takes one view and passes it, with its scope,
-//! to every store.
+//! The crate depends on no back end and on no transport. Every question reads one view and passes this view
+//! and its scope to every store.
 
 mod bounds;
 mod caller;
@@ -38,7 +38,7 @@ pub use repositories::{KnownRepository, NOTHING_INDEXED, RepositorySelection, St
 pub use runs::KnownRun;
 pub use search::{Found, SearchAnswer, SearchRequest};
 
-/// The ports that answer questions.
+/// Answers questions with the given ports.
 #[derive(Clone)]
 pub struct Searcher {
     /// The caller. Stores are never queried for data that the caller may not see.
@@ -51,7 +51,8 @@ pub struct Searcher {
     pub names: Arc<dyn Names>,
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
-    /// Seals cursors, so that they reveal nothing and an altered or foreign cursor is detected.
+    /// The key that seals cursors. Sealed cursors reveal nothing, and an altered cursor or a cursor of
+    /// another caller is detected.
     pub cursor_key: CursorKey,
 }
 
@@ -66,7 +67,7 @@ pub struct SearchStores {
 }
 
 impl Searcher {
-    /// Answers the questions of `caller`. Replicas with the same key of cursors continue each other's pages.
+    /// Answers the questions of `caller`. Replicas with the same cursor key accept each other's cursors.
     pub fn new(
         caller: Caller,
         stores: SearchStores,

@@ -1,4 +1,4 @@
-//! Patterns as answers show them.
+//! Finds the patterns for an answer.
 
 use cairn_domain::PatternRecord;
 
@@ -8,7 +8,7 @@ use crate::{QueryError, RepositorySelection, Searcher, Stamp};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct PatternAnswer {
-    /// Name of the repository and the pattern; patterns with most members first.
+    /// Each pattern with the name of its repository. Patterns with most members come first.
     pub patterns: Vec<(String, PatternRecord)>,
     pub stamps: Vec<Stamp>,
 }

@@ -1,11 +1,11 @@
-//! A caller's question, prepared once for all retrievals that answer it.
+//! A question that is prepared once for all its retrievals.
 
 use cairn_domain::{DenseVector, InputType, View};
 use cairn_ranking::{QueryWords, query_terms};
 
 use crate::{QueryError, QueryErrorCode, Searcher};
 
-/// The words, the weighted terms and the vector of a question, with the view that it reads.
+/// The words, the weighted terms and the vector of a question, and the view that the question reads.
 pub(crate) struct PreparedQuery {
     pub(crate) view: View,
     pub(crate) words: QueryWords,
@@ -15,7 +15,7 @@ pub(crate) struct PreparedQuery {
 }
 
 impl Searcher {
-    /// Embeds the text, once.
+    /// Embeds the text of the question once.
     pub(crate) async fn prepare(&self, view: View, text: &str) -> Result<PreparedQuery, QueryError> {
         let vector = self.embedder.embed(InputType::Query, &[text]).await?.pop();
         let no_vector = || QueryError::new(QueryErrorCode::InternalError, "the embedder returned no vector");

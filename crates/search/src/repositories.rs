@@ -1,4 +1,4 @@
-//! The repositories that a question selects, and their data in every answer.
+//! The repositories that a question selects, and the data about them in every answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,7 @@ use globset::GlobMatcher;
 use crate::bounds;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// The hint of errors that occur because the caller has no repository. The remedy depends on the front end,
-/// which adds it.
+/// The hint of errors that occur because the caller has no repository. Each front end adds its own remedy.
 pub const NOTHING_INDEXED: &str = "nothing is indexed yet";
 
 /// Names and globs of repositories; empty selects all.
@@ -18,7 +17,7 @@ pub const NOTHING_INDEXED: &str = "nothing is indexed yet";
 pub struct RepositorySelection(pub Vec<String>);
 
 impl RepositorySelection {
-    /// Whether it selects every repository that the caller may see.
+    /// Whether the selection contains every repository that the caller may see.
     pub(crate) fn is_all(&self) -> bool {
         self.0.is_empty() || self.0.iter().any(|word| word == "all")
     }
@@ -32,26 +31,27 @@ pub struct Stamp {
     pub commit: String,
     /// Milliseconds since 1970.
     pub indexed_at_ms: i64,
-    /// Some files are missing because they could not be parsed.
+    /// True if some files are missing because they could not be parsed.
     pub partial: bool,
-    /// An unpublished run is in progress, so the answer may soon be older than the source.
+    /// True if an unpublished run is in progress, so that a newer state may soon be published.
     pub run_in_progress: bool,
 }
 
-/// A repository as questions see it.
+/// A repository with the state that questions read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KnownRepository {
     pub record: RepositoryRecord,
     pub published: Option<PublishedGeneration>,
-    /// The id of the published run, as callers see it.
+    /// The id of the published run in the form for callers.
     pub run_id: Option<String>,
 }
 
 impl Searcher {
-    /// All repositories that the caller may see, sorted by name, each with the generation that the view sees.
+    /// All repositories that the caller may see, sorted by name, each with the generation that is visible in
+    /// the view.
     pub async fn repositories(&self, view: &View) -> Result<Vec<KnownRepository>, QueryError> {
-        // A repository that was registered again after a deletion is included, although the view sees no
-        // generation of it yet.
+        // A repository that was registered again after a deletion is included, although no generation of it
+        // is visible in the view yet.
         let records = self.allowed().await?;
         let ids: Vec<RepositoryId> = records.iter().map(|record| record.id).collect();
         let published = self.catalogue.published_of(view, &ids).await?.into_iter();
@@ -65,8 +65,8 @@ impl Searcher {
         Ok(known.collect())
     }
 
-    /// A digest of the published state of the repositories. Equal versions mean that answers came from equal
-    /// states.
+    /// A digest of the published state of the repositories. Answers with equal versions were computed from
+    /// equal states.
     pub fn index_version(&self, known: &[KnownRepository]) -> String {
         let each = |digester: Digester, known: &KnownRepository| {
             digester.text(known.record.name.as_str()).option(known.run_id.as_deref(), Digester::text)
@@ -74,7 +74,7 @@ impl Searcher {
         Digester::new("index version").list(known, each).key().to_string()
     }
 
-    /// The selected repositories. A word that matches none is an error, which contains similar names.
+    /// The selected repositories. A word that matches no repository gives an error with similar names.
     pub async fn select(
         &self,
         view: &View,
@@ -106,7 +106,7 @@ impl Searcher {
         if let (1, Some(found)) = (selected.len(), selected.pop()) {
             return Ok(found);
         }
-        let message = format!("`{word}` names several repositories; name one of them in full");
+        let message = format!("`{word}` matches several repositories; give the full name of one of them");
         Err(QueryError::new(QueryErrorCode::ValidationError, message))
     }
 
@@ -115,8 +115,9 @@ impl Searcher {
         Scope { tenant: self.caller.tenant.clone(), repositories: RepositoryScope::Only(ids) }
     }
 
-    /// The scope of a search. If the filter has a time, repositories with an older generation are excluded.
-    /// Undated chunks of the others are as new as their generation.
+    /// The scope of a search. If the filter contains `since`, repositories with an older generation are
+    /// excluded. In the remaining repositories, a chunk without a date is treated as being as new as its
+    /// generation.
     pub(crate) fn scope_since(&self, selected: &[KnownRepository], filter: &ChunkFilter) -> Scope {
         let is_new = |known: &&KnownRepository| {
             let indexed_at_ms = known.published.as_ref().map(|published| published.indexed_at_ms);
@@ -167,7 +168,7 @@ pub fn named<'a, T>(known: &'a [T], record: impl Fn(&T) -> &RepositoryRecord, wo
     known.iter().filter(|known| names(record(known), word, glob.as_ref())).collect()
 }
 
-/// Whether the word is the last part of the name, a former name, or a glob over the name.
+/// Whether the word is the last part of the name, a former name, or a glob that matches the name.
 fn names(record: &RepositoryRecord, word: &str, glob: Option<&GlobMatcher>) -> bool {
     let name = record.name.as_str();
     name.rsplit('/').next() == Some(word)
@@ -175,7 +176,7 @@ fn names(record: &RepositoryRecord, word: &str, glob: Option<&GlobMatcher>) -> b
         || glob.is_some_and(|glob| glob.is_match(name))
 }
 
-/// The matcher of a word that is a glob.
+/// The matcher for a word that is a glob; None for other words.
 fn matcher(word: &str) -> Option<GlobMatcher> {
     let glob = word.contains(['*', '?', '[']).then(|| bounds::glob("repositories", word))?;
     glob.ok().map(|glob| glob.compile_matcher())

@@ -1,4 +1,4 @@
-//! Retrieval: lists of candidates, fused and ranked.
+//! Retrieval: fetches lists of candidates, fuses the lists and ranks the candidates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,37 +14,37 @@ use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
 
-/// Depth of each list. It is fixed, so that every page of an answer ranks the same candidates.
+/// Maximum length of each list. It is constant, so that every page of an answer ranks the same candidates.
 const DEPTH: usize = 200;
-/// At most this many symbols that the question names are candidates.
+/// Maximum number of candidate symbols whose names the question contains.
 const NAMED_SYMBOLS: usize = 50;
-/// The symbols of one name among which a qualified one is searched.
+/// Maximum number of symbols with one name that are searched for a symbol with a qualified name.
 const SYMBOLS_OF_A_NAME: usize = 5_000;
 /// Maximum number of candidate files whose path equals the question.
 const NAMED_FILES: usize = 5;
-/// The chunks of a file among which its first chunk is searched.
+/// Maximum number of chunks of a file that are searched for its first chunk.
 const CHUNKS_OF_A_FILE: usize = 2_000;
 /// Maximum number of names of a question that are looked up.
 const NAMES_LOOKED_UP: usize = 8;
 
 const DENSE_PERCENT: u32 = 100;
 const SPARSE_PERCENT: u32 = 100;
-/// The definition of a name in the question.
+/// The weight of the list of definitions of names in the question.
 const NAMES_PERCENT: u32 = 150;
 
 type ChunkId = (RepositoryId, ChunkKey);
 type Chunks = BTreeMap<ChunkId, ChunkRecord>;
 
-/// Chunks that the names in the question lead to, best first.
+/// Chunks of the files and symbols that the question names, best first.
 struct NamedChunks {
     /// The first chunks of the named files.
     beginnings: Vec<ChunkId>,
-    /// The chunks that show the named symbols, each with the best symbol that it shows.
+    /// The chunks that contain the named symbols, each with its best named symbol.
     definitions: Vec<(ChunkId, SymbolHit)>,
 }
 
 impl Searcher {
-    /// All candidates of the repositories, ranked, without their texts.
+    /// The ranked list of all candidates in the repositories, without their texts.
     pub(crate) async fn ranked(
         &self,
         query: &PreparedQuery,
@@ -60,7 +60,7 @@ impl Searcher {
         Ok(rank(candidates, &query.words, tests))
     }
 
-    /// The fused candidates without their texts, in no particular order.
+    /// The fused candidates without their texts. The order is not defined.
     async fn candidates(
         &self,
         query: &PreparedQuery,
@@ -106,8 +106,8 @@ impl Searcher {
             let all = self.names.symbols(view, scope, last, &[NameMatch::Exact], SYMBOLS_OF_A_NAME).await?;
             found.extend(all.into_iter().filter(is_meant));
         }
-        // The exact name comes first, then definitions that other files can use. The rest makes the order
-        // total.
+        // The exact name comes first, then definitions that other files can use. The other keys make the
+        // order total.
         found.sort_by(|left, right| {
             let rank = |hit: &SymbolHit| {
                 let spelling = words.spelling_of(&hit.symbol);
@@ -167,12 +167,13 @@ impl Searcher {
     }
 }
 
-/// The chunk that shows a symbol.
+/// The chunk that contains a symbol.
 fn chunk_of(hit: &SymbolHit) -> Option<ChunkId> {
     Some((hit.repository, hit.symbol.chunk?))
 }
 
-/// The chunks of the symbols that are among `chunks`, in the order of the symbols; each with its best symbol.
+/// Those chunks of the symbols that are contained in `chunks`, in the order of the symbols. Each chunk is
+/// listed once, with its best symbol.
 fn definitions_in(chunks: &Chunks, symbols: Vec<SymbolHit>) -> Vec<(ChunkId, SymbolHit)> {
     let mut seen = BTreeSet::new();
     let shown = symbols.into_iter().filter_map(|hit| Some((chunk_of(&hit)?, hit)));
@@ -220,7 +221,7 @@ fn fused(
     fuse(&lists).into_iter().filter_map(candidate).collect()
 }
 
-/// The definition, if it is not the chunk's own symbol.
+/// The definition of the symbol, unless it is the chunk's own symbol.
 fn own_definition(chunk: &ChunkRecord, symbol: &SymbolEntry) -> Option<Definition> {
     let is_own = chunk.symbol_kind.is_some() && chunk.symbol.as_deref() == Some(symbol.qualified_name.as_str());
     (!is_own).then(|| Definition { symbol: symbol.qualified_name.clone(), span: symbol.span })

@@ -1,8 +1,8 @@
-//! Index runs as callers see them.
+//! Index runs in the form for callers.
 //!
-//! Generations are numbered across tenants. So callers see a run as a digest of its repository and
-//! generation, keyed with the key of the service. The digest reveals nothing about other tenants and does not
-//! change.
+//! Generation numbers are shared by all tenants, so callers do not receive them. The id of a run for callers
+//! is a digest of its repository and generation, keyed with the key of the service. The id reveals nothing
+//! about other tenants and does not change.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ use crate::bounds;
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, RepositorySelection, Searcher};
 
-/// The number of newest runs of each repository among which a run is searched.
+/// Number of newest runs of each repository that are searched for a run id.
 const RUNS_SEARCHED: usize = 50;
-/// The limit if exactly one repository is selected.
+/// The same limit if exactly one repository is selected.
 const RUNS_SEARCHED_OF_ONE: usize = 1_000;
-/// The limit over all repositories, because each run is read as a whole.
+/// The limit for all repositories together, because each run is read completely.
 const RUNS_SEARCHED_IN_ALL: usize = 5_000;
 const RUN_ID_DIGITS: usize = 12;
 
-/// A run with its id as callers see it.
+/// A run with its id for callers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KnownRun {
     pub id: String,
@@ -31,7 +31,7 @@ pub struct KnownRun {
 }
 
 impl Searcher {
-    /// The id of a run, as callers see it.
+    /// The id of a run for callers.
     pub fn run_id(&self, run: RunId) -> String {
         let of = Digester::new("run").key_of(run.repository.0).number(run.generation.0).digest();
         let digest = blake3::keyed_hash(&self.cursor_key.derive("run ids"), &of.0);
@@ -49,7 +49,7 @@ impl Searcher {
         self.known_runs(&selected, limit, limit).await
     }
 
-    /// The newest runs, at most `of_each` of one repository and `in_all` of all; newest first.
+    /// The newest runs, at most `of_each` for each repository and `in_all` in total; newest first.
     async fn known_runs(
         &self,
         selected: &[KnownRepository],
@@ -66,7 +66,7 @@ impl Searcher {
 
     /// The unfinished runs of the repositories, oldest first.
     pub async fn unfinished_runs(&self, selection: &RepositorySelection) -> Result<Vec<KnownRun>, QueryError> {
-        // A repository has at most one, and it is the newest.
+        // A repository has at most one unfinished run, and it is the newest run.
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, selection).await?;
         let mut runs = self.known_runs(&selected, 1, usize::MAX).await?;
@@ -80,7 +80,7 @@ impl Searcher {
         bounds::word("run_id", id)?;
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, selection).await?;
-        // A pattern may select several repositories.
+        // A word that is a pattern may select several repositories.
         let is_named = selected.len() == 1;
         let of_each = if is_named { RUNS_SEARCHED_OF_ONE } else { RUNS_SEARCHED };
         let runs = self.known_runs(&selected, of_each, RUNS_SEARCHED_IN_ALL).await?;

@@ -1,4 +1,4 @@
-//! A search: from the request to one page of the answer.
+//! Answers a search request with one page of results.
 
 use cairn_domain::{Digest, Digester, View};
 use cairn_ports::ChunkFilter;
@@ -11,11 +11,12 @@ use crate::{NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searc
 
 /// A page has at most this many results.
 const MAX_LIMIT: usize = 100;
-/// A text longer than this is cut at its end, and the answer reports how many lines are missing.
+/// Maximum size of the text of a hit. A longer text is cut at its end, and the answer reports the number of
+/// missing lines.
 const MAX_HIT_TOKENS: usize = 1_500;
-/// Tokens of a hit besides its text, path and symbol: lines, kind, fences.
+/// Tokens of a hit for everything except its text, path and symbol: line numbers, kind, and fences.
 const HIT_OVERHEAD_TOKENS: usize = 30;
-/// Hits that share a page are not cut below this.
+/// The text of a hit is not cut below this size if the page contains several hits.
 const MIN_HIT_TOKENS: usize = 200;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,9 +24,9 @@ pub struct SearchRequest {
     pub query: String,
     pub repositories: RepositorySelection,
     pub filter: ChunkFilter,
-    /// Hard limit of the results on the page.
+    /// Hard limit for the number of results on the page.
     pub limit: usize,
-    /// Hard limit of the tokens of the page, as `estimate_tokens` counts them.
+    /// Hard limit for the number of tokens of the page, as `estimate_tokens` counts them.
     pub max_tokens: usize,
     pub cursor: Option<String>,
 }
@@ -35,7 +36,7 @@ pub struct SearchRequest {
 pub struct Found {
     pub repository: String,
     pub hit: RankedHit,
-    /// The name of the repository of each place in `hit.also_at`.
+    /// The repository name for each place in `hit.also_at`.
     pub also_at_repositories: Vec<String>,
     /// Number of lines at the end of the text that are not shown.
     pub num_lines_cut: usize,
@@ -52,15 +53,15 @@ pub struct SearchAnswer {
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
     pub stamps: Vec<Stamp>,
-    /// Set if there are no results but a search without repositories and filters has some.
+    /// Set if the search has no results, but would have results without repositories and filters.
     pub hidden_by_scope: Option<String>,
-    /// Set if there are no results: the known reasons.
+    /// The known reasons why the search has no results; None if it has results.
     pub nothing_found: Option<NothingFound>,
-    /// The version of the repositories that were searched.
+    /// The index version of the repositories that were searched.
     pub index_version: String,
 }
 
-/// Where a page starts.
+/// The view and the position at which a page starts.
 struct PageStart {
     view: View,
     /// Number of results on the previous pages.
@@ -113,7 +114,7 @@ impl Searcher {
         })
     }
 
-    /// The start of the first page, or of the page of the cursor.
+    /// The start of the requested page: the position in the cursor, or the first page without a cursor.
     async fn page_start(
         &self,
         request: &SearchRequest,
@@ -146,7 +147,8 @@ impl Searcher {
         let keys: Vec<_> = page.iter().map(|hit| (hit.chunk.repository, hit.chunk.key)).collect();
         let mut texts = self.vectors.fetch(view, &scope, &keys, true).await?.into_iter().peekable();
         let mut found = Vec::with_capacity(page.len());
-        // A page with few tokens shows the start of several hits, not the whole text of one.
+        // If the page has few tokens, it shows the start of several hits instead of the whole text of one
+        // hit.
         let share = (2 * request.max_tokens / request.limit.max(1)).clamp(MIN_HIT_TOKENS, MAX_HIT_TOKENS);
         for mut hit in page {
             if let Some(chunk) = texts.next_if(|chunk| chunk.key == hit.chunk.key) {
@@ -187,8 +189,8 @@ impl Searcher {
     }
 }
 
-/// Tokens of a hit besides its text. The path counts twice, because the call that reads the missing lines
-/// repeats it.
+/// Tokens of a hit for everything except its text. The path is counted twice, because the call that reads the
+/// missing lines repeats it.
 fn overhead(hit: &RankedHit) -> usize {
     let symbol = hit.chunk.symbol.as_deref().map_or(0, estimate_tokens);
     2 * estimate_tokens(hit.chunk.path.as_str()) + symbol + HIT_OVERHEAD_TOKENS
@@ -211,9 +213,9 @@ fn check(request: &SearchRequest) -> Result<(), QueryError> {
     filter.paths.iter().try_for_each(|glob| bounds::glob("paths", glob).map(drop))
 }
 
-/// A digest of everything that determines the results and their order, but not of the size of a page. Only
-/// the presence of `since` is hashed: a relative value resolves differently on each call, and the cursor
-/// carries the first one.
+/// A digest of everything that determines the results and their order. The size of a page is not part of it.
+/// Only the presence of `since` is hashed, because a relative value gives a different time on each call. The
+/// cursor contains the time of the first call.
 fn question_digest(request: &SearchRequest) -> Digest {
     let SearchRequest { query, repositories, filter, limit: _, max_tokens: _, cursor: _ } = request;
     let texts = |digester: Digester, texts: &[String]| digester.list(texts, |digester, text| digester.text(text));

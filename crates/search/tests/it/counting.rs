@@ -1,4 +1,4 @@
-//! A fake index whose port calls are counted.
+//! A fake index that counts the calls to its ports.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use cairn_ports::{
 };
 use cairn_testkit::FakeIndex;
 
-/// Passes every call on to the index and counts it under `port::method`.
+/// Forwards every call to the index and counts it under `port::method`.
 pub(crate) struct Counted {
     index: Arc<FakeIndex>,
     calls: Mutex<BTreeMap<&'static str, usize>>,
@@ -36,7 +36,7 @@ impl Counted {
     }
 }
 
-/// Implements a port by counted calls to the index.
+/// Implements a port: each method counts its call and forwards it to the index.
 macro_rules! counted {
     ($port:ident { $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+ } $($plain:tt)*) => {
         #[async_trait]

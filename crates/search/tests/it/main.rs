@@ -1,9 +1,9 @@
-//! The number of calls that one question makes to each store and to the embedder.
+//! Checks the number of calls that one question makes to each store and to the embedder.
 //!
-//! Before symbols had chunk keys and queries were prepared once, each symbol took a search and each retrieval
-//! took an embedding. The calls of the questions below fell: from 33 to 17 for eight names; from 23 to 12 for
-//! an empty answer; from 44 to 23, with six embeddings, for an empty answer to a path; from 180 to 32 for an
-//! empty answer to eight names.
+//! In the past, each symbol needed a search and each retrieval needed an embedding. Now symbols have chunk
+//! keys and a query is prepared once. This reduced the calls of the questions below: from 33 to 17 for eight
+//! names; from 23 to 12 for an empty answer; from 44 (six of them embeddings) to 23 for an empty answer to a
+//! path; from 180 to 32 for an empty answer to eight names.
 
 mod counting;
 
@@ -65,7 +65,7 @@ fn request(query: &str, repositories: &[&str], filter: ChunkFilter) -> SearchReq
     }
 }
 
-/// The calls to each port, in order of the ports' names.
+/// The number of calls to each port, sorted by the name of the port.
 fn by_port(counted: &Counted) -> Vec<(&'static str, usize)> {
     let mut by_port: BTreeMap<&'static str, usize> = BTreeMap::new();
     for (call, number) in counted.calls() {
@@ -74,7 +74,7 @@ fn by_port(counted: &Counted) -> Vec<(&'static str, usize)> {
     by_port.into_iter().collect()
 }
 
-/// Checks the calls of one search, and whether it has results.
+/// Checks the number of calls of one search to each port, and whether the search has results.
 async fn check(request: SearchRequest, has_results: bool, expect: [usize; 5]) {
     let (counted, searcher) = counted().await;
     let answer = searcher.search(&request).await.expect("an answer");
@@ -88,14 +88,14 @@ fn everything() -> ChunkFilter {
     ChunkFilter::default()
 }
 
-/// A filter that lets nothing through.
+/// A filter that excludes all chunks.
 fn nothing() -> ChunkFilter {
     ChunkFilter { languages: vec!["cobol".to_owned()], ..ChunkFilter::default() }
 }
 
 const MANY_NAMES: &str = "open_file() close_file() read_line() write_line() seek_to() flush_all() lock_it() free_it()";
 
-/// Retrieval takes one search by vector, one by terms, and one fetch. The page takes one more fetch.
+/// Retrieval makes one search by vector, one search by terms, and one fetch. The page makes one more fetch.
 #[tokio::test]
 async fn search_calls_each_store_once() {
     check(request("where is work done", &[], everything()), true, [3, 1, 1, 0, 4]).await;
@@ -103,20 +103,20 @@ async fn search_calls_each_store_once() {
     check(request("open_file", &["many"], everything()), true, [3, 1, 1, 1, 4]).await;
 }
 
-/// The first chunk of a named file takes one search and one fetch.
+/// A named file needs one additional search and one additional fetch, which find its first chunk.
 #[tokio::test]
 async fn named_file_is_embedded_once() {
     check(request("src/file_7.rs", &[], everything()), true, [3, 1, 1, 4, 6]).await;
 }
 
-/// Names are looked up one by one. Their chunks are fetched with the others.
+/// Each name is looked up separately. The chunks of the names are fetched together with the other chunks.
 #[tokio::test]
 async fn named_symbols_add_no_chunk_search() {
     check(request(MANY_NAMES, &[], everything()), true, [3, 1, 1, 8, 4]).await;
 }
 
-/// An empty answer retrieves once more, without repositories and filters, and counts what each restriction
-/// excludes.
+/// For an empty answer, a second retrieval runs without repositories and filters. In addition, the chunks
+/// that each restriction excludes are counted.
 #[tokio::test]
 async fn empty_search_is_widened_once() {
     check(request("where is work done", &[], nothing()), false, [3, 1, 1, 0, 7]).await;
@@ -124,7 +124,7 @@ async fn empty_search_is_widened_once() {
     check(request(MANY_NAMES, &["many"], nothing()), false, [5, 1, 1, 16, 9]).await;
 }
 
-/// Without restrictions there is nothing to widen.
+/// A search without restrictions and without results makes no second retrieval.
 #[tokio::test]
 async fn unrestricted_empty_search_is_not_widened() {
     let (counted, searcher) = searcher_over(vec![FakeContent::new("empty", "c1")]).await;
@@ -134,7 +134,7 @@ async fn unrestricted_empty_search_is_not_widened() {
     assert_eq!((calls["VectorStore::search_dense"], calls["VectorStore::search_sparse"]), (1, 1), "{calls:?}");
 }
 
-/// The name index has the lines of the symbol.
+/// Reading a symbol makes no call to the graph, because the name index contains the lines of the symbol.
 #[tokio::test]
 async fn reading_a_symbol_does_not_query_the_graph() {
     let (counted, searcher) = counted().await;
@@ -150,7 +150,8 @@ async fn reading_a_symbol_does_not_query_the_graph() {
     assert_eq!(by_port(&counted), [("Catalogue", 3), ("LedgerRead", 1), ("Names", 1)]);
 }
 
-/// The chunk of a named symbol must pass the filter of the question, although it is fetched by its key.
+/// The filter of the question also applies to the chunk of a named symbol, although the chunk is fetched by
+/// its key.
 #[tokio::test]
 async fn named_symbols_obey_the_filter() {
     let paths = |paths: &[&str]| ChunkFilter { paths: paths.iter().map(ToString::to_string).collect(), ..everything() };
@@ -164,7 +165,7 @@ async fn named_symbols_obey_the_filter() {
     assert_eq!(found(paths(&["src/file_59.rs"])).await, ["src/file_59.rs"]);
     assert_eq!(found(paths(&["file_5?.rs"])).await.len(), 10);
     assert_eq!(found(paths(&["lib/**"])).await, [""; 0]);
-    // A list of 100 files or folders: each is two globs.
+    // A list of 100 files or folders; each entry becomes two globs.
     let many: Vec<String> =
         (0..100).flat_map(|number| [format!("src/file_{number}.rs"), format!("src/file_{number}.rs/**")]).collect();
     assert!(found(ChunkFilter { paths: many, ..everything() }).await.len() >= 50);
