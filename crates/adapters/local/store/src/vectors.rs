@@ -182,7 +182,7 @@ fn verify_each(connection: &Transaction<'_>) -> Result<(), Fault> {
     if num_damaged == 0 {
         Ok(())
     } else {
-        Err(Fault::damaged(format!("the checksums of {num_damaged} vectors do not match")))
+        Err(Fault::damaged(format!("{num_damaged} vectors are damaged")))
     }
 }
 
