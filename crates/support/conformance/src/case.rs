@@ -1,4 +1,4 @@
-//! The tenant of one check, with repositories and views.
+//! The tenant, repositories and views that one check uses.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,14 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use cairn_domain::{GenerationId, PartId, RepositoryId, RepositoryName, RunId, Scope, StageName, Tenant, View};
 use cairn_ports::Staging;
 
-/// The data of one check, which no other check on the same server uses.
+/// The data of one check. No other check on the same server uses the same data.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub tenant: Tenant,
 }
 
 impl Case {
-    /// The name is unique among all processes that test one server.
+    /// The name of the tenant is unique among all processes that test one server.
     pub fn new(check: &str) -> Self {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -30,7 +30,7 @@ impl Case {
         RunId { repository: self.repository(name), generation: GenerationId(generation) }
     }
 
-    /// A part of a run that stages, without earlier aborted generations.
+    /// The staging of a part of a run, without earlier aborted generations.
     pub fn staging(&self, run: RunId, part: PartId) -> Staging {
         Staging::new(self.tenant.clone(), run, part)
     }
@@ -44,7 +44,7 @@ impl Case {
     }
 }
 
-/// A view in which the generations below `next_gen` are published, except the hidden ones.
+/// A view in which all generations below `next_gen` are published, except the hidden generations.
 pub(crate) fn view(next_gen: u64, hidden: &[u64]) -> View {
     let hidden: BTreeSet<GenerationId> = hidden.iter().copied().map(GenerationId).collect();
     View { next_gen, hidden, ..View::default() }

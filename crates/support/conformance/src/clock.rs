@@ -1,4 +1,4 @@
-//! The suite of `Clock`.
+//! The conformance suite of the port `Clock`.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use cairn_ports::Clock;
 use crate::faulty::{Faulty, planted};
 use crate::suite::{Check, PlantedFault, checks};
 
-/// A clock, and a way to let time pass.
+/// A clock under test, and a way to let time pass.
 pub trait ClockUnderTest: Send + Sync {
     fn clock(&self) -> &dyn Clock;
 
-    /// Returns after at least this duration.
+    /// Lets at least this time pass on the clock, then returns.
     fn pass(&self, time: Duration);
 }
 
@@ -46,7 +46,8 @@ async fn both_times_go_on(subject: &dyn ClockUnderTest) -> Result<()> {
 }
 
 async fn now_is_in_milliseconds(subject: &dyn ClockUnderTest) -> Result<()> {
-    // From 2001 to 2286; a time in seconds or microseconds would be centuries away.
+    // This range is from 2001 to 2286. A time in seconds or microseconds would be centuries outside the
+    // range.
     let now_ms = subject.clock().now_ms();
     ensure!((1_000_000_000_000..10_000_000_000_000).contains(&now_ms), "{now_ms}");
     Ok(())

@@ -1,4 +1,4 @@
-//! The suite of `Embedder`.
+//! The conformance suite of the port `Embedder`.
 
 use anyhow::{Result, ensure};
 use async_trait::async_trait;
@@ -17,7 +17,7 @@ pub fn checks() -> Vec<Check<dyn Embedder>> {
     ]
 }
 
-/// Texts that embedders often handle wrongly, among ordinary texts.
+/// Ordinary texts, and texts that embedders often handle incorrectly.
 fn texts() -> Vec<String> {
     let mut texts: Vec<String> = [
         "",

@@ -1,4 +1,5 @@
-//! Shared by all wrappers with one fault: their construction, and the faults of stores with generations.
+//! The code that all wrappers with one fault share: their construction, and the faults of stores with
+//! generations.
 
 use async_trait::async_trait;
 use cairn_domain::{GenerationId, RepositoryId, Scope, Tenant, View};
@@ -6,14 +7,14 @@ use cairn_ports::{Generations, MaintenanceError};
 
 use crate::suite::PlantedFault;
 
-/// A subject with one fault. Calls without the fault go to `inner` unchanged.
+/// A subject with one fault. All calls that the fault does not affect are passed to `inner` unchanged.
 pub(crate) struct Faulty<P: ?Sized, F> {
     pub(crate) inner: Box<P>,
     pub(crate) fault: F,
 }
 
-/// The faults of a table: name, fault, and the check that must notice it. `wrap` boxes the wrapper as the
-/// port it implements.
+/// Creates planted faults from a table with names, faults, and the checks that must notice them. `wrap` boxes
+/// the wrapper as the port that it implements.
 pub(crate) fn planted<P: ?Sized, F: Copy + Send + Sync + 'static>(
     table: impl IntoIterator<Item = (&'static str, F, &'static str)>,
     wrap: fn(Faulty<P, F>) -> Box<P>,
@@ -26,7 +27,7 @@ pub(crate) fn planted<P: ?Sized, F: Copy + Send + Sync + 'static>(
     table.into_iter().map(plant).collect()
 }
 
-/// Faults that any store with generations can have.
+/// The faults that any store with generations may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StoreFault {
     SeesStaged,
@@ -38,7 +39,7 @@ pub(crate) enum StoreFault {
     RemovesTooMuch,
 }
 
-/// A table of faults that includes those of every store.
+/// A set of faults that includes the faults of any store with generations.
 pub(crate) trait WithStoreFaults: Copy + Send + Sync {
     fn of_store(self) -> Option<StoreFault>;
 }

@@ -1,4 +1,4 @@
-//! The suite of `FileParser`.
+//! The conformance suite of the port `FileParser`.
 
 mod faults;
 
@@ -33,7 +33,7 @@ fn text(number: u8, language: Option<&str>, text: &str) -> SourceText {
     }
 }
 
-/// Texts that each define one function with a number in its name.
+/// One text for each number. Each text defines one function, whose name contains the number.
 fn numbered(numbers: impl Iterator<Item = u8>) -> Vec<SourceText> {
     let numbered = |number: u8| match number % 3 {
         0 => text(number, Some("python"), &format!("def function_{number}():\n    return {number}\n")),
@@ -47,7 +47,7 @@ fn names(facts: &FileFacts) -> Vec<&str> {
     facts.symbols.iter().map(|symbol| symbol.name.as_str()).collect()
 }
 
-/// More open brackets than a parser should follow.
+/// A text with more open brackets than a parser can nest.
 fn hostile(number: u8) -> SourceText {
     text(number, Some("python"), &"(".repeat(200_000))
 }

@@ -1,4 +1,4 @@
-//! The suite of `Hosting`.
+//! The conformance suite of the port `Hosting`.
 
 use anyhow::{Result, ensure};
 use async_trait::async_trait;
@@ -7,23 +7,23 @@ use cairn_ports::{HostedRepository, Hosting, HostingError, Listing, Organisation
 use crate::faulty::{Faulty, planted};
 use crate::suite::{Check, PlantedFault, checks, expect_eq};
 
-/// An organisation that the suite fills, at a service that it can break.
+/// An organisation whose repositories the suite sets, at a hosting service that the suite can break.
 pub trait HostingUnderTest: Send + Sync {
     fn hosting(&self) -> &dyn Hosting;
 
-    /// The host of clone URLs.
+    /// The host name in clone URLs.
     fn clone_host(&self) -> String;
 
-    /// Sets the repositories of the organisation, and the number of repositories on a page.
+    /// Sets the repositories of the organisation, and the number of repositories on each page.
     fn hold(&self, repositories: &[HostedRepository], per_page: usize);
 
-    /// Gives the repository to another owner.
+    /// Transfers the repository to another owner.
     fn transfer(&self, id: &str, owner: &str);
 
-    /// Makes the page of that number, from 0, fail from now on.
+    /// From now on, requests for this page fail. The first page has the number 0.
     fn break_page(&self, page: usize);
 
-    /// Makes every request fail from now on.
+    /// From now on, all requests fail.
     fn break_all(&self);
 }
 

@@ -1,4 +1,4 @@
-//! The suite of `KeyStore`.
+//! The conformance suite of the port `KeyStore`.
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
@@ -94,7 +94,7 @@ async fn a_revoked_key_stays_revoked(store: &dyn KeyStore) -> Result<()> {
     store.create(kept.clone()).await?;
     store.revoke(&gone.id, 2_000).await?;
     expect_eq!(found(store, &gone).await?.revoked_at_ms, Some(2_000));
-    // A planned end (rotation with overlap) can be moved earlier, never later.
+    // A planned revocation (rotation with overlap) can be moved to an earlier time, never to a later time.
     store.revoke(&gone.id, 3_000).await?;
     expect_eq!(found(store, &gone).await?.revoked_at_ms, Some(2_000));
     store.revoke(&gone.id, 1_000).await?;
@@ -102,7 +102,7 @@ async fn a_revoked_key_stays_revoked(store: &dyn KeyStore) -> Result<()> {
     expect_eq!(found(store, &kept).await?, kept);
     expect_eq!(store.list(Some(&tenant)).await?.len(), 2);
     expect_kind!(store.revoke("cairn_nobody", 1_000).await, NotFound);
-    // The hash of a revoked key stays taken.
+    // The hash of a revoked key cannot be used for a new key.
     expect_kind!(store.create(gone).await, AlreadyExists);
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! One suite per port, run by every adapter of it, and faults to plant in an adapter to prove that the suite
-//! notices them.
+//! A conformance suite for each port, which every adapter of the port runs. The faults that can be planted in
+//! an adapter prove that the suite notices them.
 //!
-//! A suite is a list of named checks over the port's trait alone, so that the local adapter and the adapter
-//! of a real server keep the same contract. Each check has its own tenant, repository or key space (`Case`),
-//! so a suite runs on one shared server as well as on a fresh store per check. An adapter's test does two
-//! things:
+//! A suite is a list of named checks that use only the port's trait, so that local adapters and adapters of
+//! real servers follow the same contract. Each check has its own tenant, repository or key space (`Case`). So
+//! a suite can run on one shared server, or on a new store for each check. The test of an adapter makes two
+//! calls:
 //!
 //! ```text
 //! suite::passes(&blob_store::checks(), open_a_store).await
@@ -37,7 +37,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// The texts of the files below a folder, one after the other.
+    /// The texts of all files below a folder, concatenated.
     fn texts(folder: &Path) -> String {
         let mut text = String::new();
         for entry in fs::read_dir(folder).expect("a folder") {
@@ -56,7 +56,7 @@ mod tests {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let (ports, suites) = (texts(&crates.join("ports/src")), texts(&crates.join("support/conformance/src")));
         let names = ports.split("pub trait ").skip(1).filter_map(|rest| rest.split([':', ' ', '<', '{']).next());
-        // Extensions of a port are made of its methods, and the common type of errors is not a port.
+        // Traits with the suffix `Ext` only use the methods of a port, and `PortError` is not a port.
         let names: Vec<&str> = names.filter(|name| !name.ends_with("Ext") && *name != "PortError").collect();
         assert!(names.len() > 10, "{names:?}");
         for name in names {

@@ -1,5 +1,5 @@
-//! The suite of `RunDocuments`: commands are atomic, serial and durable. The decisions of commands are tested
-//! beside their code, and through the ports made of them (`runs`).
+//! The conformance suite of the port `RunDocuments`: commands are atomic, serial and durable. The decisions
+//! of commands are tested beside their code, and through the ports that are built on this port (`runs`).
 
 use anyhow::{Context, Result, ensure};
 use async_trait::async_trait;
@@ -30,7 +30,7 @@ pub fn checks() -> Vec<Check<dyn RunDocuments>> {
     ]
 }
 
-/// A case with its store.
+/// The data of one check, and the store under test.
 struct Subject<'a> {
     store: &'a dyn RunDocuments,
     case: Case,
@@ -113,7 +113,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The runs of the case in the result of a query.
+    /// The runs that a query finds, without those of other checks.
     async fn found(&self, query: RunQuery) -> Result<Vec<RunId>> {
         let own = |run: &RunDocument| run.details.tenant == self.case.tenant;
         Ok(self.store.runs(query).await?.into_iter().filter(own).map(|run| run.ledger.id).collect())
@@ -196,7 +196,7 @@ async fn exactly_one_command_sees_the_last_part(store: &dyn RunDocuments) -> Res
     let mut parts: Vec<_> = (0..16).map(|number| part(StageName::Parse, number)).collect();
     parts.push(part(StageName::Publish, 0));
     let run = subject.begin("a", parts.clone()).await?;
-    // Each end is reported twice, all at once.
+    // The end of each part is reported twice, and all reports are concurrent.
     let ends = parts[..16].iter().chain(&parts[..16]).map(|part| store.change(end(run, *part)));
     let answers = try_join_all(ends).await?;
     let released = CommandReply::Released(vec![part(StageName::Publish, 0)]);
@@ -243,8 +243,8 @@ async fn runs_are_found_by_their_state(store: &dyn RunDocuments) -> Result<()> {
     Ok(())
 }
 
-/// A host with thousands of repositories that does not answer must not fill the list of requests that
-/// dispatch reads.
+/// If a host with thousands of repositories does not answer, its repositories must not fill the list of
+/// requests that dispatch reads.
 async fn retries_are_dispatched_after_other_requests(store: &dyn RunDocuments) -> Result<()> {
     let subject = Subject::new(store, "line");
     for (name, lane, now_ms) in [
@@ -271,7 +271,7 @@ async fn retries_are_dispatched_after_other_requests(store: &dyn RunDocuments) -
     let outcome = SyncOutcome { at_ms: 4, failure };
     store.change(Command::Postpone { repository, request: request.number, outcome, until_ms: 20 }).await?;
     expect_eq!(line().await?, ["passes", "second", "first", "third"]);
-    // A new request does not wait for it.
+    // A new request does not wait for the postponed one.
     store.change(Command::Ask { repository, lane: Lane::Bulk, rebuild: false, now_ms: 5 }).await?;
     expect_eq!(line().await?, ["passes", "second", "first", "third"]);
     expect_eq!(subject.repository("first").await?.state.requests.place(), Some((Lane::Bulk, 5)));
@@ -287,7 +287,7 @@ async fn publications_are_kept_until_they_are_forgotten(store: &dyn RunDocuments
     ensure!(view.seq == seq && view.published(first.generation), "{view:?}");
     let second = subject.begin("a", vec![part(StageName::Publish, 0)]).await?;
     let newest = subject.publish(second, 150).await?;
-    // Its age does not matter: views saw it until the next publication.
+    // The age of a publication does not matter: views used it until the next publication.
     store.forget_publications(150).await?;
     ensure!(store.publication(seq).await?.is_some(), "a publication was forgotten early");
     store.forget_publications(151).await?;

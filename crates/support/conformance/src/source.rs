@@ -1,4 +1,5 @@
-//! The suite of `SourceReader` with its trees and readers, for one kind of source at a time.
+//! The conformance suite of `SourceReader`, including its trees and readers. Each run tests one kind of
+//! source.
 
 mod faults;
 
@@ -16,14 +17,14 @@ use crate::suite::{Check, checks, expect_eq};
 pub trait SourceUnderTest: Send + Sync {
     fn reader(&self) -> &dyn SourceReader;
 
-    /// Replaces the files of the source, by path. Each call makes a new state, one minute after the previous
-    /// one, even with the same files.
+    /// Replaces all files of the source; the keys are paths. Each call creates a new state, even with the
+    /// same files. Its time is one minute after the time of the previous state.
     fn hold(&self, files: &BTreeMap<Vec<u8>, Vec<u8>>) -> Result<Source>;
 
-    /// Whether each state is a commit, so that times of change are known.
+    /// Whether each state is a commit, so that the times of changes are known.
     fn has_history(&self) -> bool;
 
-    /// Whether the head can be read without the tree.
+    /// Whether the head can be read without opening the tree.
     fn reports_head(&self) -> bool;
 }
 
@@ -48,7 +49,8 @@ fn files(files: &[(&[u8], &[u8])]) -> Files {
     files.iter().map(|(path, content)| (path.to_vec(), content.to_vec())).collect()
 }
 
-/// Names in unusual orders and bytes, folders beside files, contents that are empty, binary and equal.
+/// Files with unusual names, orders and bytes, folders beside files, and contents that are empty, binary or
+/// equal.
 fn many() -> Files {
     let odd = files(&[
         (b"a", b"same\n"),
@@ -115,7 +117,7 @@ async fn equal_contents_have_the_id_that_git_gives(subject: &dyn SourceUnderTest
 async fn contents_come_back(subject: &dyn SourceUnderTest) -> Result<()> {
     let held = many();
     let tree = open_anew(subject, &subject.hold(&held)?)?;
-    // Each thread has its own reader.
+    // As in production, where each thread has its own reader.
     let (mut first, mut second) = (tree.reader()?, tree.reader()?);
     for (name, content) in &held {
         let entry = find(tree.as_ref(), name)?;
@@ -162,7 +164,7 @@ async fn caches_change_nothing(subject: &dyn SourceUnderTest) -> Result<()> {
     let mut held = many();
     let mut cache = SourceCache { stats: b"foreign".to_vec(), history: b"foreign".to_vec() };
     for round in 0..6 {
-        // The same length each time: only the content differs between the states.
+        // The content always has the same length, so that only its bytes differ between the states.
         held.insert(b"wide/7".to_vec(), format!("{round:04}").into_bytes());
         if round % 3 == 2 {
             held.remove(format!("wide/{round}").as_bytes());
@@ -176,7 +178,8 @@ async fn caches_change_nothing(subject: &dyn SourceUnderTest) -> Result<()> {
     Ok(())
 }
 
-/// An open tree shows its own state, or reports that it no longer can; it never shows bytes of another state.
+/// An open tree shows the state in which it was opened, or reports that it cannot show this state any more.
+/// It never shows the bytes of another state.
 async fn a_tree_stays_as_it_was_opened(subject: &dyn SourceUnderTest) -> Result<()> {
     let mut held = files(&[(b"changes", b"before"), (b"goes", b"before"), (b"stays", b"before")]);
     let tree = open_anew(subject, &subject.hold(&held)?)?;

@@ -1,29 +1,30 @@
-//! Running suites, and planting faults.
+//! Runs the checks of a suite, and plants faults.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use futures::future::LocalBoxFuture;
 
-/// Longer than any check takes on a slow server; a check that still waits then will never end.
+/// A time limit that is longer than any check takes on a slow server. A check that is not finished by then
+/// will never end.
 const CHECK_DEADLINE: Duration = Duration::from_secs(120);
 
-/// One statement of a port's contract. `P` is the port's trait.
+/// A check of one rule in a port's contract. `P` is the port's trait.
 pub struct Check<P: ?Sized + 'static> {
-    /// The statement, as the name of a function.
+    /// The rule, as the name of a function.
     pub name: &'static str,
     pub run: for<'a> fn(&'a P) -> LocalBoxFuture<'a, Result<()>>,
 }
 
-/// A way to break an adapter: a wrapper with one fault.
+/// A way to break an adapter: it wraps the adapter in a wrapper with one fault.
 pub struct PlantedFault<P: ?Sized + 'static> {
     pub name: &'static str,
-    /// The name of the check that must notice it.
+    /// The name of the check that must notice the fault.
     pub caught_by: &'static str,
     pub plant: Box<dyn Fn(Box<P>) -> Box<P> + Send + Sync>,
 }
 
-/// Lists functions as checks under their own names.
+/// Lists functions as checks; the name of each check is the name of the function.
 macro_rules! checks {
     ($($check:ident),+ $(,)?) => {
         vec![$($crate::suite::Check { name: stringify!($check), run: |subject| Box::pin($check(subject)) }),+]
@@ -31,10 +32,10 @@ macro_rules! checks {
 }
 pub(crate) use checks;
 
-/// The variable that names the only check to run. Faults are not planted then.
+/// The environment variable with the name of the only check to run. If it is set, no faults are planted.
 const ONLY: &str = "CAIRN_CHECK";
 
-/// Runs every check, each on a subject that `open` returns, and reports all failures.
+/// Runs every check on a subject that `open` returns, and reports all failures.
 pub async fn passes<P: ?Sized>(checks: &[Check<P>], open: impl AsyncFn() -> Result<Box<P>>) -> Result<()> {
     let only = std::env::var(ONLY).ok();
     let checks: Vec<_> = checks.iter().filter(|check| only.as_ref().is_none_or(|only| only == check.name)).collect();
@@ -52,9 +53,9 @@ pub async fn passes<P: ?Sized>(checks: &[Check<P>], open: impl AsyncFn() -> Resu
     bail!("{} of {} checks fail:\n{}", failures.len(), checks.len(), failures.join("\n"))
 }
 
-/// Plants each fault in a subject that `open` returns, and fails if the fault's own check does not notice it.
-/// If the checks are independent, `open` may return the same subject each time; then call `passes` after
-/// this, on the same subject.
+/// Plants each fault in a subject that `open` returns. Fails if the check named by the fault does not notice
+/// the fault. If the checks are independent, `open` may always return the same subject. In that case, call
+/// `passes` for this subject after this function.
 pub async fn catches<P: ?Sized>(
     checks: &[Check<P>],
     faults: &[PlantedFault<P>],
@@ -87,7 +88,7 @@ async fn run_check<P: ?Sized>(check: &Check<P>, subject: &P) -> Result<()> {
     }
 }
 
-/// Fails unless both are equal, and shows both.
+/// Fails unless both values are equal, and shows both.
 macro_rules! expect_eq {
     ($found:expr, $expected:expr $(,)?) => {
         match (&$found, &$expected) {
@@ -99,7 +100,7 @@ macro_rules! expect_eq {
 }
 pub(crate) use expect_eq;
 
-/// Fails unless the result is an error of the kind.
+/// Fails unless the result is an error of this kind.
 macro_rules! expect_kind {
     ($outcome:expr, $kind:ident) => {
         match $outcome {

@@ -1,4 +1,4 @@
-//! The suite of `VectorCache`.
+//! The conformance suite of the port `VectorCache`.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Blob stores with one fault each.
+//! Faults to plant in blob stores. Each wrapper has exactly one fault.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The suite of `BlobStore`.
+//! The conformance suite of the port `BlobStore`.
 
 mod faults;
 
@@ -28,7 +28,7 @@ pub fn checks() -> Vec<Check<dyn BlobStore>> {
     ]
 }
 
-/// A key prefix that belongs to this check.
+/// A key prefix that only this check uses.
 fn space(check: &str) -> String {
     Case::new(check).tenant.as_str().to_owned()
 }
@@ -94,7 +94,7 @@ async fn ranges_are_exact(store: &dyn BlobStore) -> Result<()> {
 
 async fn lists_are_sorted_and_complete(store: &dyn BlobStore) -> Result<()> {
     let space = space("list");
-    // In the order of their bytes: `-` and `.` come before `/`.
+    // The names are in byte order: `-` and `.` come before `/`.
     let names = ["a-b", "a.b", "a/b", "a/c/d", "a0", "b/1", "b/10", "b/2", "bc"];
     for (index, name) in names.iter().enumerate().rev() {
         store.put(&format!("{space}/{name}"), Bytes::from(vec![0; index])).await?;

@@ -1,4 +1,4 @@
-//! Brokers with one fault each.
+//! Faults to plant in brokers. Each wrapper has exactly one fault.
 
 use std::time::Duration;
 

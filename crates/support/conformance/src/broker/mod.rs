@@ -1,7 +1,8 @@
-//! The suite of `Broker`.
+//! The conformance suite of the port `Broker`.
 //!
-//! It needs more than the port: it must lose a consumer and know the bounds. An adapter's test implements
-//! `BrokerUnderTest` with empty queues of `PREFETCH` and `CAPACITY`.
+//! The suite needs more operations than the port has: it must end a consumer, and it must know the limits of
+//! the queues. The test of an adapter implements `BrokerUnderTest` with empty queues that have the limits
+//! `PREFETCH` and `CAPACITY`.
 
 mod faults;
 
@@ -20,27 +21,28 @@ use crate::Case;
 use crate::case::part;
 use crate::suite::{Check, checks, expect_eq, expect_kind};
 
-/// Maximum number of unsettled deliveries of a stage.
+/// The maximum number of unsettled deliveries of a stage.
 pub const PREFETCH: usize = 2;
-/// Maximum number of waiting jobs of a stage.
+/// The maximum number of waiting jobs of a stage.
 pub const CAPACITY: usize = 4;
 
-/// The delay of retries. A broker with fixed delays has a delay of this length, and a first delay that is
-/// shorter than `QUIET`.
+/// The delay of retries. If a broker has fixed delays, one of them must have this length, and the first must
+/// be shorter than `QUIET`.
 pub const DELAY: Duration = Duration::from_millis(1200);
-/// Long enough for a broker to react; a shorter wait would prove nothing.
+/// The time for which the suite waits to check that no job arrives. It is long enough for a broker to react;
+/// a shorter time would prove nothing.
 pub const QUIET: Duration = Duration::from_millis(400);
 const PATIENCE: Duration = Duration::from_secs(20);
 const STAGE: StageName = StageName::Parse;
 
-/// A broker with empty queues, and the operations that the suite needs.
+/// A broker with empty queues, and the further operations that the suite needs.
 #[async_trait]
 pub trait BrokerUnderTest: Send + Sync {
     fn broker(&self) -> &dyn Broker;
 
     fn dead_letters(&self) -> &dyn DeadLetters;
 
-    /// Ends the consumer of the delivery without an answer.
+    /// Ends the consumer that received the delivery, without an answer to the delivery.
     async fn lose_consumer(&self, delivery: &Delivery) -> Result<()>;
 }
 
@@ -87,7 +89,7 @@ async fn next(broker: &dyn Broker) -> Result<Delivery> {
     received.context("the broker closed")
 }
 
-/// Fails if a job is delivered within a while.
+/// Fails if a job is delivered within `QUIET`.
 async fn expect_quiet(broker: &dyn Broker) -> Result<()> {
     match timeout(QUIET, broker.receive(STAGE)).await {
         Err(_) => Ok(()),
@@ -239,7 +241,8 @@ async fn dead_letter_contains_its_failure(subject: &dyn BrokerUnderTest) -> Resu
     Ok(())
 }
 
-/// A worker that ends between the dead letter and the answer leaves both.
+/// If a worker ends after the dead letter is written but before it answers, both the dead letter and the
+/// delivery remain.
 async fn dead_letter_keeps_its_delivery_unsettled(subject: &dyn BrokerUnderTest) -> Result<()> {
     let broker = subject.broker();
     expect_kind!(broker.dead_letter(u64::MAX, "corrupt", "no").await, NotFound);
@@ -260,7 +263,7 @@ async fn dead_letter_keeps_its_delivery_unsettled(subject: &dyn BrokerUnderTest)
 async fn dead_letters_are_taken_once(subject: &dyn BrokerUnderTest) -> Result<()> {
     let (broker, letters) = (subject.broker(), subject.dead_letters());
     let jobs = jobs(4);
-    // A job may be abandoned twice: its dead letters have the same id.
+    // A job may be abandoned twice. Its dead letters then have the same id.
     for job in [&jobs[0], &jobs[1], &jobs[2], &jobs[0], &jobs[3]] {
         broker.publish(Lane::Bulk, vec![job.clone()]).await?;
         let delivery = next(broker).await?;

@@ -1,4 +1,4 @@
-//! Parsers with one fault each.
+//! Faults to plant in parsers. Each wrapper has exactly one fault.
 
 use async_trait::async_trait;
 use cairn_domain::{FileFacts, ParseStatus, SourceText};

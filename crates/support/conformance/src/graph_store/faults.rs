@@ -1,4 +1,4 @@
-//! Graph stores with one fault each.
+//! Faults to plant in graph stores. Each wrapper has exactly one fault.
 
 use async_trait::async_trait;
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord, PatternRecord, RepositoryId, Resolution, Scope, View};

@@ -1,4 +1,4 @@
-//! A small graph: nodes by name, edges between them, patterns.
+//! A small graph for the checks: nodes with names, edges between the nodes, and patterns.
 
 use anyhow::Result;
 use cairn_domain::{
@@ -10,13 +10,13 @@ use cairn_ports::{Direction, GraphStore, Page, StagedGraph};
 use crate::Case;
 use crate::case::part;
 
-/// A case with its store.
+/// The data of one check, and the store under test.
 pub(super) struct Graph<'a> {
     pub(super) store: &'a dyn GraphStore,
     pub(super) case: Case,
 }
 
-/// Every record of a repository that a view shows, as text, sorted.
+/// All records of a repository that a view shows, as sorted texts.
 pub(super) type Visible = Vec<String>;
 
 impl<'a> Graph<'a> {
@@ -24,7 +24,8 @@ impl<'a> Graph<'a> {
         Self { store, case: Case::new(check) }
     }
 
-    /// A function of repository `r`, or of the repository before the colon.
+    /// A function of repository `r`. If the name contains a colon, the text before the colon is the
+    /// repository.
     pub(super) fn node(&self, name: &str) -> NodeRecord {
         let (repository, name) = name.split_once(':').unwrap_or(("r", name));
         let repository = self.case.repository(repository);
@@ -98,7 +99,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Stages for repository `r` in part 0 of linking.
+    /// Stages records of repository `r`, as part 0 of the stage link.
     pub(super) async fn stage(&self, generation: u64, staged: StagedGraph) -> Result<()> {
         self.stage_in("r", generation, staged).await
     }
@@ -108,7 +109,7 @@ impl<'a> Graph<'a> {
         Ok(self.store.stage(&self.case.staging(run, part(StageName::Link, 0)), staged).await?)
     }
 
-    /// Nodes `a`, `b`, `c`, calls `a → b` and `c → b`, and a pattern, as generation 1.
+    /// Stages generation 1: the nodes `a`, `b`, `c`, the calls `a → b` and `c → b`, and a pattern.
     pub(super) async fn stage_basics(&self) -> Result<()> {
         let nodes = self.nodes(&["a", "b", "c"]);
         let edges = vec![self.call("a", "b"), self.call("c", "b")];
@@ -116,7 +117,7 @@ impl<'a> Graph<'a> {
         self.stage(1, StagedGraph { nodes, edges, patterns, ..StagedGraph::default() }).await
     }
 
-    /// Retires node `a`, its call, and the pattern.
+    /// Retires the node `a`, the call from `a`, and the pattern.
     pub(super) fn retire_basics(&self) -> StagedGraph {
         StagedGraph {
             retired_nodes: vec![self.node("a").key],
@@ -130,7 +131,8 @@ impl<'a> Graph<'a> {
         self.case.repository("r")
     }
 
-    /// Every record of a repository that the view shows, read in every way; all ways must agree.
+    /// All records of a repository that the view shows. They are read in every way that the port offers, and
+    /// all ways must give the same records.
     pub(super) async fn visible(&self, view: &View) -> Result<Visible> {
         self.visible_in(view, &self.case.scope(), self.r()).await
     }
@@ -170,7 +172,7 @@ impl<'a> Graph<'a> {
                 anyhow::ensure!(total == found.len() as u64, "{} neighbours of a total of {total}", found.len());
                 let mut found: Vec<EdgeKey> = found.into_iter().map(|neighbour| neighbour.edge.key).collect();
                 let mut scrolled: Vec<EdgeKey> = edges.iter().filter(near).map(|edge| edge.key).collect();
-                // Edges that other repositories own are not among the scrolled ones.
+                // Scrolling returns only the edges that this repository owns.
                 found.retain(|key| scrolled.contains(key));
                 found.sort();
                 scrolled.sort();
@@ -181,7 +183,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Reads all pages, and checks that they end.
+/// Reads all pages, and checks that the pages end.
 pub(super) async fn scroll<T>(page: impl AsyncFn(u64) -> Result<Page<T>>) -> Result<Vec<T>> {
     let mut items = Vec::new();
     let mut from = 0;

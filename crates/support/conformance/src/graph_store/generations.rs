@@ -38,7 +38,7 @@ pub(super) async fn retired_records_stay_visible_to_earlier_views(store: &dyn Gr
     Ok(())
 }
 
-/// A new version of `a` and of its call.
+/// A new version of the node `a` and of its call.
 fn changed(graph: &Graph<'_>) -> StagedGraph {
     let node = NodeRecord { signature: "def a(changed)".to_owned(), ..graph.node("a") };
     let edge = EdgeRecord { line: 7, ..graph.call("a", "b") };
@@ -69,7 +69,7 @@ pub(super) async fn a_new_version_replaces_the_old_one(store: &dyn GraphStore) -
     expect_eq!(graph.visible(&view(2, &[])).await?, BASICS);
     expect_eq!(graph.visible(&view(3, &[2])).await?, BASICS);
     expect_eq!(graph.visible(&view(3, &[])).await?, CHANGED);
-    // And back again, as after a revert.
+    // Stages the first version again, as after a revert.
     graph
         .stage(
             3,
@@ -134,7 +134,7 @@ pub(super) async fn a_late_writer_retires_nothing_newer(store: &dyn GraphStore) 
     graph.stage(2, graph.retire_basics()).await?;
     expect_eq!(graph.visible(&view(3, &[])).await?, WITHOUT_A);
     expect_eq!(graph.visible(&view(4, &[])).await?, BASICS);
-    // A mark of generation 2 stays, even if a later generation retires the record again.
+    // The mark of generation 2 stays, even if a later generation retires the record again.
     graph.stage(4, graph.retire_basics()).await?;
     expect_eq!(graph.visible(&view(3, &[])).await?, WITHOUT_A);
     expect_eq!(graph.visible(&view(5, &[])).await?, WITHOUT_A);
@@ -147,7 +147,7 @@ pub(super) async fn records_retired_by_an_aborted_generation_can_be_retired_agai
     let graph = Graph::new(store, "aborted-mark");
     graph.stage_basics().await?;
     graph.stage(2, graph.retire_basics()).await?;
-    // Generation 2 was cancelled and not yet swept when generation 3 begins.
+    // When generation 3 begins, generation 2 is cancelled but not yet swept.
     let run = graph.case.run("r", 3);
     let aborted = [GenerationId(2)].into();
     let staging = Staging { aborted, ..graph.case.staging(run, part(StageName::Link, 0)) };
@@ -208,7 +208,7 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn GraphSt
     graph.stage(2, changed(&graph)).await?;
     for _ in 0..2 {
         expect_eq!(store.sweep_aborted(graph.r(), generation(2)).await?, 0);
-        // The generation no longer has to be hidden.
+        // After the sweep, the view need not hide the generation.
         expect_eq!(graph.visible(&view(3, &[])).await?, BASICS);
     }
     graph.stage(3, graph.retire_basics()).await?;

@@ -1,4 +1,5 @@
-//! The suite of `GraphStore`, with the rules of generations that every store shares.
+//! The conformance suite of the port `GraphStore`. It includes the rules for generations that all stores
+//! follow.
 
 mod faults;
 mod fixture;

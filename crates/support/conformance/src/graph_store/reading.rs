@@ -34,7 +34,7 @@ pub(super) async fn scope_is_tested_before_limits(store: &dyn GraphStore) -> Res
     expect_eq!((names(&found), total), (vec!["p1", "q1"], 2));
     let (found, total) = callers(&graph.case.scope_of(&["r", "q"]), 1).await?;
     expect_eq!((names(&found), total), (vec!["q1"], 1));
-    // Neither a node out of scope nor one of another tenant has neighbours.
+    // If a node is out of scope, or belongs to another tenant, no neighbours are returned for it.
     let foreign = Scope::all(Tenant::new(format!("{}-not", graph.case.tenant)));
     let across = Scope::only(foreign.tenant.clone(), [graph.r(), graph.case.repository("p")]);
     for scope in [graph.case.scope_of(&["p", "q"]), graph.case.scope_of(&[]), foreign, across] {
@@ -44,12 +44,13 @@ pub(super) async fn scope_is_tested_before_limits(store: &dyn GraphStore) -> Res
     }
     let of_q: Vec<_> = store.patterns(&view, &graph.case.scope_of(&["q", "r"])).await?;
     expect_eq!(of_q, [graph.pattern("q:Shape", 5)]);
-    // The edge of `p` ends outside the scope.
+    // The edge of `p` leads to a node outside the scope.
     expect_eq!(graph.visible_in(&view, &graph.case.scope_of(&["p"]), graph.case.repository("p")).await?.len(), 2);
     Ok(())
 }
 
-/// Both ends of an edge may be in scope while the repository that owns the edge is not.
+/// If the repository that owns an edge is out of scope, the edge is invisible, even if both its ends are in
+/// scope.
 pub(super) async fn an_edge_out_of_scope_joins_nothing(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "between");
     let own = StagedGraph {
@@ -108,7 +109,8 @@ pub(super) async fn edges_need_both_ends(store: &dyn GraphStore) -> Result<()> {
 
 pub(super) async fn neighbours_are_ordered_and_limited(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "order");
-    // By kind, path, line and name of the other end; two sites of one pair by the line of the site.
+    // The order is by kind, then by path, line and name of the other end. Two sites of the same pair are
+    // ordered by the line of the site.
     let place = |name: &str, path: &str, line: u32| NodeRecord {
         path: RepoPath::parse(path).ok(),
         span: Some(LineSpan::new(line, line + 1)),
@@ -151,7 +153,7 @@ pub(super) async fn nodes_come_in_the_order_of_the_keys(store: &dyn GraphStore) 
     Ok(())
 }
 
-/// More than a page of any adapter.
+/// More nodes than a page of any adapter contains.
 const NUM_MANY: u32 = 12_000;
 
 pub(super) async fn pages_are_complete(store: &dyn GraphStore) -> Result<()> {

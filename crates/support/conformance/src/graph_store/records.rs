@@ -1,4 +1,4 @@
-//! Checks that records are read as they were staged.
+//! Checks that records are read exactly as they were staged.
 
 use anyhow::Result;
 use cairn_domain::{
@@ -11,7 +11,7 @@ use crate::case::view;
 use crate::graph_store::fixture::{Graph, scroll};
 use crate::suite::expect_eq;
 
-/// A node for every kind, with and without its optional fields.
+/// Nodes of every kind, with and without the optional fields.
 fn all_nodes(graph: &Graph<'_>) -> Vec<NodeRecord> {
     let mut nodes = Vec::new();
     for (index, symbol_kind) in SymbolKind::ALL.iter().enumerate() {
@@ -41,7 +41,7 @@ fn all_nodes(graph: &Graph<'_>) -> Vec<NodeRecord> {
     nodes
 }
 
-/// An edge for every kind and class, with keys of every form.
+/// Edges of every kind and class, with all forms of keys.
 fn all_edges(graph: &Graph<'_>) -> Vec<EdgeRecord> {
     let mut edges = Vec::new();
     for kind in EdgeKind::ALL {
@@ -54,7 +54,7 @@ fn all_edges(graph: &Graph<'_>) -> Vec<EdgeRecord> {
             });
         }
     }
-    // Ordinals with gaps, and a key that is not the hash of its edge.
+    // These edges have ordinals with gaps; one edge below has a key that is not the hash of the edge.
     edges.push(graph.edge("full2", EdgeKind::Calls, "full3", 5));
     edges.push(graph.edge("full2", EdgeKind::Calls, "full3", 5000));
     let key = EdgeKey(Digester::new("another key").text(graph.case.tenant.as_str()).key());
@@ -82,7 +82,7 @@ pub(super) async fn every_kind_of_record_is_read_as_written(store: &dyn GraphSto
     };
     expect_eq!(by_key(scroll(page).await?), by_key(edges.clone()));
     expect_eq!(store.patterns(&view, &scope).await?, [pattern]);
-    // Each can be retired by its key.
+    // Each edge can be retired by its key.
     let retired_edges = edges.iter().map(|edge| edge.key).collect();
     graph.stage(2, StagedGraph { retired_edges, ..StagedGraph::default() }).await?;
     let view = crate::case::view(3, &[]);

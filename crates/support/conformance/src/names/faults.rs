@@ -1,4 +1,4 @@
-//! Name indexes with one fault each.
+//! Faults to plant in name indexes. Each wrapper has exactly one fault.
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
@@ -25,7 +25,8 @@ enum Fault {
     LosesPages,
 }
 
-/// `SweepsNothing` is no fault here: replaced names may stay in their layers until those are merged.
+/// The table has no `SweepsNothing`, because it is not a fault here: replaced names may stay in their layers
+/// until the layers are merged.
 const ALL: [(&str, Fault, &str); 19] = [
     ("loses a symbol", Fault::LosesSymbols, "staged_names_are_visible_once_published"),
     ("loses the spans of symbols", Fault::LosesSpans, "symbols_are_read_as_written"),

@@ -1,4 +1,4 @@
-//! Symbols and files by name.
+//! The symbols and files that the checks of names use.
 
 use anyhow::{Result, ensure};
 use cairn_domain::{
@@ -10,7 +10,7 @@ use crate::Case;
 
 pub(super) const EXACT: &[NameMatch] = &[NameMatch::Exact];
 
-/// A case with its store.
+/// The data of one check, and the store under test.
 pub(super) struct Index<'a> {
     pub(super) store: &'a dyn Names,
     pub(super) case: Case,
@@ -25,7 +25,7 @@ impl<'a> Index<'a> {
         self.case.repository("r")
     }
 
-    /// A function of repository `r` in `src/<file>.py`; `name` may be qualified.
+    /// A function of repository `r` in `src/<file>.py`. The name may be qualified.
     pub(super) fn symbol(&self, name: &str, file: &str, line: u32) -> SymbolEntry {
         self.symbol_of("r", name, file, line)
     }
@@ -59,24 +59,24 @@ impl<'a> Index<'a> {
         Ok(self.store.stage(&self.case.tenant, self.case.run(repository, generation), staged).await?)
     }
 
-    /// `first` and `second` in `a`, `third` in `b`, as generation 1.
+    /// Stages generation 1: `first` and `second` in the file `a`, and `third` in the file `b`.
     pub(super) async fn stage_basics(&self) -> Result<()> {
         let symbols = vec![self.symbol("first", "a", 1), self.symbol("second", "a", 2), self.symbol("third", "b", 1)];
         self.stage(1, StagedNames { replaced: Vec::new(), symbols, files: vec![path("a"), path("b")] }).await
     }
 
-    /// `first` moves down in `a`, `second` is removed, `fourth` is added.
+    /// Changes the file `a`: `first` moves down, `second` is removed, and `fourth` is added.
     pub(super) fn change_a(&self) -> StagedNames {
         let symbols = vec![self.symbol("first", "a", 5), self.symbol("fourth", "a", 9)];
         StagedNames { replaced: vec![path("a")], symbols, files: vec![path("a")] }
     }
 
-    /// `a` is removed.
+    /// Removes the file `a`.
     pub(super) fn remove_a(&self) -> StagedNames {
         StagedNames { replaced: vec![path("a")], ..StagedNames::default() }
     }
 
-    /// All names and files of the fixture that the view shows, as text.
+    /// All names and files of the fixture that the view shows, as texts.
     pub(super) async fn visible(&self, view: &View) -> Result<Vec<String>> {
         self.visible_in(view, &self.case.scope()).await
     }
@@ -99,7 +99,7 @@ impl<'a> Index<'a> {
         Ok(visible)
     }
 
-    /// All pages of repository `r`.
+    /// The symbols of repository `r`, from all pages.
     pub(super) async fn scroll(&self, view: &View, scope: &Scope) -> Result<Vec<SymbolEntry>> {
         let mut symbols = Vec::new();
         let mut from = 0;
@@ -121,7 +121,7 @@ pub(super) fn path(file: &str) -> RepoPath {
     RepoPath::parse(&format!("src/{file}.py")).expect("a path")
 }
 
-/// Names, sorted, with their kind of match.
+/// The names of the hits, sorted, each with its kind of match.
 pub(super) fn matched(hits: &[SymbolHit]) -> Vec<&str> {
     let mut names: Vec<&str> = hits.iter().map(|hit| hit.symbol.qualified_name.as_str()).collect();
     names.sort_unstable();

@@ -58,7 +58,7 @@ pub(super) async fn staging_again_changes_nothing(store: &dyn Names) -> Result<(
     for _ in 0..2 {
         index.stage(2, index.change_a()).await?;
     }
-    // The same holds for a late writer of an earlier generation.
+    // A late writer of an earlier generation changes nothing either.
     index.stage_basics().await?;
     expect_eq!(index.visible(&view(2, &[])).await?, BASICS);
     expect_eq!(index.visible(&view(3, &[])).await?, CHANGED);
@@ -85,7 +85,7 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn Names) 
     index.stage(2, index.change_a()).await?;
     for _ in 0..2 {
         expect_eq!(store.sweep_aborted(index.r(), GenerationId(2)).await?, 0);
-        // The generation no longer has to be hidden.
+        // After the sweep, the view need not hide the generation.
         expect_eq!(index.visible(&view(3, &[])).await?, BASICS);
     }
     index.stage(3, index.remove_a()).await?;
@@ -111,7 +111,7 @@ pub(super) async fn removing_a_repository_keeps_later_runs(store: &dyn Names) ->
         store.remove_repository(&index.case.tenant, index.r(), GenerationId(4)).await?;
         let left = ["first src/a.py:5", "second src/x.py:1", "fourth src/a.py:9", "src/a.py", "src/x.py"];
         let mut found = index.visible(&view(6, &[])).await?;
-        // The order of the two repositories depends on their ids.
+        // The order of the two repositories depends on their ids, so the results are sorted.
         found.sort();
         let mut expected = left.to_vec();
         expected.sort_unstable();
@@ -129,7 +129,7 @@ pub(super) async fn removing_after_a_merge_keeps_later_runs_once(store: &dyn Nam
     for generation in 2..12 {
         index.stage(generation, index.change_a()).await?;
     }
-    // Deleted as generation 12, and indexed again before the sweep.
+    // The repository was deleted as generation 12, and is indexed again before the sweep.
     let again = StagedNames { replaced: Vec::new(), ..index.change_a() };
     index.stage(13, again).await?;
     let published = (1..12).chain([13]).map(GenerationId).collect::<Vec<_>>();

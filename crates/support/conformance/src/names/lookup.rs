@@ -13,7 +13,7 @@ use crate::suite::expect_eq;
 
 const EVERY_WAY: [NameMatch; 6] = [Exact, CaseInsensitive, StyleInsensitive, Prefix, Contains, Fuzzy];
 
-/// Stages symbols of these names, each on its own line, as generation 1.
+/// Stages symbols with these names, each on its own line, as generation 1.
 async fn stage_named(index: &Index<'_>, names: &[&str]) -> Result<()> {
     let symbol = |(line, name): (usize, &&str)| index.symbol(name, "a", line as u32 + 1);
     let symbols = names.iter().enumerate().map(symbol).collect();
@@ -51,7 +51,7 @@ pub(super) async fn each_way_of_matching_finds_its_own(store: &dyn Names) -> Res
         expected.sort_unstable();
         ensure!(matched(&hits) == expected, "`{name}` {way:?}: {:?} instead of {expected:?}", matched(&hits));
     }
-    // The accepted distance, up to 2, may depend on the length.
+    // The accepted distance is at most 2, and may depend on the length of the name.
     let near = look_up(&index, "alphaX", &[Fuzzy]).await?;
     let near = matched(&near);
     ensure!(near.contains(&"alpha") && near.contains(&"alphas"), "`alphaX` finds {near:?}");
@@ -120,7 +120,7 @@ pub(super) async fn symbols_are_ordered_and_limited(store: &dyn Names) -> Result
     Ok(())
 }
 
-/// Stages files of these paths as generation 1.
+/// Stages files with these paths as generation 1.
 async fn stage_files(index: &Index<'_>, paths: &[&str]) -> Result<()> {
     let files = paths.iter().map(|path| RepoPath::parse(path)).collect::<Result<_, _>>()?;
     index.stage(1, StagedNames { files, ..StagedNames::default() }).await
@@ -245,7 +245,7 @@ pub(super) async fn symbols_are_read_as_written(store: &dyn Names) -> Result<()>
     let symbol = |(number, kind): (usize, &SymbolKind)| SymbolEntry {
         kind: *kind,
         span: LineSpan::new(number as u32, u32::MAX - number as u32),
-        // Symbols share chunks, and some have none.
+        // Some symbols share a chunk, and some have no chunk.
         chunk: [Some(ChunkKey(Key128([number as u8 / 2; 16]))), Some(ChunkKey(Key128([255; 16]))), None][number % 3],
         language: ["rust", "go", ""][number % 3].to_owned(),
         module_path: if number % 2 == 0 { String::new() } else { format!("a.b{number}") },
@@ -274,7 +274,7 @@ pub(super) async fn symbols_are_read_as_written(store: &dyn Names) -> Result<()>
     Ok(())
 }
 
-/// More than a page of any adapter.
+/// More symbols than a page of any adapter contains.
 const NUM_MANY: u32 = 6000;
 
 pub(super) async fn pages_are_complete(store: &dyn Names) -> Result<()> {

@@ -1,4 +1,4 @@
-//! The suite of `Names`, with the rules of generations that every store shares.
+//! The conformance suite of the port `Names`. It includes the rules for generations that all stores follow.
 
 mod faults;
 mod fixture;

@@ -33,7 +33,7 @@ pub(super) async fn repositories_are_listed_by_name_and_scope(store: &dyn RunSto
     Ok(())
 }
 
-/// The data of a hosting service, with every field set.
+/// The data from a hosting service, with all fields set.
 fn hosted() -> Hosted {
     Hosted {
         host: "git.example:8443".to_owned(),
@@ -98,7 +98,8 @@ pub(super) async fn a_run_is_invisible_until_it_is_published(store: &dyn RunStor
     let found = store.published(&after, repository).await?.context("nothing is published")?;
     expect_eq!(found, PublishedGeneration { seq, ..publication });
     expect_eq!(store.published(&before, repository).await?, None);
-    // The worker that ended the publishing part may have died.
+    // Publishing also ends the publish part, because the worker may die before it reports the end of the
+    // part.
     let parts = store.parts(run).await?;
     expect_eq!(parts.iter().map(|part| part.end.clone()).collect::<Vec<_>>(), [Some(PartEnd::Done)]);
     Ok(())
@@ -143,7 +144,7 @@ pub(super) async fn a_view_comes_back_by_its_seq(store: &dyn RunStore) -> Result
     for generation in [first.generation, running.generation, second.generation] {
         expect_eq!(again.published(generation), view.published(generation));
     }
-    // The repository that was deleted since is missing too.
+    // A repository that was deleted later is also missing in the earlier view.
     store.delete(runs.case.repository("b"), 1004).await?;
     let again = store.view_at(view.seq).await?.context("the view is lost")?;
     ensure!(!again.sees_repository(runs.case.repository("b")), "an old view sees a deleted repository");

@@ -1,4 +1,4 @@
-//! Catalogues and ledgers with one fault each.
+//! Faults to plant in catalogues and ledgers. Each wrapper has exactly one fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -436,7 +436,7 @@ impl Requests for Faulty<dyn RunStore, Fault> {
         now_ms: i64,
     ) -> Result<Vec<RepositoryId>, LedgerError> {
         if self.fault == Fault::CancelsTheAsking {
-            // Running work continues.
+            // The fault: syncs that are already in progress continue.
             for repository in repositories {
                 self.inner.answer(*repository, u64::MAX, None, now_ms).await?;
             }

@@ -1,4 +1,4 @@
-//! A store of runs with the records of one check.
+//! A store of runs, with the records of one check.
 
 use anyhow::{Context, Result};
 use cairn_domain::{
@@ -13,12 +13,12 @@ use cairn_wire::RunResult;
 use crate::Case;
 use crate::case::part;
 
-/// A store of runs: the ports over one state.
+/// A store of runs, which implements all these ports over one state.
 pub trait RunStore: Catalogue + CatalogueSweep + Ledger + LedgerRead + Outbox + Requests {}
 
 impl<T: Catalogue + CatalogueSweep + Ledger + LedgerRead + Outbox + Requests> RunStore for T {}
 
-/// A case with its store.
+/// The data of one check, and the store under test.
 pub(super) struct RunFixture<'a> {
     pub(super) store: &'a dyn RunStore,
     pub(super) case: Case,
@@ -42,7 +42,7 @@ impl<'a> RunFixture<'a> {
         Ok(())
     }
 
-    /// The repository, as its record has it.
+    /// The pending sync in the record of the repository.
     pub(super) async fn pending_sync(&self, name: &str) -> Result<Option<SyncProgress>> {
         let records = self.store.repositories(&self.case.scope()).await?;
         let record = records.into_iter().find(|record| record.name.as_str() == name);
@@ -69,7 +69,7 @@ impl<'a> RunFixture<'a> {
         }
     }
 
-    /// Begins a run under a lease that ends with the run.
+    /// Begins a run under a lease that lasts until the run ends.
     pub(super) async fn begin(
         &self,
         name: &str,
@@ -97,14 +97,14 @@ impl<'a> RunFixture<'a> {
         }
     }
 
-    /// A run from lease to publication, without work in between.
+    /// Begins a run and publishes it, without work between these steps.
     pub(super) async fn publish(&self, name: &str, previous: Option<RunId>, now_ms: i64) -> Result<RunId> {
         let run = self.begin(name, previous, &[part(StageName::Publish, 0)], now_ms).await?;
         self.store.publish(self.publication(run, now_ms)).await?;
         Ok(run)
     }
 
-    /// An artifact reference that no other case has.
+    /// A reference to an artifact that no other check uses.
     pub(super) fn artifact(&self, key: &str) -> ArtifactRef {
         ArtifactRef { key: format!("{}/{key}", self.case.tenant), size_bytes: key.len() as u64, hash: [7; 32] }
     }
@@ -113,7 +113,7 @@ impl<'a> RunFixture<'a> {
         Ok(self.store.end_part(run, part, PartEnd::Done, String::new(), 0).await?)
     }
 
-    /// The published generation of a repository.
+    /// The generation of a repository that is published now.
     pub(super) async fn published_now(&self, name: &str) -> Result<Option<GenerationId>> {
         let view = self.store.view().await?;
         let published = self.store.published(&view, self.case.repository(name)).await?;

@@ -1,4 +1,4 @@
-//! Checks of the ledger: leases, the plan's parts, and the record of runs.
+//! Checks of the ledger: leases, the parts of a plan, and the records of runs.
 
 use anyhow::{Result, ensure};
 use cairn_domain::{Lane, PartEnd, PartId, RunState, StageName, SyncProgress};
@@ -128,7 +128,7 @@ pub(super) async fn exactly_one_end_sees_the_last_part(store: &dyn RunStore) -> 
         let successors = [part(StageName::Retire, 0), part(StageName::Link, 0)];
         parts.extend(successors);
         let run = runs.begin("a", previous, &parts, round).await?;
-        // Two workers end every part at once.
+        // Every part is ended by two concurrent workers.
         let ends = (0..24).map(|number| runs.done(run, part(StageName::Parse, number % 12)));
         let started: Vec<Vec<PartId>> = join_all(ends).await.into_iter().collect::<Result<_>>()?;
         expect_eq!(started.concat(), successors);

@@ -1,4 +1,5 @@
-//! The suite of the catalogue and the run ledger. They share the state of runs, so they are one subject.
+//! The conformance suite of the catalogue and the run ledger. They are tested as one subject, because they
+//! share the state of runs.
 
 mod catalogue;
 mod faults;

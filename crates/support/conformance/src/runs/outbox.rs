@@ -1,4 +1,4 @@
-//! Checks of the outbox and of a run's window.
+//! Checks of the outbox and of the window of a run.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ fn parse(count: u32) -> Vec<PartId> {
     (0..count).map(|number| part(StageName::Parse, number)).collect()
 }
 
-/// Begins a run of five parts, of which two may be in progress at a time.
+/// Begins a run with five parts, of which only two may be in progress at a time.
 async fn begin_narrow(runs: &RunFixture<'_>) -> Result<RunId> {
     runs.register(&["a"]).await?;
     let lease = runs.lease("a", 0).await?;
@@ -22,7 +22,7 @@ async fn begin_narrow(runs: &RunFixture<'_>) -> Result<RunId> {
     Ok(runs.store.begin(lease, run).await?)
 }
 
-/// Parts of the run in the outbox.
+/// The parts of the run that are in the outbox.
 async fn unsent(runs: &RunFixture<'_>, run: RunId) -> Result<Vec<PartId>> {
     let all = runs.store.unsent(i64::MAX, usize::MAX).await?;
     Ok(all.into_iter().find(|(record, _)| record.id == run).map(|(_, parts)| parts).unwrap_or_default())
@@ -47,7 +47,7 @@ pub(super) async fn outbox_keeps_unsent_jobs(store: &dyn RunStore) -> Result<()>
     expect_eq!(unsent(&runs, run).await?, [part(StageName::Parse, 1), part(StageName::Parse, 2)]);
     store.sent(run, &parse(3)).await?;
     expect_eq!(unsent(&runs, run).await?, []);
-    // A run with progress has a process that publishes its parts now.
+    // If a run has made progress, a worker is publishing its parts now, so the outbox does not list them.
     store.end_part(run, part(StageName::Parse, 1), PartEnd::Done, String::new(), 500).await?;
     let quiet = async |since_ms| {
         anyhow::Ok(store.unsent(since_ms, usize::MAX).await?.iter().any(|(record, _)| record.id == run))

@@ -1,4 +1,4 @@
-//! Checks of requests to sync.
+//! Checks of sync requests.
 
 use anyhow::{Context, Result, ensure};
 use cairn_domain::{Lane, SyncProgress};
@@ -9,8 +9,8 @@ use crate::suite::{expect_eq, expect_kind};
 
 const AGAIN_AFTER_MS: i64 = 1000;
 
-/// Dispatches without a limit, and returns the requests of the case. Requests of other checks may be
-/// dispatched as well: each check uses only its own repositories.
+/// Dispatches without a limit, and returns the requests of this check. The requests of other checks may also
+/// be dispatched, but each check uses only its own repositories.
 async fn dispatch(runs: &RunFixture<'_>, now_ms: i64) -> Result<Vec<SyncRequest>> {
     let all = runs.store.dispatch(usize::MAX, now_ms, AGAIN_AFTER_MS).await?;
     Ok(all.into_iter().filter(|request| request.job.tenant == runs.case.tenant).collect())
@@ -30,7 +30,7 @@ pub(super) async fn a_request_is_dispatched_once_and_answered(store: &dyn RunSto
     expect_eq!((request.lane, request.rebuild), (Lane::Interactive, true));
     expect_eq!(dispatch(&runs, 3).await?, []);
     expect_eq!(store.asked(a, number).await?, Some(request));
-    // No worker took it.
+    // No worker has started the sync, so it is dispatched again.
     expect_eq!(dispatch(&runs, 2 + AGAIN_AFTER_MS).await?.len(), 1);
     expect_eq!(is_pending().await?, true);
     let failure = Some(("forbidden".to_owned(), "no key".to_owned()));
@@ -74,7 +74,7 @@ pub(super) async fn dispatched_request_is_not_repeated_soon(store: &dyn RunStore
         anyhow::Ok(all.into_iter().filter(|request| request.job.tenant == runs.case.tenant).count())
     };
     expect_eq!((dispatch(1).await?, dispatch(HANDED_OVER_WITHIN_MS).await?), (1, 0));
-    // The process that dispatched it died before its job was published.
+    // The process that dispatched the request died before it published the job.
     expect_eq!(dispatch(1 + HANDED_OVER_WITHIN_MS).await?, 1);
     store.dispatched(a, number).await?;
     expect_eq!(dispatch(1 + again_after_ms).await?, 0);
@@ -91,7 +91,8 @@ pub(super) async fn sync_between_attempts_takes_no_capacity(store: &dyn RunStore
     let number = store.ask(away, Lane::Bulk, false, 0).await?;
     expect_eq!(dispatch(&runs, 1).await?.len(), 1);
     store.dispatched(away, number).await?;
-    // The limit equals the requests in progress: this sync and those that other checks left.
+    // Finds the number of requests in progress: this sync, and those that other checks left. The limit is set
+    // to this number.
     let first = store.ask(other, Lane::Bulk, false, 2).await?;
     let mut taken = 0;
     while store.dispatch(taken + 1, 3, AGAIN_AFTER_MS).await?.is_empty() {
@@ -106,7 +107,7 @@ pub(super) async fn sync_between_attempts_takes_no_capacity(store: &dyn RunStore
     store.postpone(away, number, failure.clone(), 7, until_ms).await?;
     let dispatched = store.dispatch(taken, 8, AGAIN_AFTER_MS).await?;
     expect_eq!(dispatched.iter().map(|request| request.job.request).collect::<Vec<_>>(), [again]);
-    // It is still requested, its reason is reported, and its job waits.
+    // The sync is still requested, the reason of the failure is reported, and the next job waits.
     let records = store.repositories(&runs.case.scope()).await?;
     let record = records.into_iter().find(|record| record.id == away).context("it is not there")?;
     expect_eq!(record.last_sync.map(|sync| (sync.at_ms, sync.failure)), Some((7, Some(failure.clone()))));
@@ -129,7 +130,7 @@ pub(super) async fn request_during_a_sync_is_served_afterwards(store: &dyn RunSt
     let second = store.ask(a, Lane::Bulk, false, 3).await?;
     expect_eq!(second, first + 1);
     store.answer(a, first, None, 4).await?;
-    // Not while the run is unfinished.
+    // The second request is not dispatched while the run is unfinished.
     expect_eq!(dispatch(&runs, 5).await?, []);
     store.publish(runs.publication(run, 6)).await?;
     let dispatched = dispatch(&runs, 7).await?;
@@ -166,7 +167,7 @@ pub(super) async fn cancelled_request_begins_no_run(store: &dyn RunStore) -> Res
         let sync = record.last_sync.map(|sync| (sync.at_ms, sync.failure));
         expect_eq!(sync, (record.id != id("idle")).then(|| (3, failure.clone())));
     }
-    // A new request does not wait.
+    // A new request after the cancellation does not wait.
     store.ask(id("working"), Lane::Bulk, false, 6).await?;
     expect_eq!(dispatch(&runs, 7).await?.len(), 1);
     runs.begin("working", None, &[], 8).await?;

@@ -1,4 +1,4 @@
-//! Sources with one fault each.
+//! Faults to plant in sources. Each wrapper has exactly one fault.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -45,7 +45,7 @@ pub fn faults(has_history: bool) -> Vec<PlantedFault<dyn SourceUnderTest>> {
     planted(ALL.into_iter().chain(of_history), |faulty| Box::new(faulty))
 }
 
-/// The entries of each cache, for a source that trusts only its cache.
+/// The entries for each cache, used by the fault of a source that trusts its cache without checking.
 static TRUSTED: Mutex<BTreeMap<Vec<u8>, Vec<TreeEntry>>> = Mutex::new(BTreeMap::new());
 
 impl SourceUnderTest for Faulty<dyn SourceUnderTest, Fault> {

@@ -1,4 +1,4 @@
-//! Vector stores with one fault each.
+//! Faults to plant in vector stores. Each wrapper has exactly one fault.
 
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, RepositoryId, Scope, View};

@@ -1,4 +1,4 @@
-//! Chunks by name, with vectors that give predictable scores.
+//! Chunks with names, and with vectors that give predictable scores.
 
 use anyhow::{Result, ensure};
 use cairn_domain::{
@@ -10,12 +10,12 @@ use cairn_ports::{ChunkFilter, Hit, StagedPoints, VectorStore};
 use crate::Case;
 use crate::case::part;
 
-/// Dimensions of the suite's vectors, for stores that must know them in advance.
+/// The number of dimensions of the suite's vectors. Some stores must know it in advance.
 pub const DIMENSIONS: usize = 32;
-/// A term that every chunk has with weight 1.
+/// A term that every chunk contains with weight 1.
 pub(super) const COMMON_TERM: u32 = 7;
 
-/// A case with its store.
+/// The data of one check, and the store under test.
 pub(super) struct Points<'a> {
     pub(super) store: &'a dyn VectorStore,
     pub(super) case: Case,
@@ -26,7 +26,8 @@ impl<'a> Points<'a> {
         Self { store, case: Case::new(check) }
     }
 
-    /// A chunk of repository `r`, or of the repository before the colon, at `src/<name>.py`.
+    /// A chunk at `src/<name>.py` in repository `r`. If the name contains a colon, the text before the colon
+    /// is the repository.
     pub(super) fn chunk(&self, name: &str) -> ChunkRecord {
         let (repository, name) = name.split_once(':').unwrap_or(("r", name));
         let repository = self.case.repository(repository);
@@ -57,7 +58,7 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// A point whose dense score against `probe` is `score`.
+    /// A point whose dense score for the vector `probe` is `score`.
     pub(super) fn point(&self, name: &str, score: i8) -> Point {
         place(self.chunk(name), score)
     }
@@ -75,7 +76,7 @@ impl<'a> Points<'a> {
         Ok(self.store.stage(&self.case.staging(run, part(StageName::Embed, 0)), staged).await?)
     }
 
-    /// Chunks `a`, `b`, `c` as generation 1.
+    /// Stages the chunks `a`, `b` and `c` as generation 1.
     pub(super) async fn stage_basics(&self) -> Result<()> {
         self.stage(1, StagedPoints { points: self.points(&["a", "b", "c"]), retired: Vec::new() }).await
     }
@@ -88,8 +89,8 @@ impl<'a> Points<'a> {
         self.visible_in(view, &self.case.scope(), self.r()).await
     }
 
-    /// All records of a repository that the view shows, as text, sorted, read in every way; all ways must
-    /// agree.
+    /// All records of a repository that the view shows, as sorted texts. They are read in every way that the
+    /// port offers, and all ways must give the same records.
     pub(super) async fn visible_in(&self, view: &View, scope: &Scope, repository: RepositoryId) -> Result<Vec<String>> {
         let chunks = scroll(self.store, view, scope, repository).await?;
         let keys: Vec<_> = chunks.iter().map(|(chunk, _)| (repository, chunk.key)).collect();
@@ -123,23 +124,23 @@ impl<'a> Points<'a> {
     }
 }
 
-/// A point at the chunk with the given dense score against `probe`.
+/// A point for the chunk, whose dense score for the vector `probe` is `score`.
 pub(super) fn place(chunk: ChunkRecord, score: i8) -> Point {
     let mut dense = vec![0; DIMENSIONS];
     dense[0] = score;
-    // A component that the probe ignores, so that no vector is zero.
+    // The probe is zero in this dimension. It ensures that no vector is zero.
     dense[DIMENSIONS - 1] = 100;
     Point { chunk, dense: DenseVector(dense), sparse: SparseVector(vec![(COMMON_TERM, 1)]) }
 }
 
-/// Selects the first dimension.
+/// A vector that selects the first dimension.
 pub(super) fn probe() -> DenseVector {
     let mut dense = vec![0; DIMENSIONS];
     dense[0] = 1;
     DenseVector(dense)
 }
 
-/// Reads all pages, and checks that they end.
+/// Reads all pages, and checks that the pages end.
 pub(super) async fn scroll(
     store: &dyn VectorStore,
     view: &View,

@@ -17,7 +17,7 @@ fn retire_a(points: &Points<'_>) -> StagedPoints {
     StagedPoints { points: Vec::new(), retired: vec![points.chunk("a").key] }
 }
 
-/// A new version of `a`.
+/// A new version of the chunk `a`.
 fn change_a(points: &Points<'_>) -> StagedPoints {
     let chunk = ChunkRecord { header: "function a changed".to_owned(), ..points.chunk("a") };
     StagedPoints { points: vec![place(chunk, 2)], ..retire_a(points) }
@@ -99,7 +99,7 @@ pub(super) async fn records_retired_by_an_aborted_generation_can_be_retired_agai
     let points = Points::new(store, "aborted-mark");
     points.stage_basics().await?;
     points.stage(2, retire_a(&points)).await?;
-    // Generation 2 was cancelled and not yet swept when generation 3 begins.
+    // When generation 3 begins, generation 2 is cancelled but not yet swept.
     let run = points.case.run("r", 3);
     let aborted = [GenerationId(2)].into();
     let staging = Staging { aborted, ..points.case.staging(run, part(StageName::Embed, 0)) };
@@ -148,7 +148,7 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn VectorS
     points.stage(2, change_a(&points)).await?;
     for _ in 0..2 {
         expect_eq!(store.sweep_aborted(points.r(), GenerationId(2)).await?, 0);
-        // The generation no longer has to be hidden.
+        // After the sweep, the view need not hide the generation.
         expect_eq!(points.visible(&view(3, &[])).await?, BASICS);
     }
     points.stage(3, retire_a(&points)).await?;
@@ -182,7 +182,7 @@ pub(super) async fn removing_after_a_merge_keeps_later_runs_once(store: &dyn Vec
     for number in 2..8 {
         points.stage(number, change_a(&points)).await?;
     }
-    // Deleted as generation 8, and indexed again before the sweep.
+    // The repository was deleted as generation 8, and is indexed again before the sweep.
     points.stage(9, StagedPoints { points: points.points(&["a", "b"]), retired: Vec::new() }).await?;
     store.sweep_retired(points.r(), &[1, 2, 3, 4, 5, 6, 7, 9].map(GenerationId)).await?;
     store.compact(points.r()).await?;
@@ -210,7 +210,7 @@ pub(super) async fn compacting_changes_nothing(store: &dyn VectorStore) -> Resul
     store.sweep_retired(points.r(), &(2..12).map(GenerationId).collect::<Vec<_>>()).await?;
     store.compact(points.r()).await?;
     expect_eq!(points.visible(&view(12, &[])).await?, CHANGED);
-    // A generation after a compaction still finds the records that it retires.
+    // A generation that follows a compaction can still retire the earlier records.
     points.stage(12, retire_a(&points)).await?;
     expect_eq!(points.visible(&view(12, &[])).await?, CHANGED);
     expect_eq!(points.visible(&view(13, &[])).await?, WITHOUT_A);

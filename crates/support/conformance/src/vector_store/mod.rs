@@ -1,4 +1,5 @@
-//! The suite of `VectorStore`, with the rules of generations that every store shares.
+//! The conformance suite of the port `VectorStore`. It includes the rules for generations that all stores
+//! follow.
 
 mod faults;
 mod fixture;

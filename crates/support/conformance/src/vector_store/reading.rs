@@ -98,7 +98,7 @@ pub(super) async fn chunks_are_read_as_written(store: &dyn VectorStore) -> Resul
     Ok(())
 }
 
-/// More than a page of any adapter.
+/// More chunks than a page of any adapter contains.
 const NUM_MANY: usize = 5000;
 
 pub(super) async fn pages_are_complete(store: &dyn VectorStore) -> Result<()> {

@@ -12,7 +12,7 @@ fn stage_of(points: Vec<Point>) -> StagedPoints {
     StagedPoints { points, retired: Vec::new() }
 }
 
-/// Numbers without a pattern, the same on every machine.
+/// Pseudorandom numbers that are the same on every machine.
 fn noise(seed: u64) -> impl Iterator<Item = u32> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     std::iter::from_fn(move || {
@@ -131,7 +131,7 @@ pub(super) async fn the_order_of_hits_is_total(store: &dyn VectorStore) -> Resul
     Ok(())
 }
 
-/// The patterns give an index nothing to use, and the matching chunks are far down.
+/// An index cannot use these patterns, and the matching chunks have low scores.
 pub(super) async fn hits_are_found_however_few_paths_match(store: &dyn VectorStore) -> Result<()> {
     let points = Points::new(store, "few");
     let path =
@@ -161,7 +161,7 @@ pub(super) async fn hits_are_found_however_few_paths_match(store: &dyn VectorSto
     Ok(())
 }
 
-/// Chunks that differ in every property that a filter tests.
+/// Chunks that differ in every property that a filter checks.
 fn varied(points: &Points<'_>) -> Vec<ChunkRecord> {
     let at =
         |name: &str, path: &str| ChunkRecord { path: RepoPath::parse(path).expect("a path"), ..points.chunk(name) };
@@ -230,7 +230,7 @@ pub(super) async fn filters_are_tested_before_limits(store: &dyn VectorStore) ->
     for index in 0..600 {
         let is_wanted = index % 200 == 0;
         let chunk = ChunkRecord { is_test: is_wanted, ..points.chunk(&format!("n{index}")) };
-        // The wanted chunks have the lowest scores.
+        // The chunks that match the filter have the lowest scores.
         staged.push(place(chunk, if is_wanted { -1 } else { 100 }));
     }
     points.stage(1, stage_of(staged)).await?;
