@@ -179,11 +179,7 @@ fn verify_each(connection: &Transaction<'_>) -> Result<(), Fault> {
         let space: Option<i64> = row.get(1)?;
         num_damaged += u64::from(space.is_none() || from_bytes(row.get_ref(0)?.as_blob()?).is_none());
     }
-    if num_damaged == 0 {
-        Ok(())
-    } else {
-        Err(Fault::damaged(format!("{num_damaged} vectors are damaged")))
-    }
+    if num_damaged == 0 { Ok(()) } else { Err(Fault::damaged(format!("{num_damaged} vectors are damaged"))) }
 }
 
 /// Number of bytes of the checksum after a vector.
