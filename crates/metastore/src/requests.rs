@@ -13,7 +13,7 @@ use crate::error::{port_result, unexpected};
 
 /// Maximum number of requests that one call reads. Later requests wait for the next call.
 const REQUESTS_AT_ONCE: usize = 4096;
-/// Interactive requests may exceed the limit by the limit divided by this number.
+/// Interactive requests may exceed the limit by an eighth: by the limit divided by this number.
 const INTERACTIVE_SHARE: usize = 8;
 
 #[async_trait]

@@ -42,9 +42,9 @@ impl Deadline {
         self.seen_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The maximum total time of a handler of the stage. It is `longest`, but shorter for publishing:
-    /// publishing stores the time at which it began, and the previous generation must stay readable for a
-    /// fixed time after that.
+    /// The maximum total time of a handler of the stage. It is `longest`, except for publishing. Publishing
+    /// has only the time `lasts`, because it stores the time at which it writes, and the previous generation
+    /// must stay readable for a fixed time after that.
     pub fn in_all(&self, stage: StageName, longest: Duration) -> Duration {
         if stage == StageName::Publish { self.lasts } else { longest }
     }

@@ -45,7 +45,7 @@ pub(crate) fn span(delivery: &Delivery) -> Span {
 /// The values of the label `answer`.
 const ANSWERS: [&str; 5] = ["ack", "retry", "requeue", "dead_letter", "lost"];
 
-/// Creates the series of a stage, so that they exist before its first job.
+/// Creates the metric series of a stage, so that they exist before its first job.
 pub(crate) fn begin(stage: StageName) {
     let stage = stage.as_str();
     for answer in ANSWERS {

@@ -28,7 +28,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
 
     pub(crate) async fn work_on_part(&self, stage: &dyn Stage, lane: Lane, job: &PartJob) -> Result<(), StageError> {
         // The time is read before the status of the part, because the process may be suspended between the
-        // two reads. The deadline then still counts from before the status was read.
+        // two reads. So the deadline starts before the status is read.
         let started = self.clock.monotonic();
         let status = match self.ledger.part_status(job.run, job.part).await {
             // The repository was deleted and its records were removed.

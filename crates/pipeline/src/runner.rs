@@ -48,7 +48,7 @@ impl Worker {
     }
 }
 
-/// Takes jobs of its workers from the broker until the broker is closed.
+/// Takes jobs from the broker and gives them to its workers, until the broker is closed.
 pub struct Runner<L> {
     pub(crate) broker: Arc<dyn Broker>,
     pub(crate) ledger: Arc<L>,

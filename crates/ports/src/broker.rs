@@ -88,8 +88,8 @@ pub trait Broker: Send + Sync {
     /// dead letter may be written, but none is lost. `NotFound` if the tag is not outstanding.
     async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError>;
 
-    /// Answers a delivery. `NotFound` if the tag is not outstanding. The job then is delivered again, or was
-    /// delivered again already.
+    /// Answers a delivery. `NotFound` if the tag is not outstanding. In this case, the job will be or already
+    /// was delivered again.
     async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError>;
 
     /// Returns the number of jobs of the stage that are waiting or delivered.

@@ -122,7 +122,7 @@ pub trait Catalogue: Send + Sync {
         repositories: &[RepositoryId],
     ) -> Result<Vec<PublishedGeneration>, CatalogueError>;
 
-    /// The generation of the repository in the view.
+    /// Returns the published generation of the repository in the view.
     async fn published(
         &self,
         view: &View,
@@ -132,8 +132,8 @@ pub trait Catalogue: Send + Sync {
     }
 
     /// Publishes the run's generation in one transaction, which checks the run's state and the repository's
-    /// previous generation. Success if the run is already published; `Conflict` if it was cancelled or has
-    /// failed.
+    /// previous generation. Returns the existing sequence number if the run is already published. `Conflict`
+    /// if the run was cancelled or has failed.
     async fn publish(&self, published: PublishedGeneration) -> Result<PublishedSeq, CatalogueError>;
 
     /// Hides the repository from every later view and cancels its unfinished run. Returns the generation of
@@ -162,8 +162,8 @@ pub trait CatalogueSweep: Send + Sync {
 
     /// Records that these generations were swept in every store before `now_ms`. They are not listed again,
     /// aborted generations are no longer hidden, and deleted repositories are removed. Runs that were aborted
-    /// less than `grace_ms` before stay hidden and listed, because a late writer may still add records to
-    /// them. The same holds for deletions that cancelled such a run.
+    /// less than `grace_ms` ago stay hidden and listed, because a late writer may still add records to them.
+    /// Deletions that cancelled such a run also stay listed.
     async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError>;
 
     /// Returns the repositories with a running sync or an unfinished run. Some artifacts of these
@@ -171,6 +171,6 @@ pub trait CatalogueSweep: Send + Sync {
     async fn at_work(&self, now_ms: i64) -> Result<BTreeSet<RepositoryId>, CatalogueError>;
 
     /// Returns the manifests of the published generations that a view may still see, and the manifests and
-    /// plans of unfinished runs. Each comes with the tenant of its repository.
+    /// plans of unfinished runs. Each is returned with the tenant of its repository.
     async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError>;
 }

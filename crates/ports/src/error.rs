@@ -25,7 +25,7 @@ pub enum ErrorKind {
     /// The data does not match its checksum or format.
     Corrupt,
     TooLarge,
-    /// The state that the write requires does not hold.
+    /// The current state does not allow the write.
     Conflict,
     AlreadyExists,
     Cancelled,

@@ -27,7 +27,7 @@ pub struct HostedRepository {
     pub id: String,
     /// Name within the organisation. In a group it is a path, e.g. `tools/ci`.
     pub name: String,
-    /// The address from which the repository is cloned. It is on the host from which the repositories of this
+    /// The address from which the repository is cloned. Its host is the one from which repositories of this
     /// service are cloned. The source decides whether a connection to this address is allowed.
     pub clone_url: String,
     pub default_branch: Option<String>,

@@ -243,7 +243,7 @@ pub trait LedgerRead: Send + Sync {
     /// exist.
     async fn part_status(&self, run: RunId, part: PartId) -> Result<PartStatus, LedgerError>;
 
-    /// Runs of a repository (or of all), newest first.
+    /// The runs of a repository, or of all repositories, newest first.
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError>;
 
     /// Returns the newest runs of the repositories in one read, newest first: at most `of_each` runs of each

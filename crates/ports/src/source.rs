@@ -33,8 +33,8 @@ pub struct TreeEntry {
     /// A readable reason why the entry cannot be read, for example a missing permission. `None` if the entry
     /// can be read.
     pub unreadable: Option<String>,
-    /// The time at which this content was committed at this path, in seconds since 1970. None without a
-    /// history (directories, shallow clones) and for content that is not committed.
+    /// The time at which this content was committed at this path, in seconds since 1970. `None` without a
+    /// history (directories, shallow clones), and for content that is not committed.
     pub changed_at: Option<i64>,
 }
 
@@ -43,9 +43,9 @@ pub struct TreeEntry {
 /// the read costs more.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SourceCache {
-    /// Saves hashing unchanged files again. Empty for sources that do not need it.
+    /// With this data, unchanged files need not be hashed again. Empty for sources that do not need it.
     pub stats: Vec<u8>,
-    /// Saves walking known commits again. Empty for sources that do not need it.
+    /// With this data, known commits need not be walked again. Empty for sources that do not need it.
     pub history: Vec<u8>,
 }
 

@@ -3,8 +3,8 @@
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, PatternRecord};
 use cairn_patterns::pattern_chunk_text;
 
-/// More than 100, because a pattern answers a question about the usual way of doing something in a repository
-/// better than a single piece of code does.
+/// Patterns have more than the normal weight of 100. A pattern shows the usual structure of code in a
+/// repository better than a single piece of code does.
 const WEIGHT_PERCENT: u16 = 120;
 
 /// Returns the chunk of a pattern. It has the path and the span of the pattern's canonical member.

@@ -27,7 +27,7 @@ const MEMORY_PER_FILE: u64 = 16 << 10;
 pub const SNAPSHOT_MEMORY_BYTES: u64 = 1 << 30;
 /// The unit of memory in the semaphore.
 const UNIT_BYTES: u64 = 1 << 20;
-/// The maximum number of permits that a semaphore can have on every machine.
+/// A number of permits that a semaphore supports on every machine.
 const MOST_UNITS: u32 = u32::MAX >> 3;
 /// How long a job waits for memory before it is postponed. The rest of the time limit of the job is for the
 /// work itself.

@@ -19,7 +19,7 @@ impl RepositoryState {
 
     pub fn dispatch(&mut self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.dispatchable(now_ms, again_after_ms)?;
-        // If an earlier request has no answer yet, its options are joined to those of this request.
+        // If an earlier request has no answer yet, its options are combined with those of this request.
         let request = self.requests.dispatched.map_or(wanted, |before| wanted.joined(before.request));
         self.requests.wanted = Some(request);
         self.requests.dispatched =
@@ -113,7 +113,7 @@ mod tests {
         let next = state.dispatch(5, 100).expect("a new request does not wait");
         assert_eq!((next.number, next.lane, next.rebuild, next.is_scheduled), (second, Lane::Interactive, true, false));
         assert_eq!(asked(&state, second), Some((Lane::Interactive, true, false)));
-        // The options are also joined if the job of the request was lost.
+        // The options are also combined if the job of the request was lost.
         assert_eq!(state.dispatch(5 + HANDED_OVER_WITHIN_MS, 100_000).map(|wanted| wanted.rebuild), Some(true));
         state.requests.answer(second);
         assert_eq!((state.requests.wanted, state.requests.dispatched), (None, None));

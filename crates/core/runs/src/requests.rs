@@ -1,8 +1,8 @@
 //! The sync requests of a repository. At most one request is waiting, and at most one is in progress.
 //!
-//! Requests that arrive before a sync has started are joined to one request. A request that arrives during a
-//! sync waits for the next sync, because the sync in progress may have read the source before the caller's
-//! change.
+//! Requests that arrive before a sync has started are combined into one request. A request that arrives
+//! during a sync waits for the next sync, because the sync in progress may have read the source before the
+//! caller's change.
 
 use cairn_domain::Lane;
 
@@ -20,7 +20,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Joins another request to this one.
+    /// Combines another request with this one.
     pub(crate) fn joined(self, other: Wanted) -> Self {
         Wanted {
             lane: self.lane.min(other.lane),

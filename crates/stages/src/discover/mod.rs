@@ -4,7 +4,7 @@
 //! It may be run twice and may be stopped at any point: each registration is independent, and an unchanged
 //! record is not written. A list that cannot be read has no effect. A repository that vanished from a list is
 //! deleted only if the operator allows it, all lists of the tenant's organisations could be read, and the
-//! state of the repository is certain (`Absence`).
+//! reason for its absence is known (see `Absence`).
 
 mod changes;
 mod decide;

@@ -103,7 +103,7 @@ impl FileState {
         Self { file, linked: None }
     }
 
-    /// Also returns the edges, which are stored in the graph instead.
+    /// Returns the edges separately, because they are stored in the graph and not in the link state.
     pub(crate) fn linked(links: FileLinks) -> (Self, Vec<EdgeRecord>) {
         let mut counts = LinkCounts::default();
         counts.add(&links);

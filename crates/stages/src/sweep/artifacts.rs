@@ -16,8 +16,8 @@ impl Sweep {
     /// sweep). Returns the number of deleted artifacts.
     ///
     /// It reads every live manifest. It deletes no artifact of a repository with a manifest that cannot be
-    /// read. It also deletes none of a repository with a sync or run in progress: no manifest names the packs
-    /// of a sync before its run begins, or the link state of a run before its publication.
+    /// read. It also deletes no artifact of a repository with a sync or run in progress. Before a run begins,
+    /// no manifest names the packs of its sync. Before a run is published, no manifest names its link state.
     pub async fn artifacts(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         // This is read before the manifests. If a run ends between the two reads, the live manifests include

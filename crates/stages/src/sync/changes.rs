@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use cairn_domain::{ArtifactRef, ManifestEntry, Outcome, Reason, RepoPath};
 use cairn_wire::{ChangedPath, Manifest, Plan};
 
-/// Limits of one `embed` part. The bytes are the file sizes of all its paths. A copy of a file is counted
-/// too, because it has its own chunks.
+/// Limits of one `embed` part. The size of a part is the sum of the file sizes of its paths. Copies of a file
+/// are counted too, because each copy has its own chunks.
 const PATHS_PER_PART: usize = 2_000;
 const BYTES_PER_PART: u64 = 16 * 1024 * 1024;
 /// Maximum number of paths in one `retire` part.
