@@ -1,8 +1,8 @@
 //! Reads `.gitattributes` files. The owners of a repository mark generated files there with the attribute
 //! `linguist-generated`.
 //!
-//! The order is that of git: the file in the nearest directory above a path decides if it has a mark for the
-//! path. Within a file, the last matching line decides. A pattern matches files, but not the files below a
+//! Precedence is as in git: the nearest file above a path that has a mark for the path takes precedence.
+//! Within a file, the last matching line takes precedence. A pattern matches files, but not the files below a
 //! directory of that name. A line that git ignores has no effect.
 
 use std::collections::HashMap;

@@ -172,7 +172,7 @@ fn is_minified(extension: &str, text: &str) -> bool {
     bytes_in_long_lines(text.as_bytes(), limit) * 2 > text.len()
 }
 
-/// The number of bytes in lines longer than `limit`. Reads about one byte in `limit`: if each window of
+/// The number of bytes in lines longer than `limit`. Reads only a small part of the bytes: if each window of
 /// `limit` bytes contains a line end, no line is long.
 fn bytes_in_long_lines(bytes: &[u8], limit: usize) -> usize {
     let (mut start, mut long) = (0, 0);

@@ -1,9 +1,9 @@
-//! `.cairnignore` files: they have the syntax of `.gitignore` and may be in any directory of any kind of
-//! source.
+//! Reads `.cairnignore` files. They have the syntax of `.gitignore`, and any directory of any kind of source
+//! may contain one.
 //!
-//! The order is that of git: the file in the nearest directory above a path decides, and within a file the
-//! last matching pattern. A pattern with `!` includes a path again. Paths below an ignored directory remain
-//! ignored.
+//! Precedence is as in git: the nearest file above a path that has a matching pattern takes precedence.
+//! Within a file, the last matching pattern takes precedence. A pattern with `!` includes a path again. Paths
+//! below an ignored directory remain ignored.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use std::path::Path;
 use cairn_domain::RepoPath;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// A rule file: its text contains rules for the paths below its directory.
+/// A rule file. Its text contains rules for the paths below its directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleFile {
     /// The path of the rule file, e.g. `src/.cairnignore`.

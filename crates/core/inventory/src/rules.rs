@@ -197,7 +197,7 @@ impl Rules {
     }
 
     /// Changes exactly when the effective settings change, so that files decided under other rules are
-    /// decided again. The caller adds the inputs of its `is_sensitive`.
+    /// decided again. The digest does not include the inputs of `is_sensitive`. The caller adds these inputs.
     pub fn digest(&self) -> Digest {
         self.digest
     }

@@ -52,7 +52,8 @@ fn clusters_of<'s>(shapes: &[&'s Shape], settings: &PatternSettings) -> Vec<(&'s
     with_members.collect()
 }
 
-/// Numbers the elements from rare to frequent, then by text. The order is the same on every machine.
+/// Numbers the elements by frequency, the rarest first. Equally frequent elements are sorted by text. The
+/// order is the same on every machine.
 fn number_elements<'s>(shapes: &[&'s Shape]) -> FxHashMap<(u8, &'s str), u32> {
     let mut counts: BTreeMap<(u8, &str), usize> = BTreeMap::new();
     for element in shapes.iter().flat_map(|shape| shape.elements()) {
@@ -132,8 +133,8 @@ fn member(shape: &Shape, shared_methods: &[String]) -> PatternMember {
     }
 }
 
-/// The name of a pattern. It is the first that exists: the common words of the member names, the word that
-/// most names end or begin with, the first common base, the common methods.
+/// The name of a pattern. The first of these names that exists is used: the common words of the member names,
+/// the word that most names end or begin with, the first common base, the common methods.
 fn name(shapes: &[&Shape], shared_bases: &[String], shared_methods: &[String]) -> String {
     let names: Vec<&str> = shapes.iter().map(|shape| shape.name.as_str()).collect();
     words::common(&names)

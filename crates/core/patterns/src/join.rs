@@ -4,7 +4,7 @@
 //! common. Therefore only sets that share a rare element are compared. An element of thousands of classes,
 //! such as `__init__`, causes no comparison.
 //!
-//! If thousands of sets are similar, this rule alone would still compare each with each. Therefore, if many
+//! If thousands of sets are similar, this rule alone would still compare all pairs. Therefore, if many
 //! sets share a rare element, only the first sets are compared with all the others. The clusters around these
 //! first sets contain the same members.
 
@@ -36,10 +36,10 @@ fn num_common(a: &[u32], b: &[u32]) -> usize {
     common
 }
 
-/// The maximum number of comparisons for one rare element per set, on average.
+/// If each set has one rare element, all sets together need at most about this number of comparisons.
 const MOST_COMPARISONS: usize = 4_000_000;
 
-/// If at most this number of sets share a rare element, each of them is compared with each.
+/// If at most this number of sets share a rare element, all pairs of these sets are compared.
 fn most_compared(num_sets: usize) -> usize {
     (MOST_COMPARISONS / num_sets.max(1)).clamp(16, 1_000)
 }

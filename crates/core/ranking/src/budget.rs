@@ -50,8 +50,8 @@ pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
 /// too low, so that an answer stays within its limit.
 ///
 /// Six letters of a word are counted as one token, and so are three digits. A remainder is counted as a whole
-/// token. Each line break and each sign is one token, but a run of the same ASCII sign is only one. Each
-/// character beyond ASCII is one token. Other white space is not counted.
+/// token. Each line break and each punctuation character is one token, but a sequence of the same character
+/// is only one token. Each character beyond ASCII is one token. Other white space is not counted.
 pub fn estimate_tokens(text: &str) -> usize {
     let mut num_tokens = 0;
     words(text, |word| {
@@ -60,8 +60,8 @@ pub fn estimate_tokens(text: &str) -> usize {
     });
     let mut previous = ' ';
     for character in text.chars() {
-        // A run of the same sign (`-----`, `====`) is one token. A line break with the indentation after it
-        // is also one token.
+        // A sequence of the same punctuation character (`-----`, `====`) is one token. A line break with the
+        // indentation after it is also one token.
         let is_sign = character == '\n' || !(character.is_ascii_alphanumeric() || character.is_whitespace());
         if is_sign && (character != previous || !character.is_ascii()) {
             num_tokens += 1;

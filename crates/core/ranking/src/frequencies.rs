@@ -2,8 +2,8 @@
 //!
 //! The table is made from public code and never from indexed code. Therefore scores reveal nothing about
 //! other tenants and do not depend on the order of indexing. The table is used only to weight the terms of
-//! questions, so a new table does not require a new index. The example `count_document_frequencies` makes the
-//! file of the table.
+//! questions, so a new table does not require a new index. The example `count_document_frequencies` writes
+//! the table to a file.
 //!
 //! The layout is little-endian: the magic `CDF1`; the number of documents (u32); the number of terms (u32);
 //! the terms (u32 each, ascending); for each term, the number of documents that contain the term (u32).

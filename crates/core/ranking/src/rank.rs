@@ -26,7 +26,7 @@ pub struct Candidate {
     pub contributions: Vec<Contribution>,
     /// Signals that the caller of this crate adds, for example that the chunk contains a definition.
     pub extra_signals: Vec<Signal>,
-    /// A definition in the chunk that the question names, if it is not the chunk's own symbol.
+    /// A definition in the chunk. The question names it, and it is not the own symbol of the chunk.
     pub definition: Option<Definition>,
 }
 

@@ -96,10 +96,14 @@ fn within<T: PartialEq>(left: &[T], right: &[T], edits: usize) -> bool {
             || (swapped && within(&left_rest[1..], &right_rest[1..], edits - 1)))
 }
 
-/// How well a path matches a file name. 100: the path or the base name is equal. 90: the base name is equal
-/// without its extension or without regard to case. 80: the base name starts with the name. 60: the path
-/// contains the name. With `fuzzy`, a base name with a similarity above 0.7 gets up to 50. `None` if the path
-/// does not match.
+/// How well a path matches a file name:
+/// - 100: The path or the base name is equal to the name.
+/// - 90: Ignoring case, the end of the path or the base name without its extension is equal to the name.
+/// - 80: Ignoring case, the base name starts with the name.
+/// - 60: Ignoring case, the path contains the name.
+/// - Up to 50: The base name has a similarity above 0.7. This is tested only with `fuzzy`.
+///
+/// `None` if the path does not match.
 pub fn file_name_score(asked: &str, path: &str, fuzzy: bool) -> Option<u32> {
     let base = path.rsplit('/').next().unwrap_or(path);
     if asked.is_empty() {

@@ -9,7 +9,8 @@ use cairn_domain::SparseVector;
 
 use crate::{StopWords, shipped_frequencies, terms};
 
-/// The maximum number of terms of a question. Of more terms, those with the largest weights are used.
+/// The maximum number of terms of a question. If a question has more terms, those with the largest weights
+/// are used.
 pub const MAX_QUERY_TERMS: usize = 64;
 
 /// The number of units for one occurrence in the text. The constants below use the same units.

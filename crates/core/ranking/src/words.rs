@@ -1,9 +1,9 @@
 //! Splits identifiers into words. The embedding model and the term index use these words.
 //!
 //! The results of [`words`] must never change, because the embedding model was trained on exactly these
-//! words. Only its speed may change. The function implements the pattern of the training scripts,
-//! `[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+`. Matches are searched from left to right, and each match
-//! is converted to lower case.
+//! words. Only the speed of the function may change. The function implements the pattern of the training
+//! scripts, `[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+`. Matches are searched from left to right, and
+//! each match is converted to lower case.
 
 /// Longer words are converted to lower case on the heap. Identifiers that people write are shorter.
 const STACK_BYTES: usize = 64;

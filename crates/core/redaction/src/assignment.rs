@@ -26,7 +26,7 @@ pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<V
     }
 }
 
-/// Whether the known parts cover the whole value, apart from closing punctuation at its end.
+/// Whether the known parts cover the whole value. Closing punctuation at the end of the value is ignored.
 fn is_covered(text: &[u8], value: &Range<usize>, known: &[Range<usize>]) -> bool {
     let Some((first, last)) = known.first().zip(known.last()) else { return false };
     first.start <= value.start

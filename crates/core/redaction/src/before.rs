@@ -19,7 +19,7 @@ pub(crate) struct Before {
     opens: Vec<u8>,
     /// The character that separates the pairs of a connection string, a query or mount options.
     separator: Option<u8>,
-    /// Whether only indentation, comment characters, list characters and `export` precede the name.
+    /// Whether only indentation, `export`, and characters that begin comments or list items precede the name.
     pub(crate) is_start: bool,
     /// Whether the line ends with a word after which a name and its value are separated only by blanks.
     pub(crate) is_command: bool,
@@ -112,7 +112,7 @@ fn is_command(line: &[u8]) -> bool {
     [b"ENV".as_slice(), b"--", b"-"].iter().any(|word| line.ends_with(word))
 }
 
-/// Whether the line ends or a comment begins or ends after the value.
+/// Whether the value is at the end of its line or comment, or directly before a comment.
 pub(crate) fn ends_line(text: &[u8], end: usize) -> bool {
     let at = skip_blanks(text, end);
     let rest = &text[at.min(text.len())..];

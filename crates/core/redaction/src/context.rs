@@ -160,8 +160,8 @@ fn is_after_env(text: &[u8], start: usize) -> bool {
     text[..start].trim_ascii_end().ends_with(b"ENV")
 }
 
-/// Whether the name begins its line, a comment, a string or a table cell. List characters, comment characters
-/// and `export` may precede the name.
+/// Whether the name begins its line, a comment, a string or a table cell. `export` and characters that begin
+/// list items or comments may precede the name.
 fn begins_line(text: &[u8], start: usize) -> bool {
     let floor = start.saturating_sub(64);
     let line = text[floor..start].iter().rposition(|byte| *byte == b'\n').map_or(floor, |at| floor + at + 1);
@@ -176,7 +176,8 @@ fn begins_line(text: &[u8], start: usize) -> bool {
     before.iter().all(|byte| b" \t-#/*>\"'`$;:".contains(byte))
 }
 
-/// Whether the line, the string around the line, or the code before a comment ends after the value.
+/// Whether the value is at the end of its line, at the end of the string around the line, or directly before
+/// a comment.
 fn ends_line(text: &[u8], end: usize) -> bool {
     let rest = &text[end..text.len().min(end + 8)];
     let rest = &rest[rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()..];

@@ -59,8 +59,7 @@ impl Cursor<'_> {
         matches!(rest, [] | [b'\r' | b'\n', ..] | [b'\\', b'n' | b'r', ..])
     }
 
-    /// Skips `**`, `*` or `__` of Markdown, where it closes the emphasis after a name or after the colon
-    /// of a name.
+    /// Skips `**`, `*` or `__` of Markdown that ends the emphasis of a name, with or without a colon.
     pub(crate) fn skip_emphasis(&mut self) {
         if self.at_word(b"**") || self.at_word(b"__:") || self.at_word(b"__ ") {
             self.at += 2;

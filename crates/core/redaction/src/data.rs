@@ -15,7 +15,7 @@ use crate::name::{Name, Naming, Promise, name_end};
 use crate::shape::Shape;
 use crate::{entropy, expression, list, marker, phrase, prose};
 
-/// Maximum length of a value in a pair that is in quotes as a whole, in bytes.
+/// Maximum length of a value if quotes surround the whole pair, in bytes.
 const LONGEST_PAIR: usize = 80;
 
 /// The unquoted values that are assigned to the name around a keyword, if they are secrets.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Maximum length of a sequence of base64, in bytes. Longer sequences are binary data.
+/// Maximum length of a sequence of base64, in bytes. Longer sequences are treated as data.
 const LONGEST: usize = 16 * 1024;
 
 /// Minimum length of a sequence of base64, in bytes. Shorter sequences cannot contain a secret with a name.
@@ -12,16 +12,16 @@ const SHORTEST: usize = 16;
 /// encoding depends on its position relative to the groups of three bytes.
 #[rustfmt::skip]
 pub(crate) static KEYWORDS: &[&str] = &[
-    // password, -----BEGIN
+    // Encodings of `password` and `-----BEGIN`.
     "cGFzc3dvcm", "Bhc3N3b3Jk", "wYXNzd29yZ", "LS0tLS1CRUdJT", "0tLS0tQkVHSU", "tLS0tLUJFR0lO",
-    // ghp_, github_pat_, glpat-, xoxb-, sk_live_
+    // Encodings of `ghp_`, `github_pat_`, `glpat-`, `xoxb-` and `sk_live_`.
     "Z2hwX", "naHBf", "Z2l0aHViX3BhdF", "dpdGh1Yl9wYXRf", "naXRodWJfcGF0X", "Z2xwYXQt", "dscGF0L", "nbHBhdC",
     "eG94Yi", "hveGIt", "4b3hiL", "c2tfbGl2ZV", "NrX2xpdmVf", "za19saXZlX",
-    // Schemes of connection strings, https://
+    // Encodings of the schemes of connection strings and of `https://`.
     "cG9zdGdyZX", "Bvc3RncmVz", "wb3N0Z3Jlc", "bXlzcWw6Ly", "15c3FsOi8v", "teXNxbDovL", "bW9uZ29kY", "1vbmdvZG",
     "tb25nb2Ri", "cmVkaXM6Ly", "JlZGlzOi8v", "yZWRpczovL", "YW1xcDovL", "FtcXA6Ly", "hbXFwOi8v", "aHR0cHM6Ly",
     "h0dHBzOi8v", "odHRwczovL",
-    // secret, token", api_key, AccountKey
+    // Encodings of `secret`, `token"`, `api_key` and `AccountKey`.
     "c2VjcmV0", "NlY3Jld", "zZWNyZX", "dG9rZW4i", "Rva2VuI", "0b2tlbi", "YXBpX2tle", "FwaV9rZX", "hcGlfa2V5",
     "QWNjb3VudEtle", "FjY291bnRLZX", "BY2NvdW50S2V5",
 ];

@@ -20,8 +20,8 @@ const REACH: usize = 2048;
 /// searched in the whole window.
 const INNER_REACH: usize = 256;
 
-/// If a longer match is refused, it is not tried again from keywords inside it. Otherwise a long line of
-/// letters and digits would take quadratic time.
+/// If a match with more bytes than this is refused, it is not tried again from keywords inside it. Otherwise
+/// a long line of letters and digits would take quadratic time.
 const LONG_REFUSAL: usize = 128;
 
 /// The number of bytes that may be read for tables, notebooks and similar forms is `BUDGET` plus
@@ -115,7 +115,7 @@ impl Engine {
             .start_kind(StartKind::Unanchored)
             .kind(Some(AhoCorasickKind::DFA))
             .build(&keywords)
-            .expect("the table's keywords fit an automaton");
+            .expect("the keywords of the table fit into an automaton");
         Self { keywords: automaton, called, compiled }
     }
 }
@@ -127,7 +127,7 @@ impl Compiled {
             RegexBuilder::new(&format!("{anchor}(?:{})", pattern.regex))
                 .unicode(false)
                 .build()
-                .expect("the table's patterns are valid")
+                .expect("the patterns of the table are valid")
         })
     }
 }

@@ -222,7 +222,7 @@ pub struct Count {
 }
 
 /// Inserts `num_values` passwords of a kind into the surroundings and redacts the texts. A value is counted
-/// as found if the redacted text contains no three consecutive characters of the value. Characters that the
+/// as found if the redacted text contains no three consecutive characters of the value. Sequences that the
 /// surroundings also contain are ignored.
 pub fn measure(surrounding: &Surrounding, kind: Kind, num_values: u64, redact: &dyn Fn(&str) -> String) -> Count {
     let mut count = Count::default();
@@ -252,7 +252,7 @@ pub fn measure(surrounding: &Surrounding, kind: Kind, num_values: u64, redact: &
     count
 }
 
-/// Whether the redacted text contains no three consecutive characters of the value. Characters that the
+/// Whether the redacted text contains no three consecutive characters of the value. Sequences that the
 /// surroundings also contain are ignored.
 fn is_gone(surrounding: &str, value: &str, redacted: &str) -> bool {
     let redacted = without_markers(redacted);

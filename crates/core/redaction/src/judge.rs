@@ -28,7 +28,7 @@ pub(crate) enum Style {
     Connection,
 }
 
-/// Maximum length of a secret, in bytes. Longer values are data.
+/// Maximum length of a secret, in bytes. Longer values are treated as data.
 const LONGEST: usize = 1000;
 
 pub(crate) fn is_secret(naming: Naming, promise: Promise, style: Style, value: &[u8]) -> bool {
@@ -155,7 +155,8 @@ fn is_more_than_a_stand_in(value: &[u8]) -> bool {
         && !rest.ends_with(b"user")
 }
 
-/// Whether the value cannot be a name in a program. Then another occurrence of the value is the same secret.
+/// Whether the value cannot be a name in a program. If so, another occurrence of the value is treated as the
+/// same secret.
 pub(crate) fn is_worth_repeating(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let has_both = shape.digits > 0 && shape.letters() > 1;

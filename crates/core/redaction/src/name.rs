@@ -32,8 +32,7 @@ pub(crate) struct Name {
 /// Maximum length of a name before and after the keyword, in bytes.
 const REACH: usize = 64;
 
-/// Words at the end of a name. With these words, the value is a property of the secret and not the secret
-/// itself.
+/// Words at the end of a name which show that the value is a property of a secret and not the secret itself.
 #[rustfmt::skip]
 const ABOUT: &[&str] = &[
     "name", "names", "id", "ids", "path", "paths", "file", "files", "filename", "dir", "url", "urls", "uri", "type",
@@ -85,7 +84,7 @@ const OWNERS: &[&str] = &[
 ];
 
 impl Name {
-    /// The name around the keyword at `hit`, if it belongs to the family.
+    /// The name around the keyword at `hit`, if the name belongs to the family.
     pub(crate) fn around(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Self> {
         let word = whole_word(text, &hit, naming)?;
         let start = name_start(text, word.start);
@@ -164,7 +163,7 @@ fn after_spaced_word(text: &[u8], start: usize) -> bool {
         && ends_with_one_of(&text[..start - 1], &["api", "access", "secret", "private", "account", "encryption"])
 }
 
-/// The promise that remains when the words after the keyword are considered. `None` if the name does not
+/// Reduces the promise of a name according to the words after the keyword. `None` if the name does not
 /// indicate a secret.
 fn weaken(promise: Promise, tail: &[u8]) -> Option<Promise> {
     let mut left = promise;

@@ -9,7 +9,7 @@ use crate::{judge, shape};
 /// Maximum number of bytes of the output of one cell that are searched.
 const REACH: usize = 64 * 1024;
 
-/// Maximum length of a line with a secret, in bytes. Longer lines are data.
+/// Maximum length of a line with a secret, in bytes. Longer lines are treated as data.
 const LONGEST: usize = 200;
 
 /// Words that occur in the code of programs that print secrets.

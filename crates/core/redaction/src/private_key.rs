@@ -1,8 +1,8 @@
 //! Finds private keys: blocks of base64 between `-----BEGIN … PRIVATE KEY-----` and the footer, or after
 //! `Private-Lines:` of PuTTY.
 //!
-//! A key may be indented, in a comment, in a string literal with `\n`, or divided into the lines of a list of
-//! strings. Only the sequences of base64 are redacted. The text around them stays unchanged.
+//! A key may be indented, divided into the lines of a list of strings, or contained in a comment or in a
+//! string literal with `\n`. Only the sequences of base64 are redacted. The text around them stays unchanged.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Finds other occurrences of the values that the rules found. No name needs to precede these occurrences.
+//! Finds other occurrences of the values that the rules found. These occurrences do not need a name.
 
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ pub(crate) fn repeats(text: &str, spans: &[Span]) -> Vec<Span> {
     let finder = AhoCorasickBuilder::new()
         .match_kind(MatchKind::LeftmostLongest)
         .build(values.iter().map(|(value, _)| *value))
-        .expect("few values fit an automaton");
+        .expect("a few hundred values fit into an automaton");
     let next_secret = spans.iter().map(|span| span.secret + 1).max().unwrap_or(0);
     let is_alone = |start: usize, end: usize| {
         !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) && is_free_on_the_left(bytes, start)

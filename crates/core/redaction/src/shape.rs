@@ -161,7 +161,7 @@ fn contains_word(value: &[u8], word: &[u8]) -> bool {
 }
 
 /// Whether the word continues after `end`. This is tested only in a value with lower-case letters, capitals
-/// and digits: there, a lower-case letter or a digit continues the word.
+/// and digits. In such a value, a lower-case letter or a digit continues the word.
 fn goes_on(value: &[u8], end: usize) -> bool {
     let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
     has(u8::is_ascii_uppercase)

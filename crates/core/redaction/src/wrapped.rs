@@ -48,8 +48,8 @@ pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Rang
     lines
 }
 
-/// The first sequence of digits after the separator that follows the name. The check is cheap if there is
-/// none.
+/// The first sequence of digits after the separator that follows the name. The check is cheap if no sequence
+/// follows.
 fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
     let end = text.len().min(name_end + REACH);
     let is_filler = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'`' | b'*');

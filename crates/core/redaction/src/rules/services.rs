@@ -1,4 +1,4 @@
-//! Rules for services for payment, messages, shops, documents and identity.
+//! Rules for payment, messaging, shop, document and identity services.
 
 use super::{Check, Rule, beside, checked, inner, named, token};
 
