@@ -39,12 +39,12 @@ impl fmt::Debug for Builtins {
     }
 }
 
-/// How to recognise a module that comes with the language.
+/// How to recognise a module of the standard library.
 #[derive(Clone, Copy)]
 pub enum StandardModules {
     /// The language has no known standard modules.
     None,
-    /// Every module comes with the language, unless the repository contains it or declares it as a
+    /// Every module belongs to the standard library, unless the repository contains it or declares it as a
     /// dependency.
     Any,
     /// The first part of the module's name is one of these words.

@@ -187,9 +187,9 @@ fn dependency_name<'p>(family: Family, package: &'p PackageManifest, module: &st
             has(&module[..end])
         }
         Family::Rust => has(first).or_else(|| has(&first.replace('_', "-"))),
-        // The longest declared prefix of the module.
+        // The dependency is the longest declared prefix of the module.
         Family::Go => beginnings(module, '/').rev().find_map(has),
-        // The last dependency whose group is a prefix of the module.
+        // The dependency is the last one whose group is a prefix of the module.
         Family::Jvm => beginnings(module, '.').filter_map(|group| last_of_group(&package.dependencies, group)).max(),
         _ => None,
     };

@@ -33,7 +33,7 @@ impl Fixture {
             match (line.strip_prefix("//- "), sections.last_mut()) {
                 (Some(header), _) => sections.push((header.trim_end(), String::new())),
                 (None, Some((_, body))) => body.push_str(line),
-                // The sentence that explains the case.
+                // The line belongs to the sentence that explains the case.
                 (None, None) => {}
             }
             sections

@@ -1,4 +1,4 @@
-//! Links small repositories in source form.
+//! Tests the linking of small repositories that are written as source text.
 
 mod fixtures;
 mod many;

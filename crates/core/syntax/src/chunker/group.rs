@@ -18,7 +18,7 @@ pub(super) struct Group {
     pub(super) is_test: bool,
 }
 
-/// The kind of a chunk that shows one definition.
+/// The kind of a chunk that contains one definition.
 pub(super) fn kind_of(kind: SymbolKind) -> ChunkKind {
     match kind {
         SymbolKind::Function | SymbolKind::Macro => ChunkKind::Function,

@@ -1,10 +1,14 @@
 //! Creates context headers. The header of a chunk describes those parts of the rest of the file that a reader
 //! of the chunk needs.
 //!
-//! A header has up to four parts, each with one or more lines: the signatures of the enclosing definitions
-//! and of the definition itself; `part 2 of 3`; `members: …` for a class whose methods are in other chunks;
-//! and `uses …` for the imports whose names occur in the chunk. It never contains the name of the file,
-//! because facts do not depend on the path.
+//! A header has up to four parts, each with one or more lines:
+//!
+//! - the signatures of the enclosing definitions and of the definition itself;
+//! - `part 2 of 3`;
+//! - `members: …` for a class whose methods are in other chunks;
+//! - `uses …` for the imports whose names occur in the chunk.
+//!
+//! It never contains the name of the file, because facts do not depend on the path.
 
 use std::fmt::Write;
 

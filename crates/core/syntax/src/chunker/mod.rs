@@ -7,10 +7,15 @@
 //! rows and not nodes of the syntax tree. So the chunker needs no grammar, and takes only a small fraction of
 //! the time for parsing.
 //!
-//! Invariants: every row of the file belongs to a chunk; chunks are in order of their first line; no chunks
-//! overlap, except that the summary of a large class overlaps other chunks; a line is never divided; equal
-//! input gives equal output. The embedded text ([`embedded_text`]) depends only on the rows of the chunk, so
-//! the hash does not change when code is moved.
+//! Invariants:
+//!
+//! - Every row of the file belongs to a chunk.
+//! - Chunks are in order of their first line.
+//! - Only the summary of a large class overlaps other chunks.
+//! - A line is never divided.
+//! - The output depends only on the input.
+//! - The embedded text ([`embedded_text`]) depends only on the rows of the chunk, so the hash does not change
+//!   when code is moved.
 
 mod group;
 mod grouping;

@@ -11,7 +11,6 @@ const LONGEST_TITLE: usize = 160;
 pub(super) fn outline(lines: &Lines<'_>, text: &str) -> Outline {
     // All rows except headings are hidden, and none is prose. The description is found by the tag of its
     // paragraph.
-    // such tags become prose.
     let mut outline = Outline { rows: vec![RowKind::Hidden; lines.num_rows()], ..Outline::default() };
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'<', &text.as_bytes()[at..]) {

@@ -1,7 +1,7 @@
-//! Replaces macros that the C preprocessor would remove by blanks, before the parse.
+//! Before the parse, replaces macros with blanks if the C preprocessor would remove them.
 //!
 //! The grammar parses the text without preprocessing. So macros in a few forms cause errors around most
-//! declarations of a header: `extern "C" {` for C++ only, a line that is only `__BEGIN_DECLS`, and
+//! declarations of a header. These are `extern "C" {` for C++ only, a line that is only `__BEGIN_DECLS`, and
 //! `API_EXPORT int f(void);`. Such macros are written in capital letters, at places where the grammar allows
 //! no other name. Therefore they can be identified by their form alone. The blanks have the same length as
 //! the text that they replace. So positions remain valid, and facts are read from the original text.

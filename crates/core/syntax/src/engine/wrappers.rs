@@ -80,7 +80,7 @@ fn nest(raw: &Raw, definitions: &[RawDefinition]) -> (Vec<Wrapper>, Vec<Option<u
     (wrappers, innermost)
 }
 
-/// Whether the wrapper starts before the definition, or starts with it and ends at or after its end.
+/// Whether the wrapper starts before the definition, or starts at the same position and does not end before it.
 fn encloses(wrapper: ByteRange, definition: ByteRange) -> bool {
     wrapper.start < definition.start || (wrapper.start == definition.start && wrapper.end >= definition.end)
 }
