@@ -17,7 +17,7 @@ const RUNS_AT_ONCE: usize = 256;
 
 /// Publishes the jobs of the outbox that belong to runs without progress since `quiet_since_ms`. Returns the
 /// number of published jobs. A stage whose queue is full does not delay other stages. If jobs cannot be
-/// published, the first error is returned after all stages were tried.
+/// published, the first error is returned at the end.
 pub async fn relay(broker: &dyn Broker, outbox: &dyn Outbox, quiet_since_ms: i64) -> Result<usize, StageError> {
     let (mut num_jobs, mut stuck, mut failure) = (0, BTreeSet::new(), None);
     for (run, parts) in outbox.unsent(quiet_since_ms, RUNS_AT_ONCE).await? {
@@ -91,7 +91,7 @@ pub struct DispatchBounds {
 
 /// Publishes the jobs of the syncs that may start, and returns their number. A job that cannot be published
 /// does not delay other jobs, and its sync is dispatched again soon. In this case, the first error is
-/// returned after all jobs were tried.
+/// returned at the end.
 pub async fn dispatch(
     broker: &dyn Broker,
     requests: &dyn Requests,

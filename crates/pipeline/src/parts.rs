@@ -67,9 +67,9 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         while_active(&deadline, longest, now, pause, is_active, working).await
     }
 
-    /// Ends the part, and then publishes the parts that may start because of this. If a part ends the run as
-    /// failed, the run is aborted instead. For the publish part, this changes nothing, because the
-    /// catalogue's transaction has already ended it with the run.
+    /// Ends the part, and then publishes the jobs of the parts that may start because of this. If a part of a
+    /// stage other than `parse` has failed, the run is aborted instead. A successful publish part is not
+    /// ended here, because the catalogue's transaction has already ended it with the run.
     pub(crate) async fn end(
         &self,
         lane: Lane,

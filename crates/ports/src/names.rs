@@ -61,8 +61,8 @@ pub struct SymbolHit {
 pub struct FileHit {
     pub repository: RepositoryId,
     pub path: RepoPath,
-    /// An exact match has 100, a match of the base name 90, of a prefix 80, of a part of the path 60, and a
-    /// similar name at most 50.
+    /// 100 for the exact path, 90 for the base name, 80 for a prefix, 60 for another part of the path, at
+    /// most 50 for a similar name.
     pub score: u32,
 }
 

@@ -2,9 +2,9 @@
 //! afterwards.
 //!
 //! It may be run twice and may be stopped at any point: each registration is independent, and an unchanged
-//! record is not written. A list that cannot be read has no effect. A repository that vanished from a list is
-//! deleted only if the operator allows it, all lists of the tenant's organisations could be read, and the
-//! reason for its absence is known (see `Absence`).
+//! record is not written. A list that cannot be read has no effect. A vanished repository is deleted only if
+//! three conditions hold: the operator allows it, all lists of the tenant's organisations could be read, and
+//! the reason for the absence is known (`Absence`).
 
 mod changes;
 mod decide;

@@ -10,7 +10,7 @@ use super::failures::Failures;
 use super::{Deleted, Sweep};
 
 impl Sweep {
-    /// Removes all records that no view can see from each store. Returns the number of swept generations. An
+    /// Removes from each store all records that no view can see. Returns the number of swept generations. An
     /// entry of the sweep list that cannot be swept stays on the list and does not delay other entries. In
     /// this case, the first error is returned at the end.
     pub async fn generations(&self) -> Result<u64, StageError> {

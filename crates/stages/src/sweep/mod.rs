@@ -1,4 +1,4 @@
-//! sweep: removes data from every store that no view can see.
+//! sweep: removes from every store the data that no view can see.
 //!
 //! The catalogue lists the generations to sweep, so a sweep that was stopped is simply repeated. The cost of
 //! sweeping generations depends on the amount of removed data. The cost of sweeping artifacts depends on the
