@@ -41,8 +41,9 @@ impl<'e> Resolver<'e> {
     }
 
     /// Resolves a name without a receiver to a member of a class around the reference. If the reference is in
-    /// a method that is written outside of its class, to a member of that class. Members are visible without a
-    /// receiver directly in the body of the class. In some languages they are visible everywhere inside it.
+    /// a method that is written outside of its class, resolves the name to a member of that class. Members
+    /// are visible without a receiver directly in the body of the class. In some languages they are visible
+    /// everywhere inside it.
     fn visible_member(
         &mut self,
         scope: u32,

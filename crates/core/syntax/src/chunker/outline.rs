@@ -1,8 +1,8 @@
 //! Divides a file into consecutive pieces. Together the pieces are the whole file.
 //!
 //! The structure is read from the spans of symbols and not from their `parent`. The parent can end before the
-//! symbol begins, as for a method in an `impl` block or with a Go receiver. A definition that is too large for
-//! a chunk is opened: its head becomes a piece, and its members are laid out in the same way. A large
+//! symbol begins, as for a method in an `impl` block or with a Go receiver. A definition that is too large
+//! for a chunk is opened: its head becomes a piece, and its members are laid out in the same way. A large
 //! definition without members is divided into parts.
 
 use cairn_domain::{ChunkKind, Symbol, SymbolKind};

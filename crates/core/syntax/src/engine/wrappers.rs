@@ -80,7 +80,8 @@ fn nest(raw: &Raw, definitions: &[RawDefinition]) -> (Vec<Wrapper>, Vec<Option<u
     (wrappers, innermost)
 }
 
-/// Whether the wrapper starts before the definition, or starts at the same position and does not end before it.
+/// Whether the wrapper starts before the definition, or starts at the same position and does not end before
+/// the definition ends.
 fn encloses(wrapper: ByteRange, definition: ByteRange) -> bool {
     wrapper.start < definition.start || (wrapper.start == definition.start && wrapper.end >= definition.end)
 }
