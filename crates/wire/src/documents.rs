@@ -355,9 +355,9 @@ mod tests {
         document.state.requests.dispatched = Some(dispatched(2, domain::Lane::Bulk));
         let bytes = encode_document(&document);
         let num_bytes = bytes.len();
-        // These fields are at the end, in the order in which they were added: the host's data, `is_sent`, two
-        // counts of progress, the time of the next attempt, the requester, and the dispatched request with
-        // its requester.
+        // These fields are at the end, in the order in which they were added. First come the host's data,
+        // `is_sent`, two counts of progress, and the time of the next attempt. Then come the requester, and
+        // the dispatched request with its requester.
         let request = runs::Wanted { is_scheduled: false, ..dispatched(2, domain::Lane::Bulk).request };
         let num_request = {
             let mut out = Vec::new();

@@ -125,5 +125,5 @@ pub(crate) fn compress(body: &[u8]) -> Vec<u8> {
 }
 
 pub(crate) fn decompress(frame: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    zstd::stream::decode_all(frame).or_else(|_| Reader(frame).fail("a sound zstd frame"))
+    zstd::stream::decode_all(frame).or_else(|_| Reader(frame).fail("a valid zstd frame"))
 }

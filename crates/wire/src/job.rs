@@ -5,14 +5,14 @@ use std::fmt;
 use cairn_domain::{ArtifactRef, GenerationId, Key128, MessageId, PartId, RepositoryId, RunId, StageName, Tenant};
 use serde::{Deserialize, Serialize};
 
-/// The work of a job.
+/// The work that a job requests.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Job {
     Sync(SyncJob),
     Part(PartJob),
 }
 
-/// Brings a repository to the state of its source.
+/// Updates a repository to the current state of its source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyncJob {
     pub tenant: Tenant,
@@ -21,7 +21,7 @@ pub struct SyncJob {
     pub request: u64,
 }
 
-/// Runs one part of a run.
+/// Executes one part of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartJob {
     pub tenant: Tenant,

@@ -1,5 +1,5 @@
-//! The results of linking a generation that are not stored in the graph: the references that could not be
-//! resolved, and the data with which the next run can skip a file.
+//! The results of linking a generation that are not stored in the graph. These are the references that could
+//! not be resolved, and the data with which the next run can skip a file.
 //!
 //! Files are grouped by path. A run writes only the groups that changed. Its link state refers to the
 //! unchanged groups of the previous link state.
@@ -39,7 +39,7 @@ record!(LinkSummary { files });
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkedFile {
     pub path: RepoPath,
-    /// Number of its edges by class; classes without edges are left out.
+    /// Number of the file's edges by resolution class. Classes without edges are omitted.
     pub edges: Vec<(Resolution, u32)>,
     /// Number of the file's unresolved references by reason.
     pub unresolved: Vec<(Unresolved, u32)>,

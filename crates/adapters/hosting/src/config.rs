@@ -7,7 +7,7 @@ use cairn_ports::Organisation;
 use serde::Deserialize;
 use url::Url;
 
-/// The API of the service. Forgejo has the API of Gitea.
+/// The API of the service. Forgejo has the same API as Gitea.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServiceKind {

@@ -30,9 +30,9 @@ impl HttpReply {
         let (kind, meaning) = match self.status {
             300..=399 => (
                 ErrorKind::Invalid,
-                "redirects, and redirects are not followed: configure the present address and name of the owner",
+                "redirects the request, but redirects are not followed: set `url` and `owner` to the current values",
             ),
-            401 => (ErrorKind::Forbidden, "does not accept the token, or needs one"),
+            401 => (ErrorKind::Forbidden, "does not accept the token, or requires a token"),
             403 => (ErrorKind::Forbidden, "forbids the request: the token may not list this owner's repositories"),
             404 | 410 => (
                 ErrorKind::NotFound,

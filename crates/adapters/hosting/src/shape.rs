@@ -128,7 +128,7 @@ impl Reading {
         if !names_host(&clone_url, &self.clone_host) {
             let path = foreign.quoted(&entry.path);
             let host = &self.clone_host;
-            return Err(refused(format!("{path} would be cloned from elsewhere than `{host}`; check `clone_host`")));
+            return Err(refused(format!("{path} would be cloned from another host than `{host}`; check `clone_host`")));
         }
         let topic = |topic: &String| Some(foreign.value(topic)?.chars().take(MAX_TOPIC_CHARACTERS).collect());
         Ok(HostedRepository {

@@ -130,7 +130,7 @@ async fn version(neo4j: &Neo4j) -> Result<String, Fault> {
 
 /// Timeouts that the server does not set by default, with advice for each of them.
 const TIMEOUTS: [(&str, &str); 2] = [
-    ("db.transaction.timeout", "set `db.transaction.timeout` to 5m; otherwise the locks of a lost client stay"),
+    ("db.transaction.timeout", "set `db.transaction.timeout` to 5m; otherwise the locks of a lost client remain"),
     (
         "db.lock.acquisition.timeout",
         "set `db.lock.acquisition.timeout` to 30s; otherwise writers wait for such locks without a limit",

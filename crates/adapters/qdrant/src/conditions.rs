@@ -82,7 +82,7 @@ fn restrictions(filter: &ChunkFilter) -> Vec<Condition> {
     if !kinds.is_empty() {
         must.push(Condition::matches(KIND, kinds.iter().map(|kind| kind.as_str().to_owned()).collect::<Vec<_>>()));
     }
-    // The empty module contains every module.
+    // The empty module contains every module, so it needs no condition.
     if !module_prefixes.is_empty() && !module_prefixes.iter().any(String::is_empty) {
         must.push(Condition::matches(MODULES, module_prefixes.clone()));
     }

@@ -55,7 +55,7 @@ pub(crate) enum Index {
     /// Partitions the collection: points with the same value are stored together.
     Tenant,
     Keyword,
-    /// A keyword that often restricts a search.
+    /// A keyword by which searches are often filtered.
     Linked,
     /// For operators who inspect the collection. No search uses this index, so it is on disk and uses no
     /// memory.

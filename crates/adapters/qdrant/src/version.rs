@@ -21,8 +21,8 @@ fn suits(version: &str) -> Result<(), String> {
     match parse(version) {
         Some(found) if found >= OLDEST => Ok(()),
         Some(_) => Err(format!(
-            "the server is Qdrant {version}; Cairn needs {major}.{minor} or newer, because an older one overwrites points \
-             on insert-only requests, or repeats deletions wrongly after a crash; upgrade it one minor version \
+            "the server is Qdrant {version}; Cairn needs {major}.{minor} or newer. An older server overwrites points \
+             on insert-only requests, or repeats deletions wrongly after a crash. Upgrade it one minor version \
              at a time"
         )),
         None => Err(format!(

@@ -1,4 +1,4 @@
-//! The port `Broker` over RabbitMQ.
+//! Implements the port `Broker` over RabbitMQ.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};

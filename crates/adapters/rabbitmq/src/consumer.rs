@@ -183,7 +183,7 @@ impl Listener {
         let (shared, isolating) = (Arc::clone(&self.shared), Isolating::begin(&self.shared));
         held.message.num_unanswered = held.num_unanswered;
         self.moves.push(Box::pin(async move {
-            tracing::warn!(job = %held.job, "went unanswered {} times: treated as a suspect", held.num_unanswered);
+            tracing::warn!(job = %held.job, "{} deliveries were not answered: the job is treated as a suspect", held.num_unanswered);
             let suspect = shared.to_work(&held.message, held.stage, Source::Suspect);
             or_warn(settle::replace(&shared, suspect, &held.handle)).await;
             // The reply shows that the broker has received the acknowledgement. An error is ignored here,

@@ -1,4 +1,4 @@
-//! The number of jobs of a stage that are not done.
+//! Counts the jobs of a stage that are not done.
 //!
 //! AMQP reports the number of ready messages of a queue, but not the number of deliveries that consumers
 //! hold. This process knows the number of its own deliveries. The management API reports the deliveries of

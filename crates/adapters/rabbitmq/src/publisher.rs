@@ -218,7 +218,7 @@ enum Verdict {
 
 fn verdict(outcome: Result<Confirmation, String>, returned: &mut BTreeSet<String>) -> Verdict {
     let confirmation = match outcome {
-        Ok(Confirmation::NotRequested) => return Verdict::Unknown("the channel does not confirm".to_owned()),
+        Ok(Confirmation::NotRequested) => return Verdict::Unknown("the channel does not confirm messages".to_owned()),
         Ok(confirmation) => confirmation,
         Err(fault) => return Verdict::Unknown(fault),
     };

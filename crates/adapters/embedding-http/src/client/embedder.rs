@@ -1,4 +1,4 @@
-//! The port `Embedder` over HTTP.
+//! Implements the port `Embedder` over HTTP.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -125,8 +125,8 @@ impl HttpEmbedder {
         self.estimator.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Estimates the tokens of texts. The estimate never exceeds the largest possible call. This holds for
-    /// one text, and for a batch of one text.
+    /// Estimates the tokens of texts. The estimate never exceeds the largest possible call, so a text that is
+    /// alone in its call never has a higher estimate than allowed.
     pub(super) fn estimated(&self, class: Class, texts: &[Cow<'_, str>]) -> u64 {
         let at_most = self.gate.control().at_most(class);
         let estimator = self.estimator();
@@ -145,7 +145,7 @@ impl HttpEmbedder {
         let cut = shortened(text, max_bytes);
         if cut.len() < text.len() {
             self.counts.truncated.add(1);
-            tracing::debug!(from = text.len(), to = cut.len(), "a text was cut: it is longer than the model reads");
+            tracing::debug!(from = text.len(), to = cut.len(), "a text was cut: it is longer than the model accepts");
         }
         if prefix.is_empty() { Cow::Borrowed(cut) } else { Cow::Owned(format!("{prefix}{cut}")) }
     }

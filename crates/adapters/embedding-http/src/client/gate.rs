@@ -33,13 +33,13 @@ struct Queue {
 /// The longest times that a call may wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct MaxWait {
-    /// For all reasons together, including earlier calls in the queue and the pace of this client.
+    /// The longest total wait, including earlier calls in the queue and the pace of this client.
     pub total: Duration,
-    /// For a wait that the provider requested.
+    /// The longest wait that the provider may request.
     pub throttled: Duration,
 }
 
-/// Why a call is not allowed.
+/// The reason why a call is not allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Closed {
     Throttled { retry_after: Duration },

@@ -84,7 +84,7 @@ impl EmbeddingHttpConfig {
         for (limit, name) in [(of_share.requests, "requests_per_minute"), (of_share.tokens, "tokens_per_minute")] {
             check(
                 limit.is_none_or(|limit| (1..=u64::from(u32::MAX)).contains(&limit)),
-                &format!("`quota.{name}` must leave this process between 1 and 4294967295"),
+                &format!("this process's share of `quota.{name}` must be between 1 and 4294967295"),
             );
         }
         faults

@@ -1,7 +1,7 @@
 //! Limits one quantity (requests or tokens) in any window.
 //!
 //! The meter combines two mechanisms. A *pace* makes the flow even, because some providers check shorter
-//! periods than they state. A *ledger* of the usage keeps the sum of any window below the limit, even after
+//! periods than they state. A *ledger* records the usage and limits its sum in any window, even after
 //! corrections.
 //!
 //! The ledger counts usage from the start of its call until one window after the end of the call. The

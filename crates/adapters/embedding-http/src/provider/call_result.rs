@@ -38,8 +38,8 @@ pub(crate) enum CallResult {
     },
 }
 
-/// Why a call returned no vectors. The error contains no texts, no keys, and no message of the provider about
-/// them.
+/// The reason why a call returned no vectors. The error contains no texts, no keys, and no message of the
+/// provider about them.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     #[error("the provider returned status {0}")]

@@ -1,4 +1,4 @@
-//! Sweeping: removes records that no view can see, and reverts generations that were never published.
+//! Sweeping: removes records that are visible in no view, and reverts generations that were never published.
 //!
 //! Every statement selects its records by owner and generation and changes at most one batch. If a sweep
 //! stops, the next sweep therefore continues at the same point. A node without references is removed together

@@ -136,7 +136,7 @@ impl Work for Change<'_> {
             if matches!(self.command, Command::Begin { .. }) {
                 // The run was cancelled before the reply to its first commit arrived, so it is not begun
                 // again.
-                return Err(Refusal::Conflict("the run was begun and has ended since").into());
+                return Err(Refusal::Conflict("the run was begun and has already ended").into());
             }
         }
         let mut after = before.clone();

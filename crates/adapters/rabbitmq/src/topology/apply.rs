@@ -39,7 +39,7 @@ pub enum TopologyError {
          queues, then delete them", .0.join("; ")
     )]
     Incompatible(Vec<String>),
-    #[error("{0} cannot be declared")]
+    #[error("the request for {0} failed")]
     Failed(String, #[source] lapin::Error),
 }
 

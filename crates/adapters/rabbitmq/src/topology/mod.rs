@@ -81,7 +81,8 @@ impl TopologyConfig {
         faults
     }
 
-    /// The smallest delay that is not shorter than `after`, or the longest delay.
+    /// Returns the shortest delay that is at least `after`. If all delays are shorter, returns the longest
+    /// delay.
     pub(crate) fn rung(&self, after: Duration) -> u64 {
         let wanted = after.as_millis();
         let long_enough = self.retry_delays_ms.iter().find(|delay| u128::from(**delay) >= wanted);
