@@ -1,4 +1,4 @@
-//! The command line.
+//! Defines the command line and its help texts.
 
 use std::path::PathBuf;
 
@@ -11,33 +11,36 @@ use crate::operate::arguments::{DeadLettersCommand, EnqueueArguments, KeysComman
 const EXIT_CODES: &str = "Exit codes: 0 success; 1 failure; 2 wrong usage; 3 nothing found, or no such repository, file or \
                           symbol; 4 invalid settings; 5 the run failed or is partial; 130 cancelled.";
 
-/// Index repositories and ask questions about them: which code does X, what calls Y, how do things like Z
-/// look here.
+/// Index repositories and ask questions about them: which code does X, what calls Y, how is code like Z
+/// usually written here.
 #[derive(Parser, Debug)]
 #[command(name = "cairn", version, after_help = EXIT_CODES, propagate_version = true, disable_help_subcommand = true)]
 pub struct Arguments {
-    /// Index directory. Default: the nearest `.cairn` at or above this directory, else `.cairn` here.
+    /// Index directory. Default: the nearest `.cairn` in this directory or a parent directory, otherwise a
+    /// new `.cairn` in this directory.
     #[arg(long, global = true, env = "CAIRN_HOME", value_name = "DIR")]
     pub home: Option<PathBuf>,
     /// Configuration file. Default: `config.toml` in the index directory.
     #[arg(long, global = true, env = "CAIRN_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Ask this query service instead of a local index. The key is read from `CAIRN_API_KEY` or a file.
+    /// Query service that answers instead of a local index. The API key is read from `CAIRN_API_KEY` or a
+    /// file.
     #[arg(long, global = true, env = "CAIRN_SERVER", hide_env_values = true, value_name = "URL")]
     pub server: Option<String>,
     /// File with the API key for the server.
     #[arg(long, global = true, env = "CAIRN_API_KEY_FILE", value_name = "FILE")]
     pub api_key_file: Option<PathBuf>,
-    /// File with the settings of a cluster: use its servers directly, as its operator.
+    /// File with the settings of a cluster. The command uses the servers of the cluster directly, as the
+    /// operator does.
     #[arg(long, global = true, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
     pub cluster: Option<PathBuf>,
     /// Tenant of the cluster. Default: `local`; `keys list` shows all tenants.
     #[arg(long, global = true, value_name = "NAME")]
     pub tenant: Option<String>,
-    /// Machine-readable output.
+    /// Print machine-readable output (JSON).
     #[arg(long, global = true)]
     pub json: bool,
-    /// Log more: once for the progress of runs, twice for details.
+    /// Log more. Give it once to log the progress of runs, and twice to log details.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     #[command(subcommand)]
@@ -52,9 +55,9 @@ impl Arguments {
         read.resolved(|name| matches.value_source(name) == Some(ValueSource::CommandLine))
     }
 
-    /// Selects server or cluster if both are set. A flag has priority over a variable. If both are variables,
-    /// commands that only an operator runs use the cluster, and all others use the server. If both are flags,
-    /// both are kept, and the command reports the mistake.
+    /// Selects server or cluster if both are set. A flag has priority over an environment variable. If both
+    /// come from variables, commands that only an operator can run use the cluster, and all other commands
+    /// use the server. If both are flags, both stay set, and the command reports the mistake.
     fn resolved(mut self, is_flag: impl Fn(&str) -> bool) -> Self {
         let (is_server, is_cluster) = (is_flag("server"), is_flag("cluster"));
         if self.server.is_none() || self.cluster.is_none() || (is_server && is_cluster) {
@@ -72,7 +75,7 @@ impl Arguments {
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Index a repository (path or git URL), a YAML list of them, or an organisation.
+    /// Index a repository (path or git URL), a YAML list of repositories, or an organisation.
     #[command(
         after_help = "Examples:\n  cairn index .\n  cairn index https://example.org/team/service.git --branch main\n  cairn index repositories.yaml\n  cairn index ../app --include '*.go' --exclude 'gen/**'\n  cairn index\n  cairn index --rebuild service\n  cairn index --organisation github:acme --token-env GITHUB_TOKEN --without '*-archive'"
     )]
@@ -82,7 +85,7 @@ pub enum Command {
         after_help = "Examples:\n  cairn search \"parse an http date\"\n  cairn search validateToken --language go --tests exclude\n  cairn search \"retry with backoff\" --repo service --limit 5 --explain\n  cairn search \"rate limit\" --since 7d"
     )]
     Search(SearchArguments),
-    /// Show a file or lines of it, as they are in the index.
+    /// Show a file or some of its lines, as stored in the index.
     #[command(after_help = "Examples:\n  cairn show service src/main.rs\n  cairn show service src/main.rs:10-40")]
     Show {
         /// Name of the repository.
@@ -90,30 +93,30 @@ pub enum Command {
         /// `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`.
         path: String,
     },
-    /// Query the graph: callers, callees, dependencies, dependents, bases.
+    /// Query the graph: callers, callees, dependencies, dependents, base classes.
     #[command(
         subcommand,
         after_help = "Examples:\n  cairn graph callers validateToken\n  cairn graph inherits Importer --repo service\n  cairn graph sample --class exact --seed 7 -n 10"
     )]
     Graph(GraphCommand),
-    /// Recurring shapes: their names, members and deviations.
+    /// List patterns (recurring shapes of code) with their members and deviations.
     #[command(after_help = "Examples:\n  cairn patterns\n  cairn patterns Importer --repo service")]
     Patterns {
-        /// Only patterns whose name contains this.
+        /// Only patterns whose name contains this text.
         name: Option<String>,
         #[arg(long = "repo", value_name = "NAME")]
         repositories: Vec<String>,
     },
-    /// Indexed repositories.
+    /// List the indexed repositories.
     #[command(after_help = "Example:\n  cairn repos --json")]
     Repos,
-    /// The contents of the index, their age, and runs in progress.
+    /// Show the contents of the index, their age, and the runs in progress.
     #[command(after_help = "Example:\n  cairn status")]
     Status,
-    /// Counts of stored records.
+    /// Show the numbers of stored records.
     #[command(after_help = "Example:\n  cairn stats")]
     Stats,
-    /// Index runs, newest first.
+    /// List index runs, newest first.
     #[command(
         after_help = "Examples:\n  cairn runs --repo service --limit 5\n  cairn runs show r1f0c22ab9e01\n  cairn runs cancel service"
     )]
@@ -126,24 +129,24 @@ pub enum Command {
         #[arg(long = "repo", value_name = "NAME")]
         repository: Option<String>,
     },
-    /// Every path of a repository with its outcome.
+    /// List every path of a repository with its outcome.
     #[command(after_help = "Examples:\n  cairn coverage service\n  cairn coverage service --why vendor/lib.js")]
     Coverage {
-        /// Name of the repository; not needed if only one exists.
+        /// Name of the repository; may be omitted if only one repository exists.
         repository: Option<String>,
         /// Explain why this path is, or is not, in the index.
         #[arg(long, value_name = "PATH")]
         why: Option<String>,
-        /// Only counts.
+        /// Show only counts.
         #[arg(long)]
         summary: bool,
     },
-    /// Redacted secrets: path, line and rule, never the value.
+    /// List the redacted secrets by path, line and rule. Values are never shown.
     #[command(after_help = "Example:\n  cairn secrets service")]
     Secrets { repository: Option<String> },
     /// Watch repositories and index changes.
     #[command(
-        after_help = "Working trees and directories are watched by file events, bare repositories and URLs are polled every 5 seconds. Ctrl-C or SIGTERM ends it with exit code 0.\n\nExamples:\n  cairn watch\n  cairn watch service ../app"
+        after_help = "Working trees and directories are watched by file events. Bare repositories and URLs are polled every 5 seconds. Ctrl-C or SIGTERM ends the command with exit code 0.\n\nExamples:\n  cairn watch\n  cairn watch service ../app"
     )]
     Watch {
         /// Names or paths; all repositories if none is given.
@@ -155,20 +158,20 @@ pub enum Command {
         /// Path of the file on disk.
         path: PathBuf,
     },
-    /// Remove a repository: it is hidden at once, then all its data is removed.
+    /// Remove a repository. It is hidden at once, and then all its data is removed.
     #[command(after_help = "Example:\n  cairn remove service")]
     Remove { repository: String },
-    /// A digest of everything that readers can see, by repository and kind of record.
+    /// Print a digest of all records that readers can see, by repository and kind of record.
     #[command(after_help = "Example:\n  cairn fingerprint --repo service")]
     Fingerprint {
         #[arg(long = "repo", value_name = "NAME")]
         repositories: Vec<String>,
     },
-    /// Check the index and the machine; report faults and what to do about them.
+    /// Check the index and the machine. Report faults and how to correct them.
     #[command(after_help = "Examples:\n  cairn doctor\n  cairn doctor --repo service --cluster cluster.toml")]
     Doctor {
-        /// Read and verify all stored data of this repository. Default: every repository of a local index,
-        /// none of a cluster.
+        /// Read and verify all stored data of this repository. Default: every repository of a local index, no
+        /// repository of a cluster.
         #[arg(long = "repo", value_name = "NAME")]
         repository: Option<String>,
     },
@@ -178,7 +181,7 @@ pub enum Command {
         after_help = "Examples:\n  cairn topology apply --cluster cluster.toml\n  cairn topology check --cluster cluster.toml"
     )]
     Topology(TopologyCommand),
-    /// Abandoned jobs: list them, publish them again, or drop them.
+    /// List abandoned jobs, publish them again, or drop them.
     #[command(
         subcommand,
         name = "dead-letters",
@@ -190,13 +193,13 @@ pub enum Command {
         after_help = "Examples:\n  cairn enqueue https://example.org/team/service.git --cluster cluster.toml\n  cairn enqueue service --rebuild --cluster cluster.toml\n  cairn enqueue --file repositories.yaml --lane interactive --tenant acme --cluster cluster.toml"
     )]
     Enqueue(EnqueueArguments),
-    /// API keys for the query service of a cluster.
+    /// Create, list and revoke API keys for the query service of a cluster.
     #[command(
         subcommand,
         after_help = "Examples:\n  cairn keys create --tenant acme --repo 'github.com/acme/*' --label ci --cluster cluster.toml\n  cairn keys revoke cairn_1f0c22ab --cluster cluster.toml"
     )]
     Keys(KeysCommand),
-    /// Speak the Model Context Protocol on standard input and output.
+    /// Serve the Model Context Protocol on standard input and output.
     #[command(
         after_help = "Example, in the configuration of an agent:\n  { \"command\": \"cairn\", \"args\": [\"mcp\"] }\nOr by hand: cairn mcp"
     )]
@@ -212,7 +215,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether only the operator of a cluster can run the command: no query service supports it.
+    /// Whether only the operator of a cluster can run the command, because no query service supports it.
     fn is_operators(&self) -> bool {
         matches!(
             self,
@@ -231,8 +234,8 @@ pub struct IndexArguments {
     /// Path, URL, list file (`.yaml`, `.yml`), or name of a known repository. Default: every known
     /// repository.
     pub target: Option<String>,
-    /// Only these files (glob on name or path). Repeatable. Later calls without the option keep the patterns;
-    /// `--include ''` removes them. The same holds for `--exclude` and `--include-override`.
+    /// Only these files (glob for the name or path). Repeatable. Later calls without the option keep the
+    /// patterns; `--include ''` removes them. `--exclude` and `--include-override` behave in the same way.
     #[arg(long, value_name = "GLOB", requires = "target")]
     pub include: Vec<String>,
     /// Exclude these files. Repeatable.
@@ -241,16 +244,16 @@ pub struct IndexArguments {
     /// Include files that the default patterns exclude. Repeatable.
     #[arg(long, value_name = "GLOB", requires = "target")]
     pub include_override: Vec<String>,
-    /// Largest file in bytes; 0 is the hard cap of 10 MiB.
+    /// Maximum size of a file in bytes; 0 selects the hard cap of 10 MiB.
     #[arg(long, value_name = "BYTES", requires = "target")]
     pub max_size: Option<u64>,
-    /// Name of the repository. Default: from the remote or the folder.
+    /// Name of the repository. Default: the name of the remote or of the folder.
     #[arg(long, requires = "target")]
     pub name: Option<String>,
     /// Branch of a bare repository or URL. Default: its default branch.
     #[arg(long, requires = "target")]
     pub branch: Option<String>,
-    /// Write every record again; damaged data is removed first.
+    /// Write every record again. Damaged data is removed first.
     #[arg(long)]
     pub rebuild: bool,
     #[command(flatten)]
@@ -273,10 +276,10 @@ pub struct OrganisationArguments {
     /// The owner is a user.
     #[arg(long, requires = "organisation")]
     pub user: bool,
-    /// Only repositories with these names (glob). Repeatable.
+    /// Only repositories whose names match this glob. Repeatable.
     #[arg(long, value_name = "GLOB", requires = "organisation")]
     pub only: Vec<String>,
-    /// Exclude these; wins over `--only`. Repeatable.
+    /// Exclude repositories whose names match this glob, even if `--only` includes them. Repeatable.
     #[arg(long, value_name = "GLOB", requires = "organisation")]
     pub without: Vec<String>,
     /// Include archived repositories.
@@ -299,7 +302,8 @@ pub enum Tests {
 pub struct SearchArguments {
     /// Words, a name or a question.
     pub query: String,
-    /// Repository by name or glob, or `all`. Default: the repository of this directory, else all. Repeatable.
+    /// Name or glob of a repository, or `all`. Default: the repository of this directory, otherwise all.
+    /// Repeatable.
     #[arg(long = "repo", value_name = "NAME")]
     pub repositories: Vec<String>,
     #[arg(long, value_name = "LANGUAGE")]
@@ -316,19 +320,19 @@ pub struct SearchArguments {
     pub kind: Vec<String>,
     #[arg(long, value_enum, default_value_t)]
     pub tests: Tests,
-    /// Tag of `.cairn.yaml`. Repeatable; results have all of them.
+    /// Tag from `.cairn.yaml`. Repeatable; a result must have all given tags.
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
-    /// Only what changed since: a day (2026-01-31) or an age (36h, 7d, 2w).
+    /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// Results, at most 100.
+    /// Maximum number of results, at most 100.
     #[arg(long, short = 'n', default_value_t = 10)]
     pub limit: usize,
     /// Maximum number of tokens of the answer; at most 200000 with `--server`.
     #[arg(long, default_value_t = 8000)]
     pub max_tokens: usize,
-    /// The cursor of an earlier answer: shows its next page.
+    /// The cursor of an earlier answer, to show its next page.
     #[arg(long)]
     pub cursor: Option<String>,
     /// Explain each score.
@@ -357,9 +361,9 @@ pub enum GraphCommand {
     Deps(RelationArguments),
     /// Everything that imports, references or depends on a symbol or file.
     Dependents(RelationArguments),
-    /// Bases and derived classes.
+    /// Base classes and derived classes.
     Inherits(RelationArguments),
-    /// Draw edges of a class at random, for review.
+    /// Show a random sample of edges of a resolution class, for review.
     Sample {
         /// exact, import, heuristic or ambiguous.
         #[arg(long, value_name = "CLASS")]
@@ -379,20 +383,20 @@ pub enum GraphCommand {
 
 #[derive(Subcommand, Debug)]
 pub enum RunsCommand {
-    /// One run with its result and errors.
+    /// Show one run with its result and errors.
     Show {
         /// The id that `runs` shows.
         #[arg(value_name = "ID")]
         run: String,
-        /// Its repository; required for older runs.
+        /// Repository of the run; required for older runs.
         #[arg(long = "repo", value_name = "NAME")]
         repository: Option<String>,
     },
-    /// Cancel unfinished runs and pending sync requests, of one repository or all; the published generation
-    /// stays.
+    /// Cancel the unfinished runs and pending sync requests of one repository or of all. Published
+    /// generations stay.
     Cancel {
         repository: Option<String>,
-        /// Only this run; the id that `runs` shows.
+        /// Cancel only the run with this id, which `runs` shows.
         #[arg(long, value_name = "ID")]
         run: Option<String>,
     },
@@ -404,7 +408,7 @@ mod tests {
 
     use super::*;
 
-    /// Server and cluster of a command line, while the variables set both.
+    /// Whether a command line uses the server and the cluster if the environment variables set both.
     fn place(words: &[&str], flags: &[&str]) -> (bool, bool) {
         let both = ["cairn", "--server", "http://a", "--cluster", "c.toml"];
         let typed = Arguments::try_parse_from(both.iter().chain(words)).expect("valid");

@@ -1,4 +1,4 @@
-//! From the command line to the command: local mode, a query service or a cluster.
+//! Runs the command of a command line in local mode, with a query service or with a cluster.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -48,7 +48,7 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
     if let Some(remote) = Remote::of(&arguments)? {
         return ask_server(&remote, &arguments.command, json).await;
     }
-    // Checked before anything is opened: a refused command creates no index directory.
+    // This check is made before the index is opened, so that a refused command creates no index directory.
     if let Some(what) = cluster_only(&arguments.command) {
         bail!(wrong(format!("{what}: give the file with its settings (`--cluster FILE` or CAIRN_CLUSTER_CONFIG)")));
     }
@@ -72,7 +72,7 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
             let letters = Letters { kept: broker.as_ref(), broker: broker.as_ref(), ledger, tenant: None };
             let code = dead_letters::run(&letters, command, json).await?;
             output::note(
-                "in local mode dead letters end with their process: `cairn runs` and `cairn coverage` show what failed",
+                "in local mode, dead letters exist only until their process ends: `cairn runs` and `cairn coverage` show what failed",
             );
             Ok(code)
         }
@@ -106,11 +106,11 @@ fn cluster_only(command: &Command) -> Option<&'static str> {
     }
 }
 
-/// The error of a command that does not work with a server, and what to do instead.
+/// The error for a command that does not work with a server. The message describes what to do instead.
 fn not_remote(command: &Command) -> QueryError {
     let instead = match command {
         Command::Mcp => "agents connect to the server itself, at its path `/mcp`",
-        Command::Doctor { .. } => "the operator of the server checks it there",
+        Command::Doctor { .. } => "the operator of the server runs this command there",
         Command::Remove { .. } => "the operator of the server removes repositories there",
         Command::Watch { .. } => "the server's scheduler follows its repositories",
         Command::Invalidate { .. } => {
@@ -119,7 +119,7 @@ fn not_remote(command: &Command) -> QueryError {
         Command::Topology(_) | Command::DeadLetters(_) | Command::Enqueue(_) | Command::Keys(_) => {
             "the operator of the cluster does this with `--cluster FILE`"
         }
-        _ => "`cairn index NAME` asks the server to bring a repository up to date",
+        _ => "`cairn index NAME` makes the server index the current state of a repository",
     };
     let message = format!("this command works on a local index, not with `--server`: {instead}");
     QueryError::new(QueryErrorCode::ValidationError, message)

@@ -1,4 +1,4 @@
-//! How commands end: exit codes, and errors on the terminal.
+//! Exit codes of commands, and functions that print errors.
 
 use std::process::ExitCode;
 
@@ -16,15 +16,15 @@ pub const INVALID_SETTINGS: u8 = 4;
 pub const RUN_INCOMPLETE: u8 = 5;
 pub const CANCELLED: u8 = 130;
 
-/// The end of a command.
+/// The result of a command: its exit code, or the error to print.
 pub type CommandReply = anyhow::Result<ExitCode>;
 
-/// A mistake of the user.
+/// The error for a mistake of the user.
 pub(crate) fn wrong(message: impl Into<String>) -> QueryError {
     QueryError::new(QueryErrorCode::ValidationError, message)
 }
 
-/// Prints the error, where it occurred and, if known, what to do next.
+/// Prints the error, the place where it occurred and, if known, what to do next.
 pub(crate) fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
     if let Some(error) = error.downcast_ref::<QueryError>() {
         return report_shared(&ErrorReport::of(error), json);
@@ -41,7 +41,7 @@ pub(crate) fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
     ExitCode::from(if code == "invalid_settings" { INVALID_SETTINGS } else { 1 })
 }
 
-/// The code that results and `runbooks/` share, and the whole chain of causes.
+/// The error code, which results and `runbooks/` also use, and the message with all causes.
 pub(crate) fn code_and_message(error: &anyhow::Error) -> (&str, String) {
     if let Some(error) = error.downcast_ref::<StageError>() {
         return (error.code.as_str(), error.chain());
@@ -55,7 +55,7 @@ pub(crate) fn code_and_message(error: &anyhow::Error) -> (&str, String) {
     }
 }
 
-/// An error in the form that all front ends share.
+/// Prints an error in the form that all front ends share.
 fn report_shared(error: &ErrorReport, json: bool) -> ExitCode {
     if json {
         output::json(&serde_json::json!({ "error": error }));

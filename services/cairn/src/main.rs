@@ -1,5 +1,4 @@
-//! The command line of Cairn: local mode, a client of query services, and the commands of the operator of a
-//! cluster.
+//! The program `cairn`: local mode, the client of query services, and the operator commands for a cluster.
 
 mod cli;
 mod commands;
@@ -17,12 +16,13 @@ use std::process::ExitCode;
 
 use crate::cli::{Arguments, Command};
 
-/// Allows as many heaps as cores. The default is eight for each core. Memory that a thread frees stays with
-/// its heap, so threads that take turns at large work would keep several times the memory of one.
+/// Limits the number of heaps to the number of cores. The default is eight heaps for each core. Memory that a
+/// thread frees stays in its heap. So threads that execute large tasks one after another would together
+/// retain several times the memory of one task.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn limit_heaps() {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    // SAFETY: sets a limit of the allocator while no other thread runs.
+    // SAFETY: the call sets a limit of the allocator while no other thread runs.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, i32::try_from(cores).unwrap_or(i32::MAX));
     }
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     limit_heaps();
     let arguments = Arguments::read();
-    // The parser child needs no runtime, log or store.
+    // The child process that parses files needs no runtime, log or store.
     if matches!(arguments.command, Command::ParseWorker) {
         return match cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock()) {
             Ok(()) => ExitCode::SUCCESS,

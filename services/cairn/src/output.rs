@@ -1,4 +1,4 @@
-//! The terminal: results go to standard output, everything else to standard error.
+//! Terminal output. Results are written to standard output, and everything else is written to standard error.
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -8,7 +8,7 @@ pub const NAME: Style = AnsiColor::Green.on_default().bold();
 pub const FAINT: Style = Style::new().dimmed();
 pub const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// A text in a style; without style if the terminal has no colours.
+/// Adds a style to a text. Terminals without colours show the text without the style.
 pub fn styled(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
@@ -25,7 +25,7 @@ pub fn error(text: &str) {
     anstream::eprintln!("{}: {text}", styled(BAD, "error"));
 }
 
-/// An answer as JSON, or as text by `print`.
+/// Prints an answer as JSON, or as text with `print`.
 pub fn answer<T: Serialize>(answer: &T, as_json: bool, print: fn(&T)) {
     if as_json {
         json(answer);
@@ -34,7 +34,7 @@ pub fn answer<T: Serialize>(answer: &T, as_json: bool, print: fn(&T)) {
     }
 }
 
-/// One JSON value on its own line.
+/// Prints a JSON value on one line.
 pub fn json(value: &impl Serialize) {
     println!("{}", serde_json::json!(value));
 }

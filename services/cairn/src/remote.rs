@@ -13,17 +13,18 @@ use crate::cli::Arguments;
 use crate::remote_error::RemoteError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Longer than any time limit of a service.
+/// This limit is longer than any time limit of a service.
 const TIMEOUT: Duration = Duration::from_secs(90);
-/// How often a paged answer is read again, because a generation was published between two pages.
+/// Maximum number of attempts to read an answer with several pages. An attempt fails if a generation is
+/// published between two pages.
 const READINGS: usize = 5;
 const KEY: &str = "CAIRN_API_KEY";
 
-/// A question without an answer.
+/// The error for a question that was not answered.
 #[derive(Debug)]
 pub struct Unanswered {
     pub error: anyhow::Error,
-    /// When to try again; none if it does not help.
+    /// The waiting time before the next attempt. None if a further attempt would not help.
     pub again_after: Option<Duration>,
     /// True if the server returned an error; false if it could not be reached, or if the connection was lost.
     pub was_reached: bool,
@@ -36,7 +37,7 @@ impl Unanswered {
     }
 }
 
-/// A service and the key to it.
+/// A query service, and the API key for it.
 pub struct Remote {
     base: Url,
     key: String,
@@ -44,10 +45,10 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The service that `--server` or `CAIRN_SERVER` names, if one does.
+    /// The service that `--server` or `CAIRN_SERVER` names; None if neither is given.
     pub fn of(arguments: &Arguments) -> anyhow::Result<Option<Self>> {
         let Some(server) = arguments.server.as_deref() else { return Ok(None) };
-        // No message shows the URL: it may contain a password by mistake.
+        // No message shows the URL, because it may contain a password by mistake.
         let base = Url::parse(server).map_err(|_| anyhow!("`--server` is not a URL"))?;
         if !matches!(base.scheme(), "http" | "https") {
             bail!("`--server` must begin with https:// or http://");
@@ -59,7 +60,7 @@ impl Remote {
             bail!("`--server` must contain only scheme, host, port and path");
         }
         let key = key(arguments.api_key_file.as_deref())?;
-        // Fails if a provider is installed already, which is fine.
+        // This call fails if a provider is already installed; that error can be ignored.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
@@ -71,7 +72,7 @@ impl Remote {
         Ok(Some(Self { base, key, client }))
     }
 
-    /// The whole answer: the pages of a service are joined.
+    /// Returns the whole answer: the pages that the service returns are joined.
     pub async fn ask(&self, question: &Question) -> anyhow::Result<Answer> {
         for _ in 0..READINGS {
             if let Some(whole) = self.whole(question.clone()).await? {
@@ -81,7 +82,7 @@ impl Remote {
         bail!("the index of {} changes faster than it can be read; try again", self.base)
     }
 
-    /// None if the index changed between two pages.
+    /// Reads all pages of an answer. None if the index changed between two pages.
     async fn whole(&self, mut question: Question) -> anyhow::Result<Option<Answer>> {
         let mut whole: Option<Answer> = None;
         loop {
@@ -104,7 +105,7 @@ impl Remote {
         }
     }
 
-    /// Asks once. An error contains whether a retry may help.
+    /// Sends the question once. The error contains whether a retry may help.
     pub async fn attempt(&self, question: &Question) -> Result<Answer, Unanswered> {
         let path = format!("{}{}", self.base.path().trim_end_matches('/'), question.path());
         let mut url = self.base.clone();
@@ -127,7 +128,7 @@ impl Remote {
     }
 }
 
-/// When to try again after an error of a server that throttles or is unhealthy.
+/// The waiting time before the next attempt, if the server throttles or is temporarily not able to answer.
 fn again_after(response: &Response) -> Option<Duration> {
     let status = response.status();
     let reported = response.headers().get(RETRY_AFTER).and_then(|header| header.to_str().ok());
@@ -136,8 +137,8 @@ fn again_after(response: &Response) -> Option<Duration> {
     passes.then(|| reported.unwrap_or_default())
 }
 
-/// The key from the environment or a file. Other users can read the command line, so it is not taken from
-/// there.
+/// The key from the environment or a file. The key is not read from the command line, because other users can
+/// read the command line.
 fn key(file: Option<&Path>) -> anyhow::Result<String> {
     if let Some(file) = file {
         let text = std::fs::read_to_string(file).with_context(|| format!("reading the key in {}", file.display()))?;

@@ -3,7 +3,8 @@
 use anyhow::Context;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Listens from its creation: a signal that arrives before `asked` is not lost.
+/// Listens for stop signals from its creation on. So a signal that arrives before the call of `asked` is not
+/// lost.
 pub(crate) struct Stop {
     interrupt: Signal,
     terminate: Signal,
@@ -15,7 +16,7 @@ impl Stop {
         Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
     }
 
-    /// Returns after a stop signal.
+    /// Waits until a stop signal arrives.
     pub(crate) async fn asked(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}

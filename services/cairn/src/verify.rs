@@ -1,4 +1,4 @@
-//! Verifies the stored data of a repository, by the same rules in local mode and in a cluster.
+//! Verifies the stored data of a repository. The same checks run in local mode and in a cluster.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use cairn_ports::{ChunkFilter, Generations};
 use cairn_search::Searcher;
 use cairn_stages::Artifacts;
 
-/// Every store verifies its data; then the published state must be complete. An error names the damage.
+/// Each store verifies its data. After that, the published state is checked for completeness. An error
+/// describes the damage.
 pub(crate) async fn verify(
     searcher: &Searcher,
     stores: &[Arc<dyn Generations>],

@@ -74,7 +74,7 @@ async fn cancelled(local: &Local, request: &IndexRequest) -> CommandReply {
     Ok(ExitCode::from(CANCELLED))
 }
 
-/// The published generation stays.
+/// Cancels the unfinished runs of these repositories. Their published generations stay.
 pub(super) async fn cancel_unfinished(local: &Local, repositories: &[RepositoryId]) -> anyhow::Result<()> {
     for run in local.runs.unfinished().await? {
         if repositories.contains(&run.id.repository) {
@@ -84,9 +84,10 @@ pub(super) async fn cancel_unfinished(local: &Local, repositories: &[RepositoryI
     Ok(())
 }
 
-/// An entry of a list whose repository does not exist or may not be reached. It does not stop the others.
+/// An entry of a list whose repository does not exist or is refused by the operator's rules. The other
+/// entries are still indexed.
 struct Unlocated {
-    /// `list.yaml:7`, and the name in the entry.
+    /// File and line of the entry (`list.yaml:7`), and the name in the entry.
     place: String,
     error: anyhow::Error,
 }
@@ -177,7 +178,8 @@ fn of_list(
     Ok(IndexRequest { source, name, branch: listed.branch, settings, rebuild: arguments.rebuild, known: None })
 }
 
-/// The patterns of an option, if it is given. One empty pattern (`--include ''`) gives the empty list.
+/// The patterns of an option; None if the option is not given. A single empty pattern (`--include ''`) gives
+/// the empty list.
 pub(super) fn given(patterns: &[String]) -> Option<Vec<String>> {
     let is_given = !patterns.is_empty();
     is_given.then(|| patterns.iter().filter(|pattern| !pattern.is_empty()).cloned().collect())
@@ -244,7 +246,7 @@ pub(crate) fn show_removed(name: &RepositoryName, json: bool) {
     }
 }
 
-/// Local mode as an agent.
+/// The local index as an `Agent`, which answers questions and MCP calls.
 pub(crate) fn agent(local: Local) -> Arc<dyn Agent> {
     Arc::new(crate::local::LocalAgent::new(local))
 }

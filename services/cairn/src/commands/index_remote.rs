@@ -1,8 +1,9 @@
-//! `cairn index` with a server: requests the runs, waits for them, and prints the same as local mode.
+//! `cairn index` with a server. It requests the runs, waits for them, and prints the same output as local
+//! mode.
 //!
-//! All runs are requested first, so that the server works on them together. Then each run is awaited. The
-//! command keeps waiting while a server restarts, throttles or cannot be reached for a while: the runs
-//! continue meanwhile.
+//! All runs are requested first, so that the server can process them at the same time. Then the command waits
+//! for each run. It continues to wait while a server restarts, throttles, or cannot be reached for a limited
+//! time, because the runs continue in the meantime.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -24,12 +25,12 @@ use crate::remote::{Remote, Unanswered};
 use crate::stop::Stop;
 
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(500);
-/// The command stops waiting for a server that gives no answer for this long.
+/// The command stops waiting if the server gives no answer for this long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A repository to be indexed by the server.
 struct Wanted {
-    /// The target, or the line of the list.
+    /// The target as given, or the line of the list that contains it.
     place: String,
     question: anyhow::Result<IndexQuestion>,
 }
@@ -39,7 +40,7 @@ pub(crate) async fn run(remote: &Remote, arguments: &IndexArguments, json: bool)
     tokio::select! {
         reply = index_all(remote, arguments, json) => reply,
         () = stop.asked() => {
-            output::note("`cairn runs` follows the runs, `cairn runs cancel NAME` cancels those of a repository");
+            output::note("`cairn runs` shows the runs; `cairn runs cancel NAME` cancels the runs of a repository");
             Ok(ExitCode::from(CANCELLED))
         }
     }
@@ -74,7 +75,8 @@ async fn index_all(remote: &Remote, arguments: &IndexArguments, json: bool) -> C
     Ok(worst)
 }
 
-/// A server indexes repositories that it can fetch by URL, with the settings of its operator.
+/// Collects the repositories that the server shall index. A server indexes only repositories that it can
+/// fetch by URL, and uses the settings of its operator.
 async fn all_wanted(remote: &Remote, arguments: &IndexArguments) -> anyhow::Result<Vec<Wanted>> {
     if arguments.hosting.organisation.is_some() {
         bail!(wrong("the operator of the server sets its organisations, in `[[organisations]]` of its settings"));
@@ -101,7 +103,9 @@ async fn every_repository(remote: &Remote) -> anyhow::Result<Vec<Wanted>> {
     };
     let wanted: Vec<Wanted> = names.map(by_name).collect();
     if wanted.is_empty() {
-        bail!(wrong("the server has no repository that this key may see; name one: `cairn index URL`"));
+        bail!(wrong(
+            "the server has no repository that this key may see; give the URL of a repository: `cairn index URL`"
+        ));
     }
     Ok(wanted)
 }
@@ -144,7 +148,8 @@ fn question(target: String, arguments: &IndexArguments) -> IndexQuestion {
     }
 }
 
-/// Requests one run. A server that cannot be reached at all is reported at once: the address may be wrong.
+/// Requests one run. If the server cannot be reached at all, the error is returned at once, because the
+/// address may be wrong.
 async fn request(remote: &Remote, question: anyhow::Result<IndexQuestion>) -> anyhow::Result<IndexProgress> {
     let question = Question::Index(question?);
     let requested = patiently(async || match attempt(remote, &question).await {
@@ -204,7 +209,7 @@ impl Watch {
     }
 }
 
-/// Shows each state of a request until the last one.
+/// Polls a request until it has ended, and shows every state.
 async fn until_ended(
     requested: IndexProgress,
     attempt: impl AsyncFn(Question) -> Result<IndexProgress, Unanswered>,
@@ -226,7 +231,7 @@ async fn until_ended(
     }
 }
 
-/// Asks until the server answers, or returns an error that asking again does not change.
+/// Repeats a call until the server answers, or until it returns an error that a repetition would not change.
 async fn patiently(attempt: impl AsyncFn() -> Result<IndexProgress, Unanswered>) -> anyhow::Result<IndexProgress> {
     let (started_at, mut is_noted) = (Instant::now(), false);
     loop {
@@ -290,7 +295,7 @@ mod tests {
         let ended = until_ended(requested.clone(), next, show);
         assert_eq!(ended.await.expect("an end").state, RequestState::Published);
         assert_eq!(*shown.borrow(), [RequestState::Running]);
-        // Two pauses between questions, and the wait that the server demanded.
+        // The time of two pauses between calls, and the waiting time that the server requested.
         assert_eq!(started.elapsed(), Duration::from_secs(40) + 2 * ASK_AGAIN_AFTER);
         let refused = until_ended(requested, async |_| unanswered(None), |_| ());
         assert_eq!(refused.await.expect_err("an error").to_string(), "away");

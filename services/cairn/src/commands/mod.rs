@@ -1,4 +1,4 @@
-//! The commands of local mode and of a client of a server, and the printers of their answers.
+//! The commands for a local index and for a server, and the functions that print their answers.
 
 pub(crate) mod doctor;
 pub(crate) mod index;

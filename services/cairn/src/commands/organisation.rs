@@ -1,7 +1,7 @@
 //! `cairn index --organisation`: indexes all repositories of an organisation.
 //!
-//! The rules are those of a cluster: a renamed repository keeps its index, and a repository that was indexed
-//! by name stays unchanged. Nothing is deleted.
+//! The same rules apply as in a cluster: a renamed repository keeps its index, and a repository that was
+//! indexed by name stays unchanged. No repository is deleted.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ fn config(arguments: &OrganisationArguments) -> anyhow::Result<OrganisationConfi
         hosting["url"] = json!(url);
     }
     if let Some(variable) = &arguments.token_env {
-        // The value is not shown: it may be the token itself.
+        // The error does not show the value, because the value may be the token itself.
         if !is_variable_name(variable) {
             bail!(wrong(
                 "`--token-env` takes the NAME of an environment variable (capitals, digits, `_`), never the token"
@@ -79,7 +79,7 @@ fn config(arguments: &OrganisationArguments) -> anyhow::Result<OrganisationConfi
 fn print_changes(changes: &Changes) {
     let Changes { num_listed, num_left_out, num_by_hand, .. } = changes;
     output::note(&format!(
-        "{num_listed} repositories are listed; {num_left_out} are excluded or empty, {num_by_hand} were indexed by name before"
+        "{num_listed} repositories are listed; {num_left_out} are excluded or empty, {num_by_hand} had already been indexed by name"
     ));
     for (before, now) in &changes.renamed {
         output::note(&format!("{before} was renamed to {now}"));

@@ -1,4 +1,4 @@
-//! Answers on the terminal: as JSON or as text, the same for local mode, a server and a cluster.
+//! Prints answers as JSON or as text. The output is the same for local mode, a server and a cluster.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use crate::output::{self, FAINT, NAME, PATH, styled};
 /// Prints the answer to the question. The exit code shows whether it contains results.
 pub(crate) fn answer(question: &Question, answer: &Answer, json: bool) -> ExitCode {
     match answer {
-        // One edge per line: reviews process them with line tools.
+        // Each edge is printed on one line, so that reviewers can process the edges with line-based tools.
         Answer::Sample(sample) if json => sample.edges.iter().for_each(output::json),
         _ if json => output::json(answer),
         Answer::Search(results) => search(results),
@@ -75,7 +75,7 @@ fn search(answer: &SearchResults) {
     sources(&answer.sources);
 }
 
-/// The command line for the page of a cursor: the given one with this cursor.
+/// The command line that shows the next page: the given command line with this cursor.
 fn next_page(given: impl Iterator<Item = String>, cursor: &str) -> String {
     let mut words = Vec::new();
     let mut is_cursor = false;
@@ -137,7 +137,7 @@ fn explained(found: &SearchResult) {
     output::line(&styled(FAINT, format!("   score {}", found.score)));
 }
 
-/// A text with line numbers.
+/// Prints a text with line numbers.
 fn numbered(first: u32, text: &str) {
     for (line, text) in (first..).zip(text.lines()) {
         output::line(&format!("{} {text}", styled(FAINT, format!("{line:>6}"))));
@@ -177,7 +177,7 @@ fn left_out(question: &ReadQuestion, answer: &CodeText) {
     output::note(&styled(FAINT, format!("  {}", with_lines(std::env::args(), path, first, last))));
 }
 
-/// The given command line with other lines of that path.
+/// The given command line, in which the path gets another range of lines.
 fn with_lines(given: impl Iterator<Item = String>, path: &str, first: u64, last: u64) -> String {
     let mut words: Vec<String> = given.collect();
     let is_place = |word: &String| word.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
@@ -200,7 +200,7 @@ fn graph(question: &Question, answer: &Relationships) {
     answer.edges.iter().for_each(edge);
     let num_left = answer.num_edges.saturating_sub(answer.edges.len() as u64);
     if num_left > 0 {
-        output::note(&styled(FAINT, format!("{num_left} more: raise --limit")));
+        output::note(&styled(FAINT, format!("{num_left} more: increase --limit")));
     }
     sources(&answer.sources);
 }

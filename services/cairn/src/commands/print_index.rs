@@ -1,4 +1,4 @@
-//! The end of an index call, on the terminal: the same lines for local mode and a server.
+//! Prints the result of an index call. The lines are the same for local mode and a server.
 
 use cairn_gateway::answers::{IndexProgress, RequestState};
 use cairn_wire::RunResult;
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::output::{self, FAINT, NAME, styled};
 
-/// The end of an index call.
+/// The result of an index call that has ended.
 #[derive(Debug, Serialize)]
 pub(crate) struct Ended {
     pub repository: String,

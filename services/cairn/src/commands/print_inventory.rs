@@ -1,4 +1,4 @@
-//! Answers about the contents of the index, on the terminal.
+//! Prints answers about the contents of the index.
 
 use cairn_gateway::answers::{
     CoverageReport, FingerprintReport, IndexProgress, KindReport, PartRetry, PathExplanation, RepositoryList,
@@ -7,7 +7,7 @@ use cairn_gateway::answers::{
 
 use crate::output::{self, FAINT, NAME, PATH, styled};
 
-/// Waiting parts of a run that are shown.
+/// Maximum number of waiting parts of a run that are shown.
 const RETRIES_SHOWN: usize = 3;
 
 pub(super) fn repositories(answer: &RepositoryList) {
@@ -77,7 +77,7 @@ pub(super) fn stats(answer: &Statistics) {
         ("edges", Some(answer.edges)),
         ("patterns", Some(answer.patterns)),
         ("secrets redacted", Some(answer.secrets_redacted)),
-        // A server does not report its size.
+        // A server does not report the size of its index.
         ("bytes on disk", answer.size_bytes),
     ] {
         if let Some(count) = count {
@@ -172,7 +172,7 @@ pub(super) fn secrets(answer: &SecretList) {
 }
 
 pub(super) fn fingerprint(fingerprint: &FingerprintReport) {
-    /// In the order of indexing.
+    /// The kinds in the order in which indexing creates them.
     const KINDS: [&str; 7] = ["files", "chunks", "vectors", "nodes", "edges", "patterns", "names"];
     output::line(&format!("{} {}", styled(NAME, &fingerprint.repository), fingerprint.digest));
     for kind in KINDS {
@@ -181,7 +181,7 @@ pub(super) fn fingerprint(fingerprint: &FingerprintReport) {
     }
 }
 
-/// The reply to a request to index.
+/// Prints the reply to a request to index.
 pub(crate) fn requested(progress: &IndexProgress) {
     let (name, state) = (&progress.repository, progress.state.as_str());
     output::line(&format!("{}: {state}; `cairn runs --repo {name}` follows it", styled(NAME, name)));

@@ -1,4 +1,4 @@
-//! From the command line to a question for local mode, a server or a cluster.
+//! Converts a command line to a question for local mode, a server or a cluster.
 
 use anyhow::bail;
 use cairn_gateway::questions::{
@@ -9,10 +9,10 @@ use cairn_search::{QueryError, QueryErrorCode, Relation};
 
 use crate::cli::{Command, GraphCommand, RelationArguments, RunsCommand, SearchArguments, Tests};
 
-/// Maximum number of tokens of `show`.
+/// Maximum number of tokens that `show` prints.
 const SHOW_TOKENS: usize = 200_000;
 
-/// Whether the question defaults to the repository of the working directory.
+/// Whether the default repository of the command is the repository of the working directory.
 pub(crate) fn is_about_here(command: &Command) -> bool {
     let is_sample = matches!(command, Command::Graph(GraphCommand::Sample { .. }));
     !is_sample
@@ -22,7 +22,7 @@ pub(crate) fn is_about_here(command: &Command) -> bool {
         )
 }
 
-/// The question of a command; none for commands that are not questions. `here` is the repository of the
+/// The question of a command; None for a command that is not a question. `here` is the repository of the
 /// working directory.
 pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option<Question>> {
     let named = |name: &Option<String>| name.clone().or_else(|| here.map(str::to_owned));
@@ -98,7 +98,7 @@ fn show(repository: &str, path: &str) -> anyhow::Result<ReadQuestion> {
     })
 }
 
-/// `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`. A colon without a number after it belongs to the path.
+/// `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`. A colon that is not followed by a number belongs to the path.
 fn path_and_lines(text: &str) -> anyhow::Result<(&str, Option<(u32, u32)>)> {
     let Some((path, lines)) = text.rsplit_once(':') else { return Ok((text, None)) };
     let (first, last) = lines.split_once('-').unwrap_or((lines, lines));

@@ -19,11 +19,11 @@ use crate::local::{Indexed, Local};
 use crate::output;
 use crate::stop::Stop;
 
-/// Events within this time are handled together.
+/// Events that occur within this time are handled together.
 const DEBOUNCE: Duration = Duration::from_millis(500);
 /// How often bare repositories and remotes are polled for a new head.
 const POLL: Duration = Duration::from_secs(5);
-/// Events may be lost: everything is checked again this often.
+/// Because events may be lost, all repositories are checked again at this interval.
 const RECONCILIATION: Duration = Duration::from_secs(3600);
 
 pub(crate) async fn watch(local: Local, names: Vec<String>, json: bool) -> CommandReply {
@@ -49,7 +49,7 @@ pub(crate) async fn watch(local: Local, names: Vec<String>, json: bool) -> Comma
     for (_, root) in &roots {
         debouncer.watch(root, RecursiveMode::Recursive).with_context(|| format!("watching {}", root.display()))?;
     }
-    output::note(&format!("watching {} repositories; Ctrl-C ends", records.len()));
+    output::note(&format!("watching {} repositories; Ctrl-C stops watching", records.len()));
     tokio::select! {
         () = follow(&local, &records, changed, json) => {}
         () = stop.asked() => {}
@@ -59,7 +59,8 @@ pub(crate) async fn watch(local: Local, names: Vec<String>, json: bool) -> Comma
     Ok(ExitCode::SUCCESS)
 }
 
-/// Indexes changes until a stop signal. A repository that is removed meanwhile is not indexed again.
+/// Indexes changes until a stop signal arrives. A repository that is removed in the meantime is not indexed
+/// again.
 async fn follow(
     local: &Local,
     records: &[RepositoryRecord],
@@ -112,12 +113,13 @@ fn root(record: &RepositoryRecord) -> Option<PathBuf> {
     }
 }
 
-/// Reading a file is an event too, and indexing reads all files.
+/// Whether an event is a change. Reading a file is also an event, and indexing reads all files.
 fn is_change(kind: EventKind) -> bool {
     !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
 }
 
-/// Files that Cairn writes, and git's internal files except those that a commit or a checkout changes.
+/// Whether Cairn itself writes the file, or the file is internal to git. Files that a commit or a checkout
+/// changes (`HEAD`, `refs`) are not internal.
 fn is_own(path: &Path, home: &Path) -> bool {
     if path.starts_with(home) {
         return true;
@@ -137,7 +139,8 @@ async fn index_all(local: &Local, records: &[RepositoryRecord], json: bool) {
     }
 }
 
-/// The current record, which may have new settings; None if the repository was removed.
+/// Indexes a repository with its current record, which may contain new settings. None if the repository was
+/// removed.
 async fn index_as_registered(local: &Local, id: RepositoryId, json: bool) -> anyhow::Result<Option<Indexed>> {
     let scope = Scope::only(Tenant::local(), [id]);
     let Some(record) = local.runs.repositories(&scope).await?.pop() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Local mode, for questions and MCP.
+//! Makes the local index available for questions and MCP calls.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 pub struct LocalAgent {
     local: Arc<Local>,
-    /// Index runs of one process are sequential.
+    /// This lock makes the index runs of one process sequential.
     indexing: Arc<Mutex<()>>,
 }
 
@@ -91,7 +91,7 @@ impl Agent for LocalAgent {
         }
         let (name, repository) = (request.name.clone(), request.repository());
         let (local, indexing) = (Arc::clone(&self.local), Arc::clone(&self.indexing));
-        // A separate task, so that the run continues when the call stops waiting.
+        // The run is a separate task, so that it continues when the call stops waiting.
         let run = tokio::spawn(async move {
             let _turn = indexing.lock().await;
             local.index(&request, &Quiet).await
@@ -138,7 +138,7 @@ fn ended(searcher: &Searcher, name: &RepositoryName, indexed: Indexed) -> IndexS
     }
 }
 
-/// The error of an unusable target.
+/// The error for a target that cannot be indexed.
 fn unusable(error: SourceError) -> QueryError {
     let code = match error.kind {
         ErrorKind::NotFound => QueryErrorCode::NotFound,
@@ -162,7 +162,7 @@ fn directory_bytes(directory: &Path) -> u64 {
     entries.flatten().map(size).sum()
 }
 
-/// Unusable settings and sources are errors of the caller; all others are internal.
+/// Errors in settings and sources are errors of the caller; all other errors are internal.
 fn failed(error: &anyhow::Error) -> QueryError {
     let code = match error.downcast_ref::<StageError>().map(|error| error.code) {
         Some(FailureCode::InvalidSettings | FailureCode::OverBudget | FailureCode::Invalid) => {
@@ -178,7 +178,7 @@ fn failed(error: &anyhow::Error) -> QueryError {
     QueryError::new(code, message)
 }
 
-/// Agents get no progress, only the answer.
+/// Reports no progress: agents receive only the answer.
 struct Quiet;
 
 impl Progress for Quiet {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cairn_ports::Clock;
 
-/// Wall time of the system; monotonic time since the start.
+/// Reports the wall time of the system, and the monotonic time since the clock was created.
 pub struct SystemClock {
     started: Instant,
 }

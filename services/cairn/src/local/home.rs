@@ -1,4 +1,4 @@
-//! The index directory: its location, and the files in it that belong to no store.
+//! Finds and opens the index directory, and manages the files in it that belong to no store.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,8 +21,8 @@ pub struct Home {
     pub cursor_key: CursorKey,
 }
 
-/// `CAIRN_HOME` (or the configured directory). Otherwise the nearest existing `.cairn` in this directory or
-/// above. Otherwise `.cairn` in this directory.
+/// Finds the index directory. It is the directory in `CAIRN_HOME` or `--home`; otherwise the nearest existing
+/// `.cairn` in `start` or a parent directory; otherwise `.cairn` in `start`.
 pub fn find_home(configured: Option<&Path>, start: &Path) -> PathBuf {
     if let Some(directory) = configured {
         return directory.to_owned();
@@ -34,7 +34,7 @@ pub fn find_home(configured: Option<&Path>, start: &Path) -> PathBuf {
 impl Home {
     pub(super) fn open(directory: &Path) -> anyhow::Result<Self> {
         create_private_directory(directory).context("the index directory cannot be used")?;
-        // The index may be inside a repository. This keeps git from listing it.
+        // The index may be inside a repository. This file prevents git from listing the index.
         write_once(&directory.join(".gitignore"), b"*\n")?;
         let key = directory.join("cursor.key");
         let mut fresh = [0; 32];
@@ -49,13 +49,13 @@ impl Home {
         Ok(Self { directory: directory.to_owned(), cursor_key: CursorKey(key) })
     }
 
-    /// The cache of the last read of a repository's source.
+    /// The cache that was stored after the last read of the repository's source.
     pub(super) fn source_cache(&self, repository: RepositoryId) -> SourceCache {
         let read = |path: PathBuf| fs::read(path).unwrap_or_default();
         SourceCache { stats: read(self.stats(repository)), history: read(self.history(repository)) }
     }
 
-    /// Writes the parts of the cache that have changed.
+    /// Writes those parts of the cache that have changed.
     pub(super) fn keep_source_cache(
         &self,
         repository: RepositoryId,
@@ -95,12 +95,12 @@ impl Home {
         self.directory.join("history").join(repository.to_string())
     }
 
-    /// Removes the caches of all other repositories.
+    /// Removes the caches of all repositories except `live`.
     pub(super) fn keep_source_caches_of(&self, live: &[RepositoryId]) -> anyhow::Result<()> {
         let live: BTreeSet<String> = live.iter().map(ToString::to_string).collect();
         for folder in ["stat", "history"].map(|folder| self.directory.join(folder)) {
             for path in fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-                // A file with an extension is being written.
+                // A file with an extension is temporary: a process is writing it.
                 let is_live = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| live.contains(name));
                 if path.extension().is_none() && !is_live {
                     remove_if_exists(&path)?;
@@ -120,7 +120,7 @@ pub(super) fn remove_if_exists(path: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a file whole, unless it exists.
+/// Writes a file atomically, unless it exists.
 fn write_once(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     if path.exists() {
         return Ok(());
@@ -139,7 +139,7 @@ fn write_once(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     fs::remove_file(&temporary).with_context(|| format!("removing {}", temporary.display()))
 }
 
-/// Replaces a file whole.
+/// Replaces a file atomically.
 fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(directory).with_context(|| format!("creating {}", directory.display()))?;
@@ -149,8 +149,9 @@ fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     fs::rename(&temporary, path).with_context(|| format!("writing {}", path.display()))
 }
 
-/// Decides which files on disk may be opened, by the same rules of path, name and size that sync applies to
-/// the whole tree. With invalid settings no file may be opened; sync reports their faults.
+/// Decides which files on disk may be opened. The rules for path, name and size are the same that sync
+/// applies to the whole tree. If the settings are invalid, no file may be opened, and sync reports the faults
+/// of the settings.
 fn reading_plan(operator: &Arc<Operator>, requested: &Requested) -> Arc<ReadingPlan> {
     let (operator, requested) = (Arc::clone(operator), Arc::clone(requested));
     Arc::new(move |files| {
@@ -163,7 +164,7 @@ fn reading_plan(operator: &Arc<Operator>, requested: &Requested) -> Arc<ReadingP
     })
 }
 
-/// The settings of the index call in progress, in addition to the repository's own.
+/// The settings of the index call in progress, which apply in addition to the settings in the repository.
 pub(super) type Requested = Arc<Mutex<RequestSettings>>;
 
 pub(super) fn git_settings(home: &Home, operator: &Arc<Operator>, requested: &Requested) -> GitSettings {

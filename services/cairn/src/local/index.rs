@@ -1,4 +1,4 @@
-//! Runs an index call to its end.
+//! Executes an index call until its run has ended.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -17,17 +17,17 @@ use super::Local;
 use super::home::remove_if_exists;
 use crate::verify::verify;
 
-/// What to index.
+/// The repository to index, and the settings of the call.
 #[derive(Clone, Debug)]
 pub struct IndexRequest {
     pub source: Source,
     pub name: RepositoryName,
     pub branch: Option<String>,
     pub settings: RequestSettings,
-    /// Writes every record again. Damaged data is removed first; then readers find nothing until the run
-    /// ends.
+    /// If set, every record is written again. Damaged data is removed first, so readers find no data until
+    /// the run ends.
     pub rebuild: bool,
-    /// The registered record, whose id, former names and host data must stay.
+    /// The registered record. Its id, former names and host data must not change.
     pub known: Option<Box<RepositoryRecord>>,
 }
 
@@ -63,15 +63,15 @@ pub trait Progress: Send + Sync {
 }
 
 const POLL: Duration = Duration::from_millis(5);
-/// Time limit for deleting artifacts.
+/// Duration of the lease under which artifacts are deleted.
 const PURGE_LEASE_MS: i64 = 60_000;
 const LEASE_POLL: Duration = Duration::from_millis(50);
 
 impl Local {
-    /// Brings a repository to the state of its source, publishes it and sweeps. Finishes a run that an
-    /// earlier process left.
+    /// Indexes the current state of a source, publishes it and sweeps. If an earlier process left an
+    /// unfinished run, that run is finished first.
     pub async fn index(&self, request: &IndexRequest, progress: &dyn Progress) -> anyhow::Result<Indexed> {
-        // A call that is refused changes nothing.
+        // This check comes first, so that a refused call changes nothing.
         check_request(&self.operator, &request.settings)?;
         let record = request.record();
         let repository = record.id;
@@ -79,12 +79,12 @@ impl Local {
         let mut opened = self.check_source(&record, request.rebuild, progress).await?;
         if request.rebuild && self.verify(repository).await.is_err() {
             self.remove(&record).await?;
-            // The clone is removed too.
+            // `remove` also removes the clone, so the opened source is no longer usable.
             opened = None;
         }
         self.runs.register(record.clone()).await?;
-        // A separate broker for each run: unacknowledged jobs of a stopped runner would count as work for
-        // ever.
+        // Each run has its own broker. In a shared broker, unacknowledged jobs of a stopped runner would
+        // count as in progress for ever.
         let broker = self.broker();
         let runner = tokio::spawn(self.runner(&broker).run(self.workers.clone()));
         let indexed = self.index_registered(&broker, record, &mut opened, request.rebuild, progress).await;
@@ -94,8 +94,9 @@ impl Local {
         Ok(indexed)
     }
 
-    /// Opens the source and checks its own settings, if the call registers a repository, changes its record
-    /// or removes its data. Otherwise the sync checks them, and need not open a source that has not changed.
+    /// If the call registers a repository, changes its record or removes its data, this function opens the
+    /// source and checks the settings in it. Otherwise the sync checks these settings, and it need not open
+    /// an unchanged source.
     async fn check_source(
         &self,
         record: &RepositoryRecord,
@@ -146,7 +147,8 @@ impl Local {
         }
     }
 
-    /// Syncs. If another process holds the lease, waits as long as a dead process could hold it.
+    /// Syncs the repository. If another process holds the lease, waits for as long as a dead process could
+    /// still hold it.
     async fn sync(&self, request: SyncRequest, opened: &mut Option<OpenedSource>) -> anyhow::Result<Synced> {
         let give_up = self.clock.monotonic() + Duration::from_millis(2 * super::LEASE_MS as u64);
         loop {
@@ -181,8 +183,8 @@ impl Local {
     /// Publishes the ready parts of the run and waits until it has ended.
     async fn drive(&self, broker: &LocalBroker, run: RunId, progress: &dyn Progress) -> anyhow::Result<Indexed> {
         loop {
-            // Repeated, because an answer of the ledger may be lost between the end of a part and the start
-            // of the next.
+            // This is repeated, because an answer of the ledger may be lost between the end of one part and
+            // the start of the next part.
             if is_idle(broker).await? {
                 reconcile(broker, self.runs.as_ref(), Some(run.repository), Lane::Bulk).await?;
             }
@@ -215,7 +217,7 @@ impl Local {
         }
     }
 
-    /// Removes data that no view can see. Artifacts and clones are checked once per grace period.
+    /// Removes data that is visible in no view. Artifacts and clones are checked only once per grace period.
     async fn sweep(&self) -> anyhow::Result<()> {
         self.sweep.generations().await?;
         let (now_ms, last_ms) = (self.clock.now_ms(), self.home.artifacts_swept_at_ms());
@@ -230,9 +232,9 @@ impl Local {
         Ok(())
     }
 
-    /// Hides a repository at once, then removes all its data. A later sweep removes its record when no
-    /// handler of its runs can exist any more. That sweep also removes data that another process is using
-    /// now. One failed step does not stop the others; the first error is returned.
+    /// Hides a repository at once, then removes all its data. A later sweep removes its record, after the
+    /// last handler of its runs must have ended. That sweep also removes data that another process is using
+    /// now. If one step fails, the other steps still run, and the first error is returned.
     pub async fn remove(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
         self.runs.delete(record.id, self.clock.now_ms()).await?;
         let swept = self.sweep.generations().await.map(drop).map_err(anyhow::Error::from);
@@ -243,8 +245,8 @@ impl Local {
         swept.and(purged).and(forgotten).and(caches)
     }
 
-    /// Deletes the artifacts of a removed repository. A process that indexes it again meanwhile holds its
-    /// lease, or waits for ours.
+    /// Deletes the artifacts of a removed repository. A process that indexes the repository again at the same
+    /// time either holds the lease already or waits for the lease of this function.
     async fn purge(&self, repository: RepositoryId) -> anyhow::Result<()> {
         let lease = match self.runs.lease(repository, self.clock.now_ms(), PURGE_LEASE_MS).await {
             Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(()),
@@ -257,7 +259,7 @@ impl Local {
             Ok(())
         };
         let purged = purged.await;
-        // The lease expires by itself.
+        // An error is ignored, because the lease also expires without this call.
         let _given_back = self.runs.renew(lease, self.clock.now_ms(), 0, SyncProgress::default()).await;
         purged
     }
@@ -265,7 +267,7 @@ impl Local {
     async fn forget_clone(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
         let Source::Url { url } = &record.source else { return Ok(()) };
         let Some(clone) = self.sources.unused(url)? else { return Ok(()) };
-        // A process that registers it from now on waits for the lock.
+        // A process that registers the URL from now on waits for the lock of the clone.
         if !self.runs.urls().await?.contains(url) {
             clone.remove().with_context(|| format!("removing the clone of {}", record.name))?;
         }
@@ -292,7 +294,7 @@ async fn is_idle(broker: &LocalBroker) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// Operations of commands other than indexing.
+/// Operations for commands other than `cairn index`.
 impl Local {
     /// The request that repeats the last index call of a repository.
     pub fn request_of(&self, record: &RepositoryRecord) -> anyhow::Result<IndexRequest> {
@@ -323,7 +325,7 @@ impl Local {
         Ok(nearest.map(|record| record.name.to_string()))
     }
 
-    /// The remotes that may be reached.
+    /// The rules that determine which remotes may be reached.
     pub fn remotes(&self) -> cairn_git::RemotePolicy {
         cairn_git::RemotePolicy::from(&self.operator.sources)
     }

@@ -1,4 +1,4 @@
-//! Local mode: the same stages over stores of one directory, in one process.
+//! Local mode: runs all stages in one process, with stores in one directory.
 
 mod agent;
 mod clock;
@@ -34,15 +34,15 @@ use home::Requested;
 pub use home::{Home, find_home};
 pub use index::{IndexRequest, Indexed, Progress};
 
-/// The subcommand with which this program starts itself as a parser child.
+/// The subcommand with which this program starts itself as a child process that parses files.
 pub const PARSE_WORKER: &str = "parse-worker";
 
-/// After a process was killed, the next one waits no longer than this.
+/// Duration of a lease. After a process was killed, the next process waits at most this long.
 pub(crate) const LEASE_MS: i64 = 2_000;
 
-/// How long the handler of a part may write after the last check that its run is active.
+/// Maximum time that the handler of a part may write after its last check that the run is active.
 const PART_DEADLINE: Duration = Duration::from_secs(600);
-/// Time limit of a part: only its own process waits for it.
+/// Time limit of a part. It is long, because only the process of the part waits for it.
 const LONGEST_PART: Duration = Duration::from_hours(6);
 
 /// One open index directory: its settings, stores, sources and workers.
@@ -90,7 +90,8 @@ impl Local {
             tools,
             num_threads: num_workers,
             lease_ms: LEASE_MS,
-            // The broker of one process bounds the waiting jobs.
+            // The window has no limit, because the broker of a single process limits the number of waiting
+            // jobs.
             window: u32::MAX,
         };
         let set = StageSet {

@@ -1,4 +1,4 @@
-//! The command line of the commands for a cluster.
+//! Defines the command-line arguments of the operator commands.
 
 use std::path::PathBuf;
 
@@ -7,27 +7,28 @@ use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Subcommand, Debug)]
 pub enum TopologyCommand {
-    /// Create what is missing: queues, exchanges, policies, constraints, the bucket, collections. Safe at any
-    /// time.
+    /// Create missing queues, exchanges, policies, constraints, collections and the bucket. It is safe to run
+    /// this at any time.
     Apply,
-    /// Report what is missing, and change nothing.
+    /// Report what is missing. This command changes nothing.
     Check,
 }
 
 #[derive(Subcommand, Debug)]
 pub enum DeadLettersCommand {
-    /// Abandoned jobs, oldest first.
+    /// List abandoned jobs, oldest first.
     List {
         #[arg(long, short = 'n', default_value_t = 100)]
         limit: usize,
         #[command(flatten)]
         filter: LetterFilter,
     },
-    /// All details of one dead letter, with its body.
+    /// Show all details of one dead letter, including its body.
     Show { id: String },
-    /// Publish the job again; if it is no longer needed, request a sync of its repository instead.
+    /// Publish the job of a dead letter again. If the job is no longer needed, request a sync of its
+    /// repository instead.
     Replay(ChosenLetters),
-    /// Drop it for good. Its files stay failed until the next run.
+    /// Delete a dead letter permanently. The files of its job stay failed until the next run.
     Drop(ChosenLetters),
 }
 
@@ -36,7 +37,7 @@ pub struct ChosenLetters {
     /// Ids that `list` shows.
     #[arg(required_unless_present_any = ["all", "code", "stage", "repository"], value_name = "ID")]
     pub ids: Vec<String>,
-    /// All dead letters.
+    /// Select all dead letters.
     #[arg(long, conflicts_with = "ids")]
     pub all: bool,
     #[command(flatten)]
@@ -52,7 +53,7 @@ pub struct LetterFilter {
     /// Only letters of this stage, for example `embed`.
     #[arg(long)]
     pub stage: Option<String>,
-    /// Only letters of this repository: its name, or the last part of its name.
+    /// Only letters of this repository. Give its name, or the last part of its name.
     #[arg(long = "repo", value_name = "NAME")]
     pub repository: Option<String>,
 }
@@ -62,14 +63,14 @@ pub struct EnqueueArguments {
     /// URLs of git repositories, or names of registered ones.
     #[arg(required_unless_present = "file", value_name = "URL|NAME")]
     pub targets: Vec<String>,
-    /// YAML list of repositories, in the form of `cairn index`. Entries with a `path` are refused: services
-    /// clone by URL.
+    /// YAML list of repositories, in the form that `cairn index` reads. Entries with a `path` are refused,
+    /// because services clone by URL.
     #[arg(long, value_name = "LIST", conflicts_with = "targets")]
     pub file: Option<PathBuf>,
     /// Interactive requests run before bulk requests.
     #[arg(long, value_enum, default_value_t)]
     pub lane: LaneArgument,
-    /// Write every record again, also of unchanged files.
+    /// Write every record again, including the records of unchanged files.
     #[arg(long)]
     pub rebuild: bool,
 }
@@ -105,8 +106,8 @@ pub enum KeysCommand {
 
 #[derive(Args, Debug)]
 pub struct NewKeyArguments {
-    /// Full name of a repository that the key may see, or a glob over names. Repeatable. Default: all of the
-    /// tenant.
+    /// Full name of a repository that the key may see, or a glob that matches full names. Repeatable.
+    /// Default: all repositories of the tenant.
     #[arg(long = "repo", value_name = "NAME")]
     pub repositories: Vec<String>,
     /// The key may also request and cancel index runs.

@@ -1,7 +1,7 @@
-//! `cairn dead-letters`: abandoned jobs, until the operator decides on them.
+//! `cairn dead-letters`: lists abandoned jobs, and executes the decisions of the operator on them.
 //!
-//! A letter is removed from its queue only after its replacement exists. A process that dies in between has
-//! published a job twice, which every stage tolerates, and has lost none.
+//! A letter is removed from its queue only after its replacement exists. If the process dies between these
+//! two steps, a job is published twice, which every stage tolerates, but no job is lost.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -22,21 +22,21 @@ use super::print_dead_letters;
 use crate::exit::{CommandReply, code_and_message, wrong};
 use crate::output;
 
-/// Letters that are removed from their queue at once. If the process dies in between, at most this many jobs
-/// are published twice.
+/// Number of letters that are removed from their queue together. If the process dies before the removal, at
+/// most this many jobs are published twice.
 const TAKEN_AT_ONCE: usize = 100;
 
-/// The dead letters, and the ports that decisions need.
+/// The dead letters, and the ports that the commands need.
 pub(crate) struct Letters<'a> {
     pub kept: &'a dyn DeadLetters,
     pub broker: &'a dyn Broker,
-    /// None if it is not needed, or if it is needed only for names and not available.
+    /// None if the command does not need it, or needs it only for names and it is not available.
     pub ledger: Option<Decider<'a>>,
     /// If set, only letters of this tenant.
     pub tenant: Option<&'a Tenant>,
 }
 
-/// Knows which jobs are still needed, and the names of repositories.
+/// Provides the names of repositories, and finds out which jobs are still needed.
 pub(crate) struct Decider<'a> {
     pub runs: &'a Metastore,
     pub clock: &'a dyn Clock,
@@ -45,7 +45,7 @@ pub(crate) struct Decider<'a> {
 /// How a command uses catalogue and ledger.
 pub(crate) enum Need {
     Nothing,
-    /// Names of repositories, if available.
+    /// The command shows names of repositories if the catalogue is available.
     Names,
     Ledger,
 }
@@ -63,7 +63,7 @@ impl DeadLettersCommand {
     }
 }
 
-/// The result for a letter.
+/// The decision that was executed for a letter.
 enum Decision {
     PublishedAgain,
     /// Number of the sync request.
@@ -145,7 +145,8 @@ fn parse_stage(word: &str) -> Result<StageName, QueryError> {
     found.copied().ok_or_else(|| wrong(format!("`{word}` is not a stage; stages are {}", names())))
 }
 
-/// Decides on each letter. An error for one does not stop the others.
+/// Executes the decision for each chosen letter. An error for one letter does not stop the decisions for the
+/// others.
 async fn decide<'a>(
     letters: &'a Letters<'a>,
     chosen: &ChosenLetters,
@@ -179,7 +180,7 @@ async fn decide<'a>(
     Ok(code)
 }
 
-/// Removes the letters for which the decision was carried out.
+/// Executes the decision for some letters, and removes the letters for which it succeeded.
 async fn decide_of<'a, 'l>(
     letters: &'a Letters<'a>,
     some: &[&'l DeadLetter],
@@ -199,7 +200,7 @@ async fn decide_of<'a, 'l>(
     for (letter, outcome) in decided.iter_mut().filter(|(_, outcome)| outcome.is_ok()) {
         match taken.as_mut().map(|taken| taken.found(letter.id)) {
             Ok(true) => {}
-            // Another process removed it first, or it could not be removed.
+            // Another process removed the letter first, or the letter could not be removed.
             Ok(false) => *outcome = Err(unknown(letter.id).into()),
             Err(error) => *outcome = Err(anyhow::anyhow!("it stays a dead letter: {error}")),
         }
@@ -207,7 +208,7 @@ async fn decide_of<'a, 'l>(
     decided
 }
 
-/// Removing it from its queue is enough.
+/// To drop a letter, it is only removed from its queue.
 async fn forget(_: &Letters<'_>, _: &DeadLetter) -> anyhow::Result<Decision> {
     Ok(Decision::Dropped)
 }
@@ -231,14 +232,14 @@ async fn is_needed(runs: &Metastore, job: &Job) -> anyhow::Result<bool> {
         Job::Sync(job) => Ok(runs.asked(job.repository, job.request).await?.is_some()),
         Job::Part(job) => match runs.part_status(job.run, job.part).await {
             Ok(status) => Ok(!status.state.is_finished() && !status.is_ended),
-            // The run was swept.
+            // The sweep has removed the run.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error.into()),
         },
     }
 }
 
-/// The files of the failed job count as changed in the next run.
+/// Requests a sync. The next run treats the files of the failed job as changed.
 async fn request_sync(ledger: &Decider<'_>, letter: &DeadLetter, repository: RepositoryId) -> anyhow::Result<u64> {
     match ledger.runs.ask(repository, letter.lane, false, ledger.clock.now_ms()).await {
         Err(error) if error.kind == ErrorKind::NotFound => {

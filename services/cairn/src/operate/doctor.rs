@@ -16,19 +16,19 @@ use crate::commands::doctor::{Check, report};
 use crate::exit::CommandReply;
 use crate::verify::verify;
 
-/// Dead letters that are counted.
+/// Maximum number of dead letters that are counted.
 const LETTERS_COUNTED: usize = 1_000;
-/// Names that a fault lists.
+/// Maximum number of names that a fault lists.
 const NAMED: usize = 3;
 
-/// Checks each dependency: whether it answers, its version, whether it is prepared; and whether jobs make
-/// progress. Verifies the stored data of the given repository only: all repositories of a cluster would take
-/// hours.
+/// Checks whether each dependency answers, its version, and whether it is prepared. Also checks whether jobs
+/// make progress. Verifies the stored data of the given repository only, because a check of all repositories
+/// of a cluster would take hours.
 pub(super) async fn doctor(installation: &Installation, named: Option<&str>, json: bool) -> CommandReply {
     let (mut findings, model) = tokio::join!(survey::of_servers(installation), survey::of_model(installation));
     findings.push(model);
     let mut checks: Vec<Check> = findings.iter().map(check).collect();
-    // Servers that do not answer are already reported; the other checks would report them again.
+    // If a server does not answer, this is already reported, and the other checks would report it again.
     if checks.iter().all(|check| check.fault.is_none()) {
         checks.extend(work(installation).await?);
         if let Some(name) = named {
@@ -38,7 +38,7 @@ pub(super) async fn doctor(installation: &Installation, named: Option<&str>, jso
     Ok(report(&checks, json))
 }
 
-/// Runs without progress, dead letters, and repositories with another model, for all tenants.
+/// Checks all tenants for runs without progress, dead letters, and repositories with another model.
 async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     let (runs, clock) = installation.ledger().await?;
     let now_ms = clock.now_ms();
@@ -53,7 +53,7 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     still.retain(|run| run.progressed_at_ms < still_since_ms);
     let still = some_of(still.into_iter().map(|run| run.result.repository)).map(|some| {
         format!(
-            "without progress: {some}; see whether every service runs, and its log; `cairn runs cancel NAME` ends one"
+            "without progress: {some}; check that every service runs, and read the logs; `cairn runs cancel NAME` cancels the run of a repository"
         )
     });
     let model = installation.config.embedding.model_id()?.name;
@@ -83,12 +83,12 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
         format!("{at_least}{letters} jobs failed for good; `cairn dead-letters list` shows them and the reasons")
     });
     let check = |what: &str, fault| Check { what: what.to_owned(), fault };
-    // Waiting for a retry is not a fault: it ends by itself.
+    // Waiting for a retry is not a fault, because it ends without action of the operator.
     let retries = some_of(waiting.into_iter()).map_or_else(|| "retries".to_owned(), |some| format!("retries ({some})"));
     Ok([check("runs", still), check(&retries, None), check("embedding models", other), check("dead letters", letters)])
 }
 
-/// Work that waits for its next attempt: until when, and why.
+/// Describes work that waits for its next attempt: the reason, and the time of the attempt.
 fn retry(repository: &str, work: &str, until_ms: i64, code: &str) -> String {
     format!("{work} of {repository} failed ({code}), next attempt at {}", rfc3339(until_ms))
 }

@@ -1,4 +1,4 @@
-//! `cairn enqueue`: registers repositories and requests their syncs; the services do the rest.
+//! `cairn enqueue`: registers repositories and requests their syncs. The services index the repositories.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use crate::commands::{index, print_inventory};
 use crate::exit::{CommandReply, RUN_INCOMPLETE, wrong};
 use crate::output;
 
-/// A repository to enqueue, and the place that names it.
+/// A repository to enqueue, and the place in the command line or list that names it.
 struct Entry {
     place: String,
     listed: ListedRepository,
@@ -49,7 +49,7 @@ pub(super) async fn enqueue(installation: &Installation, arguments: EnqueueArgum
 
 fn entries(arguments: &EnqueueArguments) -> anyhow::Result<Vec<Entry>> {
     let Some(file) = &arguments.file else {
-        // The text may contain a credential: errors do not repeat it.
+        // Errors do not repeat the text, because it may contain a credential.
         let of_url =
             |(number, url): (usize, &String)| Entry { place: format!("URL {}", number + 1), listed: plain(url) };
         return Ok(arguments.targets.iter().enumerate().map(of_url).collect());
@@ -85,8 +85,8 @@ impl Asking<'_> {
         let Location::Url(text) = &listed.location else {
             anyhow::bail!(wrong("the services of a cluster fetch by URL and cannot read folders of this machine"));
         };
-        // The rules of the cloner, except for names that resolve to private addresses: only the cloner checks
-        // those.
+        // This applies the rules of the cloner, with one exception: only the cloner checks for host names
+        // that resolve to private addresses.
         match (self.indexing.locate)(text).map_err(wrong)? {
             Some((source, name)) => {
                 let (record, given) = record(self.tenant, source, name, listed);
@@ -96,8 +96,8 @@ impl Asking<'_> {
         }
     }
 
-    /// The registered repository of that name. Errors do not repeat the text: it may be a mistyped address
-    /// with a credential.
+    /// The registered repository with this name. Errors do not repeat the text, because it may be a mistyped
+    /// address with a credential.
     fn known(&self, name: &str) -> anyhow::Result<&RepositoryRecord> {
         match named(&self.known, |record| record, name)[..] {
             [found] => Ok(found),
@@ -107,8 +107,8 @@ impl Asking<'_> {
     }
 }
 
-/// The record of an entry, and the settings that the entry gives. An empty list in an entry counts as not
-/// given.
+/// The record of an entry, and the settings that the entry contains. An empty list in an entry is treated as
+/// absent.
 fn record(
     tenant: &Tenant,
     source: Source,

@@ -1,5 +1,5 @@
-//! The servers of a cluster, for its operator. Each command connects only to the servers that it needs, so a
-//! server that is down stops no other commands.
+//! Connects operator commands to the servers of a cluster. Each command connects only to the servers that it
+//! needs, so a server that is down does not affect other commands.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,16 +23,16 @@ use cairn_search::{Allowed, Caller, CursorKey, SearchStores, Searcher};
 use cairn_wiring::{ClusterConfig, DEFAULT_PROCESSES};
 use tokio::time::{Instant, sleep};
 
-/// Seals cursors and derives run ids if the key of the query service cannot be read. The operator may know
-/// their contents.
+/// The key that seals cursors and derives run ids if the key of the query service cannot be read. It need not
+/// be secret, because the operator may read their contents.
 const NO_SECRET: CursorKey = CursorKey([0; 32]);
-const UNREACHABLE: &str = "cannot ask Neo4j, which holds catalogue and ledger: start it, or correct [neo4j]";
+const UNREACHABLE: &str = "cannot query Neo4j, which stores catalogue and ledger: start it, or correct [neo4j]";
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
 pub(super) struct Installation {
     pub config: ClusterConfig,
     pub operator: Operator,
-    /// The tenant whose repositories a command concerns.
+    /// The tenant to whose repositories a command applies.
     pub tenant: Tenant,
 }
 
@@ -59,7 +59,7 @@ impl Installation {
         Ok(S3BlobStore::open(section(self.config.s3.as_ref(), "s3")?)?)
     }
 
-    /// The chunks and cached vectors of the model in the settings.
+    /// The stores of the chunks and cached vectors of the model in the settings.
     pub fn vectors(&self) -> anyhow::Result<(QdrantStore, QdrantVectorCache)> {
         let (config, model) = (section(self.config.qdrant.as_ref(), "qdrant")?, self.config.embedding.model_id()?);
         let cache = QdrantVectorCache::new(config.clone(), model.clone())?;
@@ -73,7 +73,7 @@ impl Installation {
         Ok((Arc::new(Metastore::new(Arc::new(Neo4jRuns::new(neo4j)))), Arc::new(clock)))
     }
 
-    /// The broker, connected.
+    /// Connects to the broker.
     pub async fn broker(&self) -> anyhow::Result<RabbitMqBroker> {
         let config = self.rabbitmq()?.clone();
         let deadline = Instant::now() + Duration::from_millis(config.connect_timeout_ms);
@@ -90,7 +90,8 @@ impl Installation {
         Ok(broker)
     }
 
-    /// Registers repositories and requests syncs by the rules of the query service.
+    /// The component that registers repositories and requests syncs. It applies the same rules as the query
+    /// service.
     pub fn indexing(&self, runs: &Arc<Metastore>, clock: &Arc<dyn Clock>) -> LedgerIndexing {
         cairn_wiring::indexing(runs, clock, RemotePolicy::from(&self.operator.sources))
     }
@@ -101,7 +102,7 @@ impl Installation {
         key.unwrap_or(NO_SECRET)
     }
 
-    /// With the share of the provider's quota of one more replica of the query service.
+    /// The embedder. It gets the same share of the provider's quota as one replica of the query service.
     pub fn embedder(&self) -> anyhow::Result<Arc<dyn Embedder>> {
         let processes = self.config.query.as_ref().map_or(DEFAULT_PROCESSES, |query| query.processes);
         cairn_wiring::embedder(&self.config.embedding, Share::Questions { processes })

@@ -18,7 +18,7 @@ use crate::output::{self, FAINT, NAME, styled};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// `names_tenant`: whether `list` shows one tenant only.
+/// Runs a command on keys. If `names_tenant` is set, `list` shows only the keys of that tenant.
 pub(super) async fn run(
     installation: &Installation,
     names_tenant: bool,
@@ -26,7 +26,7 @@ pub(super) async fn run(
     json: bool,
 ) -> CommandReply {
     let neo4j = installation.neo4j()?;
-    let clock = Neo4jClock::start(neo4j.clone()).await.context("cannot ask Neo4j, which holds the keys")?;
+    let clock = Neo4jClock::start(neo4j.clone()).await.context("cannot query Neo4j, which stores the keys")?;
     let (keys, now_ms) = (Neo4jKeys::new(neo4j), clock.now_ms());
     match command {
         KeysCommand::Create(arguments) => create(&keys, installation, arguments, now_ms, json).await?,
@@ -80,10 +80,10 @@ fn list(keys: &[ApiKeyRecord], now_ms: i64, json: bool) {
 }
 
 async fn revoke(keys: &Neo4jKeys, id: &str, now_ms: i64, json: bool) -> anyhow::Result<()> {
-    // The argument may be a whole key: its secret must not be sent or printed.
+    // The argument may be a complete key, whose secret must not be sent or printed.
     let id = id_of(id);
     match keys.revoke(id, now_ms).await {
-        // An unknown id is not repeated either: it may contain a secret.
+        // An unknown id is also not repeated, because it may contain a secret.
         Err(error) if error.kind == ErrorKind::NotFound => {
             let message = "no key has that id; `cairn keys list` shows all ids";
             anyhow::bail!(QueryError::new(QueryErrorCode::NotFound, message));
@@ -119,7 +119,7 @@ struct KeyReport<'a> {
     expires_at: Option<String>,
     revoked_at: Option<String>,
     last_used_at: Option<String>,
-    /// The whole key; only once, when it is created.
+    /// The complete key. It is set only in the answer to the creation of the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
 }

@@ -1,4 +1,4 @@
-//! Dead letters as they are printed.
+//! Dead letters in the form that is printed.
 
 use cairn_domain::RepositoryName;
 use cairn_ports::DeadLetter;
@@ -28,12 +28,12 @@ pub(crate) struct LetterReport {
     pub code: String,
     pub message: String,
     pub num_failed_attempts: u32,
-    /// Only when one letter is shown.
+    /// Set only if a single letter is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
 }
 
-/// The result for a dead letter.
+/// The decision that was executed for a dead letter.
 #[derive(Debug, Serialize)]
 pub(crate) struct DecisionReport {
     pub id: String,

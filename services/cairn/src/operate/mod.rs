@@ -1,5 +1,5 @@
-//! Commands of the operator of a cluster. They use its servers directly, because they must work while the
-//! query service does not.
+//! Commands for the operator of a cluster. They use the servers of the cluster directly, because they must
+//! also work while the query service does not run.
 
 pub(crate) mod arguments;
 pub(crate) mod dead_letters;
@@ -50,7 +50,8 @@ pub(crate) async fn run(file: &Path, arguments: Arguments) -> CommandReply {
     }
 }
 
-/// Catalogue and ledger, if the command needs them. If it needs only names, it works without them.
+/// Catalogue and ledger, if the command needs them. None if the command needs only names and they are not
+/// available.
 async fn ledger_for(
     installation: &Installation,
     command: &DeadLettersCommand,

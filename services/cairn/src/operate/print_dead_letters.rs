@@ -1,9 +1,9 @@
-//! Dead letters on the terminal.
+//! Prints dead letters as text.
 
 use super::letter_report::{DecisionName, DecisionReport, LetterList, LetterReport};
 use crate::output::{self, BAD, FAINT, NAME, styled};
 
-/// Characters of a message in a list. Messages are chains of causes.
+/// Maximum number of characters of a message in a list. Messages are long, because they contain all causes.
 const SHOWN: usize = 120;
 
 pub(super) fn list(answer: &LetterList) {
@@ -18,7 +18,7 @@ pub(super) fn list(answer: &LetterList) {
         output::note("no dead letters exist");
     }
     if answer.has_more {
-        output::note("more exist: raise --limit");
+        output::note("more dead letters exist: increase --limit");
     }
 }
 
@@ -39,7 +39,7 @@ pub(super) fn one(letter: &LetterReport) {
     }
 }
 
-/// The result for one letter.
+/// Prints what was done with one letter.
 pub(super) fn decided(answer: &DecisionReport) {
     let id = &answer.id;
     output::line(&match answer.outcome {

@@ -1,4 +1,4 @@
-//! `cairn runs`, `repos`, `stats` and all other questions, answered from the stores of a cluster.
+//! Answers `cairn runs`, `repos`, `stats` and all other questions from the stores of a cluster.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::commands::{print, question};
 use crate::exit::{CommandReply, wrong};
 use crate::output;
 
-/// The cluster, for the questions of its operator.
+/// Answers the questions of the operator of a cluster.
 struct OperatorAgent {
     searcher: Searcher,
     indexing: LedgerIndexing,
@@ -58,7 +58,7 @@ pub(super) async fn ask(installation: &Installation, command: &Command, json: bo
     Ok(code)
 }
 
-/// An answer covers one tenant; the operator should know about the others.
+/// Prints the names of the other tenants, because an answer covers only one tenant.
 async fn name_other_tenants(installation: &Installation, runs: &Arc<Metastore>) -> anyhow::Result<()> {
     let others: Vec<Tenant> =
         runs.tenants().await?.into_iter().filter(|tenant| *tenant != installation.tenant).collect();
@@ -70,7 +70,7 @@ async fn name_other_tenants(installation: &Installation, runs: &Arc<Metastore>) 
     Ok(())
 }
 
-/// The error of a command that does not work with a cluster, and what to do instead.
+/// The error for a command that does not work with a cluster. The message describes what to do instead.
 fn not_here(command: &Command) -> QueryError {
     let instead = match command {
         Command::Index(_) | Command::Invalidate { .. } => {

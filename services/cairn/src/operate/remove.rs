@@ -17,7 +17,7 @@ pub(super) async fn remove(installation: &Installation, repository: &str, json: 
     runs.delete(known.record.id, clock.now_ms()).await?;
     if let Some(hosted) = &known.record.hosted {
         output::note(&format!(
-            "while it is on the list of {}, each `scheduler tick` registers it again, unless `exclude` there names it",
+            "while {} lists this repository, each `scheduler tick` registers it again, unless the `exclude` patterns of the organisation match it",
             hosted.organisation
         ));
     }

@@ -1,4 +1,4 @@
-//! The state of each server of a cluster: whether it answers, its version, and what is missing in it.
+//! Finds the state of each server of a cluster: whether it answers, its version, and what is missing on it.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::installation::Installation;
 
-/// A server that takes longer counts as unavailable.
+/// Time limit for the answer of a server. A server that needs more time is reported as unavailable.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One server.
@@ -19,7 +19,7 @@ pub(super) struct Finding {
 }
 
 pub(super) enum State {
-    /// Why it cannot be used, and what to do about it.
+    /// Why the server cannot be used, and how to correct this.
     Fault(String),
     Answers(ServerAnswer),
 }
@@ -27,15 +27,15 @@ pub(super) enum State {
 /// The answer of a server.
 #[derive(Default)]
 pub(super) struct ServerAnswer {
-    /// If its protocol reports it.
+    /// The version of the server; None if its protocol does not report the version.
     pub version: Option<String>,
     /// Everything that `cairn topology apply` would create.
     pub missing: Vec<String>,
-    /// Remarks for the operator that no command resolves.
+    /// Remarks for the operator about settings that no command can change.
     pub remarks: Vec<&'static str>,
 }
 
-/// All servers with state, in the order of the data flow.
+/// The findings about all servers that store data, in the order of the data flow.
 pub(super) async fn of_servers(installation: &Installation) -> Vec<Finding> {
     let (rabbitmq, s3, neo4j, qdrant) = tokio::join!(
         finding("RabbitMQ", rabbitmq(installation), "start it, or correct `urls` and `management_url` in [rabbitmq]"),
@@ -86,7 +86,7 @@ async fn neo4j(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     let neo4j = installation.neo4j()?;
     let version = Some(neo4j.version().await?);
     let missing = neo4j.missing().await?.into_iter().map(|name| format!("constraint or index `{name}`"));
-    // A user without permission to read the settings gets no remarks.
+    // If the user has no permission to read the settings of the server, no remarks are reported.
     let remarks = neo4j.unset_timeouts().await.unwrap_or_default();
     Ok(ServerAnswer { version, missing: missing.collect(), remarks })
 }
@@ -98,7 +98,7 @@ async fn qdrant(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     Ok(ServerAnswer { version, missing, ..ServerAnswer::default() })
 }
 
-/// One vector is requested from a provider.
+/// If the model is at a provider, one vector is requested from the provider.
 async fn model(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     let config = &installation.config.embedding;
     let model = config.model_id()?;

@@ -63,7 +63,7 @@ async fn qdrant(installation: &Installation) -> anyhow::Result<String> {
     Ok(format!("collections {} and {}", store.collection_name(), cache.collection_name()))
 }
 
-/// Lists everything that is missing, one per line.
+/// Lists everything that is missing on the servers, one item per line.
 pub(super) async fn check(installation: &Installation, json: bool) -> CommandReply {
     let findings = survey::of_servers(installation).await;
     let is_well = findings.iter().all(is_whole);
