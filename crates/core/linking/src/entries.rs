@@ -1,8 +1,8 @@
 //! The keys under which a contribution is found, and the keys whose entries change with it.
 //!
 //! The environment is only a multimap from keys to entries. The digest of an entry covers everything that the
-//! linker reads through the entry. Therefore a file's links can change only if the entries of a key change
-//! that the file requested.
+//! linker reads through the entry. Therefore a file's links can change only if the file requested a key whose
+//! entries changed.
 
 use std::hash::{BuildHasher, BuildHasherDefault, Hash};
 
@@ -125,7 +125,7 @@ pub fn changed_package_keys(old: &[PackageManifest], new: &[PackageManifest]) ->
     symmetric_difference(&digests(old), &digests(new))
 }
 
-/// Whether a file must be linked again after the entries of the keys `changed` changed. `asked` are the keys
+/// Whether a file must be linked again. `changed` are the keys whose entries changed. `asked` are the keys
 /// that the file requested, sorted.
 pub fn affected(asked: &[u64], changed: &FxHashSet<u64>) -> bool {
     if changed.len() < asked.len() / 8 {

@@ -100,8 +100,8 @@ impl FileLinker<'_> {
         }
     }
 
-    /// Whether the imported name is a better target of the import than the module. This is a file of a
-    /// package, or in Rust an inner module.
+    /// Whether the imported name is a better target of the import than the module. This is the case for a
+    /// file of a package, and in Rust for an inner module.
     fn is_better_match(&self, module: Referent, named: &Finding) -> bool {
         let Finding::Found(referents, _) = named else { return false };
         let is_module = |referent: &Referent| matches!(referent, Referent::File { .. });

@@ -109,7 +109,8 @@ impl<'e> FileLinker<'e> {
         }
     }
 
-    /// Whether a base class is extended or implemented. Some languages write both in one list.
+    /// Returns whether a class extends or implements the base. Some languages list base classes and
+    /// interfaces together.
     fn base_kind(&self, reference: &Reference, base: Referent) -> ReferenceKind {
         let kind = reference.kind;
         let is_base = matches!(kind, ReferenceKind::Extend | ReferenceKind::Implement);
@@ -117,7 +118,7 @@ impl<'e> FileLinker<'e> {
         if !is_base || !self.resolver.rules.bases_are_mixed {
             return kind;
         }
-        // This extends a type that is defined elsewhere. The file itself has no bases.
+        // The reference is in an extension of a type that is defined elsewhere. The file itself has no bases.
         let Some(own) = reference.enclosing else { return ReferenceKind::TypeUse };
         let is_interface = |definition: &Definition| definition.kind == SymbolKind::Interface;
         let own = &self.resolver.contribution.definitions[own as usize];

@@ -20,8 +20,8 @@ pub(crate) struct Lookup<'e> {
     environment: &'e Environment<'e>,
     own: FileId,
     asked: Asked,
-    /// The remaining steps for the current reference. They limit the time for many re-exports that lead to
-    /// each other.
+    /// The remaining steps for the current reference. They limit the time that a large network of re-exports
+    /// can take.
     fuel: u32,
     /// The number of entries that the file may still examine.
     work: u64,

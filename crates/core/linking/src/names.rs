@@ -53,8 +53,8 @@ pub(crate) type FileId = u32;
 pub(crate) enum Space {
     /// The file at a path.
     File = 1,
-    /// Files whose path ends with this suffix. The parts that imports of the language omit are removed
-    /// before.
+    /// Files whose path ends with this suffix. The parts that imports of the language omit are removed from
+    /// the path first.
     Suffix,
     /// Definitions in a container of a file. The empty container is the file itself.
     Member,

@@ -116,7 +116,7 @@ fn is_secondary(symbol: &Symbol, family: Family) -> bool {
         Family::Script => symbol.kind == SymbolKind::Method && symbol.signature.starts_with("set "),
         // A test has the name of the tested function, and no code calls it.
         Family::Zig => symbol.is_test && symbol.signature.starts_with("test"),
-        // A callback that a behaviour requires is not a function in addition to its implementation.
+        // The declaration of a callback in a behaviour is not a separate function.
         Family::Elixir => symbol.is_test && symbol.signature.starts_with("test") || symbol.signature.starts_with('@'),
         // This is a type signature that is not directly above its equations.
         Family::Haskell => symbol.kind.is_callable() && symbol.signature.contains(" :: "),

@@ -63,9 +63,9 @@ impl<'e> Resolver<'e> {
         OwnClass { symbol, class, name, is_doubtful: false }
     }
 
-    /// Whether a call of a method of the own class may mean another method. A method that seems to call
-    /// itself may call an overload that it inherits. A type from outside the repository may have a method of
-    /// its own with the same name as the method of the trait.
+    /// Whether a call that seems to mean a method of the own class may mean another method. A method that
+    /// seems to call itself may call an overload that it inherits. A type from outside the repository may
+    /// have a method of its own with the same name as the method of the trait.
     fn may_mean_another(&mut self, own: &OwnClass<'e>, found: &Finding, name: &str, ask: Ask) -> bool {
         let Finding::Found(referents, _) = found else { return false };
         let Some(Referent::Definition { file, index }) = referents.single().filter(|_| ask.want == Want::Call) else {

@@ -1,4 +1,4 @@
-//! The keys that one file requests from the environment, and queries with their kinds.
+//! The keys that one file requests from the environment, and the queries whose results are remembered.
 
 use crate::Name;
 use crate::names::FileId;

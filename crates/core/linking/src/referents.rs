@@ -188,7 +188,7 @@ impl Want {
     }
 }
 
-/// The requirements of a reference for what it refers to.
+/// The requirements that a referent must satisfy for a reference.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     pub(crate) want: Want,

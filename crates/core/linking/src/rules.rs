@@ -2,7 +2,7 @@
 
 use cairn_languages::Family;
 
-/// The rules of a family. Each flag applies if it is true.
+/// The rules of a family. A rule applies if its flag is true.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Members of the enclosing classes are visible without a receiver.
@@ -19,7 +19,7 @@ pub(crate) struct Rules {
     pub(crate) constructors_need_new: bool,
     /// Several definitions may have the same name if their parameters differ.
     pub(crate) overloads: bool,
-    /// A call means no definition whose number of parameters does not fit.
+    /// A call means none of the definitions if its number of arguments does not fit any of them.
     pub(crate) arity_is_strict: bool,
     /// Every name that a file imports can be imported from that file.
     pub(crate) imports_are_members: bool,

@@ -1,4 +1,4 @@
-//! Reads the packages that a repository declares from the manifests of each ecosystem.
+//! Reads from the manifests of each ecosystem which packages a repository declares.
 //!
 //! All functions are pure functions of the text. A manifest that cannot be parsed declares nothing. The file
 //! is still indexed as text, and the run continues.

@@ -23,7 +23,7 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
             return found.at_most(Resolution::Import);
         }
     }
-    // The repository may declare no packages. Then the parts are names at the top level.
+    // If the repository declares no packages, the parts are names at the top level.
     let found = walk(lookup, Referent::Package(family, Name::EMPTY), &parts, ask);
     match found {
         Finding::Found(..) if family == Family::Php => found.at_most(Resolution::Import),

@@ -90,8 +90,8 @@ struct ImportNames<'a> {
     imports: &'a [Import],
     /// Imports in two functions can bind the same name. Then the first import is kept.
     bound: FxHashMap<&'a [u8], Bound>,
-    /// For each first byte, the lengths of the names that begin with it. For most words, this check shows
-    /// without hashing that they are not imported.
+    /// For each first byte, the lengths of the names that begin with it. A word whose length is not among
+    /// them is not imported. For most words, this check makes hashing unnecessary.
     lengths: [u64; 256],
     used: Vec<Bound>,
 }

@@ -39,9 +39,8 @@ impl Rows {
     }
 }
 
-/// The lines of a text. A line ends with `
-/// ` or at the end of the text. A final `
-/// ` does not begin another line.
+/// The lines of a text. A line ends with `\n` or at the end of the text. A final `\n` does not begin another
+/// line.
 pub(crate) struct Lines<'t> {
     text: &'t str,
     /// The offset of each row, followed by the length of the text.

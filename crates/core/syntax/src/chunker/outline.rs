@@ -102,7 +102,7 @@ pub(super) fn lay_out(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<Piece> {
     layout.pieces
 }
 
-/// The surroundings of a definition, which it inherits.
+/// The surroundings of a definition: its container, whether it is inside test code, and its nesting depth.
 #[derive(Clone, Copy)]
 struct Surroundings {
     container: Option<u32>,

@@ -1,8 +1,8 @@
 //! Divides rows that are too many for one chunk, in any language.
 //!
-//! A new part should begin at a row with little indentation and few open brackets, after a blank row, that
-//! does not continue the row before. Brackets in strings and comments are counted too. The count is only one
-//! of several hints, and a wrong hint moves a cut by only a few rows.
+//! A good first row of a part has little indentation and few open brackets, follows a blank row, and does not
+//! continue the row before. Brackets in strings and comments are counted too. The count is only one of
+//! several hints, and a wrong hint moves a cut by only a few rows.
 
 use super::lines::{Lines, Rows};
 use super::sizes::{TARGET_TOKENS, WHOLE_TOKENS};

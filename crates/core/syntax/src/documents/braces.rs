@@ -91,7 +91,7 @@ struct Scanner<'a> {
     depth: usize,
     /// The start of the text that is the name of the next block.
     name_start: usize,
-    /// The start of the last non-empty row, if nothing has ended that row since.
+    /// The start of the last non-empty row. None if a brace or semicolon came after that row.
     row_start: Option<usize>,
 }
 

@@ -11,7 +11,7 @@ use super::inline::{fold, shortened};
 use crate::chunker::{Lines, Rows};
 
 const LONGEST_SIGNATURE: usize = 300;
-/// The kind and name of a statement are searched in this many bytes at its beginning.
+/// Only this many bytes at the beginning of a statement are searched for its kind and name.
 const HEAD_BYTES: usize = 1_000;
 
 pub(super) fn blocks(lines: &Lines<'_>, text: &str) -> (Vec<Block>, Vec<Symbol>) {

@@ -194,7 +194,8 @@ fn hostile_bytes_cost_linear_time() {
         for format in FORMATS {
             let started = Instant::now();
             check_invariants(format, &text);
-            // Quadratic time on these texts would be minutes. The limit is high enough for a slow machine.
+            // An algorithm with quadratic time would take minutes for these texts. The limit is high enough
+            // for a slow machine.
             let start: String = text.chars().take(12).collect();
             assert!(started.elapsed() < Duration::from_secs(10), "{format}: {start:?} took {:?}", started.elapsed());
         }

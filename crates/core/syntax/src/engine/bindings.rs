@@ -154,8 +154,8 @@ impl Reader<'_, '_> {
         Some(if is_field { (format!("self.{name}"), self.class_around(region)) } else { (name.to_owned(), scope) })
     }
 
-    /// The class to which `self` refers at this position. If the file does not define the class, the
-    /// function.
+    /// Returns the class to which `self` refers at this position. If the file does not define the class,
+    /// returns the function.
     fn class_around(&self, region: Option<u32>) -> Option<u32> {
         let symbols = || ancestors(&self.outline.regions, region).filter_map(|region| region.symbol);
         let class = symbols().find(|symbol| holds_fields(self.kind_of(*symbol)));

@@ -65,7 +65,7 @@ pub(super) struct RawDefinition {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawReference {
     pub(super) kind: ReferenceKind,
-    /// The last part of the name. If `is_path` is true, the whole chain.
+    /// The last part of the name, or the whole chain if `is_path` is true.
     pub(super) name: ByteRange,
     pub(super) is_path: bool,
     pub(super) receiver: Option<ByteRange>,

@@ -2,11 +2,11 @@
 //! order.
 //!
 //! The query file and the row of a language define the meaning of its code. `LANGUAGES.md` of
-//! `cairn-languages` documents the captures. The engine contains no rules of a single language. Invariants
-//! for every input: it never panics, its recursion does not depend on the depth of a tree, and it stops at
-//! the given limits. It cannot interrupt a single step of the grammar's error recovery. For some texts of 100
-//! kB, one such step takes minutes and gigabytes of memory. Therefore untrusted files are parsed in a process
-//! with its own limits.
+//! `cairn-languages` documents the captures. The engine contains no rules that apply to only one language.
+//! Invariants for every input: it never panics, its recursion does not depend on the depth of a tree, and it
+//! stops at the given limits. It cannot interrupt a single step of the grammar's error recovery. For some
+//! texts of 100 kB, one such step takes minutes and gigabytes of memory. Therefore untrusted files are parsed
+//! in a process with its own limits.
 
 mod attachments;
 mod bindings;

@@ -148,8 +148,8 @@ fn ends_statement(line: &str) -> bool {
 }
 
 /// Whether the next non-empty line begins a separate declaration. It does not if it is a name with
-/// parameters, because the macro could be the type of that name. It does not either if it ends a list that
-/// may contain the macro.
+/// parameters, because the macro could be the type of that name. The same applies if it ends a list that may
+/// contain the macro.
 fn starts_statement(lines: Lines<'_>) -> bool {
     let Some((_, line)) = lines.into_iter().find(|(_, line)| !line.trim().is_empty()) else { return true };
     let code = line.trim_start();

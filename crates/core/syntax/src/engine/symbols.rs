@@ -342,8 +342,8 @@ impl<'t> Builder<'t, '_> {
         ByteRange { start: self.attachments.preamble(wrapped.range.start, name_start).start, end: wrapped.range.end }
     }
 
-    /// The region of the class whose method sets a field on its own object. If the method is written outside
-    /// of its class, returns the region around the method and the name of the class.
+    /// Returns the region of the class whose method sets a field on its own object. If the method is written
+    /// outside of its class, returns the region around the method and the name of the class.
     fn holder_of_field(&self, definition: &RawDefinition, around: Option<u32>) -> Option<Holder> {
         if let Some(receiver) = definition.receiver {
             self.row.self_words.iter().find(|word| **word == receiver.text(self.text))?;
