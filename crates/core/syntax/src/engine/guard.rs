@@ -12,8 +12,8 @@ pub struct LineIndex {
 }
 
 impl LineIndex {
-    /// Lines end with `\n`. Text after the last `\n` is a line too. Texts of more than 4 GiB are refused before
-    /// this.
+    /// Lines end with `\n`. Text after the last `\n` is a line too. Texts of more than 4 GiB are refused
+    /// before this.
     pub fn new(text: &str) -> LineIndex {
         let mut starts = Vec::with_capacity(text.len() / 32 + 1);
         starts.push(0);
