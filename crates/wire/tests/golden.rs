@@ -2,7 +2,7 @@
 //!
 //! The build that introduces a version writes `tests/golden/<name>.v<version>` once. The file is never
 //! changed. Every later build must read it, and a build that writes this version must write the same bytes.
-//! `WRITE_GOLDEN=1` writes a missing file but never an existing one, so other bytes require another version.
+//! `WRITE_GOLDEN=1` writes a missing file but never an existing one, so changed bytes require a new version.
 
 mod values;
 

@@ -2,7 +2,7 @@
 //! uses their REST APIs.
 //!
 //! The service is trusted only for the data about its repositories. It does not decide where the next request
-//! is sent: of a link to the next page, only the query is used. Redirects are not followed, and private
+//! is sent: the adapter uses only the query of a link to the next page. Redirects are not followed, and private
 //! addresses are refused unless the operator allows them. There are limits on bytes, pages, entries,
 //! repositories and time.
 //!

@@ -65,7 +65,7 @@ impl std::error::Error for InvalidNeo4jConfig {}
 
 impl Neo4jConfig {
     /// Returns a config with the defaults for all other settings. If the URL contains user and password, they
-    /// are moved to their settings.
+    /// are moved to the settings `user` and `password`.
     pub fn new(url: &str) -> Self {
         let mut address = Url::parse(url);
         let (mut user, mut password) = (default_user(), SecretString::default());

@@ -1,8 +1,8 @@
 //! Stores API keys. Each key is one node, which is found by the hash of the key.
 //!
 //! A commit may have succeeded although its reply was lost. A retry then finds the key, but creating an
-//! existing key is an error. Therefore each call that creates a key stores its own token on the node. A retry
-//! that finds this token knows that the first attempt succeeded.
+//! existing key is an error. Therefore each call that creates a key stores its own token on the node. If a
+//! retry finds this token, the first attempt succeeded.
 
 use async_trait::async_trait;
 use cairn_domain::{Digest, Tenant};
@@ -53,7 +53,7 @@ impl Neo4jKeys {
 struct Creation<'a> {
     neo4j: &'a Neo4j,
     key: &'a ApiKeyRecord,
-    /// A random number that distinguishes this call from all others.
+    /// A random number that distinguishes this call from all other calls.
     made_by: i64,
 }
 

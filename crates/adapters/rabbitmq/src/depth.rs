@@ -1,7 +1,7 @@
 //! Counts the jobs of a stage that are not done.
 //!
 //! AMQP reports the number of ready messages of a queue, but not the number of deliveries that consumers
-//! hold. This process knows the number of its own deliveries. The management API reports the deliveries of
+//! hold. Each process counts its own deliveries. The management API reports the deliveries of
 //! all processes, with values up to five seconds old.
 //!
 //! `depth` therefore adds two numbers. The first is the number of waiting messages in work and delay queues.

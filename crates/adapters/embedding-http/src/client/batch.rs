@@ -198,7 +198,7 @@ impl HttpEmbedder {
         texts: &[Cow<'_, str>],
     ) -> Result<CallResult, EmbedderError> {
         // The wait for the pass may have taken long. If another process owns the key now, that process does
-        // not know of this call.
+        // not count this call.
         if !self.is_held() {
             return Err(self.error(ErrorKind::Unavailable, texts.len()).because("another process owns the key"));
         }

@@ -180,8 +180,8 @@ impl Limiter {
 
     /// Records that another process owned the key until `now` and used the same quota. No call is allowed for
     /// `wait`. After that, the limiter acts as if the previous window was used completely.
+    ///
     /// This is sufficient for any `wait` if that process really ended at `now`. Because of the even pace, its
-    /// usage and the usage from now on together stay below the limit.
     /// usage and the usage from now on together stay below the limit.
     pub fn take_over(&mut self, now: Duration, wait: Duration) {
         let bursts = self.whole.all().chain(self.passages.all()).map(|meter| meter.burst_time());

@@ -13,8 +13,8 @@
 //! - Staging only inserts records.
 //! - Retiring changes only versions that began earlier. They must also be open, or an aborted generation must
 //!   have ended them.
-//! - A reader sees an edge only if its owner and both ends are visible and in scope. This is tested before
-//!   any limit.
+//! - An edge is returned to a reader only if its owner and both ends are visible and in scope. This is tested
+//!   before any limit.
 //! - A part that is too large for one transaction is staged in several transactions. Its records are
 //!   invisible until its generation is published. Staging the part again adds the records that are missing.
 

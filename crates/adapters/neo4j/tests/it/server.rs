@@ -14,7 +14,8 @@ pub struct Namespace {
     pub config: Neo4jConfig,
     /// The driver, for statements that bypass the adapter.
     driver: Graph,
-    /// None for a namespace of one test, which is removed at its end.
+    /// `Some` for a namespace that later tests use again. `None` for a namespace that only this test uses and
+    /// removes at its end.
     _shared: Option<cairn_servers::Namespace>,
 }
 

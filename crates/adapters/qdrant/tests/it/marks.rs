@@ -24,8 +24,8 @@ async fn published_mark_stays_and_aborted_mark_is_replaced() -> Result<()> {
     let (store, r) = (space.prepared().await?, repository("r"));
     let key = version("").key;
     stage(&store, &staging(r, 1, 0, &[]), vec![point(version("one"), 1)], vec![]).await?;
-    // Generation 2 ended the version and is published. Later writers must not change its mark, even if they
-    // know of other aborted runs.
+    // Generation 2 ended the version and is published. Later writers must not change its mark, even if
+    // their list of aborted runs contains other runs.
     stage(&store, &staging(r, 2, 0, &[]), vec![point(version("two"), 1)], vec![key]).await?;
     for late in [staging(r, 3, 0, &[]), staging(r, 5, 1, &[3, 4])] {
         stage(&store, &late, vec![], vec![key]).await?;
