@@ -2,8 +2,8 @@
 //! uses their REST APIs.
 //!
 //! The service is trusted only for the data about its repositories. It does not decide where the next request
-//! is sent: the adapter uses only the query of a link to the next page. Redirects are not followed, and private
-//! addresses are refused unless the operator allows them. There are limits on bytes, pages, entries,
+//! is sent: the adapter uses only the query of a link to the next page. Redirects are not followed, and
+//! private addresses are refused unless the operator allows them. There are limits on bytes, pages, entries,
 //! repositories and time.
 //!
 //! Invariants:

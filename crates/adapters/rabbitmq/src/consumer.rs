@@ -177,8 +177,8 @@ impl Listener {
         }));
     }
 
-    /// Moves a delivery to the suspect queue. All jobs that a lost consumer held are moved, including harmless
-    /// jobs. Each suspect is delivered alone, which shows whether it kills its worker.
+    /// Moves a delivery to the suspect queue. All jobs that a lost consumer held are moved, including
+    /// harmless jobs. Each suspect is delivered alone, which shows whether it kills its worker.
     fn isolate(&self, mut held: Held<AckHandle>) {
         let (shared, isolating) = (Arc::clone(&self.shared), Isolating::begin(&self.shared));
         held.message.num_unanswered = held.num_unanswered;
