@@ -24,7 +24,7 @@ pub struct Environment<'a> {
     pub(crate) packages: Packages<'a>,
     /// The entries of the files that both states of a change contain.
     table: Arc<Table>,
-    /// All entries of the keys to which only the files of this state add entries.
+    /// All entries of each key to which the state's own files add an entry, including those of shared files.
     overlay: FxHashMap<u64, Vec<Entry>>,
     /// Results over many entries that are the same for every file.
     pub(crate) shared: Mutex<FxHashMap<LinkQuery, Finding>>,

@@ -276,8 +276,8 @@ pub(super) fn plain_name<'t>(row: &LanguageRow, text: &'t str) -> &'t str {
     text.trim_start_matches(row.sigils)
 }
 
-/// The text on one line, with at most `limit` characters. White space is folded to single spaces and removed
-/// next to brackets. A comma before a closing bracket is removed.
+/// The text on one line, with at most `limit` characters. White space is folded to single spaces. It is
+/// removed after an opening and before a closing bracket. A comma before a closing bracket is removed.
 pub(super) fn fold(text: &str, limit: usize) -> String {
     let mut folded = String::with_capacity(text.len().min(limit));
     let mut num_chars = 0;
