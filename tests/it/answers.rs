@@ -1,4 +1,4 @@
-//! A search shows exactly the lines that its hits name.
+//! Checks that a hit shows exactly the lines of its `start_line` and `end_line`.
 
 use std::fs;
 
@@ -26,7 +26,8 @@ fn hits_show_the_lines_of_their_spans() {
     assert!(num_shown > 40, "{num_shown}");
 }
 
-/// Whether the hit shows lines of its file, not text that was made from them.
+/// Checks the text of a hit against its file. Returns false for a hit whose text is generated (patterns and
+/// summaries).
 fn check(mutation: &Mutation, hit: &Value) -> bool {
     let (path, text) = (hit["path"].as_str().expect("a path"), hit["text"].as_str().expect("a text"));
     if matches!(hit["kind"].as_str(), Some("pattern" | "summary")) {

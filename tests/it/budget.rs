@@ -1,4 +1,4 @@
-//! Small snapshots that expand to very much data, and settings files that cannot be used.
+//! Tests of small snapshots that expand to very much data, and of settings files that cannot be used.
 
 use std::fs::{self, Permissions};
 use std::io::Write;
@@ -18,7 +18,7 @@ use crate::harness::Index;
 const MOST_MIB: f64 = 512.0;
 const MOST_TIME: Duration = Duration::from_secs(30);
 
-/// Code of about this size without repeated lines, so that it does not compress to nothing.
+/// Code of about this size without repeated lines, so that compression does not make it small.
 fn code(num_bytes: usize) -> String {
     let mut text = String::new();
     let mut state = 7u64;
@@ -30,7 +30,8 @@ fn code(num_bytes: usize) -> String {
     text
 }
 
-/// A bare repository with one file of this size, in a directory that the root names `num_directories` times.
+/// A bare repository with one file of this size in one directory. The root tree lists this directory under
+/// `num_directories` names.
 fn repeated_tree(num_bytes: usize, num_directories: usize) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let bare = directory.path().join("bare.git");
@@ -56,7 +57,7 @@ fn object(repository: &Path, arguments: &[&str], input: &[u8]) -> String {
     String::from_utf8(output.stdout).expect("an id").trim().to_owned()
 }
 
-/// Indexes a source that exceeds the ceiling of a setting.
+/// Indexes a source that exceeds a ceiling, and checks that the error names the setting of the ceiling.
 fn check_over_budget(index: &Index, source: &Path, setting: &str) {
     let answer = index_within_bounds(index, source, setting);
     assert!(answer.contains("over_budget") && answer.contains(setting), "{answer}");
@@ -64,7 +65,7 @@ fn check_over_budget(index: &Index, source: &Path, setting: &str) {
     assert!(runs.contains("failed") && runs.contains("over_budget"), "{runs}");
 }
 
-/// Indexes a source within the bounds of time and memory, and returns the answer.
+/// Indexes a source, checks the limits of time and memory, and returns the answer.
 fn index_within_bounds(index: &Index, source: &Path, what: &str) -> String {
     let mut command = index.command(&["index", &source.to_string_lossy(), "--name", "r", "--json"]);
     let began_at = Instant::now();
@@ -86,7 +87,7 @@ fn index_within_bounds(index: &Index, source: &Path, what: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The largest resident memory of a process so far.
+/// The peak of the resident memory of a process until now.
 fn peak_mib_of(id: u32) -> Option<f64> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -109,7 +110,8 @@ fn trees_that_repeat_one_file_are_over_budget() {
     }
 }
 
-/// Copies of a content that is known from the previous generation are not parsed again, and are counted.
+/// Copies of a file are counted even if their content is known from the previous generation and is not parsed
+/// again.
 #[test]
 fn copies_of_a_published_file_are_over_budget() {
     let (_first, published) = repeated_tree(28_000, 1);
@@ -122,7 +124,7 @@ fn copies_of_a_published_file_are_over_budget() {
     index.ok(&["show", "r", "d000000/a.py"]);
 }
 
-/// A bare repository with every object of a pack as a file.
+/// A bare repository that contains all objects of a pack. Its tree lists each object as a file.
 fn bare_of_pack(pack: &[u8]) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let bare = directory.path().join("bare.git");
@@ -137,7 +139,8 @@ fn bare_of_pack(pack: &[u8]) -> (TempDir, PathBuf) {
     (directory, bare)
 }
 
-/// Files whose delta base has 536 MB, and many large files. Each base is built in the memory of this process.
+/// Indexes files whose delta base has 536 MB, and many large files. This process builds each base in its own
+/// memory.
 #[test]
 fn delta_bombs_stay_within_bounds() {
     for (num_doublings, num_files, file_bytes) in [(13, 100, 10), (8, 400, 1_000_000)] {
@@ -229,7 +232,8 @@ fn unusable_settings_files_do_not_stop_a_run() {
     check_unusable_settings(&Index::new(), &bare.path().join("bare.git"), 5);
     let plain = tempfile::tempdir().expect("a temporary directory");
     write_unusable_settings(plain.path());
-    // In a plain directory the link is followed, and its target has no invalid line.
+    // In a plain directory, the symbolic link is followed, and its target contains no invalid line. So one
+    // error less is reported.
     check_unusable_settings(&Index::new(), plain.path(), 4);
     let unreadable = plain.path().join("one/.gitattributes");
     fs::set_permissions(&unreadable, Permissions::from_mode(0o000)).expect("permissions");
@@ -249,7 +253,8 @@ fn damage(bare: &Path, revision: &str, is_removed: bool) {
     }
 }
 
-/// Missing and damaged files, settings files and directories are recorded and counted; the rest is indexed.
+/// Missing and damaged files, settings files and directories are recorded and counted as errors. All other
+/// files are indexed.
 #[test]
 fn damaged_objects_of_a_bare_repository_do_not_stop_a_run() {
     for is_removed in [true, false] {
@@ -272,7 +277,7 @@ fn damaged_objects_of_a_bare_repository_do_not_stop_a_run() {
         assert_eq!(result["files"]["failed(unreadable)"].as_u64(), Some(4), "{answer}");
         assert_eq!((result["num_errors"].as_u64(), result["files_indexed"].as_u64()), (Some(4), Some(2)), "{answer}");
         index.ok(&["show", "r", "deep/c.py"]);
-        // Without its root tree the repository has no content at all.
+        // Without its root tree, no content of the repository can be read, so the run fails.
         damage(&bare, "HEAD^{tree}", is_removed);
         let output = Index::new().run(&["index", &bare.to_string_lossy(), "--name", "r"]);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();

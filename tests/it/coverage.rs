@@ -1,4 +1,4 @@
-//! Every path of the tree has a record.
+//! Checks that `cairn coverage` lists every path of a source.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +17,7 @@ fn covered(index: &Index) -> BTreeSet<String> {
     entries.iter().map(|entry| entry["path"].as_str().expect("a path").to_owned()).collect()
 }
 
-/// A tree with unusual entries: deep folders, links in circles, a submodule, bytes that are not text.
+/// Writes a tree with unusual entries: deep folders, symbolic links in a circle, and files that are not text.
 fn odd_tree(root: &Path) {
     write(root, "src/main.py", "def main():\n    return helper()\n\n\ndef helper():\n    return 1\n");
     let deep = (0..120).map(|level| format!("d{level}")).collect::<Vec<_>>().join("/");
@@ -59,8 +59,8 @@ fn work_tree_coverage_equals_git_ls_files() {
     let listed =
         git(root, &["-c", "core.quotepath=off", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
     let mut expected: BTreeSet<String> = listed.split('\0').filter(|path| !path.is_empty()).map(escaped).collect();
-    // The harness reads git's output as text, so the one name that is not UTF-8 is compared in its escaped
-    // form.
+    // The harness reads the output of git as text. So the only name that is not UTF-8 is compared in its
+    // escaped form.
     expected.retain(|path| !path.contains('\u{fffd}'));
     expected.insert("na\\xEFve.txt".to_owned());
     assert_eq!(covered(&index), expected);

@@ -1,4 +1,4 @@
-//! After any sequence of changes, the index equals an index built from scratch.
+//! Checks that an index equals an index built from scratch after any sequence of changes.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ fn incremental_equals_from_scratch() {
     }
 }
 
-/// The counts of a result for the whole snapshot: a run that reads a few files copies the counts of the
-/// others.
+/// Those counts of a result that refer to the whole snapshot. A run that reads only some files copies the
+/// counts of the other files.
 fn counts(indexed: &Value) -> BTreeMap<&'static str, &Value> {
     let of_snapshot =
         ["files_indexed", "symbols", "chunks", "edges", "patterns", "edges_by_resolution", "unresolved", "secrets"];

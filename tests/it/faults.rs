@@ -1,5 +1,5 @@
-//! The program is killed at any write, or a write fails: after the next run the index equals an index built
-//! from scratch.
+//! The program is killed at any write, or any write fails. The tests check that after the next run, the index
+//! equals an index built from scratch.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
@@ -10,7 +10,8 @@ use rand::rngs::StdRng;
 use crate::harness::{Index, fresh_fingerprint, is_soak, seed};
 use cairn_testkit::Mutation;
 
-/// Points where files are written, linked and removed; the transactions of the store come in addition.
+/// Failpoints where files are written, linked and removed. `points` adds the failpoints of the store's
+/// transactions.
 const FILE_POINTS: [&str; 13] = [
     "blobs::write",
     "blobs::sync",
@@ -27,12 +28,12 @@ const FILE_POINTS: [&str; 13] = [
     "home::replace",
 ];
 
-/// The test fails if this many changes do not reach a point.
+/// Maximum number of changes until a point must be reached. If it is not reached, the test fails.
 const ATTEMPTS: u32 = 40;
 
 const SIGKILL: i32 = 9;
 
-/// Every point where data is written.
+/// All failpoints where data is written.
 fn points() -> Vec<String> {
     let transactions = cairn_local_store::WRITE_OPERATIONS
         .iter()
@@ -40,14 +41,14 @@ fn points() -> Vec<String> {
     FILE_POINTS.iter().map(|point| (*point).to_owned()).chain(transactions).collect()
 }
 
-/// The operation that makes the program pass a point.
+/// The operation during which the program passes a failpoint.
 #[derive(Clone, Copy)]
 enum Passing {
-    /// A run, and the sweep after it.
+    /// An index run, and the sweep after it.
     Indexing,
-    /// Indexing into a directory that does not exist.
+    /// An index run whose index directory does not exist yet.
     Creating,
-    /// Ending an unfinished run.
+    /// The cancellation of an unfinished run.
     Cancelling,
     /// The sweep after a cancelled run.
     SweepingCancelled,
@@ -67,7 +68,8 @@ impl Passing {
     }
 }
 
-/// A repository that changes, and its index, which sweeps at once.
+/// A repository that changes, and its index. The index has no grace period, so every sweep removes unused
+/// data at once.
 struct Bench {
     mutation: Mutation,
     index: Index,
@@ -96,7 +98,7 @@ impl Bench {
         assert!(output.status.success(), "{command:?}: {}; {:#?}", reported(&output), self.mutation.log);
     }
 
-    /// Changes the repository and runs the operation once, with a fault at the point. Returns false if the
+    /// Changes the repository and executes the operation once with a fault at the point. Returns false if the
     /// point was not passed.
     fn strike(&mut self, variable: &str, point: &str, count: u64) -> bool {
         self.mutation.step();
@@ -128,7 +130,8 @@ impl Bench {
         assert!(hit, "{point} is never passed; {:#?}", self.mutation.log);
     }
 
-    /// The next run. An unfinished run is finished first, for its older state.
+    /// Executes the next run. If an unfinished run exists, it is finished first, with its older state of the
+    /// source.
     fn mend(&self) {
         self.succeed(&mut self.indexing());
     }

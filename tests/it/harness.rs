@@ -9,7 +9,8 @@ use tempfile::TempDir;
 
 pub(crate) const CAIRN: &str = env!("CARGO_BIN_EXE_cairn");
 
-/// The index directory of one test, removed when the test ends, and kept for inspection if it fails.
+/// The index directory of one test. It is removed when the test ends. If the test fails, it is kept for
+/// inspection.
 pub(crate) struct Index {
     directory: TempDir,
 }
@@ -33,7 +34,7 @@ impl Index {
         self.command(arguments).output().expect("the program starts")
     }
 
-    /// Standard output of a run that must succeed.
+    /// Runs a command that must succeed, and returns its standard output.
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -51,7 +52,7 @@ impl Index {
         self.json(&["index", &repository.to_string_lossy(), "--name", "r"])
     }
 
-    /// Digest by kind of record, for messages that name the difference.
+    /// The digests by kind of record, so that the message of a failed test shows which kind differs.
     pub(crate) fn fingerprint(&self) -> Value {
         self.json(&["fingerprint"])["fingerprints"][0]["kinds"].clone()
     }
@@ -63,7 +64,7 @@ impl Drop for Index {
     }
 }
 
-/// The fingerprint of a fresh index of the repository.
+/// The fingerprint of an index of the repository that is built from scratch.
 pub(crate) fn fresh_fingerprint(repository: &Path) -> Value {
     let index = Index::new();
     index.index(repository);
@@ -74,7 +75,7 @@ pub(crate) fn is_soak() -> bool {
     std::env::var_os("CAIRN_SOAK").is_some()
 }
 
-/// A new random seed, unless `CAIRN_SEED` gives one. Printed, so that a failure can be repeated.
+/// The seed in `CAIRN_SEED`, or a new random seed. The seed is printed, so that a failure can be repeated.
 pub(crate) fn seed() -> u64 {
     let given = std::env::var("CAIRN_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = given.unwrap_or_else(rand::random);

@@ -1,7 +1,8 @@
-//! The program as a user runs it: real repositories made with `git`, the real binary, an index directory
-//! each.
+//! Tests the program as a user runs it, with the real binary and real repositories made with `git`. Each test
+//! has its own index directory.
 //!
-//! `CAIRN_SOAK=1` runs the long forms. Every random test prints its seed; `CAIRN_SEED` repeats one.
+//! `CAIRN_SOAK=1` runs the long forms of the tests. Every random test prints its seed. `CAIRN_SEED` sets the
+//! seed, to repeat a test.
 
 mod answers;
 mod budget;

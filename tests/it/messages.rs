@@ -1,4 +1,5 @@
-//! Text of repositories and secrets of callers in messages, and calls that are refused.
+//! Tests that messages quote text of repositories and contain no secrets of callers, and that a refused call
+//! changes nothing.
 
 use std::process::Output;
 
@@ -23,7 +24,7 @@ fn repositories(index: &Index) -> Value {
     index.json(&["repos"])["repositories"].clone()
 }
 
-/// Texts of an answer of `cairn mcp`, those of the structured content among them.
+/// All texts in an answer of `cairn mcp`, including the texts in the structured content.
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
@@ -33,7 +34,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// Checks that an instruction occurs only between marks, after the label.
+/// Checks that an instruction of the repository occurs only between quotation marks that follow the label.
 fn check_labels(answers: &str, what: &str) {
     for answer in serde_json::Deserializer::from_str(answers).into_iter::<Value>() {
         let answer = answer.expect("JSON");

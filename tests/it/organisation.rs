@@ -1,4 +1,5 @@
-//! All repositories of an organisation, listed by a server in the form of Gitea and cloned from it over HTTP.
+//! Tests of `cairn index --organisation`. The test server lists the repositories in the form of Gitea, and
+//! they are cloned from it over HTTP.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::harness::Index;
 
-/// The list of the server, and the repositories by name.
+/// The list that the server returns, and the directories of its repositories by name.
 #[derive(Clone, Default)]
 struct Shelf {
     listed: Arc<Mutex<Vec<Value>>>,
@@ -61,7 +62,7 @@ async fn repositories(State(shelf): State<Shelf>, headers: HeaderMap) -> Respons
     axum::Json(shelf.listed.lock().expect("a lock").clone()).into_response()
 }
 
-/// The answers of `git upload-pack`.
+/// Answers the first request of a fetch with the output of `git upload-pack`.
 async fn refs(
     State(shelf): State<Shelf>,
     UrlPath(repository): UrlPath<String>,
@@ -175,8 +176,8 @@ fn organisation_is_indexed_from_its_list() {
     assert!(index.ok(&["repos"]).contains("The shop of Acme [web, shop]"));
     assert!(index.ok(&["search", "shop", "--repo", &named("shop")]).contains("app.py"));
 
-    // One was renamed: it keeps its index and its old name. Another is missing from the list, and stays until
-    // it is removed.
+    // A renamed repository keeps its index and its old name. A repository that is missing from the list stays
+    // until it is removed.
     shelf.keep("store", roots[0].1.path());
     shelf.list(vec![shelf.entry(1, "store", &json!({}))]);
     let (code, reported, errors) = server.index(&index, &[]);
@@ -200,7 +201,7 @@ fn failed_organisation_listing_is_an_error() {
     assert!(code == Some(2) && errors.contains("KIND:OWNER"), "{errors}");
     let (code, errors) = run(&["gitea:acme"]);
     assert!(code == Some(4) && errors.contains("`url` is missing"), "{errors}");
-    // The rules on addresses apply to the API as well.
+    // The operator's rules for addresses also apply to the address of the API.
     let (code, errors) = run(&["gitea:acme", "--hosting-url", &server.shelf.url]);
     assert!(code != Some(0) && errors.contains("allow_http"), "{errors}");
     let mut command = index.command(&["index", "--organisation", "gitea:acme", "--hosting-url", &server.shelf.url]);

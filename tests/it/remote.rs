@@ -1,5 +1,5 @@
-//! `cairn --server` prints the same as `cairn`: the same verbs over one index, locally and through the query
-//! service.
+//! Checks that `cairn --server` prints the same output as `cairn`. The same commands run on one index,
+//! locally and through the query service.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ use cairn_testkit::work_tree::{commit, repository, write};
 
 use crate::harness::Index;
 
-/// This service only answers questions.
+/// Refuses all calls to index, because the test service only answers questions.
 struct NoIndexing;
 
 #[async_trait]
@@ -48,7 +48,7 @@ impl Indexing for NoIndexing {
     }
 }
 
-/// A query service over an index directory, in this process.
+/// A query service in this process, which reads an index directory.
 struct Server {
     url: String,
     key: String,
@@ -92,7 +92,7 @@ impl Server {
         };
         let key = issue(request, 0);
         keys.create(key.record).await.expect("created");
-        // The clock does not move, so the burst is all that a key may use.
+        // The clock does not move, so a key can only make the requests of one burst.
         let limits = LimitsConfig { burst: 10_000, ..LimitsConfig::default() };
         let allowed_hosts = vec!["127.0.0.1".to_owned()];
         let config = GatewayConfig { allowed_hosts, limits, ..GatewayConfig::default() };
@@ -140,7 +140,8 @@ fn indexed() -> (Index, tempfile::TempDir) {
     (index, source)
 }
 
-/// Replaces the permitted differences: paths on disk, and cursors, which belong to a caller.
+/// Replaces the parts of an output that may differ: paths on disk, and cursors, which are different for each
+/// caller.
 fn comparable(text: &[u8]) -> String {
     let mut out = String::new();
     for line in String::from_utf8_lossy(text).lines() {

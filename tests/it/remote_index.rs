@@ -1,4 +1,5 @@
-//! `cairn --server index`: its requests, and how it keeps waiting when the server has trouble.
+//! Tests the requests that `cairn --server index` sends, and that it continues to wait if the server returns
+//! errors for a while.
 
 use std::collections::VecDeque;
 use std::process::Output;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Index;
 
-/// A server with scripted answers, which records its requests.
+/// A server that returns scripted answers and records its requests.
 struct Scripted {
     url: String,
     script: Arc<Script>,
@@ -24,7 +25,8 @@ struct Scripted {
 #[derive(Default)]
 struct Script {
     asked: Mutex<Vec<(String, Value)>>,
-    /// The answers to calls for progress before every run is published: a status, or no answer.
+    /// The answers to progress questions until all runs are published. Each entry is a status, or None for an
+    /// answer whose connection is cut.
     troubles: Mutex<VecDeque<Option<StatusCode>>>,
 }
 
@@ -42,7 +44,7 @@ impl Script {
             Json(ended).into_response()
         };
         match path {
-            // In two parts.
+            // The list has two pages.
             "/v1/repositories" if body["offset"] == 0 => page("a", 0, Some(1)),
             "/v1/repositories" => page("b", 1, None),
             "/v1/index" if target.contains("forbidden") => {
@@ -55,7 +57,7 @@ impl Script {
                 Some(Some(StatusCode::OK)) => state("running", None),
                 Some(Some(status)) => (status, [("retry-after", "1")], "busy").into_response(),
                 Some(None) => {
-                    // The connection ends in the middle of an answer.
+                    // The connection is cut in the middle of an answer.
                     let cut = futures::stream::iter([Ok("{"), Err(std::io::Error::other("cut"))]);
                     axum::body::Body::from_stream(cut).into_response()
                 }
@@ -96,7 +98,7 @@ impl Scripted {
         command.output().expect("the program starts")
     }
 
-    /// The repositories of its index requests.
+    /// The targets of the index requests that the server received.
     fn targets(&self) -> Vec<String> {
         let asked = self.script.asked.lock().expect("no panic");
         let targets = asked.iter().filter(|(path, _)| path == "/v1/index");

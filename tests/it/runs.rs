@@ -1,4 +1,4 @@
-//! Runs that are cancelled or run at the same time, and index directories that are copied or damaged.
+//! Tests of cancelled runs, of two runs at the same time, and of copied or damaged index directories.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn start_index(index: &Index, root: &Path) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
 }
 
-/// Whether a run was seen in progress before the process ended.
+/// Waits until a run is in progress. Returns false if the process ends before that.
 fn is_in_mid_run(index: &Index, child: &mut Child) -> bool {
     let started = Instant::now();
     loop {
@@ -50,7 +50,7 @@ fn is_in_mid_run(index: &Index, child: &mut Child) -> bool {
     }
 }
 
-/// Indexes more and more files until an action was possible during the run.
+/// Repeats an index call with more and more files until the action is executed during the run.
 fn in_mid_run(index: &Index, root: &Path, mut act: impl FnMut(&Index, &Child) -> bool) -> Output {
     let mut num_files = 100;
     loop {
@@ -89,13 +89,14 @@ fn cancelled_run_leaves_the_old_generation() {
         });
         let newest = index.json(&["runs", "--limit", "2"])["runs"].clone();
         if newest[0]["state"] != "cancelled" {
-            // The signal came when the run had just been published.
+            // The signal arrived after the run was published.
             assert!(by_signal, "{newest}");
             continue;
         }
         assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(index.json(&["status"])["runs_in_progress"], serde_json::json!([]));
-        // Runs that ended too early were published; then the last of them is the published state.
+        // Runs that ended before the action were published. In that case, the last of these runs is the
+        // published state.
         if newest[1]["state"] == "published" && index.fingerprint() != before {
             before = index.fingerprint();
         }
@@ -168,7 +169,7 @@ fn copied_index_can_be_opened() {
     assert_eq!(elsewhere.fingerprint(), fresh_fingerprint(root));
 }
 
-/// Files of the index by kind: their folder, or their name.
+/// The files of the index, each with its kind. The kind is the folder of the file, or the file name.
 fn stored(folder: &Path) -> Vec<(String, PathBuf)> {
     let mut files = Vec::new();
     let mut pending = vec![folder.to_owned()];
@@ -203,7 +204,7 @@ fn damage(path: &Path, how: &str) {
     }
 }
 
-/// The commands that read, with their output; none may crash.
+/// Runs the commands that read the index, checks that none of them crashes, and returns their outputs.
 fn ask_everything(index: &Index) -> Vec<Output> {
     let commands: [&[&str]; 7] = [
         &["search", "Worker7 step", "--repo", "r"],
@@ -227,7 +228,8 @@ fn reported(output: &Output) -> String {
     [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat()
 }
 
-/// Damages every file of a kind in a copy of a sound index, and follows the remedy that the program prints.
+/// Damages every file of a kind in a copy of an undamaged index. Then executes the remedy that the program
+/// prints, and checks that the index is complete again.
 fn check_damage(sound: &Index, before: &Value, root: &Path, kind: &str, files: &[PathBuf], how: &str) {
     let index = Index::new();
     copy(sound.path(), index.path());
@@ -268,20 +270,22 @@ fn every_kind_of_damage_has_a_remedy_that_works() {
     let index = Index::new();
     index.index(root);
     let before = index.fingerprint();
-    // Opening and closing the databases once more merges their log files, which could repair them otherwise.
+    // This command opens and closes the databases, which merges their log files. Otherwise the log files
+    // could repair a damaged database.
     index.ok(&["doctor"]);
     let files = stored(index.path());
     let mut kinds: Vec<&String> = files.iter().map(|(kind, _)| kind).collect();
     kinds.dedup();
     assert!(kinds.len() > 9, "{kinds:?}");
-    // Files that only their owner reads and writes again: no answer depends on them.
+    // `.gitignore`, `-shm` and `-wal` files are not damaged: no answer depends on them, because only their
+    // owner reads them and writes them again.
     for kind in
         kinds.into_iter().filter(|kind| *kind != ".gitignore" && !kind.contains("-shm") && !kind.contains("-wal"))
     {
         let of_kind: Vec<PathBuf> =
             files.iter().filter(|(other, _)| other == kind).map(|(_, path)| path.clone()).collect();
         for how in ["torn", "flipped", "gone"] {
-            // Only `doctor` reads the cache of vectors before it is needed.
+            // No command except `doctor` reads the whole cache of vectors.
             if kind == "vectors.db" && how == "torn" {
                 let copy = Index::new();
                 self::copy(index.path(), copy.path());
@@ -290,7 +294,7 @@ fn every_kind_of_damage_has_a_remedy_that_works() {
                 let printed = String::from_utf8_lossy(&output.stdout).into_owned();
                 assert!(!output.status.success() && printed.contains("`vectors.db`"), "{printed}");
             }
-            // Without its catalogue the index is empty: no known data can be missing.
+            // Without its catalogue, the index is empty, so no missing data can be detected.
             if kind == "cairn.db" && how == "gone" {
                 continue;
             }
@@ -299,7 +303,7 @@ fn every_kind_of_damage_has_a_remedy_that_works() {
     }
 }
 
-/// A sync without a run: its host, and its failure.
+/// Registers two repositories whose syncs began no run: one sync is pending, and the other one has failed.
 fn with_syncs_that_began_no_run(home: &Path) {
     let runs = Metastore::new(Arc::new(LocalStore::open(home).expect("a store")));
     let record = |name: &str| {

@@ -1,4 +1,5 @@
-//! Filters of a search: paths, and the last change of a file by history.
+//! Tests of the search filters `--path` and `--since`. The second one uses the last change of a file
+//! according to the history.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +10,7 @@ use cairn_testkit::work_tree::{git, repository, write};
 
 use crate::harness::{Index, fresh_fingerprint};
 
-/// Commits everything at noon of a day.
+/// Commits all changes with noon of the given day as the date.
 fn commit_on(root: &Path, day: &str) {
     git(root, &["add", "-A"]);
     let date = format!("{day}T12:00:00Z");
@@ -28,7 +29,7 @@ fn commit_on(root: &Path, day: &str) {
     assert!(command.status().expect("git starts").success());
 }
 
-/// Paths of the hits for the word, sorted.
+/// The sorted paths of the hits of a search for `importer` with these filters.
 fn found(index: &Index, since: &[&str]) -> Vec<String> {
     let output = index.run(&[&["search", "importer", "--repo", "r", "--json"], since].concat());
     let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -47,7 +48,7 @@ fn importer(name: &str) -> String {
 fn path_filter_takes_files_folders_and_globs() {
     let directory = repository();
     let root = directory.path();
-    // Equal texts would be one hit.
+    // Each file has a different text, because equal texts would be combined into one hit.
     for (path, name) in [("src/a.py", "a"), ("src/deep/b.py", "b"), ("other/test_c.py", "c"), ("src.py", "d")] {
         write(root, path, importer(name));
     }
@@ -80,7 +81,7 @@ fn since_restricts_searches_to_recent_changes() {
     assert_eq!(found(&index, &["--since", "7d"]), [""; 0]);
     let why = index.json(&["coverage", "r", "--why", "old.py"]);
     assert_eq!(why["changed_at"], "2020-03-01T12:00:00Z");
-    // An edited, uncommitted file is as new as the index.
+    // The change time of an edited, uncommitted file is the time of indexing.
     write(root, "old.py", importer("old") + "\n\nlater = 1\n");
     index.index(root);
     assert_eq!(found(&index, &["--since", "7d"]), ["old.py"]);
@@ -88,7 +89,7 @@ fn since_restricts_searches_to_recent_changes() {
     commit_on(root, "2024-06-07");
     index.index(root);
     assert_eq!(found(&index, &["--since", "2024-05-07"]), ["old.py"]);
-    // Another branch, where it was not changed again.
+    // On another branch, `old.py` was not changed again.
     git(root, &["checkout", "-q", "-b", "side", "HEAD~1"]);
     index.index(root);
     assert_eq!(found(&index, &["--since", "2020-03-02"]), ["new.py"]);

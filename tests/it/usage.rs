@@ -1,4 +1,4 @@
-//! The command line for a user: exit codes, machine-readable answers, help, and errors.
+//! Tests of the command line: exit codes, JSON answers, help, and errors.
 
 use std::fs;
 use std::path::PathBuf;
@@ -89,7 +89,7 @@ fn cluster_commands_name_missing_settings() {
     check(&["enqueue"], 2, "URL");
     check(&["repos", "--tenant", "acme"], 2, "`--tenant` is for a cluster");
     check(&["topology", "check", "--server", "http://127.0.0.1:1", "--api-key-file", "/dev/null"], 2, "--cluster FILE");
-    // In local mode dead letters exist only until the process ends; `cairn runs` and `cairn coverage` report
+    // In local mode, dead letters exist only until the process ends; `cairn runs` and `cairn coverage` report
     // failures.
     check(&["dead-letters", "list"], 0, "no dead letters exist");
     check(&["dead-letters", "show", &nobody], 3, "does not exist");
@@ -133,7 +133,7 @@ fn flag_overrides_server_and_cluster_variables() {
     check(&["search", "x", "--cluster", "/other.toml", "--server", "http://127.0.0.2:1"], "give only one of them");
 }
 
-/// A word of a shell's command line without its quotes.
+/// A word of a shell command line, without its quotes.
 fn unquoted(word: &str) -> &str {
     word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')).unwrap_or(word)
 }
@@ -248,7 +248,7 @@ fn every_command_answers_in_json() {
         assert!(answer.is_ok_and(|answer| answer.is_object()), "{command:?}: {text}");
         assert!(matches!(output.status.code(), Some(0 | 3)), "{command:?}: {output:?}");
     }
-    // Errors are JSON too.
+    // Errors are also printed as JSON.
     for (command, code) in [
         (&["show", "q", "x"][..], "not_found"),
         (&["search", "x", "--limit", "0"], "validation_error"),
@@ -263,12 +263,13 @@ fn every_command_answers_in_json() {
     assert_eq!(index.json(&["repos"])["repositories"], serde_json::json!([]));
 }
 
-/// Recently indexed data is removed as well; a clone exists as long as a repository needs it.
+/// The data of a removed repository is deleted even if it was indexed recently. A clone exists as long as a
+/// repository uses it.
 #[test]
 fn removed_repository_leaves_no_data() {
     let (_, directory) = indexed();
     let index = Index::new();
-    // Enough for pages of their own.
+    // The files are large enough to fill separate pages.
     for file in 0..20 {
         let lines = (0..200).map(|line| format!("def rhinoceros_{file}_{line}():\n    return {line}\n\n"));
         write(directory.path(), &format!("src/many_{file}.py"), lines.collect::<String>());

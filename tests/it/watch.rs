@@ -1,4 +1,4 @@
-//! `cairn watch`: follows changes on disk, indexes them, and ends at a signal.
+//! Tests that `cairn watch` detects changes on disk, indexes them, and ends after a signal.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -9,10 +9,11 @@ use cairn_testkit::work_tree::{commit, git, repository, write};
 
 use crate::harness::{Index, fresh_fingerprint};
 
-/// Far longer than any wait here.
+/// The deadline is much longer than any wait in these tests.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// Repeats a question until the condition holds. Each question is a separate process, so asking takes time.
+/// Checks a condition repeatedly until it is true. Each check starts a process, so no pause is needed between
+/// two checks.
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let started = Instant::now();
     while !holds() {
@@ -20,7 +21,7 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A `cairn watch` that has begun to follow.
+/// A `cairn watch` process that has begun to watch.
 struct Watch(Child);
 
 impl Watch {
@@ -32,12 +33,12 @@ impl Watch {
             line.clear();
             assert!(errors.read_line(&mut line).expect("a line") > 0, "it ended before it followed anything");
         }
-        // Read to the end, so that the process never waits for a reader.
+        // The output is read to its end, so that the process never blocks on a full pipe.
         std::thread::spawn(move || errors.lines().for_each(drop));
         Self(child)
     }
 
-    /// Sends the signal, and returns the exit code.
+    /// Sends the signal to the process, and returns its exit code.
     fn end(mut self, signal: &str) -> Option<i32> {
         let sent = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
         assert!(sent.expect("kill starts").success());
@@ -52,7 +53,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // Only if a test has failed; otherwise it has ended.
+        // The process still runs only if a test has failed.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -113,7 +114,7 @@ fn working_tree_is_followed() {
     let num_bursts = num_runs(&index) - before;
     assert!(num_bursts < 20, "{num_bursts} runs for one burst of 100 files");
 
-    // Ignored files are not listed, and begin no run.
+    // Ignored files are not listed and start no run.
     let before = num_runs(&index);
     write(root, "ignored/never.py", function("never"));
     write(root, "noise.log", "never");
@@ -163,7 +164,8 @@ fn removed_repository_is_not_followed() {
     index.ok(&["index", &other.path().to_string_lossy(), "--name", "other"]);
     let watch = Watch::start(&index);
     index.ok(&["remove", "r"]);
-    // A change in the other directory is seen after the changes here.
+    // The change in the other directory is detected after the change in this directory. So its run shows that
+    // the first change was ignored.
     write(directory.path(), "src/new.py", function("unseen"));
     write(other.path(), "src/new.py", function("seen"));
     eventually("the other is followed", || index.run(&["show", "other", "src/new.py"]).status.success());

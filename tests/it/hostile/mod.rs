@@ -1,5 +1,5 @@
-//! Files that are made to hurt a parser or a later stage. A run with such a file ends within its bounds and
-//! lists the file's outcome, and the files beside it are found.
+//! Tests with hostile files, which attack a parser or a later stage. A run with such a file must end within
+//! its limits and list the outcome of the file. The other files of the repository must be found.
 
 mod names;
 mod processes;
@@ -22,13 +22,14 @@ use crate::harness::{Index, is_soak, seed};
 
 /// Memory limit of the program and of each of its children.
 const MOST_MIB: f64 = 512.0;
-/// Processor time limit of the program and its children for one file of up to a megabyte, in an optimised
-/// build.
+/// Limit for the processor time of the program and its children. It applies to one file of up to a megabyte
+/// in an optimised build.
 const MOST_SECONDS: f64 = 5.0;
 
-/// Files of each language in a short run.
+/// Number of hostile files of each language in a short run.
 const SHORT: usize = 3;
-/// Texts of many names in a short run, and their size. Quadratic time shows at this size too.
+/// Number of texts with many names in a short run, and their size. This size is large enough to reveal
+/// quadratic time.
 const SHORT_NAMES: usize = 5;
 const SHORT_SIZE: usize = 300_000;
 
@@ -37,7 +38,7 @@ const GOOD: [(&str, &str); 2] = [
     ("src/good.rs", "pub fn second_neighbour() -> u32 {\n    7\n}\n"),
 ];
 
-/// The permitted outcomes of a hostile file: it is in the index, as facts or as text, or was skipped for a
+/// The permitted outcomes of a hostile file. It is indexed as facts or as text, or it is skipped for a
 /// reason.
 const OUTCOMES: [&str; 7] = [
     "indexed",
@@ -100,7 +101,7 @@ fn hostile_files_are_bounded_and_listed() {
     good_files_are_found(&index);
 }
 
-/// A few texts of many names, each alone in a repository with good files.
+/// Indexes a few texts with many names. Each text is the only hostile file in a repository with good files.
 #[test]
 fn run_with_a_hostile_file_is_bounded() {
     let mut random = StdRng::seed_from_u64(seed());
@@ -111,8 +112,8 @@ fn run_with_a_hostile_file_is_bounded() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Each file alone in a repository with good files: prints outcome, seconds and MiB of every file. Then all
-/// in one.
+/// Indexes each hostile file alone in a repository with good files, and prints its outcome, seconds and MiB.
+/// Then indexes all files in one repository.
 #[test]
 fn cost_of_each_hostile_file_is_printed() {
     if !is_soak() {
@@ -140,7 +141,7 @@ fn cost_of_each_hostile_file_is_printed() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Indexes a repository with the good files and these files.
+/// Adds the good files to a repository and indexes it.
 fn run(repository: &Path) -> (Index, Watched) {
     for (path, text) in GOOD {
         write(repository, path, text);
@@ -151,7 +152,7 @@ fn run(repository: &Path) -> (Index, Watched) {
     (index, watched)
 }
 
-/// The bound that a run with the file exceeds, if any.
+/// Measures a run with one hostile file. Returns the limit that the run exceeds, if any.
 fn measure(path: &str, text: &[u8]) -> Option<String> {
     let directory = repository();
     write(directory.path(), path, text);
@@ -172,5 +173,6 @@ fn measure(path: &str, text: &[u8]) -> Option<String> {
     (too_slow || too_large).then_some(measured)
 }
 
-/// The factor of an unoptimised build on the slowest and busiest machine. Quadratic time exceeds even that.
+/// Factor for the time limit of an unoptimised build on the slowest and busiest machine. Quadratic time
+/// exceeds even this limit.
 const SLOWER: f64 = if cfg!(debug_assertions) { 10.0 } else { 1.0 };

@@ -1,11 +1,12 @@
-//! Texts that a grammar parses easily, made to hurt later stages: thousands of related definitions,
-//! references, imports and classes.
+//! Texts that a grammar parses easily, but that attack later stages. They contain thousands of related
+//! definitions, references, imports and classes.
 
 use std::fmt::Write;
 
 use super::shapes::{numbered, repeated};
 
-/// Names of files and their texts, each of about `size` bytes. `{}` in a line is replaced by its number.
+/// Files with their names and texts. Each text has about `size` bytes. In a line, `{}` is replaced by the
+/// number of the line.
 pub(super) fn names(size: usize) -> Vec<(&'static str, String)> {
     let half = size / 2;
     let many = |line: &str| numbered(line, size);
@@ -13,7 +14,7 @@ pub(super) fn names(size: usize) -> Vec<(&'static str, String)> {
     let within = |open: &str, line: &str, close: &str| format!("{open}{}{close}", numbered(line, size));
     let dotted = |open: &str, close: &str| format!("{open}{}{close}", repeated(".a\n", 50, size));
     vec![
-        // One name for everything.
+        // Files that use one name for everything.
         ("one-function.py", many("def f(): f()\n")),
         ("one-class.py", many("class A:\n  def m(self): self.m()\n")),
         ("one-class.cpp", many("class A { void m() { m(); } };\n")),
@@ -106,7 +107,7 @@ pub(super) fn names(size: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Nested classes with long names, whose members would all repeat the names.
+/// Nested classes with long names. The full name of each member would contain all these names.
 fn nested_long_names(size: usize) -> String {
     let long = "N".repeat(size / 60);
     let mut text = String::new();
@@ -116,7 +117,7 @@ fn nested_long_names(size: usize) -> String {
     text + &numbered(&format!("{}def m{{}}(self): pass\n", " ".repeat(30)), size / 2)
 }
 
-/// Long names that every chunk uses.
+/// Imports of long names that every chunk uses.
 fn long_imported_names(size: usize) -> String {
     let long = "n".repeat(size / 70);
     let imports: String = (0..24).map(|number| format!("import {long}{number} as q{number}\n")).collect();

@@ -1,4 +1,5 @@
-//! Runs the program and watches it and its children, which run the grammars.
+//! Runs the program and measures its memory and processor time, and those of its child processes, which run
+//! the grammars.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,17 +10,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// The interval between two checks of the processes. The system keeps the maximum of a process while it
-/// lives, so only the use in its last interval is missed.
+/// The interval between two measurements. The system stores the peak of a process until the process ends. So
+/// only the use after the last measurement is not measured.
 const EVERY: Duration = Duration::from_millis(5);
 
-/// A run of the program and its use of resources.
+/// The output of a run of the program, and the resources that it used.
 pub(super) struct Watched {
     output: String,
     pub(super) num_children: usize,
     /// Peak resident memory of one child.
     pub(super) child_mib: f64,
-    /// Processor time of all children. Other work on the machine does not lengthen it.
+    /// Processor time of all children. Other processes on the machine do not increase it.
     pub(super) child_seconds: f64,
     /// Peak resident memory of the program itself.
     pub(super) program_mib: f64,
@@ -64,7 +65,7 @@ impl Watched {
         })
     }
 
-    /// Measures the program and its children.
+    /// Processor time of the program and its children together.
     pub(super) fn seconds(&self) -> f64 {
         self.program_seconds + self.child_seconds
     }
@@ -76,7 +77,7 @@ impl Watched {
 
 #[derive(Default)]
 struct Peaks {
-    /// Processor ticks by process id.
+    /// Processor ticks of each child, by process id.
     children: HashMap<u32, u64>,
     child_kib: u64,
     program_kib: u64,
@@ -96,8 +97,8 @@ impl Peaks {
     }
 }
 
-/// Ticks of a program that has closed its outputs and has ended. They are read before the wait for the
-/// program returns, because the system removes them then.
+/// Waits until a program that has closed its outputs has ended, and returns its processor ticks. They are
+/// read before the call of `wait`, because the system removes them after that call.
 fn ticks_at_end(program: &Child) -> u64 {
     let stat = || fs::read_to_string(format!("/proc/{}/stat", program.id())).expect("an ended program");
     let started = Instant::now();
@@ -113,7 +114,8 @@ const LONGEST_END: Duration = Duration::from_secs(60);
 /// `USER_HZ`, which is the same on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Ticks in user and system mode: the 14th and 15th field of `stat`, counted behind the name in parentheses.
+/// Processor ticks in user mode and in system mode. These are the 14th and 15th field of `stat`. The fields
+/// are counted from the end of the name in parentheses.
 fn ticks_of(process: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(11);

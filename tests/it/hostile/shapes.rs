@@ -1,19 +1,20 @@
-//! Texts that attack parsers: some for every language, some for the weak points of one language.
+//! Texts that attack parsers. Some texts attack every language, and others attack the weak points of one
+//! language.
 //!
-//! Lines are shorter than those of a minified file, and most nesting is below the depth at which a text skips
-//! its grammar, so that the grammars get these texts. The first shapes of the list are an exception: they are
-//! rejected before a grammar reads them.
+//! Lines are shorter than the lines of a minified file. Most nesting is below the depth at which a text is
+//! not given to its grammar. So the grammars get these texts. Only the first shapes of the list are rejected
+//! before a grammar reads them.
 
-/// A file's text and name.
+/// The name and the text of a hostile file.
 pub(super) struct Shape {
     pub(super) name: String,
     pub(super) text: Vec<u8>,
 }
 
-/// A language by its extension, with its comment and its nesting.
+/// A language, identified by its file extension, with the syntax that the texts use.
 pub(super) struct Attacked {
     pub(super) extension: &'static str,
-    /// Opens a block, counts as nesting, and closes it.
+    /// The text that opens a nested block, and the text that closes it.
     block: (&'static str, &'static str),
     open_comment: &'static str,
     open_text: &'static str,
@@ -88,10 +89,10 @@ pub(super) const ATTACKED: [Attacked; 8] = [
     },
 ];
 
-/// Files of up to 1 MiB.
+/// The size of most texts, which is below the limit of 1 MiB.
 pub(super) const SIZE: usize = 1_000_000;
 
-/// Repeats `unit` up to about `size` bytes, with a line feed after every `per_line`.
+/// Repeats `unit` up to about `size` bytes, with a line feed after every `per_line` units.
 pub(super) fn repeated(unit: &str, per_line: usize, size: usize) -> String {
     let mut text = String::with_capacity(size + unit.len());
     let mut number = 0;
@@ -105,7 +106,7 @@ pub(super) fn repeated(unit: &str, per_line: usize, size: usize) -> String {
     text
 }
 
-/// Numbered units: `{}` is replaced by the number.
+/// Repeats `unit` up to about `size` bytes. In each repetition, `{}` is replaced by its number.
 pub(super) fn numbered(unit: &str, size: usize) -> String {
     let mut text = String::with_capacity(size + unit.len());
     let mut number = 0;
@@ -116,7 +117,7 @@ pub(super) fn numbered(unit: &str, size: usize) -> String {
     text
 }
 
-/// More than thirty shapes for a language.
+/// All shapes for a language; there are more than thirty.
 pub(super) fn shapes(language: &Attacked) -> Vec<Shape> {
     let mut shapes: Vec<Shape> = Vec::new();
     let mut add = |name: &str, text: Vec<u8>| shapes.push(Shape { name: name.to_owned(), text });
@@ -129,7 +130,7 @@ pub(super) fn shapes(language: &Attacked) -> Vec<Shape> {
     shapes
 }
 
-/// Files that no grammar gets: rejected by their bytes, or by the shape of their lines and brackets.
+/// Files that are rejected before a grammar gets them, because of their bytes, their lines or their brackets.
 fn stopped_before() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("brackets-200000", b"(".repeat(200_000)),
@@ -144,7 +145,7 @@ fn stopped_before() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Files that every grammar gets.
+/// Shapes that are used for every language.
 fn common(language: &Attacked) -> Vec<(&'static str, String)> {
     let (open, close) = language.block;
     let nested = |depth: usize| format!("{}{}", open.repeat(depth), close.repeat(depth));

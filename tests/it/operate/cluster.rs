@@ -1,5 +1,5 @@
-//! A cluster without services: separate spaces on the given servers for each test, and a file with the
-//! settings.
+//! A cluster without services. Each test has its own vhost, bucket, namespace and collections on the given
+//! servers, and a file with the settings.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -34,7 +34,7 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// A cluster with empty servers. None: the test is skipped.
+    /// A cluster whose servers are empty. None if no servers are given; the test is then skipped.
     pub fn empty() -> Option<Self> {
         Self::with(None)
     }
@@ -85,7 +85,7 @@ timeout_ms = 90000
         Some(Self { runtime, vhost, config, directory, namespace, shared, _collections: collections })
     }
 
-    /// A cluster with everything that services need.
+    /// A cluster that is prepared with `topology apply`, so that services could start.
     pub fn prepared() -> Option<Self> {
         let neo4j = given::neo4j_url()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -95,7 +95,7 @@ timeout_ms = 90000
         Some(cluster)
     }
 
-    /// The operator's rules on sources.
+    /// Writes the operator's rules for sources.
     pub fn allow(&self, rules: &str) {
         fs::write(self.directory.path().join("operator.toml"), rules).expect("a file");
     }
@@ -114,7 +114,7 @@ timeout_ms = 90000
         command
     }
 
-    /// Exit code and whole output, which must not contain secrets.
+    /// Runs a command, and returns its exit code and its whole output, which must not contain secrets.
     pub fn output(&self, arguments: &[&str]) -> (i32, String) {
         self.checked(&self.command(arguments).output().expect("the program starts"))
     }
@@ -129,7 +129,7 @@ timeout_ms = 90000
         (output.status.code().expect("an exit code"), reported)
     }
 
-    /// Standard output of a run that must succeed.
+    /// Runs a command that must succeed, and returns its standard output.
     pub fn ok(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().expect("the program starts");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -152,7 +152,7 @@ timeout_ms = 90000
         Metastore::new(Arc::new(Neo4jRuns::new(self.neo4j())))
     }
 
-    /// A broker with the settings of services.
+    /// A broker with the settings that services use.
     pub fn broker(&self) -> RabbitMqBroker {
         let _inside = self.runtime.enter();
         let broker = RabbitMqBroker::new(self.config.rabbitmq.clone().expect("settings")).expect("a broker");
@@ -173,26 +173,26 @@ timeout_ms = 90000
         requests.into_iter().map(|request| request.job.repository).collect()
     }
 
-    /// Whether the pending request asks for a rebuild.
+    /// Whether the pending request of the repository contains `rebuild`.
     pub fn is_rebuild_requested(&self, repository: RepositoryId) -> bool {
         let runs = self.runs();
         let asked = self.runtime.block_on(runs.asked(repository, 0)).expect("the ledger");
         asked.expect("a request").rebuild
     }
 
-    /// The lease that a cloner takes.
+    /// Takes the lease of a repository, as a cloner does.
     pub fn lease(&self, repository: RepositoryId) -> Lease {
         let runs = self.runs();
         self.runtime.block_on(runs.lease(repository, 3_000, i64::MAX / 2)).expect("a lease")
     }
 
-    /// Whether the holder of the lease may begin a run.
+    /// Whether the holder of the lease can begin a run.
     pub fn may_begin(&self, lease: Lease) -> bool {
         let runs = self.runs();
         self.runtime.block_on(runs.begin(lease, new_run(lease.repository))).is_ok()
     }
 
-    /// Begins a run of an enqueued repository, with one part that parses.
+    /// Begins a run of an enqueued repository with a single part, which parses.
     pub fn begin(&self, repository: RepositoryId) -> RunId {
         let runs = self.runs();
         self.runtime.block_on(async {
@@ -201,8 +201,8 @@ timeout_ms = 90000
         })
     }
 
-    /// Removes the data of the test. The collections are removed with the cluster, even if the test fails.
-    /// The empty bucket stays, because no adapter removes one.
+    /// Removes the data of the test. The collections are removed when the cluster value is dropped, even if
+    /// the test fails. The empty bucket stays, because no adapter can remove a bucket.
     pub fn close(self) {
         let Self { runtime, vhost, config, namespace, shared, .. } = self;
         runtime.block_on(async {
@@ -246,7 +246,7 @@ fn without_credentials(url: &str) -> (String, String, String) {
     (format!("{scheme}://{host}"), user.to_owned(), password.to_owned())
 }
 
-/// Unique among all processes that test one server.
+/// A name that is unique among all processes that test the same server.
 fn unique_name() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -254,7 +254,7 @@ fn unique_name() -> String {
     format!("op-{seconds:x}-{}-{number}", std::process::id())
 }
 
-/// A run with as little content as possible.
+/// A new run with minimal content.
 fn new_run(repository: RepositoryId) -> NewRun {
     let artifact = ArtifactRef { key: "x".to_owned(), size_bytes: 1, hash: [0; 32] };
     NewRun {

@@ -1,4 +1,4 @@
-//! Dead letters: listed, shown, replayed, dropped.
+//! Tests that dead letters are listed, shown, replayed and dropped.
 
 use std::time::Duration;
 
@@ -148,7 +148,7 @@ fn part_is_awaited_until_it_ends() {
         assert_eq!(delivery.job, Job::Part(record.job(part)));
         broker.dead_letter(delivery.tag, "timeout", "second").await.expect("buried");
         broker.settle(delivery.tag, Settlement::Ack).await.expect("settled");
-        // A worker ends it; the run continues until it is published.
+        // A worker ends the part. The run is unfinished until it is published.
         let end = PartEnd::Failed { code: "timeout".to_owned(), message: "second".to_owned() };
         runs.end_part(run, part, end, "{}".to_owned(), 2_000).await.expect("ended");
     });
@@ -162,7 +162,7 @@ fn part_is_awaited_until_it_ends() {
 fn unusable_dead_letter_stays_until_it_is_dropped() {
     let Some(cluster) = Cluster::prepared() else { return };
     let broker = cluster.broker();
-    // A job of a repository that does not exist.
+    // This job belongs to a repository that does not exist.
     give_up(&cluster, &broker, part(1), "gone");
     let foreign = json!({
         "properties": {}, "routing_key": "parse.bulk", "payload": "{\"version\":99}", "payload_encoding": "string"

@@ -1,4 +1,4 @@
-//! Keys of the query service.
+//! Tests of `cairn keys`, which manages the keys of the query service.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use cairn_neo4j::{Neo4jClock, Neo4jKeys};
 
 use super::cluster::Cluster;
 
-/// Whether a service that starts now accepts the key.
+/// Whether a query service that starts now accepts the key.
 fn opens(cluster: &Cluster, key: &str) -> bool {
     let neo4j = cluster.neo4j();
     cluster.runtime.block_on(async {
@@ -43,7 +43,7 @@ fn key_works_until_revoked_and_is_shown_once() {
     assert!(cluster.ok(&["keys", "list"]).contains(&format!("{id} revoked tenant acme")));
     let (code, reported) = cluster.output(&["keys", "create", "--repo", "host/["]);
     assert!(code == 2 && reported.contains("`--repo`: "), "{reported}");
-    // A whole key on the command line counts as its id; its secret is shown nowhere.
+    // If the command line contains a complete key, its id is used, and its secret is never shown.
     let (code, reported) = cluster.output(&["keys", "revoke", &key]);
     assert!(code == 0 && reported.contains(id) && !reported.contains(&key), "{reported}");
     let (code, reported) = cluster.output(&["keys", "revoke", &key[1..]]);

@@ -1,4 +1,4 @@
-//! The operator's commands, against real servers: each test has its own vhost, bucket, namespace and
+//! Tests of the operator's commands with real servers. Each test has its own vhost, bucket, namespace and
 //! collections.
 
 mod cluster;

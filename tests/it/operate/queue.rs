@@ -1,4 +1,4 @@
-//! Enqueuing, and reports on repositories and runs.
+//! Tests of `cairn enqueue`, and of the commands that show and cancel repositories and runs.
 
 use cairn_domain::{Lane, RepositoryId, RepositoryName, Scope, Tenant};
 use cairn_ports::{Catalogue, Requests};
@@ -21,7 +21,7 @@ fn enqueuing_twice_is_one_request() {
     assert_eq!(dispatch(), []);
     let repos = cluster.ok(&["repos"]);
     assert!(repos.contains(NAME) && repos.contains(URL) && repos.contains("not indexed yet"), "{repos}");
-    // A list contains more fields, and another tenant has its own requests.
+    // An entry of a list contains additional fields. Another tenant has its own requests.
     let list = cluster.file("list.yaml", &format!("- url: {URL}\n  name: shop\n  branch: next\n- path: ../x\n"));
     let (code, reported) = cluster.output(&["enqueue", "--file", &list, "--tenant", "acme"]);
     assert!(code == 5 && reported.contains("shop: requested") && reported.contains("list.yaml:4"), "{reported}");
@@ -30,16 +30,16 @@ fn enqueuing_twice_is_one_request() {
     assert!(!reported.contains("shop\n") && reported.contains("use --tenant for another: acme"), "{reported}");
     assert!(cluster.ok(&["repos", "--tenant", "acme"]).starts_with("shop https"));
     assert_eq!(cluster.json(&["stats"])["repositories"], 1);
-    // Earlier fields of a repository stay when only its URL is given again.
+    // The stored fields of a repository stay unchanged if later only its URL is given.
     let list = cluster.file("own.yaml", &format!("- url: {URL}\n  branch: next\n"));
     cluster.ok(&["enqueue", "--file", &list]);
     cluster.ok(&["enqueue", URL]);
     let known = cluster.runtime.block_on(runs.repositories(&Scope::all(Tenant::local()))).expect("read");
     assert_eq!((known.len(), known[0].branch.as_deref()), (1, Some("next")), "{known:?}");
-    // Hidden at once.
+    // The removed repository is hidden at once.
     cluster.ok(&["remove", NAME]);
     assert_eq!(cluster.json(&["repos"])["repositories"], serde_json::json!([]));
-    // It can be requested again at once, although the sweep has not removed its data yet.
+    // The repository can be requested again at once, although the sweep has not removed its data yet.
     cluster.ok(&["enqueue", URL]);
     assert_eq!(cluster.json(&["repos"])["repositories"][0]["name"], NAME);
     assert!(cluster.ok(&["runs", "cancel", NAME]).contains(NAME));
@@ -77,8 +77,8 @@ fn pending_request_is_cancelled() {
     assert!(cluster.dispatched().is_empty(), "a cancelled request is not dispatched");
     assert_eq!(cluster.ok(&["runs", "cancel", "shop"]), "0 runs cancelled\n");
     assert_eq!(cluster.json(&["repos"])["repositories"][0]["last_sync"]["failure"], "cancelled");
-    // The same while a worker syncs the repository: the worker fails when it begins the run, and the request
-    // starts no later run.
+    // A request can also be cancelled while a worker syncs the repository. The worker fails when it begins
+    // the run, and the request starts no later run.
     cluster.ok(&["enqueue", URL]);
     assert_eq!(cluster.dispatched(), [repository]);
     let lease = cluster.lease(repository);

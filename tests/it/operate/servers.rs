@@ -1,4 +1,4 @@
-//! Topology and doctor.
+//! Tests of `cairn topology` and `cairn doctor`.
 
 use std::net::TcpListener;
 
@@ -40,7 +40,7 @@ fn missing_topology_is_reported_and_created() {
     let (code, reported) = cluster.output(&["doctor"]);
     let named = "lacks queue `cairn.parse.bulk.v1`, policy `cairn.dead.v1`; `cairn topology apply`";
     assert!(code == 1 && reported.contains(named), "{reported}");
-    // Created again; a second `apply` changes nothing.
+    // The missing objects are created again. A second `apply` changes nothing.
     for _ in 0..2 {
         assert_eq!(cluster.ok(&["topology", "apply"]), applied);
     }
@@ -51,7 +51,7 @@ fn missing_topology_is_reported_and_created() {
 #[test]
 fn doctor_reports_only_the_unreachable_server() {
     let Some(cluster) = Cluster::prepared() else { return };
-    // Nothing listens there after the listener is dropped.
+    // No process listens on this port after the listener is dropped.
     let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
     for (variable, url, name, remedy) in [
         ("CAIRN__QDRANT__URL", format!("http://127.0.0.1:{port}"), "Qdrant", "correct `url` and `api_key` in [qdrant]"),

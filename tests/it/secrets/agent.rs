@@ -1,4 +1,4 @@
-//! Talks to `cairn mcp` as an agent does: one JSON message per line.
+//! Calls tools of `cairn mcp` as an agent does, with one JSON message per line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Index;
 
-/// The answers to calls of tools, in their order.
+/// Makes the tool calls, and returns the answers in the order of the calls.
 pub(crate) fn answers(index: &Index, calls: &[(&str, Value)]) -> String {
     let mut command = index.command(&["mcp"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -1,4 +1,5 @@
-//! The content of an index directory in plain bytes: files, zstd frames in them, and the rows of databases.
+//! Reads all contents of an index directory as uncompressed bytes: files, the zstd frames in files, and the
+//! rows of databases.
 
 use std::fs;
 use std::io::Read;
@@ -10,7 +11,8 @@ use rusqlite::{Connection, OpenFlags};
 /// The first bytes of every zstd frame.
 const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The contents of all files below a directory, by path. A database counts twice: as bytes and as rows.
+/// The contents of all files below a directory, by path. A database is contained twice: as the bytes of its
+/// file, and as its rows.
 pub(super) fn contents(directory: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).expect("a folder").flatten() {
@@ -28,23 +30,23 @@ pub(super) fn contents(directory: &Path) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// The bytes, followed by the content of the frames among them.
+/// The bytes, followed by the decompressed content of all zstd frames in them.
 fn with_frames(bytes: &[u8]) -> Vec<u8> {
     let mut found = bytes.to_vec();
     let mut at = 0;
     while let Some(next) = bytes[at..].windows(FRAME.len()).position(|window| window == FRAME) {
         at += next;
         let mut decoder = zstd::stream::read::Decoder::new(&bytes[at..]).expect("a decoder").single_frame();
-        // Not every occurrence of these four bytes begins a frame. If a frame is damaged, its readable part
-        // counts.
+        // An error is ignored, because not every occurrence of these four bytes begins a frame. The readable
+        // part of a damaged frame is included.
         let _ = decoder.read_to_end(&mut found);
         at += FRAME.len();
     }
     found
 }
 
-/// Every text and blob of every table. A blob may be longer than a page, so that its frame is complete only
-/// here.
+/// All texts and blobs in all tables of a database. A blob may be longer than a database page. Then its zstd
+/// frame is complete only in the row, not in the bytes of the file.
 fn rows(path: &Path) -> Vec<u8> {
     let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a database");
     let mut names = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").expect("a query");

@@ -1,4 +1,4 @@
-//! No planted secret is found in stored data or in an answer.
+//! Checks that stored data, answers and logs contain no planted secret.
 
 pub(crate) mod agent;
 mod contents;
@@ -29,7 +29,7 @@ const QUERIES: [&str; 8] = [
     CANARY,
 ];
 
-/// Files whose names mark them as secret, with words that no rule knows.
+/// Files whose names mark them as secret. The tests fill them with words that match no rule.
 const NEVER_READ: [&str; 16] = [
     ".env",
     ".env.production",
@@ -49,7 +49,7 @@ const NEVER_READ: [&str; 16] = [
     "state/terraform.tfstate",
 ];
 
-/// The secrets that were found, with their origin and the place where they were found.
+/// The secrets that occur in `everything`, each with its origin and the place where it occurs.
 fn leaks<'a>(secrets: &'a BTreeMap<String, String>, everything: &[(String, Vec<u8>)]) -> Vec<(&'a str, String)> {
     let mut found = Vec::new();
     for (place, bytes) in everything {
@@ -60,7 +60,7 @@ fn leaks<'a>(secrets: &'a BTreeMap<String, String>, everything: &[(String, Vec<u
     found
 }
 
-/// Runs a command with all logs on, and returns both outputs.
+/// Runs a command with all logs enabled, and returns its standard output and standard error.
 fn traced(index: &Index, arguments: &[&str]) -> Vec<(String, Vec<u8>)> {
     let mut command = index.command(arguments);
     command.env("CAIRN_LOG", "trace").env("RUST_LOG", "trace").env("RUST_BACKTRACE", "1");
@@ -69,7 +69,7 @@ fn traced(index: &Index, arguments: &[&str]) -> Vec<(String, Vec<u8>)> {
     vec![(format!("{reported}: output"), output.stdout), (format!("{reported}: log"), output.stderr)]
 }
 
-/// Everything that the index stores and reports of the repository `r`.
+/// Everything that the index stores and reports about the repository `r`.
 fn everything(index: &Index, paths: &[String]) -> Vec<(String, Vec<u8>)> {
     let mut everything = contents::contents(index.path());
     for arguments in [
@@ -105,7 +105,8 @@ fn everything(index: &Index, paths: &[String]) -> Vec<(String, Vec<u8>)> {
     everything
 }
 
-/// The canary is found in every store; otherwise the search for secrets would prove nothing.
+/// Checks that every store contains the canary. Without this check, the search for secrets would prove
+/// nothing.
 fn check_that_stores_are_read(everything: &[(String, Vec<u8>)]) {
     for store in
         ["/artifacts/packs/", "/artifacts/facts/", "/artifacts/names/", "/segments/", "cairn.db (rows)", "cairn mcp"]
@@ -117,7 +118,7 @@ fn check_that_stores_are_read(everything: &[(String, Vec<u8>)]) {
     }
 }
 
-/// Files with the planted secrets, and the same secrets in a notebook; returns all paths.
+/// Writes files with the planted secrets, and a notebook with the same secrets. Returns all paths.
 fn plant(root: &Path, planted: &[Planted]) -> Vec<String> {
     let mut paths: Vec<String> = planted.iter().map(|planted| planted.path.clone()).collect();
     for planted in planted {
@@ -156,7 +157,7 @@ fn no_planted_secret_is_kept() {
     check_findings(&index, &planted);
 }
 
-/// Each finding is listed with its rule, at its path.
+/// Checks that each planted secret is listed with its rule and its path.
 fn check_findings(index: &Index, planted: &[Planted]) {
     let listed = index.json(&["secrets", "r"]);
     let findings = listed["findings"].as_array().expect("findings");
@@ -180,7 +181,7 @@ fn secret_files_are_never_read() {
     let mut noise = Noise::new(23);
     let mut secrets = BTreeMap::new();
     for path in NEVER_READ {
-        // Words that match no rule: only the name of the file keeps them out.
+        // These words match no rule. So only the name of the file can exclude them from the index.
         let word = format!("plainword{}", noise.letters(12).to_lowercase());
         write(directory.path(), path, format!("{word}\nsetting = {word}\n"));
         secrets.insert(word, path.to_owned());
@@ -200,7 +201,8 @@ fn secret_files_are_never_read() {
     }
 }
 
-/// Secrets outside of text: in the URL of the remote, in names of files and folders, and in the settings.
+/// Secrets outside of file contents are not stored: in the URL of the remote, in names of files and folders,
+/// and in the settings.
 #[test]
 fn secrets_outside_of_files_are_not_kept() {
     let mut noise = Noise::new(31);
@@ -243,10 +245,11 @@ fn secrets_outside_of_files_are_not_kept() {
         assert!(listed.contains(&(path, "skipped(sensitive)")), "{path}: {listed:?}");
     }
     assert_eq!(listed.len(), 6, "{listed:?}");
-    // The next run finds the same paths, and nothing to do.
+    // The next run finds the same paths, so it has no work.
     let again = index.index(root);
     assert!(again["run_id"].is_null(), "{again}");
-    // If a secret cannot be removed from the settings, they are refused; the message does not show it.
+    // If a secret cannot be removed from the settings, the settings are refused. The message does not contain
+    // the secret.
     let in_setting = token();
     write(root, ".cairn.yaml", format!("name: {in_setting}\n"));
     let refused = index.run(&["index", &root.to_string_lossy(), "--name", "r"]);

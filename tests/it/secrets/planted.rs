@@ -1,5 +1,5 @@
 //! The planted secrets: tokens of many providers, and values that only the surrounding text marks as secret.
-//! They are built here from parts, so that no scanner of sources reports them.
+//! The secrets are built from parts, so that secret scanners do not report this file.
 
 /// A secret in a file.
 pub(super) struct Planted {
@@ -7,11 +7,11 @@ pub(super) struct Planted {
     pub(super) text: String,
     /// The rule that must find it.
     pub(super) rule: &'static str,
-    /// The value that must be found nowhere.
+    /// The secret value, which must not occur in any output or store.
     pub(super) secret: String,
 }
 
-/// Letters and digits without a pattern, the same on every run.
+/// A generator of random-looking letters and digits, which are the same on every run.
 pub(super) struct Noise(u64);
 
 const ALPHABET: &str = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789";
@@ -46,14 +46,14 @@ impl Noise {
         self.of("123456789", length)
     }
 
-    /// A password as a user would choose it.
+    /// A password such as a user would choose.
     fn password(&mut self) -> String {
         let (first, rest) = (self.of("BCDFGHKMNPQRTVWXZ", 2), self.of("bcdfghkmnpqrtvwxz", 5));
         format!("{first}{rest}!{}", self.of("23456789", 4))
     }
 }
 
-/// Tokens that are recognisable by themselves: rule, and the token from its parts.
+/// Tokens that a rule recognises without their surroundings. Each entry is the rule and the token.
 fn tokens(noise: &mut Noise) -> Vec<(&'static str, String)> {
     let mut tokens = Vec::new();
     let mut add = |rule: &'static str, parts: &[&str]| tokens.push((rule, parts.concat()));
@@ -94,7 +94,7 @@ fn tokens(noise: &mut Noise) -> Vec<(&'static str, String)> {
     tokens
 }
 
-/// Surroundings of tokens: file and text.
+/// The surroundings into which tokens are written: file name and text. `§` is replaced by the token.
 const PLACES: [(&str, &str); 24] = [
     ("src/client_#.py", "import client\n\n\ndef connect():\n    return client.Client(\"§\")\n"),
     ("src/comment_#.py", "def work():\n    # was § until May\n    return 1\n"),
@@ -122,7 +122,8 @@ const PLACES: [(&str, &str); 24] = [
     ("web/page_#.html", "<html><body><a href=\"https://h.example.org/?k=§\">x</a></body></html>\n"),
 ];
 
-/// Values that only the surrounding text marks as secret: rule, file, text, and the value.
+/// Values that only the surrounding text marks as secret. Each entry is the rule, the file, the text, and the
+/// value.
 fn found_by_context(noise: &mut Noise) -> Vec<(&'static str, &'static str, &'static str, String)> {
     let encoded = |text: &str| base64(text.as_bytes());
     vec![
@@ -185,7 +186,7 @@ fn found_by_context(noise: &mut Noise) -> Vec<(&'static str, &'static str, &'sta
     ]
 }
 
-/// All secrets, each in a file of its own.
+/// All planted secrets, each in a separate file.
 pub(super) fn planted() -> Vec<Planted> {
     let mut noise = Noise::new(7);
     let mut planted = Vec::new();
@@ -204,8 +205,8 @@ pub(super) fn planted() -> Vec<Planted> {
     planted
 }
 
-/// Secrets across the borders of chunks: a key of many lines within a long function, and another long
-/// function with tokens on all its lines.
+/// Secrets across the boundaries of chunks: one long function contains a key of many lines, and another long
+/// function contains a token on each line.
 pub(super) fn across_chunks() -> (String, Vec<String>) {
     let mut noise = Noise::new(11);
     let mut secrets: Vec<String> = (0..60).map(|_| noise.letters(64)).collect();
@@ -221,7 +222,7 @@ pub(super) fn across_chunks() -> (String, Vec<String>) {
     (text, secrets)
 }
 
-/// A notebook with one code cell for each text, and its output.
+/// A notebook with one code cell for each text. The output of each cell contains the same text.
 pub(super) fn notebook(texts: &[String]) -> String {
     let json = |text: &str| serde_json::to_string(text).expect("JSON");
     let cell = |text: &String| {
