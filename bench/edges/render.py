@@ -68,7 +68,7 @@ def main():
     verdicts = {tuple(row[:7]): (row[7], row[8]) for row in read(Path(__file__).with_name("verdicts.tsv"))}
     print(Path(__file__).with_name("intro.md").read_text())
     summary(rows, verdicts)
-    print("## How many there are\n")
+    print("## Number of edges and unresolved references\n")
     figures(json.loads((work / "counts.json").read_text()))
     for draw in dict.fromkeys(row[0] for row in rows):
         print(f"## {draw}\n")
