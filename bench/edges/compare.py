@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 
 EDGE = re.compile(r"(\S+)  .* (CALLS|REFERENCES|EXTENDS|IMPLEMENTS) (\S+)$")
 TARGET = re.compile(r"    -> (\S+):(\d+)")
-# The span of a definition starts at its comment; the checker reports the line of the name.
+# The span of a definition starts at the comment above it, but the checker reports the line of the name.
 LONGEST_COMMENT = 140
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws edges of every resolution class from pinned repositories, for reading against the code.
+"""Draws edges of every resolution class from pinned repositories, so that people can compare them with the code.
 
     bench/edges/draw.py CAIRN WORK [--seed S] [-n N]
 
@@ -23,7 +23,8 @@ PACKAGES = [
     ("rxjs", "typescript", "rxjs", "7.8.1"),
 ]
 
-# Name of the draw, class, kinds (none: all kinds of the class), offset of the seed against repeated rows.
+# Each row contains the name of the draw, the class, the kinds of edges (empty: all kinds), and an offset of
+# the seed. The offset prevents two draws of a class from containing the same rows.
 REFERENCES = ("calls", "references", "extends", "implements")
 DRAWS = [
     ("exact", "exact", (), 0),
@@ -48,7 +49,7 @@ def fetch(language, package, version, folder):
     elif language == "typescript":
         run("npm", "pack", "--silent", f"{package}@{version}", cwd=scratch)
         unpack(next(scratch.glob("*.tgz")), folder)
-        # Build output is beside its sources.
+        # `dist` contains build output of the sources in the same package.
         shutil.rmtree(folder / "dist", ignore_errors=True)
     elif language == "go":
         found = json.loads(run("go", "mod", "download", "-json", f"{package}@{version}", cwd=scratch))
@@ -58,7 +59,7 @@ def fetch(language, package, version, folder):
 
 
 def unpack(archive, folder):
-    """Renames the only folder of the archive to `folder`."""
+    """Unpacks the archive, which contains one folder, and moves this folder to `folder`."""
     target = archive.with_suffix(".d")
     with tarfile.open(archive) as packed:
         packed.extractall(target, filter="data")
@@ -113,7 +114,7 @@ def main():
     work = arguments.work.resolve()
     cairn = str(Path(arguments.cairn).resolve())
     os.environ["CAIRN_HOME"] = str(work / "home")
-    # The index is built again, so that its result contains all counts.
+    # The index is built again, because only a complete run reports all counts.
     shutil.rmtree(work / "home", ignore_errors=True)
     drawn, counts = [], []
     for name, language, package, version in PACKAGES:

@@ -1,1 +1,1 @@
-"""Real and odd source trees, and the checks of their index."""
+"""Prepares real and odd source trees, and checks the indexes of these trees."""

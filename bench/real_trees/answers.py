@@ -8,7 +8,7 @@ from pathlib import Path
 from .program import Cairn
 from .sources import Form
 
-# Patterns of definitions, by extension. Group 1 is the name.
+# Regular expressions that find definitions, by file extension. Group 1 is the name of the definition.
 DEFINITIONS = {
     "py": r"^\s*(?:async )?(?:def|class) ([A-Za-z_]\w{7,})",
     "go": r"^func (?:\([^)]*\) )?([A-Za-z_]\w{7,})[\[(]",
@@ -17,9 +17,9 @@ DEFINITIONS = {
     "js": r"^\s*(?:export )?(?:default )?(?:async )?(?:function\*?|class) ([A-Za-z_]\w{7,})",
     "c": r"^(?:[A-Za-z_][\w*]* +)+\*?([a-z_]\w{7,})\([^;]*$",
 }
-# Words for the name of a class in the class itself.
+# Words that code in a class can use instead of the name of the class.
 OWN_NAME = re.compile(r"\b(Self|self|cls|this|super)\b")
-# Number of requested names per tree, and of names whose callers are requested.
+# Number of names per tree whose definitions are requested, and number of names whose callers are requested.
 NUM_ASKED = 40
 NUM_CALLERS = 15
 # The definition must be the first hit for this percentage of the requested names.
@@ -27,7 +27,7 @@ LEAST_PERCENT = 85
 
 
 class Texts:
-    """The indexed files of the tree, and the definitions that occur once in them."""
+    """The lines of the indexed files of a tree, and the definitions whose names are defined only once in these files."""
 
     def __init__(self, cairn: Cairn, form: Form) -> None:
         self.lines: dict[str, list[str]] = {}
@@ -73,7 +73,7 @@ def finds(cairn: Cairn, texts: Texts, name: str) -> bool:
 
 
 def is_call(texts: Texts, edge: dict, name: str) -> bool:
-    """The line of the site, or one of the three after it, has the name, or the word for it."""
+    """Returns whether the line of the call, or one of the next three lines, contains the name or a word that can replace it."""
     site = edge["site"]
     if site is None or site["path"] not in texts.lines:
         return site is None

@@ -11,7 +11,7 @@ from .sources import Form, git
 
 
 def escaped(name: bytes) -> str:
-    """The text form of a path: bytes that are not UTF-8, control characters and the backslash as escapes."""
+    """Returns a path as text, in which bytes that are not UTF-8, control characters and backslashes are escaped."""
     text = []
     for character in name.decode("utf8", "surrogateescape"):
         if character == "\\":
@@ -26,7 +26,7 @@ def escaped(name: bytes) -> str:
 
 
 def found_on_disk(root: Path) -> list[bytes]:
-    """`find -L`, with the links that it names as loops."""
+    """Lists files with `find -L`, and adds the links that `find` reports as loops."""
     command = ["find", "-L", ".", "!", "-type", "d", "-print0"]
     found = subprocess.run(command, cwd=root, env={**os.environ, "LC_ALL": "C"}, capture_output=True, check=False)
     loops = re.findall(rb"File system loop detected; '(.*?)' is part", found.stderr)
@@ -42,12 +42,12 @@ def listed(form: Form) -> set[str]:
     else:
         tracked = git(form.path, "ls-tree", "-r", "-z", "--name-only", "HEAD").split(b"\0")
         names = [*tracked, *git(form.path, "ls-files", "-z", "--others", "--exclude-standard").split(b"\0")]
-    # Git lists an untracked inner repository by its folder.
+    # For an untracked inner repository, git lists only the folder.
     return {escaped(name.removesuffix(b"/")) for name in names if name}
 
 
 def compare(cairn: Cairn, form: Form, run: Run) -> list[str]:
-    """Prints the difference; every path in it is a fault."""
+    """Prints the paths that are only in one of the two lists; each of them is a fault."""
     expected = listed(form)
     entries = cairn.ask("coverage", "tree")["entries"]
     covered = {entry["path"] for entry in entries}

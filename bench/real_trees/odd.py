@@ -1,4 +1,4 @@
-"""The odd tree: cases that break walks, decoders or parsers, built from parts of the real trees."""
+"""Builds the odd tree from parts of the real trees: files that could break tree walks, decoders or parsers."""
 
 import os
 import random
@@ -10,7 +10,7 @@ from .program import Cairn
 from .sources import Form, folder, git, tree
 
 SEED = 20240101
-# Number of files per real tree that are broken.
+# Number of files per real tree that are copied and damaged.
 NUM_BROKEN = 150
 NUM_WIDE = 3_000
 DEPTH = 150
@@ -18,7 +18,7 @@ LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
 
 
 def forms() -> list[Form]:
-    """The odd tree as working tree, bare repository and plain directory; built again on each call."""
+    """Builds the odd tree again, as a working tree, a bare repository and a plain directory."""
     work, bare, plain = (folder() / name for name in ("odd", "odd.git", "odd-plain"))
     library = folder() / "odd-library"
     for path in (work, bare, plain, library):
@@ -64,7 +64,7 @@ def write(root: Path, path: str | bytes, data: bytes) -> None:
 
 
 def broken(root: Path, chance: random.Random) -> None:
-    """Real sources that are cut, have bytes changed, lines repeated or brackets removed."""
+    """Writes damaged copies of real sources: truncated, with changed bytes, with repeated lines, or without brackets."""
     for name, extension in (("cargo", "rs"), ("guava", "java"), ("three", "js"), ("openssl", "c"), ("django", "py")):
         sources = sorted(tree(name).path.rglob(f"*.{extension}"))
         for number, source in enumerate(chance.sample(sources, min(NUM_BROKEN, len(sources)))):
@@ -134,7 +134,7 @@ def links(root: Path, _: random.Random) -> None:
 
 
 def attributes(root: Path, _: random.Random) -> None:
-    """Filters and ignore rules that apply to tracked files."""
+    """Writes files to which git filters apply, and tracked files that ignore rules match."""
     write(root, ".gitattributes", b"*.crlf text eol=crlf\n*.lfs filter=none -text\n*.id ident\n")
     write(root, "filters/a.crlf", b"x\ny\n")
     write(root, "filters/pointer.lfs", b"version 1\noid sha256:00\nsize 12345\n")
@@ -158,7 +158,7 @@ def noise(chance: random.Random, length: int) -> str:
 
 
 def secrets(chance: random.Random) -> dict[str, str]:
-    """Secrets by the line that contains them; joined here, so that no scanner of sources reports them."""
+    """Returns secrets by the line that contains them. They are joined at run time, so that scanners of this source do not report them."""
     return {
         "token = \"{}\"": "gh" + "p_" + noise(chance, 36),
         "remote = https://oauth2:{}@git.example.org/a.git": "glp" + "at-" + noise(chance, 20),
@@ -184,12 +184,12 @@ def planted(chance: random.Random) -> dict[str, bytes]:
     return files
 
 
-# Path and text of each planted secret, once the tree is built.
+# Path and text of each planted secret; filled when the tree is built.
 SECRETS: dict[str, str] = {}
 
 
 def secrets_shown(cairn: Cairn) -> list[str]:
-    """Planted secrets that the program shows in a file, a list or an answer, and those that its list lacks."""
+    """Returns the planted secrets that the program shows in any output, and the planted secrets that its list of secrets does not contain."""
     shown = [cairn.run("show", "tree", path)[1] for path in SECRETS]
     shown += [cairn.run("search", words, "--repo", "tree", "--limit", "100", "--max-tokens", "100000")[1] for words in ("password", "token", "api key", "connect")]
     shown.append(cairn.run("secrets", "tree")[1])

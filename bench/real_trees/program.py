@@ -1,4 +1,4 @@
-"""Runs the program on an index directory of its own and measures it."""
+"""Runs the program with a separate index directory and measures it."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from .sources import Form
 
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR") or Path(__file__).resolve().parents[2] / "target") / "release"
-"""The target folder of cargo."""
+"""The build folder of cargo."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class Cairn:
         return subprocess.Popen([self.path, *arguments], env=environment, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **pipes})
 
     def run(self, *arguments: str) -> tuple[int, str]:
-        """Exit code and standard output."""
+        """Runs a command and returns its exit code and standard output."""
         process = self.start(*arguments)
         out, _ = process.communicate()
         return process.returncode, out.decode()
 
     def ask(self, *arguments: str) -> dict:
-        """The answer as JSON; an error of the program is an answer with `error`."""
+        """Runs a command and returns its JSON answer. If the program fails without an answer, returns an object with the field `error`."""
         code, out = self.run(*arguments, "--json")
         lines = out.strip().splitlines()
         return json.loads(lines[-1]) if lines else {"error": f"exit code {code}"}
@@ -81,7 +81,7 @@ class Cairn:
 
 
 def size_of(root: Path) -> tuple[int, int]:
-    """Files and newlines of a tree on disk; none of a bare repository, which has no files."""
+    """Counts the files and newlines of a tree on disk. Returns zeros for a bare repository, which has no working files."""
     if (root / "HEAD").exists():
         return 0, 0
     num_files = num_lines = 0

@@ -1,4 +1,4 @@
-"""The pinned packages as git repositories in the cache."""
+"""Creates git repositories in the cache from the pinned packages."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ LIST = Path(__file__).resolve().parent.parent / "trees.tsv"
 
 @dataclass(frozen=True)
 class Form:
-    """A tree as it is given to the program: a working tree, a bare repository or a plain directory."""
+    """A tree that the program indexes: a working tree, a bare repository or a plain directory."""
 
     name: str
     path: Path
@@ -43,7 +43,7 @@ def folder() -> Path:
 
 
 def git(directory: Path, *arguments: str) -> bytes:
-    """Output of git with a fixed identity and time, without the user's settings."""
+    """Runs git with a fixed identity and time and without the user's settings, and returns its output."""
     identity = {"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.org", "GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@example.org"}
     times = {"GIT_AUTHOR_DATE": "2024-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2024-01-01T00:00:00Z"}
     plain = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
@@ -71,14 +71,14 @@ def unpack(archive: Path, target: Path) -> None:
 
 
 def root_of(unpacked: Path) -> Path:
-    """The content below folders that contain one folder only: archives have the package's name on top."""
+    """Skips top folders that contain only one folder, because many archives have a top folder with the package's name."""
     while len(entries := list(unpacked.iterdir())) == 1 and entries[0].is_dir():
         unpacked = entries[0]
     return unpacked
 
 
 def tree(name: str) -> Form:
-    """The package as a git repository with one commit; made once."""
+    """Returns the package as a git repository with one commit, which is created on the first call."""
     package = rows()[name]
     target = folder() / f"{name}-{package.version}"
     if not target.exists():

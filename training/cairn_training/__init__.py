@@ -1,1 +1,1 @@
-"""The pipeline that makes Cairn's embedding model and its table of document frequencies."""
+"""The pipeline that creates Cairn's embedding model and its table of document frequencies."""

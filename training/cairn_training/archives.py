@@ -11,7 +11,8 @@ from .exclusions import is_vendored
 from .languages import EXTENSIONS
 from .mine import MAX_FILE_BYTES
 
-# Tests, generated and minified code teach names that no question contains.
+# Skips tests and generated or minified code, because a model would learn names from them that no question
+# contains.
 SKIPPED = re.compile(
     r"(^|/)(tests?|testing|testdata|__tests__|spec|specs|node_modules|dist/min|umd|locale|locales|i18n|fixtures|_vendor|vendor|third_party)(/|$)|"
     r"\.min\.|\.d\.ts$|_pb2|\.spec\.|\.test\.|_test\.go$|zz_generated|\.pb\.go$|\.d\.mts$|_test\.rb$|_spec\.rb$", re.I
@@ -23,7 +24,7 @@ def wanted(path: str) -> bool:
 
 
 def members(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """Every file of an archive with its path inside, in the archive's order."""
+    """Yields every file of an archive with its path inside the archive, in the order of the archive."""
     if archive.suffix in (".whl", ".zip", ".jar"):
         with zipfile.ZipFile(archive) as opened:
             for member in opened.infolist():
@@ -39,7 +40,7 @@ def members(archive: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def inner_path(archive: Path, path: str) -> str:
-    """The path below the package's own top folder, so that the package's name does not count as a vendored copy."""
+    """Returns the path without the package's own top folder, so that the name of this folder is not taken for a vendored copy."""
     if archive.suffix in (".whl", ".jar"):
         return path
     if archive.suffix == ".zip":
@@ -48,7 +49,7 @@ def inner_path(archive: Path, path: str) -> str:
 
 
 def sources(archive: Path, held_out: bool = False) -> Iterator[tuple[str, bytes]]:
-    """The source files worth mining. A held-out package's own folder carries an excluded name, so no file there counts as vendored."""
+    """Yields the source files to mine. In a held-out package, no file is treated as vendored, because the package itself has an excluded name."""
     for path, data in members(archive):
         inner = inner_path(archive, path)
         if wanted(inner) and (held_out or not is_vendored(inner)):

@@ -1,4 +1,4 @@
-"""Mines every pinned package into `mined/<ecosystem>/<package>.jsonl.gz` of the cache; existing files are kept."""
+"""Mines the definitions of every pinned package into `mined/<ecosystem>/<package>.jsonl.gz` in the cache. Packages with an existing file are skipped."""
 
 import gzip
 import hashlib
@@ -15,7 +15,8 @@ from .locate import archives_of
 from .mine import definitions
 from .packages import ECOSYSTEMS, Package, cache, read, read_held_out
 
-# More definitions of one package would teach its style instead of the words of the language.
+# With more definitions of one package, the model would learn the style of this package instead of the words
+# of the language.
 MAX_DOCUMENTED = 5_000
 MAX_UNDOCUMENTED = 1_500
 MINER_VERSION = 1
@@ -24,7 +25,7 @@ QUESTION_SEED = 13
 
 
 def mine_package(package: Package, held_out: bool = False) -> list[dict]:
-    """Definitions of a package, without repeats of a code or a doc sentence."""
+    """Returns the definitions of a package. A definition is left out if its code or doc sentence occurred before."""
     seen: set[str] = set()
     rows = []
     for archive in archives_of(package):
@@ -42,7 +43,7 @@ def digest(text: str) -> str:
 
 
 def sample(rows: list[dict], seed: str) -> list[dict]:
-    """At most the wanted number of each kind, chosen by a seed of the package's own."""
+    """Returns at most the maximum number of documented and undocumented definitions, chosen with a seed for each package."""
     chooser = random.Random(seed)
     documented = [row for row in rows if row["doc"]]
     undocumented = [row for row in rows if not row["doc"]]
@@ -61,7 +62,7 @@ def collect(package: Package) -> str:
         return ""
     try:
         rows = sample(mine_package(package), package.slug)
-    except Exception as error:  # noqa: BLE001 - one unreadable archive must not end the run; it is reported
+    except Exception as error:  # noqa: BLE001 - an unreadable archive is reported and must not end the run
         return f"{package.ecosystem} {package.slug}: {error!r}"
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_suffix(".partial")
@@ -72,7 +73,7 @@ def collect(package: Package) -> str:
 
 
 def write_evaluation_corpus() -> None:
-    """`evaluation.jsonl`: the held-out packages, whole, without repeats; 400 documented definitions of each language are questions."""
+    """Writes `evaluation.jsonl`: all definitions of the held-out packages without repeats. 400 documented definitions of each language become questions."""
     by_code: dict[str, dict] = {}
     for package in read_held_out():
         for row in mine_package(package, held_out=True):

@@ -1,4 +1,4 @@
-"""Extracts from a doc comment the sentence that a programmer could ask."""
+"""Extracts a sentence from a doc comment that a programmer could send as a question."""
 
 import re
 
@@ -12,7 +12,7 @@ MARKERS = re.compile(r"^(/\*\*?!?<?|\*/|\*|///?!?<?|//!?|#+!?|---?)\s?")
 
 
 def description_tag(comment: str) -> str:
-    """The text of JSDoc's `@description` or `@summary`, if present."""
+    """Returns the text of JSDoc's `@description` or `@summary` if the comment has one."""
     summary = re.search(r"@summary\s+(.*?)(?=\n\s*\*\s*(@|\n)|\Z)", comment, re.S)
     description = re.search(r"@description\s+(.*?)(?=\n\s*\*\s*(@|\n)|\Z)", comment, re.S)
     if description and (not summary or len(description.group(1)) > 20):
@@ -43,14 +43,14 @@ def without_markup(text: str) -> str:
 
 
 def first_sentence(comment: str) -> str:
-    """The first sentence of 20 to 260 characters, without comment markers and markup."""
+    """Returns the first sentence if it has 20 to 260 characters, without comment markers and markup."""
     text = without_markup(first_paragraph(description_tag(comment)))
     sentence = re.match(r"(.{20,260}?[.!?])(\s|$)", text)
     return (sentence.group(1) if sentence else text[:260]).strip()
 
 
 def is_prose(sentence: str) -> bool:
-    """At least four words, nearly all ASCII, and about the code rather than about tools or rights."""
+    """Returns whether a sentence has at least four words, is nearly all ASCII, and is about the code rather than about tools or rights."""
     if len(sentence) < 20 or len(re.findall(r"[A-Za-z]{2,}", sentence)) < 4:
         return False
     return sum(character.isascii() for character in sentence) / len(sentence) >= 0.95 and not NOT_PROSE.search(sentence)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 EXCLUSIONS_FILE = Path(__file__).parent.parent / "exclusions.txt"
 
-# The ecosystem of the exclusion list for each source of ours. Debian packages come from all of them.
+# The section of the exclusion list for each ecosystem. Debian packages can come from every ecosystem.
 SECTIONS = {"pypi": "pypi", "npm": "npm", "crates": "crates", "go": "go", "maven": "maven"}
 
-# Forks, front ends and sibling packages of one repository whose names do not show their project.
+# Forks, front ends and sibling packages of evaluation packages whose names do not show the relation.
 KNOWN_RELATIVES = frozenset(
     """
     structopt structopt-derive pekko valkey opentofu niquests itemadapter itemloaders quart actix ecolor emath epaint eframe globset ignore
@@ -21,7 +21,8 @@ KNOWN_RELATIVES = frozenset(
     """.split()
 )
 
-# Within its own ecosystem, a name that begins or ends with an excluded name counts as its fork or plugin.
+# A name that begins or ends with an excluded name of the same ecosystem is treated as a fork or plugin.
+# Shorter excluded names are not compared in this way.
 MIN_AFFIX = 5
 
 VENDORED = re.compile(
@@ -31,7 +32,7 @@ VENDORED = re.compile(
 
 @cache
 def sections() -> dict[str, frozenset[str]]:
-    """Excluded names by ecosystem, normalised; `other` counts in every ecosystem."""
+    """Returns the normalised excluded names by ecosystem. The names in `other` apply to every ecosystem."""
     found: dict[str, set[str]] = {}
     section = ""
     for line in EXCLUSIONS_FILE.read_text().splitlines():
@@ -45,25 +46,25 @@ def sections() -> dict[str, frozenset[str]]:
 
 
 def plain(name: str) -> str:
-    """Lower case, one separator."""
+    """Returns the name in lower case with `-` as the only separator."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def token_runs(whole: str) -> set[str]:
-    """Every run of a name's parts, with and without the separators between them."""
+    """Returns every sequence of consecutive parts of a name, with and without separators between the parts."""
     tokens = [token for token in whole.split("-") if token]
     runs = {"-".join(tokens[start:end]) for start in range(len(tokens)) for end in range(start + 1, len(tokens) + 1)}
     return runs | {run.replace("-", "") for run in runs}
 
 
 def normalise(name: str) -> str:
-    """The plain name without the marks of a language: `Foo.js`, `py-foo` and `node-foo` are all `foo`."""
+    """Returns the plain name without prefixes and suffixes that name a language: `Foo.js`, `py-foo` and `node-foo` are all `foo`."""
     name = re.sub(r"^(python|py|node|go|rust|ruby|php|lib|haskell)-", "", plain(name))
     return re.sub(r"-(js|py|rs|go|rb|php|java|kt|net|cpp)$", "", name)
 
 
 def variants(token: str) -> set[str]:
-    """The token, and its rest without `py`, `js`, `lib`, a version digit or a plural."""
+    """Returns the token, and also the token without `py`, `lib`, `js`, `rs` or a version number."""
     found = {token}
     for pattern in (r"^py(?=.{4})", r"^lib(?=.{3})", r"(?<=.{3})js$", r"(?<=.{3})py$", r"(?<=.{3})[0-9]+$", r"(?<=.{3})-?rs$"):
         found |= {re.sub(pattern, "", one) for one in found}
@@ -72,7 +73,7 @@ def variants(token: str) -> set[str]:
 
 @cache
 def is_excluded(ecosystem: str, name: str) -> bool:
-    """Whether a package may be an evaluation package, or a fork, plugin or binding of one."""
+    """Returns whether a package may be an evaluation package, or a fork, plugin or binding of an evaluation package."""
     everywhere = frozenset().union(*sections().values())
     own = sections().get(SECTIONS.get(ecosystem, ""), frozenset()) | sections()["other"]
     if ecosystem == "debian":
@@ -95,7 +96,7 @@ def is_vendored_directory(directory: str) -> bool:
 
 
 def is_vendored(path: str) -> bool:
-    """Whether a file within a package looks like a copy of another package (by folder, or a file named after one)."""
+    """Returns whether a file in a package looks like a copy of another package, because of its folder or its file name."""
     directory, _, file_name = path.rpartition("/")
     everywhere = frozenset().union(*sections().values())
     stem = normalise(re.sub(r"(\.(min|umd|esm|cjs|module|production|development|slim|core|bundle|full))*\.[a-z]+$", "", file_name))

@@ -16,22 +16,23 @@ VERSION = 1
 HEADER_BYTES = 64
 SLOTS = 1 << 17
 EMPTY_SLOT = 0xFFFF
-# 4095 · 6.54 (the largest damped count) + 4095 stays below 2^15.
+# With this limit, 4095 · 6.54 (the largest damped count) + 4095 is below 2^15.
 MAX_WEIGHT = 4_095
-# Weights above this quantile are cut: a few outliers would cost all others their precision.
+# Weights above this quantile are reduced to it. Otherwise a few outliers would reduce the precision of all
+# other weights.
 WEIGHT_QUANTILE = 0.9995
 MAX_FILE_BYTES = 12_000_000
 
 
 def quantized_table(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows as bytes and the scale of each row."""
+    """Returns the rows as bytes, and the scale of each row."""
     scales = np.abs(table).max(1) / 127
     scales[scales == 0] = 1
     return np.rint(table / scales[:, None]).astype(np.int8), scales
 
 
 def quantized_weights(log_weights: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """Weights by row and role with the row's scale in them. Questions have a unit of their own: a vector's length does not matter."""
+    """Returns the weights by row and role, multiplied by the row's scale. Questions have a separate unit, because the length of a question's vector does not matter."""
     weights = np.exp(log_weights) * scales
     units = np.empty_like(weights)
     units[0] = np.quantile(weights[0], WEIGHT_QUANTILE)

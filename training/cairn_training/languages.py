@@ -1,4 +1,4 @@
-"""Per language: how to find definitions, their names and their documentation with tree-sitter."""
+"""The rules of each language for finding definitions, their names and their documentation with tree-sitter."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -29,7 +29,8 @@ class LanguageRules:
     name: str
     grammar: object
     definitions: tuple[str, ...]
-    # Beginnings of comments that are documentation; empty: any comment directly above.
+    # The prefixes of comments that are documentation. If empty, any comment directly above a definition is
+    # documentation.
     doc_prefixes: tuple[str, ...] = ()
     comments: tuple[str, ...] = ("comment",)
 
@@ -72,7 +73,7 @@ def parser(name: str) -> Parser:
 
 @cache
 def query(name: str) -> Query:
-    """Captures every definition as `@definition`, comment as `@comment` and Python docstring as `@docstring`."""
+    """Returns a query that captures every definition as `@definition`, comment as `@comment` and Python docstring as `@docstring`."""
     rules = RULES[name]
     patterns = [f"({kind}) @definition" for kind in rules.definitions] + [f"({kind}) @comment" for kind in rules.comments]
     if name == "py":

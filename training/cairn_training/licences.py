@@ -1,4 +1,4 @@
-"""Licences under which a package may be mined, read from its own metadata and licence texts.
+"""Recognises the licences under which a package may be mined, in its metadata and licence texts.
 
 Only permissive licences count: weights are a work of statistics over the mined code, and a permissive licence leaves
 no doubt that they may be shipped. What is not understood is refused.
@@ -12,7 +12,7 @@ PERMISSIVE = {
     "PostgreSQL", "curl", "libpng-2.0", "MulanPSL-2.0",
 }
 
-# Hand-written names that packages use instead of an SPDX identifier.
+# Names that authors of packages write instead of an SPDX identifier.
 SPELLINGS = [
     (r"(the )?mit([ -]?(x11|expat))?( licen[sc]e)?|expat|mit licen[sc]ed?|licen[sc]e :: osi approved :: mit licen[sc]e", "MIT"),
     (r"(the )?apache([ -]|,)?( software)?( licen[sc]e)?,?[ -]*(version)?[ -]?v?(2|2\.0)?( licen[sc]e)?|licen[sc]e :: osi approved :: apache software licen[sc]e|asl[ -]?2\.0|apl2", "Apache-2.0"),
@@ -46,7 +46,7 @@ REFUSED_TEXT = re.compile(
 
 
 def of_expression(expression: str) -> str | None:
-    """The permissive licence that an SPDX expression, a classifier or a hand-written name allows; None if none or unknown."""
+    """Returns the permissive licence that an SPDX expression, a classifier or a hand-written name allows. Returns None if no known permissive licence is allowed."""
     text = re.sub(r"\s+", " ", expression.replace("(", " ( ").replace(")", " ) ")).strip() if " OR " in expression or " AND " in expression else expression.strip()
     if not text or len(text) > 120:
         return None
@@ -65,7 +65,7 @@ def of_expression(expression: str) -> str | None:
 
 
 def of_text(text: str) -> str | None:
-    """The permissive licence whose text this is; None if the text names any other licence."""
+    """Returns the permissive licence whose text this is. Returns None if the text names any other licence."""
     head = re.sub(r"\s+", " ", re.sub(r"(?m)^\s*(//+|\*|#|;+)", " ", text))[:30000]
     if REFUSED_TEXT.search(head):
         return None

@@ -1,4 +1,4 @@
-"""The committed lists of packages: `packages/<ecosystem>.tsv` with name, version and licence; `held-out.tsv` for evaluation."""
+"""Reads the committed lists of packages: `packages/<ecosystem>.tsv` with name, version and licence, and `held-out.tsv` for evaluation."""
 
 import os
 from dataclasses import dataclass
@@ -17,24 +17,24 @@ class Package:
 
     @property
     def slug(self) -> str:
-        """A file name of its own."""
+        """Returns a unique file name for the package."""
         return f"{self.name}@{self.version}".replace("/", "+").replace(":", "+")
 
 
 def cache() -> Path:
-    """Where downloads and everything made from them live: never in the repository."""
+    """Returns the folder of downloads and of all files that are created from them. It is never in the repository."""
     root = os.environ.get("CAIRN_CACHE") or Path.home() / ".cache" / "cairn"
     return Path(root) / "training"
 
 
 def read(ecosystem: str) -> list[Package]:
-    """The training packages of an ecosystem, as pinned."""
+    """Reads the pinned training packages of an ecosystem."""
     lines = (PACKAGES / f"{ecosystem}.tsv").read_text().splitlines()
     return [Package(ecosystem, *line.split("\t")) for line in lines[1:] if line]
 
 
 def read_held_out() -> list[Package]:
-    """The evaluation packages, as pinned, in the order in which the corpus is mined."""
+    """Reads the pinned evaluation packages, in the order in which they are mined."""
     lines = (PACKAGES / "held-out.tsv").read_text().splitlines()
     return [Package(*line.split("\t")) for line in lines[1:] if line]
 

@@ -22,7 +22,7 @@ from .words import head, words
 VOCABULARY = 40_000
 BUCKETS = 2_048
 MIN_DOCUMENTS = 4
-# A text's words beyond this are not read, in training as in inference.
+# Maximum number of words that are read from a text, both in training and in inference.
 MAX_WORDS = 1_200
 MAX_COUNT = 255
 
@@ -35,7 +35,7 @@ def fnv1a(word: str) -> int:
 
 
 def fingerprint(text: str) -> bytes:
-    """Equal for texts that differ in white space and case only."""
+    """Returns a digest that is equal for texts that differ only in white space and in upper and lower case."""
     return hashlib.md5(re.sub(r"\s+", "", text).lower().encode()).digest()
 
 
@@ -45,7 +45,7 @@ def read_rows(file: Path) -> list[dict]:
 
 
 class Lists:
-    """Lists of (word, count), packed: `offsets`, `ids`, `counts`."""
+    """Lists of (word, count) in three packed arrays: `lengths`, `ids` and `counts`."""
 
     def __init__(self) -> None:
         self.lengths: list[int] = []
@@ -71,7 +71,7 @@ def texts_of(row: dict) -> dict[str, str]:
 
 
 def encode(rows: list[dict]) -> tuple[list[str], dict[str, tuple]]:
-    """The words of the rows, and for each kind of text the lists of word numbers."""
+    """Returns all words of the rows, and for each kind of text the lists of word numbers."""
     numbers: dict[str, int] = {}
     lists = {kind: Lists() for kind in KINDS}
     for row in rows:
@@ -108,7 +108,7 @@ def main() -> None:
 
 
 def choose_vocabulary(frequencies: Counter) -> list[str]:
-    """The most frequent words. If several words have one hash, only the most frequent of them."""
+    """Returns the most frequent words. If several words have the same hash, returns only the most frequent of these words."""
     vocabulary, hashes = [], set()
     for word, number in sorted(frequencies.items(), key=lambda item: (-item[1], item[0])):
         if len(vocabulary) == VOCABULARY or number < MIN_DOCUMENTS:
@@ -120,7 +120,7 @@ def choose_vocabulary(frequencies: Counter) -> list[str]:
 
 
 def first_occurrences(marks: list[np.ndarray]) -> list[np.ndarray]:
-    """Per package the mask of rows whose code no earlier package has."""
+    """Returns for each package a mask of the rows whose code occurs for the first time."""
     everything = np.concatenate(marks)
     _, first = np.unique(everything, return_index=True)
     mask = np.zeros(len(everything), bool)
@@ -129,7 +129,7 @@ def first_occurrences(marks: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def document_frequencies(vocabulary: list[str], lists: dict, kept: np.ndarray) -> dict[str, int]:
-    """In how many of the kept definitions each word occurs, in code or doc."""
+    """Returns for each word the number of kept definitions whose code or doc contains the word."""
     pairs = []
     for kind in ("body", "doc"):
         lengths, ids, _ = lists[kind]
@@ -142,7 +142,7 @@ def document_frequencies(vocabulary: list[str], lists: dict, kept: np.ndarray) -
 
 
 def row_numbers(vocabulary: list[str], index: dict[str, int]) -> np.ndarray:
-    """Row of the model for each word: its own, or the one that its hash shares with others."""
+    """Returns the row of the model for each word: its own row, or the row of the bucket that its hash selects."""
     return np.array([index[word] if word in index else len(index) + fnv1a(word) % BUCKETS for word in vocabulary], np.int32)
 
 

@@ -1,4 +1,4 @@
-"""The start of training: the embedding of each word of the vocabulary by MiniLM, reduced to the model's dimensions.
+"""Computes the initial vectors of training: MiniLM's embedding of each word of the vocabulary, reduced to the model's dimensions.
 
 A sentence model knows that `fetch` is near `download` before it has seen any code; a random start has to find that
 out from co-occurrence and never does for rare words.
@@ -26,7 +26,7 @@ def member(wheel: str, name: str) -> bytes:
 
 
 def embed(texts: list[str], max_tokens: int) -> np.ndarray:
-    """Mean of the last hidden states, normalised, one row per text."""
+    """Returns one row per text: the normalised mean of the last hidden states."""
     tokenizer = Tokenizer.from_str(member(*TOKENIZER).decode())
     tokenizer.enable_truncation(max_tokens)
     tokenizer.no_padding()

@@ -1,4 +1,4 @@
-"""The words of a text, exactly as the Rust tokenizer cuts them."""
+"""Splits a text into words in exactly the same way as the Rust tokenizer."""
 
 import re
 
@@ -6,7 +6,7 @@ WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
 
 def words(text: str) -> list[str]:
-    """Runs of ASCII letters cut at changes of case, and runs of digits; lower case."""
+    """Returns the words in lower case: sequences of ASCII letters, split where the case changes, and sequences of digits."""
     return [word.lower() for word in WORD.findall(text)]
 
 
@@ -17,7 +17,7 @@ ENDS_AT_LINE = (b"def", b"class", b"module")
 
 
 def head(code: bytes) -> tuple[int, int]:
-    """Where the head of a definition is: its signature, from the first line that is no comment, decorator or attribute.
+    """Returns the range of the head of a definition. The head is the signature; it starts at the first line that is not a comment, decorator or attribute.
 
     It ends at the first `{` or `=>`, or at the end of a line outside of parentheses; a line without any parenthesis
     (`static int`) goes on, unless it ends in a colon or begins with `def`, `class` or `module`.
