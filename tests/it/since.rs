@@ -81,7 +81,7 @@ fn since_restricts_searches_to_recent_changes() {
     assert_eq!(found(&index, &["--since", "7d"]), [""; 0]);
     let why = index.json(&["coverage", "r", "--why", "old.py"]);
     assert_eq!(why["changed_at"], "2020-03-01T12:00:00Z");
-    // The change time of an edited, uncommitted file is the time of indexing.
+    // An edited, uncommitted file is treated as changed at the time of indexing.
     write(root, "old.py", importer("old") + "\n\nlater = 1\n");
     index.index(root);
     assert_eq!(found(&index, &["--since", "7d"]), ["old.py"]);

@@ -51,7 +51,7 @@ pub trait Agent: Send + Sync + 'static {
         true
     }
 
-    /// How to index a repository, for a caller whose index is empty.
+    /// A text that explains how to index a repository. It is shown to a caller whose index is empty.
     fn how_to_index(&self) -> &'static str {
         "`cairn index PATH` indexes a repository"
     }
@@ -127,4 +127,4 @@ impl dyn Agent + '_ {
 }
 
 /// The message that all front ends return if an answer took too long.
-pub(crate) const TOO_SLOW: &str = "the answer took too long; ask for less (fewer repositories, a smaller limit)";
+pub(crate) const TOO_SLOW: &str = "the answer took too long; request less data (fewer repositories, a smaller limit)";

@@ -54,8 +54,8 @@ fn overview() -> String {
         text.push_str(&format!("- {topic}: {}\n", document(topic).map(title).unwrap_or_default()));
     }
     text.push_str(
-        "In short: search_code with words or a name; read_code for the whole of a result; analyze_relationship before a \
-         change; index_repository with changed_files after it. Errors and empty answers suggest the next call.",
+        "In short: use search_code with words or a name, read_code to read a whole result, analyze_relationship before a \
+         change, and index_repository with changed_files after the change. Errors and empty answers suggest the next call.",
     );
     text
 }

@@ -2,8 +2,8 @@
 //!
 //! A cursor contains the digest of its question, the number of the publication whose view it reads, the
 //! position of the next result, the resolved `since`, and the time of issue. It expires because views are
-//! kept only for a limited time. It is encrypted, because the publication number counts the publications of
-//! all tenants, and its length is constant. The nonce is the authentication tag over the contents and the
+//! available only for a limited time. It is encrypted, because the publication number counts the publications
+//! of all tenants, and its length is constant. The nonce is the authentication tag over the contents and the
 //! caller (SIV). So a cursor needs no random numbers, every change is detected, and only the caller who
 //! received it can use it.
 
@@ -95,7 +95,7 @@ impl Cursor {
     }
 }
 
-/// The error for a cursor whose view is no longer kept.
+/// The error for a cursor whose view is no longer available.
 pub(crate) fn expired() -> QueryError {
     invalid("the cursor has expired (cursors are valid for ten minutes)")
 }

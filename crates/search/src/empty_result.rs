@@ -71,7 +71,7 @@ impl Restriction {
 pub struct RelatedModule {
     pub repository: String,
     pub module: String,
-    /// Number of its results among the best results without restrictions.
+    /// Number of results in this module among the best results of a search without restrictions.
     pub num_results: usize,
 }
 
@@ -161,7 +161,7 @@ fn hidden_by_scope(num_hidden: usize) -> Option<String> {
     (num_hidden > 0).then(message)
 }
 
-/// The modules of the best results of the wide retrieval.
+/// The modules of the best results of the retrieval without restrictions.
 fn related_modules(all: &[KnownRepository], wide: &[RankedHit]) -> Vec<RelatedModule> {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for hit in wide.iter().take(MODULES_OF_BEST).filter(|hit| !hit.chunk.module_path.is_empty()) {

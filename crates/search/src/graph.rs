@@ -1,4 +1,4 @@
-//! Questions to the graph: callers, callees, dependencies, inheritance.
+//! Answers questions about the graph: callers, callees, dependencies and inheritance.
 
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeKind, NodeRecord, RepositoryId, Resolution, Scope, View};
 use cairn_ports::{Direction, NameMatch, SymbolHit};

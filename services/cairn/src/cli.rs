@@ -250,7 +250,7 @@ pub struct IndexArguments {
     /// Name of the repository. Default: the name of the remote or of the folder.
     #[arg(long, requires = "target")]
     pub name: Option<String>,
-    /// Branch of a bare repository or URL. Default: its default branch.
+    /// Branch of a bare repository or URL. Default: the default branch of the repository.
     #[arg(long, requires = "target")]
     pub branch: Option<String>,
     /// Write every record again. Damaged data is removed first.
@@ -273,7 +273,7 @@ pub struct OrganisationArguments {
     /// listed.
     #[arg(long, value_name = "NAME", requires = "organisation")]
     pub token_env: Option<String>,
-    /// The owner is a user.
+    /// The owner is a user, not an organisation.
     #[arg(long, requires = "organisation")]
     pub user: bool,
     /// Only repositories whose names match this glob. Repeatable.

@@ -112,7 +112,7 @@ fn not_remote(command: &Command) -> QueryError {
         Command::Mcp => "agents connect to the server itself, at its path `/mcp`",
         Command::Doctor { .. } => "the operator of the server runs this command there",
         Command::Remove { .. } => "the operator of the server removes repositories there",
-        Command::Watch { .. } => "the server's scheduler follows its repositories",
+        Command::Watch { .. } => "the scheduler of the server watches the repositories",
         Command::Invalidate { .. } => {
             "a server reads commits from the URL of a repository, not files of this disk: push the change, then `cairn index NAME`"
         }

@@ -68,7 +68,7 @@ fn replay_sends_awaited_jobs_and_requests_other_syncs() {
     let ids: Vec<&str> = found.iter().filter_map(|letter| letter["id"].as_str()).collect();
     let (code, reported) = cluster.output(&["doctor"]);
     assert!(
-        code == 1 && reported.contains("dead letters: 2 jobs failed for good") && reported.contains("ok    runs"),
+        code == 1 && reported.contains("dead letters: 2 jobs failed permanently") && reported.contains("ok    runs"),
         "{reported}"
     );
     let text = cluster.ok(&["dead-letters", "list"]);

@@ -1,4 +1,4 @@
-//! Errors as values, in the form that all front ends share.
+//! The form of errors that all front ends share.
 
 use cairn_search::{NextCall, QueryError};
 use schemars::JsonSchema;

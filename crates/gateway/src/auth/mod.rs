@@ -1,4 +1,4 @@
-//! Callers: API keys and their limits.
+//! Identifies callers by their API keys, and limits their requests.
 
 mod authenticator;
 mod key;

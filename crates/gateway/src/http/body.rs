@@ -1,4 +1,4 @@
-//! Reading the body of a request.
+//! Reads the body of a request.
 
 use axum::body::{Body, Bytes, to_bytes};
 

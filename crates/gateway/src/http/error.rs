@@ -67,12 +67,12 @@ impl HttpError {
     }
 
     pub(super) fn rate_limited(retry_after: Duration) -> Self {
-        Self::wait("too many requests with this key; wait for the seconds in `Retry-After`", retry_after)
+        Self::wait("too many requests with this key; wait for the number of seconds in `Retry-After`", retry_after)
     }
 
     pub(super) fn busy(retry_after: Duration) -> Self {
         Self::wait(
-            "the embedding provider accepts no more calls at present; wait for the seconds in `Retry-After`",
+            "the embedding provider accepts no more calls at present; wait for the number of seconds in `Retry-After`",
             retry_after,
         )
     }

@@ -102,7 +102,7 @@ impl Agent for CallerAgent {
 
     fn how_to_index(&self) -> &'static str {
         if self.may_index {
-            "`cairn index URL`, or `index_repository` with the URL of a git repository as `target`, indexes it"
+            "`cairn index URL`, or `index_repository` with the URL of a git repository as `target`, indexes a repository"
         } else {
             "this API key may not index: ask the operator of the service to index a repository, or to issue a key with this permission"
         }

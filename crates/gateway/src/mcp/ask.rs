@@ -22,8 +22,8 @@ const EDGE_LIMIT: usize = 25;
 /// page.
 const FRAME_TOKENS: usize = 350;
 
-/// The repositories that the call names. If it names none, the repository that the caller works in, if it is
-/// known. The empty list selects all repositories.
+/// The repositories that the call names. If the call names none, the list contains the repository that the
+/// caller works in, if this repository is known. An empty list selects all repositories.
 async fn repositories(agent: &dyn Agent, arguments: &Arguments) -> Vec<String> {
     let named = arguments.list("repository");
     if named.is_empty() { agent.default_repository().await.into_iter().collect() } else { named }

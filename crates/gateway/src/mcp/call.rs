@@ -87,7 +87,7 @@ impl Failure {
                 None => serde_json::json!([near]),
             };
             let call = arguments.with("repository", value);
-            let reason = "asks the repository with the most similar name";
+            let reason = "uses the repository with the most similar name";
             self.suggestions.insert(0, Suggestion::new(arguments.tool.name, reason, call));
         }
         self

@@ -211,7 +211,7 @@ fn unnamed(path: &str, known: &[KnownRepository], arguments: &Arguments) -> Fail
     let mut failure = Failure::from(QueryError::new(QueryErrorCode::ValidationError, message));
     if let Some(first) = known.first() {
         let call = arguments.with("repository", first.record.name.as_str());
-        failure.suggestions.push(Suggestion::new("index_status", "asks about the first repository", call));
+        failure.suggestions.push(Suggestion::new("index_status", "shows the status of the first repository", call));
     }
     failure.suggestions.push(Suggestion::new("list_repositories", "shows the names", object([])));
     failure

@@ -1,4 +1,4 @@
-//! The Model Context Protocol: tools, prompts and resources over the official SDK.
+//! The Model Context Protocol: tools, prompts and resources, served with the official SDK.
 //!
 //! `tools` is the table that clients receive and that arguments are checked against. `call` routes a call to
 //! its tool. The tools use the questions of `crate::questions` and write the answers as compact text (`text`,

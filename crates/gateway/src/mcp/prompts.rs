@@ -43,7 +43,7 @@ const PROMPTS: &[PromptSpec] = &[
         name: "follow_pattern",
         description: "Write new code in the usual style of this code base",
         subject: "what is to be written",
-        task: "Find how things of this kind are usually written here, then outline a new one:",
+        task: "Find out how code of this kind is usually written here, then outline new code of this kind:",
         topic: "following_patterns",
     },
 ];

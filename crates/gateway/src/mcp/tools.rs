@@ -70,7 +70,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "search_code",
         description: "Finds code and documents by meaning, words or names, best first. Ask in words (\"where are retries \
-                      limited\") or by name (`parseDate`). kind `pattern` shows how things of one kind usually look here.",
+                      limited\") or by name (`parseDate`). kind `pattern` finds recurring shapes of code.",
         read_only: true,
         parameters: &[
             required("query", Kind::Text, "what to look for").also(&["q", "text", "search", "pattern", "question"]),
@@ -151,7 +151,8 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
         parameters: &[
             ONE_REPOSITORY,
             optional("path", Kind::Text, "explain this file").also(&["file", "file_path"]),
-            optional("outcome", Kind::Text, "list files with it, e.g. skipped(binary)").also(&["reason", "status"]),
+            optional("outcome", Kind::Text, "list files with this outcome, e.g. skipped(binary)")
+                .also(&["reason", "status"]),
             optional("run_id", Kind::Text, "show this run").also(&["run", "id"]),
             optional("limit", Kind::Number { min: 1, max: 500 }, "default 20").also(&["n", "count"]),
             optional("offset", Kind::Number { min: 0, max: 10_000_000 }, "").also(&["page", "cursor", "from"]),
@@ -160,8 +161,8 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "index_repository",
-        description: "Brings a repository up to date: a new one, or after changes. Name files that you have edited in \
-                      `changed_files`. Long runs go on after the answer; follow them with index_status.",
+        description: "Indexes a repository that is new or has changed. List the files that you have edited in \
+                      `changed_files`. Long runs continue after the answer; follow them with index_status.",
         read_only: false,
         parameters: &[
             optional("target", Kind::Text, "path, URL or name; default: the one you work in").also(&[

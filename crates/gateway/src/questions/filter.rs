@@ -51,7 +51,7 @@ fn path_globs(path: &str) -> Vec<String> {
     }
 }
 
-/// Removes `./` at the start. Paths are relative to the root of the repository with or without it.
+/// Removes `./` at the start. Paths are relative to the root of the repository, with or without `./`.
 pub(super) fn without_dot(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }

@@ -105,7 +105,7 @@ macro_rules! questions {
                 match self { $(Question::$variant(_) => $path),+ }
             }
 
-            /// The question as it is sent.
+            /// The question in the form that is sent.
             pub fn body(&self) -> serde_json::Value {
                 match self { $(Question::$variant(question) => serde_json::json!(question)),+ }
             }

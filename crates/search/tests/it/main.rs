@@ -1,9 +1,12 @@
 //! Checks the number of calls that one question makes to each store and to the embedder.
 //!
 //! In the past, each symbol needed a search and each retrieval needed an embedding. Now symbols have chunk
-//! keys and a query is prepared once. This reduced the calls of the questions below: from 33 to 17 for eight
-//! names; from 23 to 12 for an empty answer; from 44 (six of them embeddings) to 23 for an empty answer to a
-//! path; from 180 to 32 for an empty answer to eight names.
+//! keys and a query is prepared once. This reduced the number of calls of these questions:
+//!
+//! - a search for eight names: from 33 to 17;
+//! - a search with an empty answer: from 23 to 12;
+//! - a search for a path with an empty answer: from 44, of which six were embeddings, to 23;
+//! - a search for eight names with an empty answer: from 180 to 32.
 
 mod counting;
 

@@ -80,7 +80,7 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     let letters = installation.broker().await?.dead_letters(LETTERS_COUNTED).await?.len();
     let at_least = if letters == LETTERS_COUNTED { "at least " } else { "" };
     let letters = (letters > 0).then(|| {
-        format!("{at_least}{letters} jobs failed for good; `cairn dead-letters list` shows them and the reasons")
+        format!("{at_least}{letters} jobs failed permanently; `cairn dead-letters list` shows them and the reasons")
     });
     let check = |what: &str, fault| Check { what: what.to_owned(), fault };
     // Waiting for a retry is not a fault, because it ends without action of the operator.

@@ -23,8 +23,8 @@ use cairn_search::{Allowed, Caller, CursorKey, SearchStores, Searcher};
 use cairn_wiring::{ClusterConfig, DEFAULT_PROCESSES};
 use tokio::time::{Instant, sleep};
 
-/// The key that seals cursors and derives run ids if the key of the query service cannot be read. It need not
-/// be secret, because the operator may read their contents.
+/// The key that seals cursors and derives run ids if the key of the query service cannot be read. This key
+/// need not be secret, because the operator may read the contents of cursors and run ids.
 const NO_SECRET: CursorKey = CursorKey([0; 32]);
 const UNREACHABLE: &str = "cannot query Neo4j, which stores catalogue and ledger: start it, or correct [neo4j]";
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
@@ -96,7 +96,8 @@ impl Installation {
         cairn_wiring::indexing(runs, clock, RemotePolicy::from(&self.operator.sources))
     }
 
-    /// The key of the query service, so that run ids are the same as for its callers.
+    /// The key of the query service. With this key, run ids are the same as the ids that callers of the query
+    /// service receive.
     fn cursor_key(&self) -> CursorKey {
         let key = self.config.query.as_ref().and_then(|query| query.cursor_key().ok());
         key.unwrap_or(NO_SECRET)

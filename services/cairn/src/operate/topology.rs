@@ -48,7 +48,7 @@ async fn s3(installation: &Installation) -> anyhow::Result<String> {
     let blobs = installation.blobs()?;
     blobs.prepare().await?;
     blobs.self_test().await?;
-    Ok("the bucket, and writes that create only".to_owned())
+    Ok("the bucket, and conditional writes (create only)".to_owned())
 }
 
 async fn neo4j(installation: &Installation) -> anyhow::Result<String> {
