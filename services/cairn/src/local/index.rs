@@ -259,7 +259,7 @@ impl Local {
             Ok(())
         };
         let purged = purged.await;
-        // An error is ignored, because the lease also expires without this call.
+        // This call ends the lease. An error is ignored, because the lease also expires without this call.
         let _given_back = self.runs.renew(lease, self.clock.now_ms(), 0, SyncProgress::default()).await;
         purged
     }
