@@ -19,9 +19,9 @@ use crate::convert::{config, filter, points, status, wrong};
 use crate::journal::{Change, Journal};
 use crate::settings;
 
-/// Writes are flushed and indexed when no write came for this long …
+/// Writes are flushed and indexed after this time without another write.
 const QUIET: Duration = Duration::from_millis(300);
-/// … or at the latest after this.
+/// Writes are flushed and indexed at the latest after this time.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub struct Collection {
@@ -34,7 +34,7 @@ pub struct Collection {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// The requests to the collection's thread, and its state.
+/// The shared state of the collection and its background thread.
 #[derive(Default)]
 struct Background {
     state: Mutex<State>,
@@ -44,12 +44,12 @@ struct Background {
 
 #[derive(Default)]
 struct State {
-    /// First and last unflushed write.
+    /// The times of the first and the last unflushed write.
     unflushed: Option<(Instant, Instant)>,
     stops: bool,
 }
 
-/// The values behind our locks are consistent after any panic.
+/// Locks a mutex even if it is poisoned. The values behind our locks are consistent after any panic.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -105,7 +105,7 @@ impl Collection {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether no change waits to be flushed or indexed.
+    /// Returns whether all changes are flushed and indexed.
     pub fn is_settled(&self) -> bool {
         locked(&self.background.state).unflushed.is_none() && !self.background.is_optimizing.load(Ordering::SeqCst)
     }
@@ -115,7 +115,8 @@ impl Collection {
         count.map(|count| count as u64).map_err(status)
     }
 
-    /// Applies a change, so that it survives this process. Returns its number.
+    /// Applies a change and writes it to the journal, so that it survives the end of the process. Returns the
+    /// number of the change.
     pub fn change(&self, change: Change) -> Result<u64, Status> {
         let mut journal = locked(&self.writer);
         apply(&self.shard, change.clone())?;
@@ -151,7 +152,7 @@ impl Collection {
         self.background.changed.notify_all();
     }
 
-    /// The collection's thread.
+    /// The main function of the collection's thread.
     fn maintain(&self) {
         while self.wait_for_work() {
             self.background.is_optimizing.store(true, Ordering::SeqCst);
@@ -164,7 +165,7 @@ impl Collection {
         self.flush();
     }
 
-    /// Returns false when the thread must end.
+    /// Waits until there is work. Returns false when the thread must end.
     fn wait_for_work(&self) -> bool {
         let mut state = locked(&self.background.state);
         loop {
@@ -185,7 +186,8 @@ impl Collection {
         }
     }
 
-    /// Writes all changes into the engine's files. Never while the engine optimises, because it would refuse.
+    /// Writes all changes into the engine's files. It is never called while the engine optimises, because the
+    /// engine would refuse it.
     fn flush(&self) {
         let mut journal = locked(&self.writer);
         self.shard.flush();
@@ -195,7 +197,7 @@ impl Collection {
         locked(&self.background.state).unflushed = None;
     }
 
-    /// Ends the collection's thread, after a last flush.
+    /// Flushes a last time and ends the collection's thread.
     pub fn stop(&self) {
         locked(&self.background.state).stops = true;
         self.background.changed.notify_all();

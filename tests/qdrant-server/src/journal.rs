@@ -1,8 +1,7 @@
-//! Answered changes that may not be in the engine's files yet.
-//!
-//! The engine 0.7.2 does not replay its own log, so each change is appended here as its request, and applied
-//! again when the collection is opened. After the engine has flushed, the journal is emptied. A killed
-//! process loses nothing, because the kernel keeps written data in its cache.
+//! A journal of the changes that were answered but may not be in the engine's files yet. Version 0.7.2 of the
+//! engine does not replay its own log. So the request of each change is appended to the journal, and is
+//! applied again when the collection is opened. The journal is emptied after the engine has flushed. If the
+//! process is killed, no change is lost, because the kernel still has the written data in its cache.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -56,15 +55,15 @@ impl Change {
     }
 }
 
-/// Changes in the order of their application: a length, a tag and a message each.
+/// A file with changes in the order in which they were applied. Each record has a length, a tag and a
+/// message.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
 }
 
 impl Journal {
-    /// Opens the journal and returns its changes; a record that was truncated while it was written is
-    /// ignored.
+    /// Opens the journal and returns its changes. An incomplete record at the end is ignored.
     pub fn open(path: &Path) -> io::Result<(Self, Vec<Change>)> {
         let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
         let mut bytes = Vec::new();
@@ -87,7 +86,7 @@ impl Journal {
         self.file.write_all(&record)
     }
 
-    /// Removes all changes, because the engine has them.
+    /// Removes all changes. It is called when the engine's files contain them.
     pub fn clear(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.seek(io::SeekFrom::Start(0)).map(drop)

@@ -1,10 +1,8 @@
-//! A server for tests that speaks Qdrant's gRPC protocol on top of Qdrant's own embedded engine.
-//!
-//! No registry has a Qdrant server, and a mock would not test the adapter. The engine, the protocol's types
-//! and the service traits are Qdrant's; only the translation between them is ours. The program is never
-//! shipped. It refuses unsupported requests with `UNIMPLEMENTED` and the method's name.
-//!
-//! Invariant: a confirmed write is applied and survives SIGKILL; the next read sees it.
+//! A server for tests that implements Qdrant's gRPC protocol with Qdrant's own embedded engine. No package
+//! registry offers a Qdrant server, and a mock would not test the adapter. The engine, the types of the
+//! protocol and the service traits are from Qdrant. Only the code that translates between them is ours. The
+//! program is never shipped. It refuses unsupported requests with `UNIMPLEMENTED` and the name of the method.
+//! Invariant: a confirmed write is applied, is visible to the next read, and survives SIGKILL.
 
 mod collection;
 mod convert;
@@ -28,7 +26,7 @@ use crate::store::Store;
 
 const USAGE: &str = "usage: qdrant-server --listen 127.0.0.1:PORT --storage DIRECTORY";
 
-/// Time for requests in progress when the server is stopped.
+/// When the server is stopped, requests in progress get this time to complete.
 const DRAIN: Duration = Duration::from_secs(2);
 
 struct Arguments {
@@ -68,14 +66,14 @@ async fn main() -> Result<()> {
         .serve_with_incoming_shutdown(incoming, stopped());
     tokio::select! {
         served = serving => served?,
-        // Open connections of clients do not delay the end.
+        // Connections that clients leave open do not delay the end of the server.
         () = async { stopped().await; tokio::time::sleep(DRAIN).await } => {}
     }
     tokio::task::spawn_blocking(move || store.close()).await?;
     Ok(())
 }
 
-/// Ends on SIGTERM or SIGINT.
+/// Waits for SIGTERM or SIGINT.
 async fn stopped() {
     let terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
     let Ok(mut terminate) = terminate else { return };

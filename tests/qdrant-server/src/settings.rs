@@ -1,4 +1,4 @@
-//! The settings of a collection and the aliases as files, replaced by renaming.
+//! Stores the settings of a collection and the aliases in files, which are replaced by renaming.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,8 @@ pub fn write(directory: &Path, settings: &CreateCollection) -> io::Result<()> {
     replace(directory, SETTINGS, &settings.encode_to_vec())
 }
 
-/// None if the folder contains no collection, or one that is being removed.
+/// Reads the settings of a collection. Returns `None` if the folder contains no collection, or a collection
+/// that is being removed.
 pub fn read(directory: &Path) -> io::Result<Option<CreateCollection>> {
     match fs::read(directory.join(SETTINGS)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -25,7 +26,7 @@ pub fn read(directory: &Path) -> io::Result<Option<CreateCollection>> {
     }
 }
 
-/// Marks the folder as one without a collection.
+/// Removes the settings, so that the folder is not a collection any more.
 pub fn forget(directory: &Path) -> io::Result<()> {
     fs::remove_file(directory.join(SETTINGS))
 }

@@ -1,4 +1,4 @@
-//! All collections, by name and by alias.
+//! The store of all collections, which are found by name or by alias.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ pub struct Store {
     storage: PathBuf,
     collections: RwLock<BTreeMap<String, Arc<Collection>>>,
     aliases: Mutex<Aliases>,
-    /// Creation and deletion, one at a time.
+    /// Locked while a collection is created or deleted, so that only one such change happens at a time.
     changing: Mutex<()>,
 }
 
@@ -46,7 +46,7 @@ impl Store {
         })
     }
 
-    /// The collection with this name or alias.
+    /// Returns the collection with this name or alias.
     pub fn get(&self, name: &str) -> Result<Arc<Collection>, Status> {
         self.find(name).ok_or_else(|| Status::not_found(format!("Not found: Collection `{name}` doesn't exist!")))
     }
@@ -76,7 +76,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns whether it existed.
+    /// Deletes a collection. Returns whether it existed.
     pub fn delete(&self, name: &str) -> Result<bool, Status> {
         let _one_at_a_time = locked(&self.changing);
         let removed = self.collections.write().unwrap_or_else(PoisonError::into_inner).remove(name);
@@ -88,8 +88,8 @@ impl Store {
             settings::write_aliases(&self.storage, &aliases).map_err(internal)?;
         }
         settings::forget(&collection.directory).map_err(internal)?;
-        // The engine flushes when it is dropped, so its folder is removed after the last reader has released
-        // it. If the process is killed before, the next start removes it.
+        // The engine flushes when it is dropped, so the folder is removed only after the last reader has
+        // released the collection. If the process is killed before that, the next start removes the folder.
         std::thread::spawn(move || {
             collection.stop();
             let directory = collection.directory.clone();
@@ -110,12 +110,12 @@ impl Store {
         Ok(true)
     }
 
-    /// Aliases with their collections.
+    /// Returns the aliases with their collections.
     pub fn aliases(&self) -> Aliases {
         locked(&self.aliases).clone()
     }
 
-    /// Applies all of the actions or none.
+    /// Applies either all actions or none of them.
     pub fn change_aliases(&self, actions: Vec<Action>) -> Result<(), Status> {
         let _one_at_a_time = locked(&self.changing);
         let mut aliases = self.aliases();
@@ -150,7 +150,7 @@ impl Store {
         Ok(())
     }
 
-    /// Flushes everything before an orderly end.
+    /// Flushes all collections before an orderly end of the process.
     pub fn close(&self) {
         for collection in self.collections.read().unwrap_or_else(PoisonError::into_inner).values() {
             collection.stop();

@@ -1,4 +1,4 @@
-//! Settings of collections and indexes.
+//! Converts the settings of collections and indexes.
 
 use qdrant_client::qdrant::payload_index_params::IndexParams;
 use qdrant_client::qdrant::vectors_config::Config;
@@ -13,7 +13,7 @@ use tonic::Status;
 
 use super::{from_json, unimplemented, wrong};
 
-/// The engine's settings for a collection.
+/// Converts the settings of a collection to the engine's settings.
 #[expect(deprecated, reason = "`on_disk_payload` is what clients of 1.19 still send")]
 pub fn edge(collection: &CreateCollection) -> Result<EdgeConfig, Status> {
     if collection.quantization_config.is_some() {
@@ -40,7 +40,7 @@ pub fn edge(collection: &CreateCollection) -> Result<EdgeConfig, Status> {
     )
 }
 
-/// Names and parameters of the dense vectors; a single one has no name.
+/// Returns the names and parameters of the dense vectors. The name of a single unnamed vector is empty.
 pub fn dense_vectors(collection: &CreateCollection) -> Vec<(&str, &VectorParams)> {
     match collection.vectors_config.as_ref().and_then(|config| config.config.as_ref()) {
         None => Vec::new(),
@@ -122,7 +122,7 @@ pub fn optimizers(config: &OptimizersConfigDiff) -> Result<EdgeOptimizersConfig,
     from_json("optimizer settings", optimizers_json(config))
 }
 
-/// The fields of `new` that are set, and those of `old` otherwise.
+/// Returns the fields of `new`. A field that is not set in `new` has the value of `old`.
 #[expect(deprecated, reason = "`on_disk` is what clients of 1.19 still send")]
 pub fn merged_hnsw(old: &HnswConfigDiff, new: &HnswConfigDiff) -> HnswConfigDiff {
     HnswConfigDiff {
@@ -148,7 +148,7 @@ pub fn merged_optimizers(old: &OptimizersConfigDiff, new: &OptimizersConfigDiff)
     }
 }
 
-/// The settings of a collection whose creator gave none.
+/// Replaces missing settings by their defaults.
 pub fn with_defaults(config: &HnswConfigDiff) -> HnswConfigDiff {
     let defaults = HnswConfigDiff {
         m: Some(16),
@@ -160,7 +160,7 @@ pub fn with_defaults(config: &HnswConfigDiff) -> HnswConfigDiff {
     merged_hnsw(&defaults, config)
 }
 
-/// The schema of an index on a field of a payload.
+/// Converts the schema of an index on a payload field.
 #[expect(deprecated, reason = "`on_disk` is what clients of 1.19 still send")]
 pub fn index(request: &CreateFieldIndexCollection) -> Result<PayloadFieldSchema, Status> {
     let params = request.field_index_params.as_ref().and_then(|params| params.index_params.as_ref());
@@ -203,7 +203,7 @@ pub fn index(request: &CreateFieldIndexCollection) -> Result<PayloadFieldSchema,
     from_json("index", json)
 }
 
-/// An index, as `get` shows it.
+/// Converts the description of an index for the reply to `get`.
 #[expect(deprecated, reason = "`on_disk` is what clients of 1.19 still read")]
 pub fn index_info(info: &PayloadIndexInfo) -> PayloadSchemaInfo {
     let kind = match info.data_type {

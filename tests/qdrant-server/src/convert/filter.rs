@@ -1,4 +1,4 @@
-//! Filters.
+//! Converts filters.
 
 use qdrant_client::qdrant::condition::ConditionOneOf;
 use qdrant_client::qdrant::r#match::MatchValue;

@@ -1,7 +1,7 @@
 //! Converts between the protocol's messages and the engine's types.
 //!
-//! The engine's types read Qdrant's REST format, so conditions, indexes and settings are translated to that
-//! documented JSON rather than field by field.
+//! The engine's types read Qdrant's REST format, so conditions, indexes and settings are converted to this
+//! documented JSON, not field by field.
 
 pub mod config;
 pub mod filter;
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tonic::Status;
 
-/// Reads an engine's type from its JSON.
+/// Reads a value of an engine's type from JSON.
 pub fn from_json<T: DeserializeOwned>(what: &str, json: Value) -> Result<T, Status> {
     serde_json::from_value(json).map_err(|error| wrong(format!("{what}: {error}")))
 }
@@ -26,7 +26,7 @@ pub fn unimplemented(what: &str) -> Status {
     Status::unimplemented(format!("the test server does not know {what}"))
 }
 
-/// Qdrant's answer to an error of its engine.
+/// Converts an error of the engine to the status that Qdrant returns for it.
 pub fn status(error: OperationError) -> Status {
     match error {
         OperationError::ServiceError { .. }

@@ -1,4 +1,4 @@
-//! Ids, payloads, vectors and points.
+//! Converts ids, payloads, vectors and points.
 
 use std::collections::HashMap;
 
@@ -48,7 +48,7 @@ pub fn id_out(id: qdrant_edge::PointId) -> PointId {
     PointId { point_id_options: Some(options) }
 }
 
-/// The ids or the filter of a selector.
+/// The ids or the filter that a request uses to select points.
 pub type Selected = (Option<Vec<qdrant_edge::PointId>>, Option<qdrant_edge::Filter>);
 
 pub fn selected(selector: Option<&PointsSelector>) -> Result<Selected, Status> {
@@ -142,7 +142,7 @@ fn vector_in(vector: &Vector) -> Result<VectorPersisted, Status> {
     }
 }
 
-/// Sorted by index, as the engine wants it.
+/// Converts a sparse vector. The entries are sorted by index, because the engine requires this order.
 pub fn sparse_vector(indices: &[u32], values: &[f32]) -> Result<qdrant_edge::SparseVector, Status> {
     if indices.len() != values.len() {
         return Err(wrong("sparse indices does not match sparse vector values"));
@@ -234,12 +234,12 @@ pub fn with_vectors(selector: Option<&WithVectorsSelector>) -> WithVector {
     }
 }
 
-/// A path into a payload.
+/// Parses a path to a payload field.
 pub fn path(text: &str) -> Result<qdrant_edge::JsonPath, Status> {
     text.parse().map_err(|()| wrong(format!("Failed to parse json path: \"{text}\"")))
 }
 
-/// Checks the vectors of points against the collection before any of them is written.
+/// Checks that the vectors of all points match the collection, before any point is written.
 pub fn check(points: &[PointStructPersisted], config: &qdrant_edge::EdgeConfig) -> Result<(), Status> {
     for point in points {
         let VectorStructPersisted::Named(named) = &point.vector else { continue };

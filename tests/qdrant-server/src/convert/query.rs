@@ -1,4 +1,4 @@
-//! Queries.
+//! Converts queries.
 
 use qdrant_client::qdrant::query::Variant;
 use qdrant_client::qdrant::vector_input::Variant as Input;

@@ -1,4 +1,4 @@
-//! Collections, their settings and aliases.
+//! The requests about collections, their settings and aliases.
 
 use ::qdrant_client::qdrant::collections_server::Collections;
 use ::qdrant_client::qdrant::vectors_config::Config;

@@ -1,4 +1,4 @@
-//! Qdrant's gRPC services over the store.
+//! Implements Qdrant's gRPC services with the store.
 
 mod collections;
 mod points;
@@ -12,7 +12,7 @@ use tonic::{Request, Response, Status};
 
 use crate::store::Store;
 
-/// The version whose behaviour the tests expect.
+/// The Qdrant version whose behaviour the tests expect.
 const VERSION: &str = "1.19.0";
 
 #[derive(Clone)]
@@ -25,7 +25,7 @@ impl Service {
         Self { store }
     }
 
-    /// Runs `work` where blocking is allowed. Returns its result and its seconds.
+    /// Runs `work` where blocking is allowed. Returns its result and its time in seconds.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store) -> Result<T, Status> + Send + 'static,

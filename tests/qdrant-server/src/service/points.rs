@@ -1,4 +1,4 @@
-//! Points: writing, reading, finding.
+//! The requests that write, read and search points.
 
 use ::qdrant_client::qdrant::points_server::Points;
 use ::qdrant_client::qdrant::*;
@@ -13,7 +13,7 @@ use crate::journal::Change;
 use crate::store::Store;
 
 impl Service {
-    /// Every write is applied before it is answered, whether or not the client waits.
+    /// Applies a write before it is answered, even if the client does not request to wait.
     async fn change(
         &self,
         name: String,
@@ -34,7 +34,7 @@ fn find(store: &Store, request: &QueryPoints) -> Result<Vec<ScoredPoint>, Status
     Ok(found.into_iter().skip(request.offset.unwrap_or(0) as usize).map(scored).collect())
 }
 
-/// A page of points by id, or by a field.
+/// Returns a page of points, ordered by id or by a payload field.
 fn scroll(collection: &Collection, request: &ScrollPoints) -> Result<ScrollResponse, Status> {
     if request.limit == Some(0) {
         return Err(wrong("limit: value 0 invalid, must be 1 or larger"));

@@ -1,4 +1,4 @@
-//! Collections: created, listed, shown, changed, aliased, deleted.
+//! Tests that collections are created, listed, shown, changed, aliased and deleted.
 
 use ::qdrant_client::QdrantError;
 use ::qdrant_client::qdrant::*;
@@ -41,7 +41,7 @@ async fn collection_shows_its_settings() {
     let index = CreateFieldIndexCollectionBuilder::new(&case.name, "repository", FieldType::Keyword);
     case.client.create_field_index(index.field_index_params(tenant).wait(true)).await.expect("indexed");
     case.index("at", FieldType::Integer).await;
-    // Creating an index again is not an error.
+    // Creating an existing index again is not an error.
     case.index("at", FieldType::Integer).await;
     case.upsert((0..5).map(|id| point(id, vec![1.0; 4], [("tenant", "t".into())])).collect()).await;
     let info = case.settled(|_| true).await;

@@ -1,4 +1,4 @@
-//! Every kind of condition, with and without an index under it.
+//! Tests every kind of condition, on fields with and without an index.
 
 use ::qdrant_client::Payload;
 use ::qdrant_client::qdrant::r#match::MatchValue;
@@ -129,7 +129,7 @@ async fn conditions_select_the_expected_points() {
     case.done().await;
 }
 
-/// The form of an index over generations: many hidden ones, and a scope of many repositories.
+/// Cairn sends such filters: a list of many hidden generations, and a scope of many repositories.
 #[tokio::test]
 async fn long_lists_are_accepted() {
     let case = Case::new(1).await;

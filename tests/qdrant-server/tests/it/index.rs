@@ -1,4 +1,4 @@
-//! The HNSW index, really built: that it is used, its recall, and that it includes later writes.
+//! Tests a real HNSW index: that searches use it, its recall, and that it includes later writes.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,8 @@ const DIMENSIONS: usize = 64;
 const NUM_POINTS: u64 = 20_000;
 const LIMIT: u64 = 10;
 
-/// Points around centres, like real embeddings, but so spread that a narrow search misses some.
+/// Returns vectors around several centres, like real embeddings. They are spread so widely that a narrow
+/// search misses some points.
 fn vector(id: u64) -> Vec<f32> {
     let centre = integers(1_000_000 + id % 400, DIMENSIONS);
     let own = integers(id + 1, DIMENSIONS);
@@ -52,7 +53,7 @@ async fn find(case: &Case, seed: u64, params: SearchParamsBuilder, filter: Optio
     case.client.query(query).await.expect("found").result.into_iter().map(|point| number(point.id)).collect()
 }
 
-/// The part of the exact result that the index finds, over many questions.
+/// Returns the average share of the exact result that the index finds, over many questions.
 async fn recall(case: &Case, ef: u64, filter: Option<Filter>) -> f64 {
     let (mut num_found, mut num_wanted) = (0, 0);
     for seed in 0..100 {
@@ -68,7 +69,8 @@ async fn recall(case: &Case, ef: u64, filter: Option<Filter>) -> f64 {
 #[tokio::test]
 async fn index_is_built_used_and_updated() {
     let case = indexed().await;
-    // Both vectors of a point are counted; the last segment, which takes new points, need not be indexed.
+    // Both vectors of a point are counted. The last segment, to which new points are added, may have no
+    // index.
     let info = case.settled(|info| info.indexed_vectors_count.unwrap_or(0) >= NUM_POINTS * 2 * 9 / 10).await;
     assert_eq!(info.points_count, Some(NUM_POINTS));
     let group = Some(Filter::must([Condition::matches("group", 3)]));
@@ -78,7 +80,7 @@ async fn index_is_built_used_and_updated() {
         "indexed vectors: {:?} of {NUM_POINTS} points with two each; recall@{LIMIT}: narrowest {narrow:.3}, ef 128 {wide:.3}, ef 128 with a filter {filtered:.3}",
         info.indexed_vectors_count
     );
-    // A scan would find everything; the width of the search would not matter.
+    // A scan would find all points with any width of the search.
     assert!(narrow < wide, "the width of the search changes nothing: the index is not used");
     assert!(wide >= 0.95, "recall {wide}");
     assert!(filtered >= 0.9, "recall with a filter {filtered}");
@@ -93,13 +95,13 @@ async fn writes_beside_the_index_are_seen(case: &Case, group: Option<Filter>) {
     case.client.delete_points(delete).await.expect("deleted");
     assert_eq!(find(case, 5, exact(), None).await[..9], before[1..]);
     assert!(!find(case, 5, SearchParamsBuilder::default(), None).await.contains(&before[0]));
-    // Insert-only keeps indexed points.
+    // In insert-only mode, a write does not change indexed points.
     let mut late = points(before[1]..before[1] + 1);
     late[0].payload.insert("group".to_owned(), 99.into());
     let request = UpsertPointsBuilder::new(&case.name, late).wait(true).update_mode(UpdateMode::InsertOnly);
     case.client.upsert_points(request).await.expect("upserted");
     assert_eq!(case.matching(Filter::must([Condition::matches("group", 99)])).await, Vec::<u64>::new());
-    // A changed payload moves the point from one group to another, in the index too.
+    // A changed payload moves the point to another group, also in the index.
     let moved = find(case, 7, exact(), group.clone()).await;
     let set = SetPayloadPointsBuilder::new(&case.name, Payload::from([("group", Value::from(99))]));
     case.client.set_payload(set.points_selector([PointId::from(moved[0])]).wait(true)).await.expect("set");

@@ -1,4 +1,4 @@
-//! The suite of the test server. It uses only Qdrant's protocol, so it runs against a real Qdrant too.
+//! The test suite of the server. It uses only Qdrant's protocol, so it can also run against a real Qdrant.
 
 mod collections;
 mod filters;

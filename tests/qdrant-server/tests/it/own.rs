@@ -1,4 +1,4 @@
-//! Tests that need a process of their own: restarts, SIGKILL, refused methods.
+//! Tests that start a separate server process: restarts, SIGKILL, refused methods.
 
 use ::qdrant_client::qdrant::points_client::PointsClient;
 use ::qdrant_client::qdrant::*;
@@ -7,7 +7,8 @@ use tonic::Code;
 
 use crate::server::{Process, create, is_foreign, number, point};
 
-/// A storage folder for a separate process, or none if a given Qdrant is tested.
+/// Creates a storage folder for a separate process. Returns `None` if the Qdrant at `CAIRN_QDRANT_URL` is
+/// tested.
 fn storage() -> Option<tempfile::TempDir> {
     if is_foreign() {
         println!("not run: CAIRN_QDRANT_URL names a server that is not ours to restart");
@@ -22,7 +23,7 @@ async fn upsert(client: &Qdrant, ids: impl Iterator<Item = u64>, mode: UpdateMod
     client.upsert_points(request).await.expect("upserted");
 }
 
-/// Ids with their `to`.
+/// Returns the ids of all points with their payload field `to`.
 async fn stored(client: &Qdrant) -> Vec<(u64, i64)> {
     let request = ScrollPointsBuilder::new("kept").limit(100_000).with_payload(true);
     let found = client.scroll(request).await.expect("scrolled").result;
@@ -85,7 +86,7 @@ async fn killed_server_keeps_every_confirmed_write() {
     for round in 0..4 {
         let running = process.take().expect("running");
         let client = running.client();
-        // Long enough to coincide with the background flush in some rounds.
+        // So many writes that the background flush happens during some rounds.
         for _ in 0..30 * (round + 1) {
             upsert(&client, num_answered..num_answered + 10, UpdateMode::InsertOnly).await;
             num_answered += 10;
@@ -102,7 +103,7 @@ async fn killed_server_keeps_every_confirmed_write() {
     }
 }
 
-/// A write that may or may not be applied.
+/// Sends a write and ignores its result, so it may or may not be applied.
 async fn upsert_quietly(client: &Qdrant, id: u64) {
     let points = [point(id, vec![1.0, 1.0], [("to", i64::MAX.into())])];
     client.upsert_points(UpsertPointsBuilder::new("kept", points).wait(true)).await.ok();

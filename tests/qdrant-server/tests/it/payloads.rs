@@ -1,11 +1,11 @@
-//! Payloads: set, overwritten, deleted; counted by value.
+//! Tests that payloads are set, overwritten and deleted, and that points are counted by payload values.
 
 use ::qdrant_client::Payload;
 use ::qdrant_client::qdrant::*;
 
 use crate::server::{Case, point};
 
-/// The payloads of points 1 to 3, as sorted pairs.
+/// Returns the payloads of points 1 to 3 as sorted pairs.
 async fn payloads(case: &Case) -> Vec<Vec<(String, i64)>> {
     let mut all = Vec::new();
     for id in 1..=3u64 {

@@ -1,4 +1,4 @@
-//! Points: written in each mode, read, scrolled, deleted.
+//! Tests that points are written in each mode, read, scrolled and deleted.
 
 use ::qdrant_client::Payload;
 use ::qdrant_client::qdrant::*;
@@ -74,7 +74,7 @@ async fn upserts_obey_their_mode_and_filter() {
     assert_eq!(write(UpdateMode::Upsert, None, 5).await, [Some(5), Some(5)]);
     assert_eq!(write(UpdateMode::Upsert, only(9), 6).await, [Some(5), Some(5)]);
     assert_eq!(write(UpdateMode::Upsert, only(5), 7).await, [Some(7), Some(7)]);
-    // A point that was deleted may be inserted again.
+    // A deleted point may be inserted again.
     case.client
         .delete_points(DeletePointsBuilder::new(&case.name).points([PointId::from(1)]).wait(true))
         .await

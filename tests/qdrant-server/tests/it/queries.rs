@@ -1,4 +1,5 @@
-//! Nearest points by dense and by sparse vectors: exact sums, filters, thresholds, pages, batches, fusion.
+//! Tests searches with dense and sparse vectors: exact scores, filters, thresholds, pages, batches and
+//! fusion.
 
 use ::qdrant_client::qdrant::*;
 
@@ -39,15 +40,15 @@ fn sparse_score(id: u64, question: &[(u32, f32)]) -> i64 {
     question.iter().map(|(term, wanted)| weight(*term) * *wanted as i64).sum()
 }
 
-/// Scores by id, the highest first.
+/// Returns the scores and ids of the wanted points, the highest score first.
 fn ranked(score: impl Fn(u64) -> i64, wanted: impl Fn(u64) -> bool) -> Vec<(i64, u64)> {
     let mut all: Vec<(i64, u64)> = (1..=NUM_POINTS).filter(|id| wanted(*id)).map(|id| (score(id), id)).collect();
     all.sort_by_key(|(score, id)| (-score, *id));
     all
 }
 
-/// The scores must be the expected ones, and each id must have its score; ids of equal scores are in any
-/// order.
+/// Checks that the scores are the expected scores and that each id has its own score. Ids with equal scores
+/// may be in any order.
 fn check(found: Vec<ScoredPoint>, expected: &[(i64, u64)], score: impl Fn(u64) -> i64) {
     let scores: Vec<i64> = found.iter().map(|point| point.score as i64).collect();
     assert_eq!(scores, expected.iter().map(|(score, _)| *score).collect::<Vec<_>>());
@@ -71,7 +72,8 @@ async fn dense_scores_are_exact() {
         let group = ranked(score, |id| id % 5 == 2);
         let filter = Filter::must([Condition::matches("group", 2)]);
         check(case.client.query(query().filter(filter).limit(20)).await.expect("found").result, &group[..20], score);
-        // Points above a threshold are found; servers differ about points exactly at it.
+        // All points above the threshold must be found. Whether points exactly at the threshold are found
+        // depends on the server.
         let threshold = all[10].0;
         let above: Vec<_> = all.iter().copied().filter(|(score, _)| *score >= threshold).collect();
         let query = query().score_threshold((threshold as f32).next_down()).limit(1_000);
@@ -150,7 +152,7 @@ async fn batch_and_fusion_return_each_query() {
     let found = case.client.query_batch(batch).await.expect("found").result;
     let first = |batch: &BatchResult| number(batch.result[0].id.clone());
     assert_eq!(found.iter().map(first).collect::<Vec<_>>(), [1, 2]);
-    // Point 9 is the first of both lists.
+    // Point 9 is the first point in both lists.
     let (indices, values) = sparse(9);
     let question: Vec<(u32, f32)> = indices.into_iter().zip(values).collect();
     let hybrid = QueryPointsBuilder::new(&case.name)

@@ -1,4 +1,4 @@
-//! A server to test: the one at `CAIRN_QDRANT_URL`, or a new process.
+//! The server that is tested: the server at `CAIRN_QDRANT_URL`, or a new process.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ::qdrant_client::Qdrant;
 use ::qdrant_client::qdrant::*;
 
-/// Longer than any wait here takes on a slow machine.
+/// A deadline that is longer than any wait takes on a slow machine.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// A process of the test, ended when dropped.
+/// A server process of a test. It is killed when this value is dropped.
 pub struct Process {
     child: Child,
     pub url: String,
@@ -33,13 +33,13 @@ impl Process {
         client(&self.url)
     }
 
-    /// SIGKILL.
+    /// Kills the process with SIGKILL.
     pub fn kill(mut self) {
         self.child.kill().expect("killed");
         self.child.wait().expect("ended");
     }
 
-    /// SIGTERM, and waits for the end.
+    /// Sends SIGTERM and waits until the process ends.
     pub fn terminate(mut self) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").arg(pid).status().expect("kill").success());
@@ -49,7 +49,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Both fail if it has ended already.
+        // Both calls fail if the process has already ended.
         self.child.kill().ok();
         self.child.wait().ok();
     }
@@ -59,7 +59,7 @@ fn client(url: &str) -> Qdrant {
     Qdrant::from_url(url).skip_compatibility_check().timeout(Duration::from_secs(60)).build().expect("a client")
 }
 
-/// Whether the suite runs against a given Qdrant.
+/// Returns whether the suite runs against the Qdrant at `CAIRN_QDRANT_URL`.
 pub fn is_foreign() -> bool {
     std::env::var_os("CAIRN_QDRANT_URL").is_some()
 }
@@ -72,7 +72,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// With dense vectors `dense` (Dot) and sparse ones `terms`.
+    /// Creates a collection with the dense vectors `dense` (distance `Dot`) and the sparse vectors `terms`.
     pub async fn new(dimensions: u64) -> Self {
         let case = Self::empty();
         case.client.create_collection(case.create(dimensions)).await.expect("created");
@@ -112,7 +112,7 @@ impl Case {
         self.client.get_points(request).await.expect("read").result.into_iter().next()
     }
 
-    /// Numbers of all points that match a filter.
+    /// Returns the numeric ids of all points that match a filter.
     pub async fn matching(&self, filter: Filter) -> Vec<u64> {
         let request = ScrollPointsBuilder::new(&self.name).filter(filter.clone()).limit(1_000);
         let found = self.client.scroll(request).await.expect("scrolled").result;
@@ -164,7 +164,7 @@ pub fn number(id: Option<PointId>) -> u64 {
     }
 }
 
-/// Numbers without a pattern, the same on every machine.
+/// Returns pseudo-random numbers that are the same on every machine.
 pub fn noise(seed: u64) -> impl Iterator<Item = u32> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     std::iter::from_fn(move || {
@@ -175,7 +175,7 @@ pub fn noise(seed: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Integers from -127 to 127.
+/// Returns pseudo-random integers from -127 to 127.
 pub fn integers(seed: u64, length: usize) -> Vec<f32> {
     noise(seed).take(length).map(|value| (value % 255) as f32 - 127.0).collect()
 }
