@@ -1,14 +1,15 @@
-//! The one rule for addresses in URLs from users and servers.
+//! The single rule for addresses in URLs that come from users or servers.
 //!
 //! A literal address is checked at once, and so is a name that is local by definition. Every other name must
-//! be resolved. The caller that connects checks all resolved addresses and connects to exactly these, so that
-//! a second resolution with another result has no effect.
+//! be resolved. The caller that opens the connection checks all resolved addresses and connects only to these
+//! addresses. So a second resolution with a different result has no effect.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::Host;
 
-/// Whether a host may be public, decided without a name server. `None` means that the URL has no host.
+/// Whether a host may be public. This is decided without a name server. `None` means that the URL has no
+/// host.
 pub fn may_be_public<S: AsRef<str>>(host: Option<&Host<S>>) -> bool {
     match host {
         Some(Host::Ipv4(address)) => is_public((*address).into()),
@@ -18,8 +19,8 @@ pub fn may_be_public<S: AsRef<str>>(host: Option<&Host<S>>) -> bool {
     }
 }
 
-/// Names that are local by definition are not public, even if a name server returns a public address for
-/// them.
+/// Whether a name may be public. Names that are local by definition are not public, even if a name server
+/// returns a public address for them.
 fn is_public_name(name: &str) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     let local = ["localhost", "local", "internal", "localdomain", "home.arpa"];
@@ -27,9 +28,9 @@ fn is_public_name(name: &str) -> bool {
     name.contains('.') && !local.iter().any(is_local)
 }
 
-/// Whether the address is on the public internet. Loopback, private, link-local (where clouds serve
-/// metadata), shared, documentation, multicast and reserved addresses are not public. An IPv6 address that
-/// contains such an IPv4 address is not public either.
+/// Whether the address is on the public internet. Loopback, private, link-local, shared, documentation,
+/// multicast and reserved addresses are not public; clouds serve metadata at link-local addresses. An IPv6
+/// address that contains a non-public IPv4 address is not public either.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -38,13 +39,13 @@ pub fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    /// Each network with the number of its leading bits.
+    /// The refused networks, each with the number of its leading bits.
     const REFUSED: &[([u8; 4], u32)] = &[
         ([0, 0, 0, 0], 8),
         ([10, 0, 0, 0], 8),
         ([100, 64, 0, 0], 10),
         ([127, 0, 0, 0], 8),
-        // In one cloud this address of a public range serves metadata to virtual machines.
+        // One cloud serves metadata to virtual machines at this address, although its range is public.
         ([168, 63, 129, 16], 32),
         ([169, 254, 0, 0], 16),
         ([172, 16, 0, 0], 12),
@@ -64,13 +65,13 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
-    // Translation to IPv4: the contained IPv4 address decides.
+    // A prefix for translation to IPv4: the embedded IPv4 address decides.
     if segments[..6] == [0x64, 0xff9b, 0, 0, 0, 0] {
         return is_public_v4(Ipv4Addr::from((u32::from(segments[6]) << 16) | u32::from(segments[7])));
     }
     let is_global_unicast = segments[0] & 0xe000 == 0x2000;
     let refused = match segments {
-        // Protocol assignments (Teredo among them), documentation, 6to4.
+        // Protocol assignments (including Teredo), documentation, and 6to4.
         [0x2001, second, ..] => second < 0x200 || second == 0xdb8,
         [0x2002, ..] => true,
         [0x3fff, second, ..] => second < 0x1000,

@@ -1,13 +1,14 @@
-//! Ceilings of one snapshot: the operator's limits on the cost of one repository.
+//! The ceilings for one snapshot, by which the operator limits the cost of one repository.
 
 use crate::reader::{At, Reader, Setting, set};
 
-/// One row for each ceiling: field, variable, default, reader.
+/// Each row defines one ceiling: field, variable, default, and reader.
 macro_rules! ceilings {
     ($($(#[$doc:meta])* $field:ident, $variable:literal, $default:expr, $read:expr;)*) => {
-        /// A sync whose snapshot exceeds one of these fails as `over_budget`; the published generation stays.
+        /// The ceilings for one snapshot. If a snapshot exceeds one of them, its sync fails as `over_budget`,
+        /// and the published generation stays.
         ///
-        /// The number of paths has its limit in `sources.max_entries`.
+        /// The number of paths is limited by `sources.max_entries`.
         #[derive(Clone, PartialEq, Eq, Debug)]
         pub struct Ceilings {
             $($(#[$doc])* pub $field: u64,)*
@@ -31,25 +32,26 @@ macro_rules! ceilings {
 }
 
 ceilings! {
-    /// Bytes of all files to be indexed; a file with several paths counts once per path.
+    /// The total size of all files to be indexed. A file with several paths counts once for each path.
     max_expanded_bytes, "CAIRN_MAX_EXPANDED_BYTES", 4 << 30, bytes;
-    /// Bytes of files to be indexed whose content another path of the snapshot has too.
+    /// The total size of the files to be indexed that have the same content as another path in the snapshot.
     max_repeated_bytes, "CAIRN_MAX_REPEATED_BYTES", 256 << 20, bytes;
-    /// Records of files to be indexed whose content another path of the snapshot has too. A snapshot with
-    /// large other files may have more.
+    /// The number of records for the files to be indexed that have the same content as another path in the
+    /// snapshot. A snapshot whose other files are large may have more.
     max_repeated_records, "CAIRN_MAX_REPEATED_RECORDS", 250_000, number;
     max_chunks, "CAIRN_MAX_CHUNKS", 4_000_000, number;
-    /// Records of new and changed contents: files, chunks, symbols, and a quarter of the references.
+    /// The number of records for new and changed contents: files, chunks, symbols, and a quarter of the
+    /// references.
     max_records, "CAIRN_MAX_RECORDS", 40_000_000, number;
-    /// `.cairnignore` and `.gitattributes` files together.
+    /// The number of `.cairnignore` and `.gitattributes` files together.
     max_rule_files, "CAIRN_MAX_RULE_FILES", 10_000, number;
-    /// The bytes of these files.
+    /// The total size of the `.cairnignore` and `.gitattributes` files.
     max_rule_file_bytes, "CAIRN_MAX_RULE_FILE_BYTES", 4 << 20, bytes;
-    /// Patterns in `secrets.ignore`.
+    /// The number of patterns in `secrets.ignore`.
     max_secret_patterns, "CAIRN_MAX_SECRET_PATTERNS", 500, number;
-    /// The memory that these patterns take when compiled.
+    /// The memory that the compiled patterns of `secrets.ignore` use.
     max_secret_pattern_bytes, "CAIRN_MAX_SECRET_PATTERN_BYTES", 16 << 20, bytes;
-    /// Wall time of one sync, from opening its source to the end of reading.
+    /// The wall time of one sync, from opening its source until all reading is finished.
     sync_timeout_seconds, "CAIRN_SYNC_TIMEOUT_SECONDS", 3_600, seconds;
 }
 

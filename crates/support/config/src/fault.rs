@@ -1,34 +1,35 @@
-//! Faults of settings, as users see them.
+//! The faults in settings, in the form in which they are shown to users.
 //!
-//! Settings come from repositories, so their keys and values are untrusted. A fault can contain them only as
-//! [`Untrusted`] text: a [`FaultMessage`] is built from Cairn's own words, numbers and quoted text, and a
-//! [`Key`] knows which of its parts come from the file.
+//! Settings come from repositories, so their keys and values are untrusted. A fault may contain them only as
+//! [`Untrusted`] text. A [`FaultMessage`] consists of Cairn's own words, numbers and quoted text. A [`Key`]
+//! records whether it comes from the file.
 
 use std::fmt;
 
 use cairn_redaction::Untrusted;
 
-/// Faults in one message. The message counts the others.
+/// The maximum number of faults that one message lists. Further faults are only counted.
 const MAX_FAULTS: usize = 10;
-/// Characters of untrusted text in one message.
+/// The maximum number of characters of untrusted text in one message.
 const MAX_UNTRUSTED_CHARS: usize = 300;
-/// Characters of one key or value. Two of them and a pattern's fault fit into one message.
+/// The maximum number of characters of one key or value. Two of them and the fault of a pattern fit into one
+/// message.
 const MAX_QUOTED_CHARS: usize = 80;
 
-/// Text of settings for a message.
+/// Untrusted text from the settings, shortened for a message.
 pub(crate) fn quoted(text: &str) -> Untrusted {
     Untrusted::new(text).shortened(MAX_QUOTED_CHARS)
 }
 
-/// The text of a fault: Cairn's own words, numbers and quoted text.
+/// The text of a fault. It consists of Cairn's own words, numbers and quoted text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct FaultMessage {
     text: String,
     num_untrusted_chars: usize,
 }
 
-/// A part of a message. There is no implementation for `String` or a borrowed `str`: such a text may
-/// come from a repository.
+/// A part of a message. It is not implemented for `String` or a borrowed `str`, because such a text may come
+/// from a repository.
 pub(crate) trait Words {
     fn add_to(self, message: &mut FaultMessage);
 }
@@ -83,11 +84,12 @@ macro_rules! numbers {
 
 numbers!(i64, u64, usize);
 
-/// A dotted key, for example `pattern_detection.min_cluster_size`, or the name of a variable. May be empty.
+/// A dotted key, for example `pattern_detection.min_cluster_size`, or the name of an environment variable. It
+/// may be empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Key {
     text: String,
-    /// Whether a part comes from the file.
+    /// Whether a part of the key comes from the file.
     is_untrusted: bool,
 }
 
@@ -116,7 +118,8 @@ impl Key {
         if self.text.is_empty() { key.to_owned() } else { format!("{}.{key}", self.text) }
     }
 
-    /// As written in the file, for comparison with known keys. Never in a message.
+    /// The key as it is written in the file, for comparison with known keys. It must never appear in a
+    /// message.
     pub(crate) fn as_written(&self) -> &str {
         &self.text
     }
@@ -137,10 +140,10 @@ impl fmt::Debug for Key {
     }
 }
 
-/// One fault and its place.
+/// One fault, and where it is.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Fault {
-    /// From 1. None for the environment and for faults of the file as a whole.
+    /// The line, counted from 1. None for the environment, and for a fault of the whole file.
     pub line: Option<u32>,
     pub key: Key,
     pub message: FaultMessage,
@@ -162,14 +165,14 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Settings that cannot be used, with all their faults in the order of their lines. A run with such settings
-/// ends as `invalid_settings`; the published generation stays.
+/// Settings that cannot be used, with all their faults in the order of the lines. A run with such settings
+/// ends as `invalid_settings`, and the published generation stays.
 ///
-/// The message lists the first faults and counts the others. It contains at most 300 characters of untrusted
-/// text.
+/// The message lists the first faults and counts the remaining faults. It contains at most 300 characters of
+/// untrusted text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidSettings {
-    /// The name of the settings, e.g. `.cairn.yaml`.
+    /// The name of the settings file, for example `.cairn.yaml`.
     pub file: String,
     pub faults: Vec<Fault>,
 }

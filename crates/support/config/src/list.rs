@@ -1,4 +1,4 @@
-//! A YAML file that lists repositories to index.
+//! A YAML file that lists repositories to be indexed.
 //!
 //! ```yaml
 //! repositories:
@@ -9,7 +9,7 @@
 //!     exclude: [testdata/**]
 //! ```
 //!
-//! A list at the top level means the same.
+//! The list may also be at the top level of the file, without the key `repositories`.
 
 use std::path::{Path, PathBuf};
 
@@ -24,14 +24,14 @@ const KEYS: &[&str] = &["path", "url", "name", "branch", "include", "exclude", "
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Location {
     Path(PathBuf),
-    /// As written. The source decides whether it may be reached.
+    /// The URL as it is written in the list. The source decides whether it may be contacted.
     Url(String),
 }
 
-/// An entry of the list. Its patterns are added to the repository's own.
+/// An entry of the list. Its patterns are added to those of the repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ListedRepository {
-    /// The line of the entry in the list, from 1.
+    /// The line of the entry in the list, counted from 1.
     pub line: Option<u32>,
     pub location: Location,
     pub name: Option<String>,
@@ -41,7 +41,8 @@ pub struct ListedRepository {
     pub include_override: Vec<String>,
 }
 
-/// `file` is the name of the list in messages. Relative paths of the list start from `directory`.
+/// Parses a list. `file` is the name of the list in messages. Relative paths in the list are relative to
+/// `directory`.
 pub fn parse_repository_list(
     text: &str,
     file: &str,
@@ -49,7 +50,7 @@ pub fn parse_repository_list(
 ) -> Result<Vec<ListedRepository>, InvalidSettings> {
     let invalid = |fault| InvalidSettings { file: file.to_owned(), faults: vec![fault] };
     let node = Node::from_yaml(text).map_err(invalid)?;
-    // An address may contain a password.
+    // The faults must not show values, because an address may contain a password.
     let mut reader = Reader::without_values();
     let root = At::root(&node);
     let items = match node.value {

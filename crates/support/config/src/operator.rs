@@ -1,7 +1,8 @@
-//! The settings of this machine's operator: `config.toml` and the environment.
+//! The settings of the operator of this machine: `config.toml` and the environment.
 //!
-//! Every setting is one row of a table with its key in the file, its variable, and its reader, so that file
-//! and environment cannot differ. The environment wins over the file, and the file over the default.
+//! Each setting is one row of a table: its key in the file, its environment variable, and its reader. So the
+//! file and the environment always support the same settings. The environment overrides the file, and the
+//! file overrides the default.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,43 +19,43 @@ use crate::{Ceilings, Fault, InvalidSettings, ceilings};
 /// The operator's settings after validation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Operator {
-    /// Directory of the index. None: `.cairn` in the current directory.
+    /// The directory of the index. None means `.cairn` in the current directory.
     pub home: Option<PathBuf>,
     pub sources: Sources,
-    /// Limit for repositories that set none, in bytes; 0 is the hard cap.
+    /// The maximum file size, in bytes, for repositories that set no limit. 0 means the hard cap.
     pub max_file_size: Option<u64>,
     pub generated: GeneratedPolicy,
-    /// Globs of sensitive names, in addition to the built-in ones.
+    /// Globs of sensitive names, in addition to the built-in globs.
     pub sensitive_add: Vec<String>,
-    /// Globs of names that are not sensitive. Only the operator can set them.
+    /// Globs of names that are not sensitive. Only the operator can set these globs.
     pub sensitive_allow: Vec<String>,
-    /// Number of worker threads; 0 is one per core.
+    /// The number of worker threads. 0 means one thread per core.
     pub num_workers: u64,
     pub ceilings: Ceilings,
 }
 
-/// Rules and limits of fetching.
+/// The rules and limits for fetching.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sources {
     pub allow_http: bool,
     pub allow_file: bool,
-    /// Allows URLs of loopback, private and link-local addresses.
+    /// Permits URLs with loopback, private or link-local addresses.
     pub allow_private_addresses: bool,
-    /// Host keys that ssh trusts. Without them, ssh is not used.
+    /// The file with the host keys that ssh trusts. Without this file, ssh is not used.
     pub ssh_known_hosts: Option<PathBuf>,
     pub ssh_key: Option<PathBuf>,
-    /// Tenants whose repositories may be fetched by ssh. Empty: all.
+    /// The tenants whose repositories may be fetched by ssh. Empty means all tenants.
     pub ssh_tenants: Vec<String>,
-    /// Places and the environment variable with the token for each (never the token). A place is
-    /// `TENANT@HOST/PATH`; tenant and path are optional. Sorted by place.
+    /// Places, each with the name of the environment variable that contains its token (never the token
+    /// itself). A place is `TENANT@HOST/PATH`, where tenant and path are optional. Sorted by place.
     pub tokens: Vec<(String, String)>,
     pub fetch_timeout_seconds: u64,
     pub max_fetch_bytes: u64,
-    /// Memory of each git process that fetches.
+    /// The maximum memory of each git process that fetches.
     pub max_git_memory_bytes: u64,
-    /// Processor time of each git process that fetches.
+    /// The maximum processor time of each git process that fetches.
     pub max_git_cpu_seconds: u64,
-    /// Maximum number of paths in one tree.
+    /// The maximum number of paths in one tree.
     pub max_entries: u64,
 }
 
@@ -92,7 +93,7 @@ impl Default for Sources {
     }
 }
 
-/// The operator's settings cannot be read or used.
+/// The operator's settings cannot be read, or contain faults.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
     #[error("cannot read the configuration `{}`", .path.display())]
@@ -101,7 +102,7 @@ pub enum OperatorError {
     Invalid(#[from] InvalidSettings),
 }
 
-/// The settings but the ceilings, which have a list of their own.
+/// All settings except the ceilings, which are in a separate table.
 const SETTINGS: &[Setting<Operator>] = &[
     Setting { key: "home", variable: "CAIRN_HOME", apply: |reader, at, operator| operator.home = path(reader, at) },
     Setting {
@@ -196,7 +197,7 @@ const SETTINGS: &[Setting<Operator>] = &[
 ];
 
 impl Operator {
-    /// Reads `explicit`, or `default` if it exists, and the environment of this process.
+    /// Reads a file and the environment of this process. The file is `explicit`, or `default` if it exists.
     pub fn load(explicit: Option<&Path>, default: &Path) -> Result<Self, OperatorError> {
         let path = explicit.unwrap_or(default);
         let text = match std::fs::read_to_string(path) {
@@ -210,8 +211,8 @@ impl Operator {
         Ok(Self::parse(text.as_deref().map(|text| (name.as_str(), text)), variables)?)
     }
 
-    /// Parses the name and text of a file, and the environment's variables. Reports the faults of both at
-    /// once.
+    /// Parses a file, given by its name and text, and the environment variables. Reports the faults of both
+    /// at once.
     pub fn parse(
         file: Option<(&str, &str)>,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -239,16 +240,16 @@ impl Operator {
     }
 }
 
-/// Key and variable of every setting.
+/// The key and the environment variable of every setting.
 pub(crate) fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
     let others = SETTINGS.iter().map(|setting| (setting.key, setting.variable));
     others.chain(ceilings::SETTINGS.iter().map(|setting| (setting.key, setting.variable)))
 }
 
-/// The name of a setting: its key in the file, or its variable.
+/// Selects the name of a setting: its key in the file, or its environment variable.
 type Name = fn(&'static str, &'static str) -> &'static str;
 
-/// Applies the setting with this name. Returns false if there is none.
+/// Applies the setting with this name. Returns false if no setting has this name.
 fn apply(reader: &mut Reader, at: &At<'_>, operator: &mut Operator, name: Name) -> bool {
     let is_meant = |key, variable| name(key, variable) == at.key.as_written();
     let known = |key, variable| At { key: Key::known(name(key, variable)), line: at.line, node: at.node };
@@ -275,8 +276,8 @@ fn apply_file(reader: &mut Reader, root: &Node, operator: &mut Operator) {
     }
 }
 
-/// Below this similarity to every known key, an unknown key is not a slip. It may be a misplaced secret and
-/// is not shown.
+/// If the similarity of an unknown key to every known key is below this value, the key is not a typing error.
+/// It may be a misplaced secret, so it is not shown.
 const SIMILAR: f64 = 0.5;
 
 fn unknown_key(reader: &mut Reader, at: At<'_>) {
@@ -287,8 +288,8 @@ fn unknown_key(reader: &mut Reader, at: At<'_>) {
     reader.fault(&At { key, ..at }, message);
 }
 
-/// A variable that differs little from a setting's is a fault. Other variables belong to other parts of
-/// Cairn.
+/// If a variable is almost equal to the variable of a setting, it is a fault. Any other variable belongs to
+/// another part of Cairn.
 fn apply_variable(reader: &mut Reader, name: &str, value: &str, operator: &mut Operator) {
     let node = Node::text(value);
     let at = At { key: Key::untrusted(name), line: None, node: &node };
@@ -316,14 +317,14 @@ fn generated(reader: &mut Reader, at: &At<'_>) -> Option<GeneratedPolicy> {
     }
 }
 
-/// A list; in the environment separated by commas.
+/// A list of words. In the environment, commas separate the words.
 fn words(reader: &mut Reader, at: &At<'_>) -> Vec<String> {
     let node = comma_separated(at);
     let at = At { key: at.key.clone(), line: at.line, node: node.as_ref().unwrap_or(at.node) };
     reader.texts(&at).into_iter().map(|(word, _)| word).collect()
 }
 
-/// A list of globs; in the environment separated by commas.
+/// A list of globs. In the environment, commas separate the globs.
 fn globs(reader: &mut Reader, at: &At<'_>) -> Vec<String> {
     match comma_separated(at) {
         Some(node) => reader.globs(&At { key: at.key.clone(), line: None, node: &node }),
@@ -341,14 +342,15 @@ fn comma_separated(at: &At<'_>) -> Option<Node> {
     }
 }
 
-/// A place in the form that is compared: the host in lower case.
+/// The normal form of a place, for comparison: the host is in lower case.
 fn place(text: &str) -> String {
     let (authority, path) = text.split_at(text.find('/').unwrap_or(text.len()));
     let (tenant, host) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
     format!("{tenant}{}{path}", host.to_ascii_lowercase())
 }
 
-/// `"git.example" = "VARIABLE"` in the file; `git.example=VARIABLE,…` in the environment.
+/// Reads the tokens. The form is `"git.example" = "VARIABLE"` in the file, and `git.example=VARIABLE,…` in
+/// the environment.
 fn tokens(reader: &mut Reader, at: &At<'_>) -> Vec<(String, String)> {
     let mut tokens = Vec::new();
     if let Some(Node { value: Value::List(items), .. }) = comma_separated(at) {
@@ -363,7 +365,7 @@ fn tokens(reader: &mut Reader, at: &At<'_>) -> Vec<(String, String)> {
         for (host, entry) in reader.entries(at) {
             match &entry.node.value {
                 Value::Text(variable) => tokens.push((place(host), variable.clone())),
-                // Neither host nor value is shown: each may be the token.
+                // Neither the host nor the value is shown, because either may be the token.
                 _ => reader.fault(at, "expected the name of a variable for each host"),
             }
         }
@@ -371,7 +373,7 @@ fn tokens(reader: &mut Reader, at: &At<'_>) -> Vec<(String, String)> {
         reader.fault(at, "expected a mapping of hosts to names of variables");
     }
     if tokens.iter().any(|(_, variable)| !is_variable_name(variable)) {
-        // The value is not shown: it may be a token that was put here by mistake.
+        // The value is not shown, because it may be a token that was written here by mistake.
         reader.fault(
             at,
             "tokens are given by the NAME of an environment variable (capitals, digits, `_`), never by value",

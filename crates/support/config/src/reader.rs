@@ -1,4 +1,4 @@
-//! Walks a tree of settings and collects its faults.
+//! Walks a tree of settings and collects the faults.
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +9,7 @@ use crate::fault::{FaultMessage, Key, Words, quoted};
 use crate::tree::{Node, Value};
 use crate::{Fault, InvalidSettings};
 
-/// A node with its dotted key.
+/// A node of the tree, with its dotted key.
 #[derive(Clone)]
 pub(crate) struct At<'n> {
     pub(crate) key: Key,
@@ -28,14 +28,14 @@ impl<'n> At<'n> {
     }
 }
 
-/// Each method returns `None`, or fewer items, for a wrong value, and records the fault.
+/// Collects faults. If a value is wrong, each method records the fault and returns `None`, or fewer items.
 #[derive(Default)]
 pub(crate) struct Reader {
     faults: Vec<Fault>,
     hides_values: bool,
 }
 
-/// A setting with its key in the file, its variable in the environment, and its reader.
+/// A setting: its key in the file, its environment variable, and its reader.
 pub(crate) struct Setting<T: 'static> {
     pub key: &'static str,
     pub variable: &'static str,
@@ -49,8 +49,8 @@ pub(crate) fn set<T>(field: &mut T, value: Option<T>) {
 }
 
 impl Reader {
-    /// A reader whose faults never contain a value. Any value of the operator may be a misplaced secret, and
-    /// the operator can look it up.
+    /// A reader whose faults never contain a value. Any value in the operator's settings may be a misplaced
+    /// secret, and the operator can find the value by the key.
     pub(crate) fn without_values() -> Self {
         Self { hides_values: true, ..Self::default() }
     }
@@ -72,7 +72,8 @@ impl Reader {
         Err(InvalidSettings { file: file.to_owned(), faults })
     }
 
-    /// The entries of a mapping with known keys. An unknown key is a fault that names the nearest known key.
+    /// The entries of a mapping that permits only known keys. For an unknown key, the fault names the nearest
+    /// known key.
     pub(crate) fn mapping<'n>(&mut self, at: &At<'n>, known: &[&'static str]) -> Vec<(&'static str, At<'n>)> {
         let mut entries = Vec::new();
         for (key, child) in self.entries(at) {
@@ -84,7 +85,7 @@ impl Reader {
         entries
     }
 
-    /// The entries of a mapping with free keys.
+    /// The entries of a mapping that permits any key.
     pub(crate) fn entries<'n>(&mut self, at: &At<'n>) -> Vec<(&'n str, At<'n>)> {
         match &at.node.value {
             Value::Null => Vec::new(),
@@ -101,7 +102,7 @@ impl Reader {
         }
     }
 
-    /// The elements of a list. An empty value has none.
+    /// The elements of a list. An empty value is an empty list.
     pub(crate) fn list<'n>(&mut self, at: &At<'n>) -> Vec<At<'n>> {
         match &at.node.value {
             Value::Null => Vec::new(),
@@ -128,7 +129,7 @@ impl Reader {
         }
     }
 
-    /// A list of texts. A single text is a list of one.
+    /// A list of texts. A single text is read as a list with one element.
     pub(crate) fn texts<'n>(&mut self, at: &At<'n>) -> Vec<(String, At<'n>)> {
         let items = match &at.node.value {
             Value::Text(_) => vec![at.clone()],
@@ -137,7 +138,7 @@ impl Reader {
         items.into_iter().filter_map(|item| Some((self.text(&item)?, item))).collect()
     }
 
-    /// A list of valid globs.
+    /// A list of globs, without the invalid ones.
     pub(crate) fn globs(&mut self, at: &At<'_>) -> Vec<String> {
         let mut globs = Vec::new();
         for (glob, item) in self.texts(at) {
@@ -145,7 +146,7 @@ impl Reader {
                 Ok(_) => globs.push(glob),
                 Err(faults) => faults.into_iter().for_each(|fault| {
                     let pattern = FaultMessage::from("invalid pattern").and(self.value(fault.pattern));
-                    // The message of the library may quote the pattern.
+                    // The message comes from a library and may quote the pattern, so it is untrusted text.
                     self.fault(&item, pattern.and(": ").and(quoted(&fault.message)));
                 }),
             }
@@ -156,7 +157,7 @@ impl Reader {
     pub(crate) fn flag(&mut self, at: &At<'_>) -> Option<bool> {
         match &at.node.value {
             Value::Flag(flag) => return Some(*flag),
-            // The environment contains only text.
+            // In the environment, every value is a text.
             Value::Text(text) if at.node.line.is_none() => match text.to_ascii_lowercase().as_str() {
                 "1" | "true" | "yes" | "on" => return Some(true),
                 "0" | "false" | "no" | "off" => return Some(false),
@@ -182,7 +183,7 @@ impl Reader {
         None
     }
 
-    /// A number above 0 and at most 1.
+    /// A number greater than 0 and at most 1.
     pub(crate) fn share(&mut self, at: &At<'_>) -> Option<f64> {
         let number = match &at.node.value {
             Value::Integer(1) => Some(1.0),
@@ -196,7 +197,7 @@ impl Reader {
         None
     }
 
-    /// A number of bytes, or a text with a unit: `500 kB`, `1 MiB`.
+    /// A number of bytes, or a text with a unit, such as `500 kB` or `1 MiB`.
     pub(crate) fn bytes(&mut self, at: &At<'_>) -> Option<u64> {
         let bytes = match &at.node.value {
             Value::Integer(integer) => u64::try_from(*integer).ok(),
@@ -228,7 +229,7 @@ impl Reader {
         shown.map_or(kind.into(), |shown| FaultMessage::from(kind).and(shown))
     }
 
-    /// A value after a blank, if faults may contain values.
+    /// A blank, followed by the value. Empty if faults must not contain values.
     pub(crate) fn value(&self, value: Untrusted) -> FaultMessage {
         match self.hides_values {
             true => FaultMessage::default(),
@@ -253,7 +254,8 @@ fn parse_bytes(text: &str) -> Option<u64> {
     text[..digits].parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// The message about an unknown key, with the nearest known key. The fault's own key names the unknown one.
+/// The message about an unknown key. It names the nearest known key. The unknown key itself is the key of the
+/// fault.
 pub(crate) fn unknown_key(known: &[&'static str], key: &str) -> FaultMessage {
     let message = FaultMessage::from("unknown key");
     match nearest(known, key) {
@@ -262,9 +264,10 @@ pub(crate) fn unknown_key(known: &[&'static str], key: &str) -> FaultMessage {
     }
 }
 
-/// The known key that is most similar, and its similarity from 0 to 1.
+/// The most similar known key, and its similarity from 0 to 1.
 pub(crate) fn nearest(known: &[&'static str], key: &str) -> Option<(&'static str, f64)> {
-    // The distance takes quadratic time, and a longer key is similar to no known key.
+    // The key is shortened, because the distance takes quadratic time. A longer key is not similar to any
+    // known key.
     let key_in_lower_case: String = key.chars().take(80).collect::<String>().to_ascii_lowercase();
     let likeness = |name: &'static str| (name, strsim::normalized_damerau_levenshtein(&key_in_lower_case, name));
     known.iter().map(|name| likeness(name)).max_by(|left, right| left.1.total_cmp(&right.1))

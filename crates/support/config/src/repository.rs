@@ -1,4 +1,4 @@
-//! `.cairn.yaml`: the settings of a repository.
+//! The settings of a repository, in `.cairn.yaml`.
 
 use cairn_domain::{Digest, Digester, InvalidPath, RepoPath};
 use cairn_inventory::FileSizeLimit;
@@ -8,7 +8,7 @@ use crate::fault::FaultMessage;
 use crate::reader::{At, Reader};
 use crate::tree::{Node, Value};
 
-/// Name of the file, in the root of the repository.
+/// The name of the settings file, which is in the root of the repository.
 pub const SETTINGS_FILE: &str = ".cairn.yaml";
 
 const KEYS: &[&str] = &[
@@ -26,49 +26,50 @@ const KEYS: &[&str] = &[
     "sensitive",
 ];
 
-/// The settings of a repository. Without a file they are the default.
+/// The settings of a repository. If it has no settings file, these are the default values.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RepositorySettings {
     pub name: Option<String>,
-    /// Branch to index instead of the default one. Working trees are indexed as they are on disk.
+    /// The branch to index instead of the default branch. A working tree is indexed as it is on disk.
     pub branch: Option<String>,
     /// Sorted by path.
     pub modules: Vec<ModuleSettings>,
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub include_override: Vec<String>,
-    /// Globs of navigation documents, in addition to the names that are built in.
+    /// Globs of navigation documents, in addition to the built-in names.
     pub navigation_docs: Vec<String>,
     pub pattern_detection: PatternDetection,
-    /// Patterns against false positives of the secret rules.
+    /// Patterns that suppress false positives of the secret rules.
     pub secrets_ignore: Vec<String>,
-    /// In bytes, at most the hard cap; 0 is the hard cap. `None`: the operator's limit or the default.
+    /// The maximum file size in bytes, not larger than the hard cap. 0 means the hard cap. `None` means the
+    /// operator's limit or the default.
     pub max_file_size: Option<u64>,
     /// Sorted by tag.
     pub tags: Vec<TagRule>,
-    /// Globs of sensitive names, in addition to the built-in ones. A repository cannot remove names.
+    /// Globs of sensitive names, in addition to the built-in globs. A repository cannot remove names.
     pub sensitive: Vec<String>,
 }
 
-/// A module that the repository describes.
+/// A module that the settings describe.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleSettings {
-    /// The module's directory or file.
+    /// The directory or file of the module.
     pub path: RepoPath,
-    /// Set if it differs from the name that follows from the path.
+    /// The name, if it differs from the name that is derived from the path.
     pub name: Option<String>,
     pub description: Option<String>,
 }
 
-/// Settings of pattern detection.
+/// The settings for finding patterns.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PatternDetection {
     pub enabled: bool,
     /// At least 2.
     pub min_cluster_size: u32,
-    /// Above 0, at most 1.
+    /// Greater than 0, and at most 1.
     pub similarity_threshold: f64,
-    /// Globs of the directories to search. Empty: all.
+    /// Globs of the directories in which patterns are searched. Empty means all directories.
     pub directories: Vec<String>,
 }
 
@@ -78,7 +79,8 @@ impl Default for PatternDetection {
     }
 }
 
-/// The files of a tag: those that a glob matches, and those of a language.
+/// The rule for a tag: the files that match one of the globs, and the files in one of the languages, have the
+/// tag.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TagRule {
     pub tag: String,
@@ -87,7 +89,7 @@ pub struct TagRule {
 }
 
 impl RepositorySettings {
-    /// Reads the text of a `.cairn.yaml`. The error lists every fault with its line.
+    /// Parses the text of a `.cairn.yaml`. The error lists all faults with their lines.
     pub fn parse(text: &str) -> Result<Self, InvalidSettings> {
         let node = Node::from_yaml(text)
             .map_err(|fault| InvalidSettings { file: SETTINGS_FILE.to_owned(), faults: vec![fault] })?;
@@ -96,7 +98,7 @@ impl RepositorySettings {
         reader.finish(SETTINGS_FILE, settings)
     }
 
-    /// Changes exactly when a setting changes its meaning.
+    /// A digest that changes exactly when the meaning of a setting changes.
     pub fn digest(&self) -> Digest {
         let texts = |digester: Digester, list: &[String]| digester.list(list, |digester, text| digester.text(text));
         let detection = &self.pattern_detection;
@@ -152,7 +154,7 @@ fn read(reader: &mut Reader, root: &At<'_>) -> RepositorySettings {
     settings
 }
 
-/// A name that is valid in a path of the command line and on one line of an answer.
+/// A repository name that can be used in a path on the command line, and in one line of an answer.
 pub(crate) fn repository_name(reader: &mut Reader, at: &At<'_>) -> Option<String> {
     let name = reader.text(at)?;
     let fits = |character: char| character.is_alphanumeric() || "._-+/@~".contains(character);
@@ -164,7 +166,7 @@ pub(crate) fn repository_name(reader: &mut Reader, at: &At<'_>) -> Option<String
     None
 }
 
-/// A name that git allows for branches and that does not look like an option.
+/// A name that git permits for branches, and that cannot be mistaken for a command-line option.
 pub(crate) fn branch_name(reader: &mut Reader, at: &At<'_>) -> Option<String> {
     let name = reader.text(at)?;
     let forbidden = |character: char| character.is_control() || " ~^:?*[\\".contains(character);
@@ -196,7 +198,7 @@ pub(crate) fn max_file_size(reader: &mut Reader, at: &At<'_>) -> Option<u64> {
     }
 }
 
-/// `path: description`, or `path: {name, description}`.
+/// Reads modules. Each is `path: description` or `path: {name, description}`.
 fn modules(reader: &mut Reader, at: &At<'_>) -> Vec<ModuleSettings> {
     let mut modules = Vec::new();
     for (path, at) in reader.entries(at) {
@@ -225,7 +227,7 @@ fn modules(reader: &mut Reader, at: &At<'_>) -> Vec<ModuleSettings> {
     modules
 }
 
-/// Without the path, which is part of the fault's key.
+/// The message about an invalid path. It does not contain the path, because the key of the fault contains it.
 fn path_fault(error: &InvalidPath) -> &'static str {
     match error {
         InvalidPath::Empty => "the path is empty",
@@ -262,7 +264,7 @@ fn secrets_ignore(reader: &mut Reader, at: &At<'_>) -> Vec<String> {
     ignored
 }
 
-/// `tag: glob`, `tag: [globs]`, or `tag: {globs, languages}`.
+/// Reads tags. Each is `tag: glob`, `tag: [globs]` or `tag: {globs, languages}`.
 fn tags(reader: &mut Reader, at: &At<'_>) -> Vec<TagRule> {
     let mut rules = Vec::new();
     for (tag, at) in reader.entries(at) {

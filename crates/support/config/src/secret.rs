@@ -1,4 +1,4 @@
-//! Secrets: settings refer to them, and nothing shows them.
+//! References to secrets in settings. No message ever shows a secret.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,53 +7,54 @@ use cairn_redaction::Untrusted;
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
-/// The place of a secret: `{ env = "NAME" }` or `{ file = "PATH" }`. Settings cannot contain the secret
-/// itself.
+/// Where a secret is: `{ env = "NAME" }` or `{ file = "PATH" }`. Settings cannot contain the secret itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SecretReference {
-    /// Name of an environment variable.
+    /// The name of an environment variable.
     Env(String),
-    /// A file that contains only the secret; blanks around it are removed.
+    /// A file that contains only the secret. Whitespace around the secret is removed.
     File(PathBuf),
 }
 
-/// A text for an HTTP header. `Debug` and errors never show it.
+/// A secret that can be used in an HTTP header. `Debug` and errors never show the text.
 #[derive(Clone, Debug)]
 pub struct Secret(SecretString);
 
 #[derive(Debug, thiserror::Error)]
 pub enum SecretUnreadable {
-    /// The name, if it may be shown.
-    #[error("the environment variable{} that should hold a secret is not set or is not text", shown_name(.0))]
+    /// The name of the variable. It is shown only if it cannot be the secret itself.
+    #[error("the environment variable{} that should contain a secret is not set or is not text", shown_name(.0))]
     Variable(String),
-    #[error("the file{} that should hold a secret cannot be read", shown_path(.path))]
+    #[error("the file{} that should contain a secret cannot be read", shown_path(.path))]
     File { path: PathBuf, source: std::io::Error },
     #[error("the secret from{0} is empty or contains characters that an HTTP header cannot contain")]
     Unusable(String),
 }
 
-/// Whether a text is the name of a variable by convention: capitals, digits and `_`. A token that is given
-/// instead of the name rarely is.
+/// Whether a text follows the convention for names of environment variables: capital letters, digits and `_`.
+/// If a token is given instead of a name, it rarely follows this convention.
 pub fn is_variable_name(text: &str) -> bool {
     let is_sign = |sign: char| sign.is_ascii_uppercase() || sign.is_ascii_digit() || sign == '_';
     text.starts_with(|sign: char| sign.is_ascii_uppercase() || sign == '_') && text.chars().all(is_sign)
 }
 
-/// The name after a blank. Any other text may be the secret itself and is not shown.
+/// A blank and the name, or an empty text. A text that is not clearly a name may be the secret itself, and is
+/// not shown.
 fn shown_name(name: &str) -> String {
     let num_digits = name.chars().filter(char::is_ascii_digit).count();
     let is_shown = is_variable_name(name) && num_digits <= 3 && Untrusted::new(name).as_str() == name;
     if is_shown { format!(" `{name}`") } else { String::new() }
 }
 
-/// The path after a blank. A text that is only a name may be the secret itself and is not shown.
+/// A blank and the path, or an empty text. A text without `/` may be the secret itself, and is not shown.
 fn shown_path(path: &Path) -> String {
     let text = path.to_string_lossy();
     let is_shown = text.contains('/') && Untrusted::new(&text).as_str() == text;
     if is_shown { format!(" `{text}`") } else { String::new() }
 }
 
-/// Implemented by hand: a derived reader quotes unknown values, which may be a misplaced secret.
+/// Implemented by hand, because a derived implementation quotes unknown values, and such a value may be a
+/// misplaced secret.
 impl<'de> Deserialize<'de> for SecretReference {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ReferenceVisitor)
@@ -68,7 +69,7 @@ impl<'de> Visitor<'de> for ReferenceVisitor {
     type Value = SecretReference;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the name of a variable or a file that holds the secret")
+        formatter.write_str("the name of a variable or a file that contains the secret")
     }
 
     fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
@@ -103,13 +104,13 @@ impl SecretReference {
 }
 
 impl Secret {
-    /// None if the text is empty or not valid in a header.
+    /// None if the text is empty or not permitted in a header.
     pub fn new(text: &str) -> Option<Self> {
         let is_usable = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         is_usable.then(|| Self(SecretString::from(text)))
     }
 
-    /// The text, for the header or call that needs it.
+    /// The text of the secret, for the header or call that needs it.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }

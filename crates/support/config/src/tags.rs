@@ -1,11 +1,11 @@
-//! Tags of files, by glob or language.
+//! Assigns tags to files, by glob or language.
 
 use cairn_domain::RepoPath;
 use cairn_inventory::{InvalidPattern, Patterns};
 
 use crate::TagRule;
 
-/// The compiled tags of a repository.
+/// The compiled tag rules of a repository.
 #[derive(Default)]
 pub struct TagRules {
     rules: Vec<CompiledRule>,
@@ -27,8 +27,8 @@ impl TagRules {
         Ok(Self { rules: compiled })
     }
 
-    /// The tags of a file, sorted. A file has a tag if a glob of the tag matches its path, or if the tag
-    /// names its language.
+    /// The tags of a file, sorted. A file has a tag if a glob of the tag matches its path, or if the rule of
+    /// the tag contains its language.
     pub fn tags(&self, path: &RepoPath, language: Option<&str>) -> Vec<String> {
         let carries = |rule: &&CompiledRule| {
             let by_language = |language: &str| rule.languages.iter().any(|name| name.eq_ignore_ascii_case(language));

@@ -1,4 +1,4 @@
-//! YAML and TOML as one kind of tree. Each node has its line.
+//! Represents YAML and TOML by the same kind of tree. Each node has its line number.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use toml::de::{DeTable, DeValue};
 use crate::Fault;
 use crate::fault::{FaultMessage, Key, quoted};
 
-/// Longer settings are refused.
+/// The maximum length of settings.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// A value and its first line. The environment has no lines.
+/// A value, and the line where it begins. Values from the environment have no line.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) line: Option<u32>,
@@ -27,7 +27,7 @@ pub(crate) enum Value {
     Number(f64),
     Text(String),
     List(Vec<Node>),
-    /// Keys with their lines, in the order of the file.
+    /// The keys with their lines, in the order of the file.
     Mapping(Vec<(String, Option<u32>, Node)>),
 }
 
@@ -36,7 +36,7 @@ impl Node {
         Self { line: None, value: Value::Text(text.to_owned()) }
     }
 
-    /// An empty document becomes `Null`, which readers treat as an empty mapping.
+    /// An empty document becomes `Null`. Readers treat `Null` as an empty mapping.
     pub(crate) fn from_yaml(text: &str) -> Result<Self, Fault> {
         check_size(text)?;
         let options = serde_saphyr::options! { with_snippet: false, strict_booleans: true };

@@ -1,4 +1,4 @@
-//! Records of calls, and a summary.
+//! Records of the calls to the provider, and a summary of them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Call {
-    /// Time since the provider's start.
+    /// The time since the start of the provider.
     pub at: Duration,
     pub key: String,
     pub num_texts: usize,
-    /// Passages whose vectors an earlier call has returned already, so that they are paid for again. Zero for
-    /// questions.
+    /// The number of passages in this call whose vectors an earlier call has already returned, so that they
+    /// are paid for again. Zero for questions.
     pub num_repeated: usize,
-    /// Counted from the texts, also for failed calls.
+    /// Counted from the texts, also if the call failed.
     pub tokens: u64,
-    /// `None`: the connection ended without a reply.
+    /// `None` if the connection ended without a reply.
     pub status: Option<u16>,
     pub is_question: bool,
-    /// The call came before the time that an earlier 429 gave to its key.
+    /// Whether the call came earlier than an earlier 429 permitted for its key.
     pub is_early: bool,
 }
 
@@ -28,13 +28,13 @@ pub struct Call {
 pub struct Report {
     pub num_calls: usize,
     pub num_texts: usize,
-    /// Texts that were paid for again.
+    /// The number of texts that were paid for again.
     pub num_repeated: usize,
     pub tokens: u64,
-    /// Calls by status; `0` counts those without a reply.
+    /// The number of calls by status. The status 0 means that there was no reply.
     pub statuses: BTreeMap<u16, usize>,
     pub num_early: usize,
-    /// The maximum in any window for one key; refused calls count.
+    /// The maximum number of requests of one key in any window, including refused requests.
     pub most_requests: u64,
     pub most_tokens: u64,
 }
@@ -63,7 +63,8 @@ impl Report {
     }
 }
 
-/// Requests and tokens in the fullest window of a key, by exact times. A window excludes its begin.
+/// The number of requests and of tokens of a key in its fullest window, by exact times. The start of a window
+/// is excluded.
 fn most_in_any_window(calls: &[Call], key: &str, window: Duration) -> (u64, u64) {
     let calls: Vec<&Call> = calls.iter().filter(|call| call.key == key).collect();
     let (mut first, mut tokens, mut most) = (0, 0, (0, 0));

@@ -1,14 +1,15 @@
-//! Scripted faults.
+//! The faults that a script can contain.
 
 use serde::{Deserialize, Serialize};
 
-/// The result of one call. A script is a list of faults; each call uses one.
+/// How the provider treats one call. A script is a list of faults, and each call uses the next fault.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// No fault.
+    /// The call is treated normally.
     None,
-    /// 429 with exactly this `Retry-After`, seconds or a date; without the header if `None`.
+    /// Status 429 with exactly this `Retry-After`, which may be seconds or a date. `None` means no such
+    /// header.
     Throttle {
         retry_after: Option<String>,
     },
@@ -19,24 +20,24 @@ pub enum Fault {
     },
     /// Every vector has one element too many.
     WrongDimension,
-    /// One element is not a number.
+    /// One element of a vector is not a number.
     NotANumber,
     /// The last vector is missing.
     WrongCount,
-    /// The vectors are in reverse order, with correct indexes if the shape has indexes.
+    /// The vectors are in reverse order. If the shape has indexes, the indexes are correct.
     SwappedOrder,
-    /// Two vectors have one index.
+    /// Two vectors have the same index.
     RepeatedIndex,
     ZeroVector,
-    /// The reply ends in the middle.
+    /// The reply ends in the middle of the body.
     TruncatedJson,
-    /// A page of HTML with status 200.
+    /// The reply is an HTML page with status 200.
     WrongContentType,
-    /// Always rejected as too large.
+    /// The call is rejected as too large, whatever its size is.
     TooLarge,
     /// The connection ends without a reply.
     HangUp,
-    /// This call and all calls within this time end without a reply.
+    /// This call, and all calls within this time, end without a reply.
     Outage {
         ms: u64,
     },

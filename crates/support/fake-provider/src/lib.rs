@@ -1,10 +1,11 @@
 //! A provider of embeddings for tests, with strict quotas and scripted faults.
 //!
-//! It supports the shapes of Voyage, OpenAI and Text Embeddings Inference, and refuses the same requests as
-//! they do. It returns 429 as soon as a request or its tokens would exceed a window of the key. It records
-//! every call with time, tokens and key, so that a test can check the maximum of any window, and whether a
-//! call came earlier than the provider allowed. `Provider` is a state machine: time is an argument.
-//! `FakeServer` serves it on a socket, the program `fake-provider` in a process.
+//! The provider imitates Voyage, OpenAI and Text Embeddings Inference, and refuses the same requests as they
+//! do. It returns 429 as soon as a request or its tokens would exceed the limit of a key in a window. It
+//! records every call with its time, tokens and key. So a test can check the maximum in any window, and
+//! whether a call came earlier than the provider permitted. `Provider` is a state machine that gets the time
+//! as an argument. `FakeServer` serves it on a socket. The program `fake-provider` runs it as a separate
+//! process.
 
 mod calls;
 mod faults;

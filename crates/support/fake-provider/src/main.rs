@@ -1,4 +1,4 @@
-//! `fake-provider`: the strict provider as a process, for tests with several processes.
+//! `fake-provider` runs the strict provider as a process, for tests with several processes.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -19,7 +19,7 @@ struct Arguments {
     dimensions: usize,
     #[arg(long, default_value_t = 60_000)]
     window_ms: u64,
-    /// Requests of each key in a window.
+    /// The maximum number of requests of each key in a window.
     #[arg(long)]
     requests: Option<u64>,
     #[arg(long)]
@@ -30,7 +30,7 @@ struct Arguments {
     max_tokens: u64,
     #[arg(long, default_value_t = 8_000)]
     max_text_tokens: u64,
-    /// Accepted keys; without any, all keys are accepted.
+    /// An accepted key; may be repeated. If no key is given, all keys are accepted.
     #[arg(long)]
     key: Vec<String>,
     #[arg(long, default_value_t = 50)]

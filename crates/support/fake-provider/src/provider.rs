@@ -1,4 +1,4 @@
-//! The provider: it gets a request and a time, and returns a reply.
+//! The provider as a state machine: it gets a request and a time, and returns a reply.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::usage::{Limits, Usage};
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub path: &'a str,
-    /// The text after `Bearer `.
+    /// The text after `Bearer ` in the authorisation header.
     pub key: Option<&'a str>,
     pub body: &'a [u8],
 }
@@ -25,7 +25,7 @@ pub enum Reply {
         headers: Vec<(String, String)>,
         body: Vec<u8>,
         after: Duration,
-        /// The connection ends before the last byte of the body.
+        /// Whether the connection ends before the last byte of the body.
         is_cut: bool,
     },
     HangUp,
@@ -37,10 +37,10 @@ pub struct Provider {
     script: VecDeque<Fault>,
     outage_until: Duration,
     usage: HashMap<String, Usage>,
-    /// When a key may call again, as the provider has stated.
+    /// The time from which each key may call again, as stated in an earlier reply.
     not_before: HashMap<String, Duration>,
     calls: Vec<Call>,
-    /// Texts whose vectors were returned.
+    /// The texts whose vectors were returned in earlier calls.
     answered: HashSet<String>,
 }
 
@@ -57,7 +57,7 @@ impl Provider {
         }
     }
 
-    /// Appends results of the next calls to the script.
+    /// Appends faults for the next calls to the script.
     pub fn script(&mut self, faults: impl IntoIterator<Item = Fault>) {
         self.script.extend(faults);
     }
@@ -74,7 +74,7 @@ impl Provider {
         Report::of(&self.calls, self.settings.window)
     }
 
-    /// Removes calls, script and outage, but keeps the usage of keys.
+    /// Removes the recorded calls, the script and the outage, but keeps the usage of the keys.
     pub fn reset(&mut self) {
         self.script.clear();
         self.calls.clear();
@@ -138,7 +138,7 @@ impl Provider {
         self.faulty(&fault, wanted, tokens)
     }
 
-    /// The refusal of a well-formed request, if real providers refuse it.
+    /// The refusal of a well-formed request that real providers would also refuse.
     fn objection(&self, wanted: &Wanted, tokens: u64) -> Option<Reply> {
         let Settings { shape, max_texts, max_tokens, max_text_tokens, .. } = self.settings;
         let too_large = |message: String| {
@@ -228,7 +228,8 @@ impl Provider {
         Reply::Response { status, headers, body, after: self.settings.latency, is_cut: false }
     }
 
-    /// A 429 with seconds makes the key wait. For a date, the test has to check the wait itself.
+    /// Records from when the key may call again, if the reply is a 429 with seconds. If it contains a date,
+    /// the test itself must check the wait.
     fn note_wait(&mut self, now: Duration, key: &str, reply: &Reply) {
         let Reply::Response { status: 429, headers, .. } = reply else { return };
         let retry_after = headers.iter().find(|(name, _)| name == "retry-after");
@@ -319,7 +320,8 @@ mod tests {
         provider.script([Fault::Status(500), Fault::None, Fault::Outage { ms: 2000 }]);
         let found: Vec<u16> = (0..6).map(|at| status(&mut provider, at, "k", "{\"inputs\":[\"a\"]}")).collect();
         assert_eq!(found, [500, 200, 0, 0, 200, 200]);
-        // A call without a vector is not paid for; the three calls after the first vector are.
+        // The first call returns no vector, so the second call repeats nothing. The later calls repeat the
+        // text whose vector the second call returned.
         let repeated: Vec<usize> = provider.calls().iter().map(|call| call.num_repeated).collect();
         assert_eq!(repeated, [0, 0, 1, 1, 1, 1]);
         assert!(provider.is_script_used_up());

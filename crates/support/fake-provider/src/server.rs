@@ -1,4 +1,4 @@
-//! The provider on a socket.
+//! Serves the provider on a socket.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -24,8 +24,8 @@ use crate::provider::{Provider, Reply, Request};
 
 type Body = BoxBody<Bytes, std::io::Error>;
 
-/// Listens until it is dropped. `POST /fake/script` appends a list of faults, `GET /fake/report` and `GET
-/// /fake/calls` return the recorded calls, `POST /fake/reset` removes them.
+/// A server that listens until it is dropped. `POST /fake/script` appends a list of faults. `GET
+/// /fake/report` and `GET /fake/calls` return the recorded calls, and `POST /fake/reset` removes them.
 #[derive(Debug)]
 pub struct FakeServer {
     pub address: SocketAddr,
@@ -46,7 +46,7 @@ impl Drop for FakeServer {
 }
 
 impl FakeServer {
-    /// Port 0 chooses a free port.
+    /// Starts the server. If the port is 0, a free port is chosen.
     pub async fn start(address: SocketAddr, provider: Provider) -> Result<Self> {
         let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen at {address}"))?;
         let address = listener.local_addr()?;
@@ -63,7 +63,7 @@ impl FakeServer {
         self.shared.provider()
     }
 
-    /// The clock for recorded calls.
+    /// The time on the clock that the recorded calls use.
     pub fn now(&self) -> Duration {
         self.shared.started.elapsed()
     }
@@ -89,13 +89,13 @@ async fn listen(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// Errors of a connection are ignored: they come from the client, or from the script.
+/// Ignores the errors of a connection, because the client or the script causes them.
 async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let service = service_fn(move |request| respond(Arc::clone(&shared), request));
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
-/// The error that ends a connection without a reply.
+/// An error that ends a connection without a reply.
 #[derive(Debug)]
 struct HungUp;
 
@@ -159,7 +159,8 @@ fn whole(body: Vec<u8>) -> Body {
     http_body_util::Full::new(Bytes::from(body)).map_err(|never: Infallible| match never {}).boxed()
 }
 
-/// The body, followed by the end of the connection instead of the end of the body.
+/// A body that ends with an error after these bytes, so that the connection is closed before the body is
+/// complete.
 fn cut(body: Vec<u8>) -> Body {
     let frames = [Ok(Frame::data(Bytes::from(body))), Err(std::io::Error::other("cut"))];
     BodyExt::boxed(StreamBody::new(futures::stream::iter(frames)))

@@ -1,4 +1,4 @@
-//! Settings of the provider.
+//! The settings of the provider.
 
 use std::time::Duration;
 
@@ -9,18 +9,19 @@ pub struct Settings {
     pub shape: Shape,
     pub model: String,
     pub dimensions: usize,
-    /// The window of the limits; a minute of real providers may be a few seconds here. It is counted in
-    /// sixtieths.
+    /// The window of the limits. Real providers have a window of one minute; here it may be a few seconds.
+    /// The usage is counted in steps of a sixtieth of the window.
     pub window: Duration,
-    /// Limits of each key in a window; refused requests count. `None`: unlimited.
+    /// The maximum number of requests of each key in a window, including refused requests. `None` means
+    /// unlimited.
     pub requests: Option<u64>,
     pub tokens: Option<u64>,
-    /// Limits of one request.
+    /// The maximum number of texts in one request.
     pub max_texts: usize,
     pub max_tokens: u64,
-    /// Limit of one text.
+    /// The maximum number of tokens in one text.
     pub max_text_tokens: u64,
-    /// Accepted keys; if empty, any key is accepted, also none.
+    /// The accepted keys. If the list is empty, any key is accepted, and also a request without a key.
     pub keys: Vec<String>,
     pub latency: Duration,
 }

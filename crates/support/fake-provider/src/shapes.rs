@@ -1,4 +1,4 @@
-//! The shapes of requests and replies, as strict as those of real providers.
+//! The shapes of requests and replies. They are as strict as those of real providers.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,7 +19,7 @@ pub(crate) struct Wanted {
     pub texts: Vec<String>,
     pub model: Option<String>,
     pub dimensions: Option<usize>,
-    /// True if texts that are too long are cut.
+    /// Whether texts that are too long are truncated.
     pub truncates: bool,
     pub is_question: bool,
     pub as_base64: bool,
@@ -127,7 +127,7 @@ impl Shape {
         }
     }
 
-    /// The body of the reply; `vectors` are pairs of index and vector.
+    /// The body of the reply. Each element of `vectors` is a pair of index and vector.
     pub(crate) fn body(self, vectors: &[(usize, Vec<f32>)], wanted: &Wanted, tokens: u64) -> String {
         let elements = |vector: &[f32]| {
             let all: Vec<String> = vector.iter().map(|value| value.to_string()).collect();

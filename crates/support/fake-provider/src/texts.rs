@@ -1,7 +1,7 @@
-//! Tokens and vectors of texts: equal texts have equal ones, on any machine.
+//! Computes the tokens and vectors of texts. Equal texts have equal tokens and vectors on all machines.
 
-/// Counts words of letters and digits, and every other character; spaces are free. A word has one token per
-/// four bytes.
+/// The number of tokens in a text. A word of letters and digits has one token for every four bytes. Every
+/// other character is one token, and whitespace has no tokens.
 pub(crate) fn num_tokens(text: &str) -> u64 {
     let words: u64 = text
         .split(|character: char| !character.is_alphanumeric())
@@ -12,7 +12,7 @@ pub(crate) fn num_tokens(text: &str) -> u64 {
     words + signs.count() as u64
 }
 
-/// A prefix of a text with at most this many tokens, and not many less.
+/// A prefix of the text with at most `max_tokens` tokens, but not many fewer.
 pub(crate) fn truncated(text: &str, max_tokens: u64) -> &str {
     let mut end = text.len();
     while num_tokens(&text[..end]) > max_tokens {
@@ -21,7 +21,8 @@ pub(crate) fn truncated(text: &str, max_tokens: u64) -> &str {
     &text[..end]
 }
 
-/// A vector of length 1: each word of the text has a direction, and the text as a whole a small one.
+/// A vector of length 1. It is the sum of one direction for each word and a smaller direction for the whole
+/// text.
 pub(crate) fn vector(text: &str, dimensions: usize) -> Vec<f32> {
     let mut sum = vec![0.0f32; dimensions];
     add(&mut sum, text, 0.1);
@@ -41,7 +42,7 @@ fn add(sum: &mut [f32], word: &str, weight: f32) {
     }
 }
 
-/// `parseConfig_file` becomes `parse`, `config`, `file`.
+/// Splits a text into words: `parseConfig_file` becomes `parse`, `config`, `file`.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;

@@ -1,18 +1,19 @@
-//! The usage of a key, counted in steps, as providers do.
+//! The usage of a key, counted in steps of a window, as real providers do.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Steps per window.
+/// The number of steps in a window.
 const STEPS: u64 = 60;
 
-/// Usage counts until the end of its step is one window old, so it counts for at least a window.
+/// The usage in each step. It counts until the end of its step is one window old, so each request counts for
+/// at least one window.
 #[derive(Default, Debug)]
 pub(crate) struct Usage {
     steps: BTreeMap<u64, (u64, u64)>,
 }
 
-/// Limits in a window; `None` means unlimited.
+/// The limits in a window. `None` means unlimited.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Limits {
     pub requests: Option<u64>,
@@ -25,7 +26,7 @@ impl Usage {
         *used = (used.0 + requests, used.1 + tokens);
     }
 
-    /// Returns zero if a request of `tokens` tokens fits, otherwise the time until it does.
+    /// Returns zero if a request of `tokens` tokens fits, otherwise the time until it will fit.
     pub(crate) fn wait(&mut self, now: Duration, window: Duration, limits: Limits, tokens: u64) -> Duration {
         let step = step_of(now, window);
         self.steps.retain(|at, _| at + STEPS >= step);

@@ -1,4 +1,4 @@
-//! Faults that the environment of the process requests.
+//! Arms the faults that the environment of the process requests.
 
 use std::collections::BTreeSet;
 use std::fmt::Arguments;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::process::{Signal, getpid, kill_process};
 
-/// The text of an injected failure, so that a test finds it in the logs.
+/// The text of an injected failure. A test can find this text in the logs.
 const INJECTED: &str = "injected fault";
 
 static LOG: OnceLock<Mutex<Log>> = OnceLock::new();
@@ -22,7 +22,7 @@ struct Log {
     passed: BTreeSet<String>,
 }
 
-/// The effect of a point.
+/// The effect of a fail point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
     Kill,
@@ -31,8 +31,8 @@ enum Fault {
     Sleep { ms: u64 },
 }
 
-/// Arms the requested faults. Panics on an unreadable request, since a fault that never happens would prove
-/// nothing.
+/// Arms the requested faults. Panics if a request cannot be parsed, because a test with a fault that never
+/// happens would prove nothing.
 pub fn arm() {
     if let Ok(path) = std::env::var("CAIRN_POINTS_LOG") {
         let file = OpenOptions::new().create(true).append(true).open(&path);
@@ -52,12 +52,12 @@ pub fn arm() {
     }
 }
 
-/// Records the first passage of a point.
+/// Records that a point was passed, the first time that it happens.
 pub fn passed(point: &str) {
     let Some(log) = LOG.get() else { return };
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     if log.passed.insert(point.to_owned()) {
-        // One write per line, so that processes that share the file do not mix their lines.
+        // Each line is one write, so that processes that share the file do not mix their lines.
         log.file.write_all(format!("{point}\n").as_bytes()).expect("the log of points can be written");
     }
 }
@@ -110,7 +110,8 @@ fn set((point, count, fault): (&str, u64, Fault)) {
     armed.expect("a fail point can be armed");
 }
 
-/// Blocks only this passage. A sleeping thread of a runtime would also block the tasks that wait for it.
+/// Blocks only the work that passes the point. A sleeping thread of the runtime would also block other tasks
+/// that wait for this thread.
 fn sleep(lasts: Duration) {
     use tokio::runtime::{Handle, RuntimeFlavor};
     #[expect(clippy::disallowed_methods, reason = "the test requests a blocked thread")]

@@ -1,18 +1,18 @@
-//! Faults on demand, for tests: points in the code at which a process fails, sleeps, aborts or is killed.
+//! Faults on demand, for tests. At certain points in the code, a process can fail, sleep, abort or be killed.
 //!
-//! The environment of the process selects them. A variable names a point and the number of passages before
-//! the fault:
+//! The environment of the process selects the faults. A variable contains the name of a point, and the number
+//! of times that the point is passed before the fault:
 //!
-//! - `CAIRN_KILL_AT=point:n` kills the process there, as a lost machine would.
-//! - `CAIRN_FAIL_AT=point:n` makes that passage fail once; `point:n:sleep=MS` blocks it for `MS`
-//!   milliseconds; `point:n:abort` aborts the process, as a bug in C code can do.
+//! - `CAIRN_KILL_AT=point:n` kills the process at this point, as if the machine were lost.
+//! - `CAIRN_FAIL_AT=point:n` makes the point fail once. `point:n:sleep=MS` blocks it for `MS` milliseconds.
+//!   `point:n:abort` aborts the process, as a bug in C code can do.
 //! - `CAIRN_POISON=WORK` overflows the stack of each process that begins this work, like a poison message.
-//!   Logs name the work in the same way: `parse/0 of run 7`.
-//! - `CAIRN_POINTS_LOG=FILE` gets a line for each point at its first passage in the process. With it a test
-//!   proves that it reached every point.
-//! - `CAIRN_SWEEP_GRACE_MS=n` sweeps generations after that time.
+//!   `WORK` has the form that logs use: `parse/0 of run 7`.
+//! - `CAIRN_POINTS_LOG=FILE` names a file. When the process passes a point for the first time, it appends
+//!   a line to this file. With it, a test proves that it has reached every point.
+//! - `CAIRN_SWEEP_GRACE_MS=n` sets the grace period before generations are swept.
 //!
-//! All of this exists with the feature `failpoints` only. Without the feature a point adds no code.
+//! All of this exists only with the feature `failpoints`. Without this feature, a point adds no code.
 
 #[cfg(feature = "failpoints")]
 mod armed;
@@ -23,34 +23,34 @@ pub use armed::{arm, passed, sweep_grace_ms, taste};
 #[doc(hidden)]
 pub use fail;
 
-/// The points of a cluster, by the folder of the crate that passes them. A test compares the list with the
-/// sources.
+/// All fail points, by the folder of the crate that contains them. A test compares this list with the source
+/// files.
 ///
-/// At a point where nothing can fail (`pipeline::delivered`, `handled`, `acked`), a requested failure is a
-/// panic.
+/// Some points are in code that cannot return an error (`pipeline::delivered`, `handled`, `acked`). There, a
+/// requested failure is a panic.
 pub const POINTS: &[(&str, &[&str])] = &[
     (
         "crates/pipeline",
         &[
-            // A job arrived; nothing is done yet.
+            // A job has arrived; nothing is done yet.
             "pipeline::delivered",
-            // The part is open; its stage is called next.
+            // The part is open; its stage will be called next.
             "pipeline::before_work",
-            // The stage has written everything; the part is open.
+            // The stage has written everything; the part is still open.
             "pipeline::worked",
-            // The part has ended; the next jobs are not published.
+            // The part has ended; the next jobs are not published yet.
             "pipeline::ended",
             "pipeline::before_sync",
-            // The run exists; its first parts are not published.
+            // The run exists; its first parts are not published yet.
             "pipeline::synced",
-            // The next jobs are published, and still in the outbox.
+            // The next jobs are published, but are still in the outbox.
             "pipeline::published",
-            // Everything is done except the reply to the broker.
+            // Everything is done except the acknowledgement to the broker.
             "pipeline::handled",
             "pipeline::acked",
-            // The coordinator published the jobs in the outbox, which still contains them.
+            // The coordinator has published the jobs in the outbox, but the outbox still contains them.
             "coordinator::relayed",
-            // Syncs are marked as dispatched, but they are not published yet.
+            // Syncs are marked as dispatched, but are not published yet.
             "coordinator::dispatched",
         ],
     ),
@@ -66,22 +66,22 @@ pub const POINTS: &[(&str, &[&str])] = &[
         &[
             // The lease of the repository is taken; nothing is read yet.
             "sync::leased",
-            // The final manifest is written; readers see the old generation.
+            // The final manifest is written; readers still see the old generation.
             "publish::before_switch",
-            // Readers see the new generation; no notification was sent.
+            // Readers see the new generation; no notification was sent yet.
             "publish::switched",
         ],
     ),
-    // The vectors are in their artifact, and not in the cache.
+    // The vectors are in their artifact, but not in the cache yet.
     ("crates/adapters/vectors", &["vectors::written"]),
 ];
 
-/// Variables of faults that hit one process. A child of that process must not inherit them. `CAIRN_POISON`
-/// belongs to the work, so a child that does the work inherits it.
+/// The variables for faults that affect only one process. A child of the process must not inherit them.
+/// `CAIRN_POISON` belongs to certain work, so a child that does this work inherits it.
 pub const OF_ONE_PROCESS: [&str; 2] = ["CAIRN_KILL_AT", "CAIRN_FAIL_AT"];
 
-/// A point: `fail_point!("name")`, or `fail_point!("name", |message| Err(…))`. The second form returns the
-/// closure's value from the enclosing function when the point fails.
+/// Defines a fail point: `fail_point!("name")`, or `fail_point!("name", |message| Err(…))`. With the second
+/// form, when the point fails, the enclosing function returns the value of the closure.
 #[cfg(feature = "failpoints")]
 #[macro_export]
 macro_rules! fail_point {
@@ -91,15 +91,15 @@ macro_rules! fail_point {
     }};
 }
 
-/// A point adds no code while the feature `failpoints` is off.
+/// A fail point adds no code if the feature `failpoints` is off.
 #[cfg(not(feature = "failpoints"))]
 #[macro_export]
 macro_rules! fail_point {
     ($name:expr $(, $failure:expr)?) => {{}};
 }
 
-/// The start of some work, named by `poison_point!("{part} of run {run}")`. Ends the process if this work is
-/// the poison.
+/// Marks the start of work with a name: `poison_point!("{part} of run {run}")`. If this work is the poison,
+/// the process ends.
 #[cfg(feature = "failpoints")]
 #[macro_export]
 macro_rules! poison_point {
@@ -108,18 +108,18 @@ macro_rules! poison_point {
     };
 }
 
-/// Work is never poison while the feature `failpoints` is off.
+/// No work is poison if the feature `failpoints` is off.
 #[cfg(not(feature = "failpoints"))]
 #[macro_export]
 macro_rules! poison_point {
     ($($work:tt)+) => {{}};
 }
 
-/// Does nothing while the feature `failpoints` is off.
+/// Does nothing if the feature `failpoints` is off.
 #[cfg(not(feature = "failpoints"))]
 pub fn arm() {}
 
-/// Always none while the feature `failpoints` is off.
+/// Always None if the feature `failpoints` is off.
 #[cfg(not(feature = "failpoints"))]
 pub fn sweep_grace_ms() -> Option<i64> {
     None

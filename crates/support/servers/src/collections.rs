@@ -1,4 +1,4 @@
-//! Collections of one test in Qdrant.
+//! The collections that one test has in Qdrant.
 
 use std::thread;
 use std::time::Duration;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use anyhow::Result;
 use qdrant_client::Qdrant;
 
-/// Debug builds on a busy machine respond slowly, and a real server creates and deletes collections one after
-/// the other.
+/// The timeout of requests. Debug builds are slow on a busy machine, and a real server creates and deletes
+/// collections one after the other.
 pub const QDRANT_PATIENCE: Duration = Duration::from_secs(90);
 
-/// All collections whose names begin with a prefix. They are deleted when this is dropped, even after a
-/// failed test: a shared server has capacity for a few hundred collections (`vm.max_map_count`).
+/// All collections whose names begin with a prefix. They are deleted when this value is dropped, even after a
+/// failed test, because a shared server can have only a few hundred collections (`vm.max_map_count`).
 #[derive(Debug)]
 pub struct Collections {
     url: String,
@@ -19,17 +19,17 @@ pub struct Collections {
 }
 
 impl Collections {
-    /// Sends no request before the end.
+    /// Sends no request until this value is dropped.
     pub fn under(url: &str, prefix: &str) -> Self {
         Self { url: url.to_owned(), prefix: prefix.to_owned() }
     }
 
-    /// A client with the timeout of tests.
+    /// A Qdrant client with the timeout for tests.
     pub fn client(url: &str) -> Result<Qdrant> {
         Ok(Qdrant::from_url(url).skip_compatibility_check().timeout(QDRANT_PATIENCE).build()?)
     }
 
-    /// Deletes the collections now and returns their names.
+    /// Deletes the collections now, and returns their names.
     pub async fn delete(&self) -> Result<Vec<String>> {
         let client = Self::client(&self.url)?;
         let mut deleted = Vec::new();
@@ -44,7 +44,7 @@ impl Collections {
 }
 
 impl Drop for Collections {
-    /// Uses a separate thread, because the runtime of the test may be the one that drops this.
+    /// Uses a separate thread, because the runtime of the test may be the runtime that drops this value.
     fn drop(&mut self) {
         let deleting = || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

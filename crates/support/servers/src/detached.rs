@@ -1,8 +1,9 @@
-//! Processes that outlive the command that started them.
+//! Starts processes that outlive the command that starts them, and ends them later.
 //!
-//! A folder contains their data, `env` with their addresses, and `processes` with one line `ID STARTED` per
-//! process, in the order in which they are ended. `STARTED` is the start time of the process in the kernel,
-//! so that a reused id never ends another process.
+//! A folder contains their data, the file `env` with their addresses, and the file `processes`. This file has
+//! one line `ID STARTED` for each process, in the order in which the processes must be ended. `STARTED` is
+//! the start time of the process in the kernel. It ensures that another process with a reused id is never
+//! ended.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -22,7 +23,7 @@ const ENVIRONMENT: &str = "env";
 const STOP_DEADLINE: Duration = Duration::from_secs(60);
 const POLL_EVERY: Duration = Duration::from_millis(50);
 
-/// Starts the servers and leaves them running. Their data stays in the folder after `down`, for the next
+/// Starts the servers and leaves them running. After `down`, their data stays in the folder for the next
 /// `up`.
 pub async fn up(directory: &Path) -> Result<()> {
     check_none_runs(directory)?;
@@ -33,7 +34,7 @@ pub async fn up(directory: &Path) -> Result<()> {
     keep(directory, fleet.into_processes())
 }
 
-/// Leaves processes running until `down` ends them, in their order. The folder must exist.
+/// Leaves processes running until `down` ends them in this order. The folder must exist.
 pub fn keep(directory: &Path, processes: Vec<ServerProcess>) -> Result<()> {
     check_none_runs(directory)?;
     let lines: Vec<String> = processes.iter().map(record).collect::<Result<_>>()?;
@@ -54,7 +55,7 @@ fn record(process: &ServerProcess) -> Result<String> {
     Ok(format!("{pid} {started}\n"))
 }
 
-/// Ends the servers that `up` started in the folder. Without any it succeeds.
+/// Ends the servers that `up` started in the folder. Succeeds also if no servers are running.
 pub async fn down(directory: &Path) -> Result<()> {
     for process in read_processes(directory)?.into_iter().filter(Recorded::is_alive) {
         process.end().await?;

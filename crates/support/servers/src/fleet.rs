@@ -1,4 +1,4 @@
-//! All four servers, except those whose addresses are in the environment.
+//! Starts all four servers, except those whose addresses are in the environment.
 
 use std::env;
 use std::path::Path;
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::process::ServerProcess;
 use crate::{MinIo, Neo4j, QdrantServer, RabbitMq, given};
 
-/// Servers that were started here, and the variables with their addresses.
+/// The servers that were started here, and the environment variables with their addresses.
 pub struct Fleet {
     rabbitmq: Option<RabbitMq>,
     minio: Option<MinIo>,
@@ -17,7 +17,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Installs and starts, at the same time, every server whose variable is not set.
+    /// Installs and starts, in parallel, every server whose environment variable is not set.
     pub async fn start(directory: &Path) -> Result<Self> {
         let at = |name: &str| directory.join(name);
         let (rabbitmq, minio, neo4j, qdrant) = tokio::try_join!(
@@ -29,7 +29,8 @@ impl Fleet {
         Ok(Self { rabbitmq, minio, neo4j, qdrant })
     }
 
-    /// Variables for processes that use the servers. Variables of external servers are set already.
+    /// The environment variables for processes that use the servers. The variables of external servers are
+    /// set already, so they are not included.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         let mut variables = Vec::new();
         if let Some(rabbitmq) = &self.rabbitmq {

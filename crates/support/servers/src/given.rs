@@ -1,7 +1,7 @@
-//! Addresses of the test servers, from the environment.
+//! Reads the addresses of the test servers from the environment.
 //!
-//! A test without an address fails, because a suite that silently runs without its servers proves nothing.
-//! Only `CAIRN_TESTS=local` skips these tests, and each skipped test prints a message.
+//! If an address is missing, the test fails, because a suite that silently runs without its servers proves
+//! nothing. Only `CAIRN_TESTS=local` skips these tests, and each skipped test prints a message.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -18,25 +18,26 @@ pub const NEO4J_URL: &str = "CAIRN_NEO4J_URL";
 const AMQP_PORT: u16 = 5672;
 const MANAGEMENT_ABOVE: u16 = 10_000;
 
-/// `amqp://USER:PASSWORD@HOST:PORT/VHOST`. `None`: return from the test without a message; it is skipped.
+/// Returns `amqp://USER:PASSWORD@HOST:PORT/VHOST`. If it returns `None`, the test is skipped and must return
+/// without a message.
 #[track_caller]
 pub fn rabbitmq_url() -> Option<String> {
     url(RABBITMQ_URL)
 }
 
-/// `http://USER:PASSWORD@HOST:PORT`; by default on the host of the broker.
+/// Returns `http://USER:PASSWORD@HOST:PORT`. The default host is the host of the broker.
 #[track_caller]
 pub fn rabbitmq_management_url() -> Option<String> {
     take(RABBITMQ_MANAGEMENT_URL, management_url())
 }
 
-/// The management address of an external broker, if one is configured.
+/// The management address of an external broker, if it is set.
 pub(crate) fn management_url() -> Option<String> {
     let given = |variable| env::var(variable).ok().filter(|url| !url.is_empty());
     given(RABBITMQ_MANAGEMENT_URL).or_else(|| management_beside(&given(RABBITMQ_URL)?))
 }
 
-/// The default address of RabbitMQ's management interface: its port is 10,000 above the port of the broker.
+/// The default address of RabbitMQ's management interface. Its port number is that of the broker plus 10,000.
 fn management_beside(rabbitmq_url: &str) -> Option<String> {
     let mut url = Url::parse(rabbitmq_url).ok()?;
     let port = url.port().unwrap_or(AMQP_PORT).checked_add(MANAGEMENT_ABOVE)?;
@@ -46,25 +47,26 @@ fn management_beside(rabbitmq_url: &str) -> Option<String> {
     Some(url.as_str().replacen(url.scheme(), "http", 1))
 }
 
-/// `http://KEY:SECRET@HOST:PORT`
+/// Returns `http://KEY:SECRET@HOST:PORT`.
 #[track_caller]
 pub fn s3_url() -> Option<String> {
     url(S3_URL)
 }
 
-/// `http://HOST:PORT`, the gRPC port.
+/// Returns `http://HOST:PORT`, with the gRPC port.
 #[track_caller]
 pub fn qdrant_url() -> Option<String> {
     url(QDRANT_URL)
 }
 
-/// `bolt://USER:PASSWORD@HOST:PORT`, or without user and password.
+/// Returns `bolt://USER:PASSWORD@HOST:PORT`; user and password may be missing.
 #[track_caller]
 pub fn neo4j_url() -> Option<String> {
     url(NEO4J_URL)
 }
 
-/// True if this run has no servers. For tests that start their own servers: if true, return.
+/// Whether this test run uses no servers. For tests that start their own servers; if true, the test must
+/// return.
 pub fn is_left_out(test: &str) -> bool {
     let is_local = is_local();
     if is_local {
@@ -105,9 +107,10 @@ fn decide(variable: &str, is_local: bool, url: Option<String>) -> Result<Option<
     }
 }
 
-/// Bypasses the output capture of the test harness, so that skipped tests are visible in a successful run.
+/// Prints a message that the test harness does not capture, so that skipped tests are visible in a successful
+/// run.
 fn print_uncaptured(message: &str) {
-    // Standard error may be closed; the message is then lost.
+    // Standard error may be closed, and then the message is lost.
     let _ = writeln!(io::stderr(), "{message}");
     if let Some(path) = env::var_os("CAIRN_TESTS_LEFT_OUT") {
         let list = OpenOptions::new().append(true).create(true).open(path);

@@ -1,18 +1,18 @@
-//! Information from `/proc` about a process group.
+//! Reads information about a process group from `/proc`.
 //!
-//! Signals take effect late on a busy machine. SIGSTOP stops a process only when one of its threads is
+//! On a busy machine, signals take effect late. SIGSTOP stops a process only when one of its threads is
 //! scheduled next. A killed process keeps its ports until its last thread has ended, even if its first thread
-//! is already a zombie. Therefore the state of the threads is checked, not that of the processes.
+//! is already a zombie. Therefore the state of the threads is checked, not the state of the processes.
 
 use std::fs;
 use std::path::Path;
 
-/// True if a thread of the group is alive; init may take long to reap dead processes.
+/// Whether a thread of the group is alive. Dead processes may stay for long, because init may reap them late.
 pub(crate) fn is_alive(group: u32) -> bool {
     thread_states(group).into_iter().any(|state| !is_dead(state))
 }
 
-/// True if no thread of the group can run.
+/// Whether no thread of the group can run.
 pub(crate) fn is_stopped(group: u32) -> bool {
     thread_states(group).into_iter().all(|state| state == 'T' || is_dead(state))
 }
@@ -27,7 +27,7 @@ fn thread_states(group: u32) -> Vec<char> {
     threads.filter_map(|(_, stat)| fields(&stat)?.next()?.chars().next()).collect()
 }
 
-/// Ids and `stat` of the processes or threads in a folder of `/proc`.
+/// The ids and the `stat` files of the processes or threads in a folder of `/proc`.
 fn stats(folder: &Path) -> Vec<(String, String)> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -39,21 +39,22 @@ fn stats(folder: &Path) -> Vec<(String, String)> {
     numbers.filter_map(with_stat).collect()
 }
 
-/// The peak memory of the living processes in the group so far, in bytes: the highest of them.
+/// The highest peak memory of any living process in the group, in bytes.
 pub(crate) fn peak_memory_bytes(group: u32) -> u64 {
     let processes = stats(Path::new("/proc")).into_iter().filter(|(_, stat)| group_of(stat) == Some(group));
     let statuses = processes.filter_map(|(process, _)| fs::read_to_string(format!("/proc/{process}/status")).ok());
     statuses.filter_map(|status| peak_of(&status)).max().unwrap_or_default()
 }
 
-/// Reads a line like `VmHWM:     5120 kB`; a zombie has none.
+/// Parses a line like `VmHWM:     5120 kB`. The status of a zombie has no such line.
 fn peak_of(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kilobytes * 1024)
 }
 
-/// State, parent, group and so on; the process name before them may contain any character.
+/// The fields after the process name: state, parent, group, and further fields. The name may contain any
+/// character.
 fn fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
     Some(stat.rsplit_once(") ")?.1.split(' '))
 }
@@ -62,7 +63,7 @@ fn group_of(stat: &str) -> Option<u32> {
     fields(stat)?.nth(2)?.parse().ok()
 }
 
-/// Start time of the process in kernel ticks; `None` if it does not exist or is dead.
+/// The start time of the process in kernel ticks. `None` if the process does not exist or is dead.
 pub(crate) fn started_at(process: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let is_zombie = fields(&stat)?.next()?.starts_with(is_dead);
@@ -98,7 +99,7 @@ mod tests {
         assert!(is_alive(group));
         assert!(started_at(group).is_some());
         drop(child.stdin.take());
-        // The zombie is not reaped: no call waits for it yet.
+        // The child stays a zombie, because no call has waited for it yet.
         while is_alive(group) {
             std::thread::yield_now();
         }

@@ -1,7 +1,7 @@
-//! One plain HTTP request to a test server.
+//! Sends one plain HTTP request to a test server.
 //!
-//! This client is written by hand. A client library would bring a TLS stack, and would panic in processes
-//! without an installed crypto provider. Servers must start in any test.
+//! This client is written by hand, because servers must start in any test. A client library would need a TLS
+//! stack, and would panic in processes that have installed no crypto provider.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use url::Url;
 
-/// Longer than any of the servers needs for these requests.
+/// A time limit that is longer than any of the servers needs for these requests.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Response {
@@ -44,7 +44,7 @@ async fn exchange(server: &str, method: &str, path: &str, body: &str) -> Result<
     parse(&String::from_utf8_lossy(&response)).with_context(|| format!("{method} {path} got no HTTP response"))
 }
 
-/// The authorisation header, if the address has a password.
+/// The authorisation header, if the address contains a password.
 fn login(server: &Url) -> String {
     let Some(password) = server.password() else { return String::new() };
     let login = STANDARD.encode(format!("{}:{password}", server.username()));
@@ -57,20 +57,20 @@ fn parse(response: &str) -> Option<Response> {
     Some(Response { status, body: body.to_owned() })
 }
 
-/// Status and body of a page below `http://HOST:PORT`.
+/// The status and the body of a page below `http://HOST:PORT`.
 pub async fn look(server: &str, path: &str) -> Result<(u16, String)> {
     let Response { status, body } = send(server, "GET", path, "").await?;
     Ok((status, body))
 }
 
-/// The body of a page below `http://HOST:PORT`; fails unless the status is 200.
+/// The body of a page below `http://HOST:PORT`. Fails unless the status is 200.
 pub async fn get(server: &str, path: &str) -> Result<String> {
     let (status, body) = look(server, path).await?;
     ensure!(status == 200, "{server}{path} returned {status}: {body}");
     Ok(body)
 }
 
-/// True if a GET returns 200.
+/// Whether a GET request returns status 200.
 pub(crate) async fn is_ok(server: String, path: &str) -> bool {
     send(&server, "GET", path, "").await.is_ok_and(|response| response.status == 200)
 }

@@ -1,7 +1,8 @@
-//! A proxy that parses HTTP requests: it can refuse a request, lose its response, or send it twice.
+//! A proxy that parses HTTP requests. It can refuse a request, lose the response, or send the request twice.
 //!
-//! Every request uses its own connection on both sides (`Connection: close`). A response ends with its
-//! connection, so the proxy does not need to parse it. Signed parts of a request are forwarded unchanged.
+//! Each request uses a separate connection on both sides (`Connection: close`). A response ends when its
+//! connection ends, so the proxy does not need to parse the response. The signed parts of a request are
+//! forwarded unchanged.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,20 +16,20 @@ use url::Url;
 
 use crate::loopback;
 
-/// Treatment of a request.
+/// How a request is treated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Treatment {
     Pass,
-    /// The server never receives the request.
+    /// The server never receives the request; the client receives the refusal.
     Refuse(Refusal),
     /// The server executes the request, but the client receives the refusal.
     Lose(Refusal),
-    /// The request is sent twice, as by another client shortly before; the client receives the second
-    /// response.
+    /// The request is sent twice, as if another client had sent it shortly before. The client receives the
+    /// second response.
     Second,
 }
 
-/// A reply of the proxy.
+/// A reply that the proxy sends instead of the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
     pub status: u16,
@@ -39,9 +40,9 @@ pub struct Refusal {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HttpRequest {
     pub method: String,
-    /// Includes the query.
+    /// The path, including the query.
     pub path: String,
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     headers: Vec<(String, String)>,
 }
 
@@ -51,7 +52,7 @@ impl HttpRequest {
     }
 }
 
-/// A request and the server's response, which the client may not have received.
+/// A request, and the response of the server. The client may not have received this response.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exchange {
     pub request: HttpRequest,
@@ -60,7 +61,7 @@ pub struct Exchange {
 
 type Rule = dyn Fn(&HttpRequest) -> Treatment + Send + Sync;
 
-/// Dropping it ends it and all its connections.
+/// When the proxy is dropped, it ends with all its connections.
 pub struct HttpProxy {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -68,14 +69,14 @@ pub struct HttpProxy {
 }
 
 struct Shared {
-    /// `HOST:PORT`
+    /// The address of the server, as `HOST:PORT`.
     server: String,
     rule: Mutex<Arc<Rule>>,
     exchanges: Mutex<Vec<Exchange>>,
 }
 
 impl HttpProxy {
-    /// Listens on a free port for the server at `http://HOST:PORT`. Every request passes until `set` is
+    /// Starts a proxy on a free port for the server at `http://HOST:PORT`. All requests pass until `set` is
     /// called.
     pub async fn start(server: &str) -> Result<Self> {
         let url = Url::parse(server).with_context(|| format!("{server} is not an address"))?;
@@ -90,7 +91,7 @@ impl HttpProxy {
         Ok(Self { address, shared, acceptor })
     }
 
-    /// The address of the server, with the proxy instead of host and port.
+    /// The address of the server, with the host and port of the proxy.
     pub fn url(&self, server: &str) -> Result<String> {
         loopback::moved(server, self.address.port())
     }
@@ -100,7 +101,7 @@ impl HttpProxy {
         *lock(&self.shared.rule) = Arc::new(rule);
     }
 
-    /// The exchanges with the server so far.
+    /// All exchanges with the server so far.
     pub fn exchanges(&self) -> Vec<Exchange> {
         lock(&self.shared.exchanges).clone()
     }
@@ -123,7 +124,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             accepted = listener.accept() => {
                 if let Ok((client, _)) = accepted {
                     let shared = Arc::clone(&shared);
-                    // A connection that breaks is a possible reply too.
+                    // A broken connection is also a possible reply, so errors are ignored.
                     connections.spawn(async move { shared.serve(client).await.unwrap_or_default() });
                 }
             }
@@ -155,8 +156,8 @@ impl Shared {
 
     async fn forward(&self, request: &HttpRequest, message: &[u8]) -> io::Result<Vec<u8>> {
         let mut server = TcpStream::connect(&self.server).await?;
-        // A server that refuses a request by its head may reply and reset before it has received the whole
-        // body.
+        // If a server refuses a request after reading the head, it may reply and reset the connection before
+        // it has received the whole body. So an error of this write is not final.
         let written = server.write_all(message).await;
         let mut response = Vec::new();
         let read = server.read_to_end(&mut response).await;
@@ -179,7 +180,7 @@ impl Refusal {
     }
 }
 
-/// A request, and the bytes to forward to the server.
+/// Reads a request. Returns the request, and the bytes to forward to the server.
 async fn read(client: &mut BufReader<TcpStream>) -> io::Result<(HttpRequest, Vec<u8>)> {
     let mut lines = Vec::new();
     loop {
@@ -221,7 +222,7 @@ mod tests {
     use super::*;
     use crate::http::send;
 
-    /// A server that returns the number of the request and its body, on connections that it would keep open.
+    /// A server that replies with the number and the body of the request. It would keep its connections open.
     async fn counting() -> Result<String> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let url = format!("http://{}", listener.local_addr()?);

@@ -1,4 +1,4 @@
-//! Paths of the server programs. `scripts/servers` installs missing ones.
+//! Finds the server programs. `scripts/servers` installs missing programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 use anyhow::{Context, Result, ensure};
 use tokio::process::Command;
 
-/// The path of a server program (for Neo4j: the folder of its jars), installed if it is missing.
+/// The path of a server program (for Neo4j, the folder of its jars). Installs the program if it is missing.
 pub(crate) async fn installed(name: &str) -> Result<PathBuf> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../scripts/servers");
     let run = Command::new(&script)

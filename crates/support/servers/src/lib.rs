@@ -1,15 +1,16 @@
-//! Real servers for tests: RabbitMQ, MinIO, Neo4j, and the test server with Qdrant's protocol.
+//! Real servers for tests: RabbitMQ, MinIO, Neo4j, and a test server with Qdrant's protocol.
 //!
-//! A test takes the address of a running server from the environment (`given`) and creates its own vhost,
-//! bucket, prefix or collection on it. `cairn-servers run -- COMMAND` starts all four servers and sets the
-//! variables. A test that kills or freezes its server starts its own (`RabbitMq::start` and similar).
+//! A test reads the address of a running server from the environment (`given`), and creates its own vhost,
+//! bucket, prefix or collection on this server. `cairn-servers run -- COMMAND` starts all four servers and
+//! sets the variables. A test that kills or freezes a server starts its own server (for example with
+//! `RabbitMq::start`).
 //!
-//! Every server listens only on 127.0.0.1 and is a process group of its own. It ends when its handle is
-//! dropped, and also if the process with the handle is killed: a watcher notices that the pipe is closed.
-//! `scripts/servers` installs the programs.
+//! Every server listens only on 127.0.0.1, and runs in a separate process group. It ends when its handle is
+//! dropped. It also ends if the process with the handle is killed, because a watcher notices that a pipe is
+//! closed. `scripts/servers` installs the programs.
 //!
-//! `FaultProxy` injects faults of networks between a client and a server; `HttpProxy` injects faults of
-//! servers under load.
+//! `FaultProxy` injects the faults of a network between a client and a server. `HttpProxy` injects the faults
+//! of a server under load.
 
 #[cfg(feature = "collections")]
 mod collections;

@@ -1,9 +1,9 @@
-//! Ports on 127.0.0.1.
+//! Chooses free ports on 127.0.0.1.
 //!
-//! The kernel chooses port 0 from the same range as the local ports of outgoing connections. A server that
-//! restarts could find its port used by a client. This could even be its own client that keeps trying,
-//! because a connection to a free port of that range can connect to itself. Ports are therefore chosen below
-//! that range and checked by binding.
+//! For port 0, the kernel chooses a port from the same range as for the local ports of outgoing connections.
+//! When a server restarts, a client could be using the server's port. It could even be the server's own
+//! client, because a client that tries to connect to a free port of that range can connect to itself.
+//! Therefore ports are chosen below that range, and checked by binding.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener};
@@ -20,8 +20,8 @@ const LOWEST: u16 = 12_000;
 const USUAL_END: u16 = 32_768;
 const DRAWS: usize = 1000;
 
-/// Ports that no process listens on, and that no other test of this machine holds. They are held until this
-/// process ends.
+/// Returns ports on which no process listens, and which no other test on this machine has reserved. They stay
+/// reserved until this process ends.
 pub fn free_ports<const N: usize>() -> Result<[u16; N]> {
     let mut ports = [0; N];
     for port in &mut ports {
@@ -39,8 +39,8 @@ fn free_port() -> Result<u16> {
     for _ in 0..DRAWS {
         let port = rand::rng().random_range(LOWEST..end);
         let lock = File::create(folder.join(port.to_string())).context("cannot create the lock of a port")?;
-        // The lock ends with the process, even if the process is killed. A second lock by this process is
-        // refused too.
+        // The lock ends with the process, even if the process is killed. A second lock in the same process is
+        // also refused.
         if lock.try_lock().is_ok() && is_free(port) {
             held.push(lock);
             return Ok(port);
@@ -58,7 +58,7 @@ fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
-/// The address of a server, with `127.0.0.1` and another port; all other parts stay.
+/// The address of a server, with `127.0.0.1` as host and another port; all other parts stay.
 pub(crate) fn moved(server: &str, port: u16) -> Result<String> {
     let mut url = Url::parse(server).with_context(|| format!("{server} is not an address"))?;
     url.set_host(Some("127.0.0.1"))?;
@@ -67,7 +67,7 @@ pub(crate) fn moved(server: &str, port: u16) -> Result<String> {
     Ok(if server.ends_with('/') { url } else { url.trim_end_matches('/').to_owned() })
 }
 
-/// True if the port accepts connections.
+/// Whether the port accepts connections.
 pub(crate) async fn accepts(port: u16) -> bool {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_ok()
 }

@@ -1,4 +1,4 @@
-//! `cairn-servers`: runs a command with real servers, or keeps servers running.
+//! `cairn-servers` runs a command with real servers, or leaves servers running.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -11,8 +11,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Starts RabbitMQ, MinIO, Neo4j and a server with Qdrant's protocol, for tests. A server with an address in
-/// CAIRN_RABBITMQ_URL, CAIRN_S3_URL, CAIRN_NEO4J_URL or CAIRN_QDRANT_URL is used and not started.
+/// Starts RabbitMQ, MinIO, Neo4j and a server with Qdrant's protocol, for tests. If CAIRN_RABBITMQ_URL,
+/// CAIRN_S3_URL, CAIRN_NEO4J_URL or CAIRN_QDRANT_URL contains an address, that server is used instead of a
+/// new one.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -28,7 +29,7 @@ enum Action {
     },
     /// Starts the servers and leaves them running.
     Up {
-        /// Folder for their data and the file `env` with their addresses.
+        /// The folder for the data of the servers, and for the file `env` with their addresses.
         #[arg(long)]
         directory: PathBuf,
     },
@@ -64,12 +65,12 @@ async fn run(command: &[String]) -> Result<ExitCode> {
         .spawn()
         .with_context(|| format!("cannot start {program}"))?;
     let status = wait_and_pass_signals(&mut child).await?;
-    // The data is removed with the servers, so an orderly stop is not needed.
+    // The data is deleted together with the servers, so an orderly stop is not needed.
     drop(fleet);
     Ok(ExitCode::from(code_of(status)))
 }
 
-/// `None` after an interruption; servers that were started are ended by being dropped.
+/// Runs the work. Returns `None` if it is interrupted; the servers end when the work is dropped.
 async fn until_interrupted<T>(work: impl Future<Output = Result<T>>) -> Result<Option<T>> {
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {
@@ -79,7 +80,7 @@ async fn until_interrupted<T>(work: impl Future<Output = Result<T>>) -> Result<O
     }
 }
 
-/// Waits for the command and passes signals to it; the servers run until it has ended.
+/// Waits until the command ends, and forwards signals to it. The servers run until the command has ended.
 async fn wait_and_pass_signals(child: &mut Child) -> Result<ExitStatus> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -87,7 +88,7 @@ async fn wait_and_pass_signals(child: &mut Child) -> Result<ExitStatus> {
         tokio::select! {
             status = child.wait() => return Ok(status?),
             _ = terminate.recv() => pass(child, Signal::TERM)?,
-            // A terminal also sends it to the command; a second signal does no harm.
+            // A terminal also sends this signal to the command. A second signal does no harm.
             _ = interrupt.recv() => pass(child, Signal::INT)?,
         }
     }
@@ -101,7 +102,7 @@ fn pass(child: &Child, signal: Signal) -> Result<()> {
     }
 }
 
-/// The convention of shells: 128 plus the number of the signal that ended the command.
+/// The exit code by the convention of shells: 128 plus the number of the signal that ended the command.
 fn code_of(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)

@@ -1,4 +1,4 @@
-//! The parts of RabbitMQ's management API that tests need: a separate vhost per test.
+//! The parts of RabbitMQ's management API that tests use to give each test its own vhost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::http;
 
-/// A separate space for queues and exchanges.
+/// A vhost: a separate space for queues and exchanges.
 #[derive(Clone, Debug)]
 pub struct Vhost {
     name: String,
@@ -38,18 +38,18 @@ impl Vhost {
         &self.amqp_url
     }
 
-    /// The address for clients of another node of the same cluster.
+    /// The address for clients of another node in the same cluster.
     pub fn url_at(&self, node_url: &str) -> Result<String> {
         inside(node_url, &self.name)
     }
 
-    /// Removes the vhost and its contents; the server closes its connections.
+    /// Deletes the vhost with its contents. The server closes the connections to it.
     pub async fn delete(self) -> Result<()> {
         self.request("DELETE", &format!("/api/vhosts/{}", self.name), "").await?;
         Ok(())
     }
 
-    /// Sends a request to the management API, such as `GET /api/queues/NAME`, and returns the body of a
+    /// Sends a request to the management API, for example `GET /api/queues/NAME`. Returns the body of a
     /// successful response.
     pub async fn request(&self, method: &str, path: &str, body: &str) -> Result<String> {
         let response = http::send(&self.management_url, method, path, body).await?;
@@ -65,7 +65,7 @@ fn inside(amqp_url: &str, vhost: &str) -> Result<String> {
     Ok(url.into())
 }
 
-/// Unique among all processes that test against one server.
+/// A name that is unique among all processes that test with one server.
 fn unique_name() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);

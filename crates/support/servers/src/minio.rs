@@ -1,4 +1,4 @@
-//! MinIO: an S3 server with conditional writes.
+//! MinIO, an S3 server with conditional writes.
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -19,13 +19,13 @@ pub struct MinIo {
 }
 
 impl MinIo {
-    /// Data and log are stored in `directory`.
+    /// Starts the server. Its data and its log are stored in `directory`.
     pub async fn start(directory: &Path) -> Result<Self> {
         let program = installed("minio").await?;
         on_free_ports(async || start(&program, directory).await).await
     }
 
-    /// `http://KEY:SECRET@127.0.0.1:PORT`
+    /// Returns `http://KEY:SECRET@127.0.0.1:PORT`.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -41,7 +41,7 @@ async fn start(program: &Path, directory: &Path) -> Result<MinIo> {
     let mut command = Command::new(program);
     command.args(["server", "--address", &format!("127.0.0.1:{port}")]).arg(data);
     command.env("MINIO_ROOT_USER", USER).env("MINIO_ROOT_PASSWORD", PASSWORD).env("MINIO_BROWSER", "off");
-    // Disables the check for updates and statistics.
+    // Disables the check for updates and the sending of statistics.
     command.env("MINIO_UPDATE", "off").env("HOME", folder(directory, "home")?);
     let server = format!("http://127.0.0.1:{port}");
     let probe = Box::new(move || Box::pin(http::is_ok(server.clone(), "/minio/health/ready")) as _);

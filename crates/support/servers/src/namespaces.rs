@@ -1,4 +1,4 @@
-//! Namespaces of Neo4j that tests use one after the other.
+//! Namespaces of Neo4j, which tests reuse one after the other.
 //!
 //! A new namespace needs about thirty constraints and indexes, and each change of the schema makes the server
 //! discard the query plans of every namespace. Tests therefore take a prepared namespace and remove its data.
@@ -12,12 +12,13 @@ use anyhow::{Context, Result};
 use neo4rs::{ConfigBuilder, Graph, Query, Row};
 use url::Url;
 
-/// More namespaces exist only while all of these are used at the same time.
+/// The minimum number of namespaces. Further namespaces are created only while all of these are in use.
 const LEAST_NAMESPACES: usize = 6;
-/// Nodes that one transaction removes.
+/// The number of nodes that one transaction removes.
 const NODES_AT_ONCE: usize = 5_000;
 
-/// A namespace that no other test of this machine uses until this is dropped or the process ends.
+/// A namespace that no other test on this machine uses. It is released when this value is dropped or the
+/// process ends.
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
@@ -25,8 +26,8 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// The namespace that has been free for the longest time, without data. Its constraints and indexes may
-    /// exist already. `url` is `bolt://USER:PASSWORD@HOST:PORT`.
+    /// Takes the namespace that has been free for the longest time, and removes its data. Its constraints and
+    /// indexes may exist already. `url` is `bolt://USER:PASSWORD@HOST:PORT`.
     pub async fn take(url: &str) -> Result<Self> {
         let namespace = Self::lock()?;
         let graph = connect(url).await?;
@@ -56,7 +57,8 @@ impl Namespace {
         unreachable!("the numbers have no end")
     }
 
-    /// A process that was killed may have left a transaction that would still be committed.
+    /// Ends the transactions of earlier tests. If a process was killed, its transaction could still be
+    /// committed.
     async fn end_transactions(&self, graph: &Graph) -> Result<()> {
         let statement = format!(
             "SHOW TRANSACTIONS YIELD transactionId AS id, currentQuery AS query \
@@ -85,7 +87,7 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        // Without the time of the end, the namespace may only be used again sooner.
+        // Records the time of the release. If this fails, the namespace may only be reused sooner.
         let _ = self.lock.set_modified(SystemTime::now());
     }
 }
@@ -94,7 +96,8 @@ fn name(number: usize) -> String {
     format!("tests_{number}")
 }
 
-/// The time at which a test last took or dropped the namespace. The earliest time if no test has.
+/// The time at which a test last took or released the namespace. The earliest possible time if no test has
+/// used it.
 fn used_at(lock: &Path) -> SystemTime {
     let modified = || -> io::Result<SystemTime> { fs::metadata(lock)?.modified() };
     modified().unwrap_or(SystemTime::UNIX_EPOCH)

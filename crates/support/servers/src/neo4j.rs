@@ -27,7 +27,7 @@ const JAVA_OPTIONS: [&str; 11] = [
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-Dfile.encoding=UTF-8",
 ];
-/// The first bytes of a client: the magic number and the supported versions of Bolt, here only 4.4.
+/// The first bytes that a client sends: the magic number and the supported versions of Bolt, here only 4.4.
 const BOLT_HANDSHAKE: [u8; 20] = [0x60, 0x60, 0xB0, 0x17, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 pub struct Neo4j {
@@ -36,13 +36,13 @@ pub struct Neo4j {
 }
 
 impl Neo4j {
-    /// A server without authentication. Data and log are stored in `directory`.
+    /// Starts a server without authentication. Its data and its log are stored in `directory`.
     pub async fn start(directory: &Path) -> Result<Self> {
         Self::start_with(directory, None).await
     }
 
-    /// A server with the user `neo4j` and this password. The password is set at the first start in
-    /// `directory` and then stays.
+    /// Starts a server with the user `neo4j` and this password. The password is set at the first start in
+    /// `directory`, and does not change later.
     pub async fn start_with_password(directory: &Path, password: &str) -> Result<Self> {
         Self::start_with(directory, Some(password)).await
     }
@@ -55,7 +55,7 @@ impl Neo4j {
         on_free_ports(async || home.start(password).await).await
     }
 
-    /// `bolt://127.0.0.1:PORT`, or `bolt://neo4j:PASSWORD@127.0.0.1:PORT`.
+    /// Returns `bolt://127.0.0.1:PORT`, or `bolt://neo4j:PASSWORD@127.0.0.1:PORT`.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -115,7 +115,8 @@ impl Home {
         fs::write(&path, settings).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Only before the first start, which copies `auth.ini` into the database; afterwards it has no effect.
+    /// Sets the password before the first start, which copies `auth.ini` into the database. After the first
+    /// start, this has no effect.
     async fn set_password(&self, password: &str) -> Result<()> {
         if self.folder.join("data/databases").exists() {
             return Ok(());
@@ -130,7 +131,7 @@ impl Home {
     }
 }
 
-/// True if the server accepts a version of Bolt. It listens only when its databases are online.
+/// Whether the server accepts a version of Bolt. A server listens only when its databases are online.
 async fn speaks_bolt(port: u16) -> bool {
     let agreed = async {
         let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;

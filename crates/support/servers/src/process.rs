@@ -1,5 +1,5 @@
-//! The process of a server: it can be started, awaited, stopped, killed, frozen, and restarted with the same
-//! data and ports.
+//! The process of a server. It can be started, stopped, killed, frozen, and restarted with the same data and
+//! ports.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -17,26 +17,26 @@ use crate::group;
 use crate::http;
 use crate::watcher::Watcher;
 
-/// Longer than any of the servers needs to start on a very busy machine.
+/// A time limit that is longer than any of the servers needs to start on a very busy machine.
 const READY_DEADLINE: Duration = Duration::from_secs(180);
-/// Neo4j takes 12 s to stop.
+/// The time limit for an orderly stop; Neo4j takes 12 s.
 const STOP_DEADLINE: Duration = Duration::from_secs(60);
-/// A killed group ends as soon as the kernel has freed its memory.
+/// The time limit for a signal to take effect. A killed group ends when the kernel has freed its memory.
 const SIGNAL_DEADLINE: Duration = Duration::from_secs(10);
 const PROBE_DEADLINE: Duration = Duration::from_secs(5);
 const POLL_EVERY: Duration = Duration::from_millis(50);
 const LOG_TAIL_LINES: usize = 25;
-/// Attempts with other ports if another process took the chosen ones.
+/// The number of attempts to start on other ports, if another process has taken the chosen ports.
 const PORT_ATTEMPTS: usize = 3;
 
 /// Checks whether the server is ready.
 pub(crate) type Probe = Box<dyn Fn() -> BoxFuture<'static, bool> + Send + Sync>;
 
-/// A server as a separate process group, which ends when this value is dropped.
+/// A server in a separate process group. The group ends when this value is dropped.
 pub struct ServerProcess {
     name: String,
     command: Command,
-    /// The output of the process, of all its starts.
+    /// The log file, with the output of all starts of the process.
     log: PathBuf,
     probe: Probe,
     running: Option<Running>,
@@ -48,7 +48,7 @@ struct Running {
 }
 
 impl ServerProcess {
-    /// Starts the process and waits until the probe succeeds.
+    /// Starts the process, and waits until the probe succeeds.
     pub(crate) async fn start(name: &str, command: Command, log: PathBuf, probe: Probe) -> Result<Self> {
         let mut process = Self { name: name.to_owned(), command, log, probe, running: None };
         process.spawn()?;
@@ -56,7 +56,7 @@ impl ServerProcess {
         Ok(process)
     }
 
-    /// Starts a program that is ready when a GET of `url` succeeds.
+    /// Starts a program, and waits until a GET request to `url` succeeds.
     pub async fn start_over_http(name: &str, command: Command, log: PathBuf, url: &str) -> Result<Self> {
         let url = Url::parse(url).with_context(|| format!("{url} is not an address"))?;
         let (server, path) = (url[..Position::BeforePath].to_owned(), url.path().to_owned());
@@ -67,17 +67,17 @@ impl ServerProcess {
         Self::start(name, command, log, Box::new(probe)).await
     }
 
-    /// The id of the process and of its group; `None` if it is not running.
+    /// The id of the process, which is also the id of its group. `None` if the process is not running.
     pub fn pid(&self) -> Option<u32> {
         self.running.as_ref().map(|running| running.leader.id())
     }
 
-    /// The peak memory of the process or one of its children, in bytes.
+    /// The highest peak memory of the process and its children, in bytes.
     pub fn peak_memory_bytes(&self) -> u64 {
         self.pid().map_or(0, group::peak_memory_bytes)
     }
 
-    /// True if the process ended itself or was killed from outside.
+    /// Whether the process has exited or was killed from outside.
     pub fn has_ended(&mut self) -> Result<bool> {
         Ok(!self.is_running()?)
     }
@@ -108,14 +108,15 @@ impl ServerProcess {
         self.kill().await
     }
 
-    /// Starts the server again with the same data and ports; a running one is stopped first.
+    /// Starts the server again with the same data and ports. If it is running, it is stopped first.
     pub async fn restart(&mut self) -> Result<()> {
         self.stop().await?;
         self.spawn()?;
         self.wait_until_ready().await
     }
 
-    /// Sends SIGSTOP: the process keeps its connections and does not respond. Returns when it has stopped.
+    /// Sends SIGSTOP. The process keeps its connections but does not respond. Returns when the process has
+    /// stopped.
     pub async fn pause(&self) -> Result<()> {
         self.signal_group(Signal::STOP)?;
         let deadline = Instant::now() + SIGNAL_DEADLINE;
@@ -126,12 +127,12 @@ impl ServerProcess {
         Ok(())
     }
 
-    /// Sends SIGCONT.
+    /// Sends SIGCONT, so that a frozen process continues.
     pub fn resume(&self) -> Result<()> {
         self.signal_group(Signal::CONT)
     }
 
-    /// Lets the server outlive this process.
+    /// Leaves the server running when this process ends.
     pub(crate) fn detach(mut self) {
         if let Some(running) = self.running.take() {
             running.watcher.dismiss();
@@ -172,8 +173,8 @@ impl ServerProcess {
         kill_process_group(pid_of(pid)?, signal).with_context(|| format!("cannot signal {}", self.name))
     }
 
-    /// Kills the group and then reads the exit status of its leader, so that the id is not reused before the
-    /// group is dead.
+    /// Kills the group, and only after that reads the exit status of its leader, so that the id is not reused
+    /// before the group is dead.
     fn end_group(&mut self) {
         let Some(Running { mut leader, watcher }) = self.running.take() else { return };
         if let Ok(pid) = pid_of(leader.id()) {
@@ -210,7 +211,8 @@ fn pid_of(id: u32) -> Result<Pid> {
     i32::try_from(id).ok().and_then(Pid::from_raw).with_context(|| format!("{id} is not a process id"))
 }
 
-/// Starts on free ports, and again on others if another process took them first.
+/// Starts a server on free ports. If another process has taken these ports in the meantime, tries other
+/// ports.
 pub(crate) async fn on_free_ports<T>(start: impl AsyncFn() -> Result<T>) -> Result<T> {
     let mut attempt = 1;
     loop {
@@ -228,7 +230,7 @@ fn is_port_conflict(error: &anyhow::Error) -> bool {
         .any(|sign| text.contains(sign))
 }
 
-/// A folder for the data of the server; it is created if it does not exist.
+/// The folder for the data of a server. It is created if it does not exist.
 pub(crate) fn folder(parent: &Path, name: &str) -> Result<PathBuf> {
     let path = std::path::absolute(parent)?.join(name);
     fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;

@@ -16,13 +16,13 @@ pub struct QdrantServer {
 }
 
 impl QdrantServer {
-    /// Data and log are stored in `directory`.
+    /// Starts the server. Its data and its log are stored in `directory`.
     pub async fn start(directory: &Path) -> Result<Self> {
         let program = installed("qdrant").await?;
         on_free_ports(async || start(&program, directory).await).await
     }
 
-    /// `http://127.0.0.1:PORT`, the gRPC port.
+    /// Returns `http://127.0.0.1:PORT`, with the gRPC port.
     pub fn url(&self) -> &str {
         &self.url
     }

@@ -1,4 +1,4 @@
-//! Several RabbitMQ nodes in a cluster on this machine. Nodes can be killed, paused and restarted one by one.
+//! A cluster of several RabbitMQ nodes on this machine. Each node can be killed, paused and restarted.
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -25,7 +25,7 @@ pub struct RabbitCluster {
 }
 
 impl RabbitCluster {
-    /// Starts the nodes and waits until each sees all others.
+    /// Starts the nodes, and waits until each node is connected to all others.
     pub async fn start(directory: &Path, num_nodes: usize) -> Result<Self> {
         let program = installed("rabbitmq").await?;
         let settings = settings(num_nodes);
@@ -41,12 +41,12 @@ impl RabbitCluster {
         Ok(cluster)
     }
 
-    /// The addresses for clients, one per node.
+    /// The addresses for clients, one for each node.
     pub fn urls(&self) -> Vec<String> {
         self.nodes.iter().map(RabbitMq::url).collect()
     }
 
-    /// Waits until each node runs and sees all others.
+    /// Waits until each node runs and is connected to all others.
     pub async fn wait_until_joined(&self) -> Result<()> {
         let deadline = Instant::now() + JOINED_DEADLINE;
         for node in &self.nodes {
@@ -74,7 +74,7 @@ fn settings(num_nodes: usize) -> String {
     settings
 }
 
-/// The number of running nodes, as one node sees it.
+/// The number of running nodes that one node reports.
 async fn num_running(management_url: &str) -> usize {
     let Ok(response) = http::send(management_url, "GET", "/api/nodes", "").await else { return 0 };
     let nodes: Vec<Value> = serde_json::from_str(&response.body).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! RabbitMQ: one isolated node.
+//! A single RabbitMQ node.
 //!
 //! `/usr/lib/rabbitmq/bin/rabbitmq-server` is called directly, because the wrapper in `/usr/sbin` changes the
-//! user and drops the environment. The first node would start Erlang's port mapper (epmd) as a daemon that
-//! outlives it. It is therefore started here as a separate process with its own port.
+//! user and removes the environment. The first node would start Erlang's port mapper (epmd) as a daemon that
+//! outlives the node. Therefore the port mapper is started here as a separate process with its own port.
 
 use std::fs;
 use std::ops::{Deref, DerefMut};
@@ -19,24 +19,24 @@ use crate::{http, loopback};
 
 const USER: &str = "guest";
 const PASSWORD: &str = "guest";
-/// Shared by all nodes of these tests; they listen only on 127.0.0.1.
+/// The cookie of all nodes in these tests. It need not be secret, because the nodes listen only on 127.0.0.1.
 const COOKIE: &str = "cairn-tests";
 
 pub struct RabbitMq {
     process: ServerProcess,
     node: NodeFolder,
     ports: Ports,
-    /// Ends with the last node that uses it.
+    /// Shared by the nodes of a cluster; it ends with the last node that uses it.
     port_mapper: Arc<PortMapper>,
 }
 
 impl RabbitMq {
-    /// Data and log are stored in `directory`.
+    /// Starts a node. Its data and its log are stored in `directory`.
     pub async fn start(directory: &Path) -> Result<Self> {
         Self::start_with(directory, "").await
     }
 
-    /// With additional lines of `rabbitmq.conf`, such as `consumer_timeout = 10000`.
+    /// Starts a node with additional lines for `rabbitmq.conf`, for example `consumer_timeout = 10000`.
     pub async fn start_with(directory: &Path, settings: &str) -> Result<Self> {
         let program = installed("rabbitmq").await?;
         on_free_ports(async || {
@@ -46,23 +46,23 @@ impl RabbitMq {
         .await
     }
 
-    /// `amqp://guest:guest@127.0.0.1:PORT/%2f`
+    /// Returns `amqp://guest:guest@127.0.0.1:PORT/%2f`.
     pub fn url(&self) -> String {
         format!("amqp://{USER}:{PASSWORD}@127.0.0.1:{}/%2f", self.ports.amqp)
     }
 
-    /// `http://guest:guest@127.0.0.1:PORT`
+    /// Returns `http://guest:guest@127.0.0.1:PORT`.
     pub fn management_url(&self) -> String {
         management_url(self.ports.management)
     }
 
-    /// `http://127.0.0.1:PORT`; the metrics are at `/metrics`.
+    /// Returns `http://127.0.0.1:PORT`; the metrics are at `/metrics`.
     pub fn metrics_url(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports.metrics)
     }
 
-    /// Runs `rabbitmqctl` on this node and returns its output. Each call starts an Erlang machine, which
-    /// takes one to four seconds.
+    /// Runs `rabbitmqctl` on this node and returns its output. Each call starts an Erlang virtual machine,
+    /// which takes one to four seconds.
     pub async fn rabbitmqctl(&self, arguments: &[&str]) -> Result<String> {
         // The program in `PATH` would change the user.
         let program = self.node.program.with_file_name("rabbitmqctl");
@@ -75,14 +75,14 @@ impl RabbitMq {
         Ok(String::from_utf8_lossy(&run.stdout).into_owned())
     }
 
-    /// The node, and the port mapper, which must end after it.
+    /// The processes of the node and the port mapper. The port mapper must end after the node.
     pub(crate) fn into_processes(self) -> [Option<ServerProcess>; 2] {
         let port_mapper = Arc::into_inner(self.port_mapper).map(|port_mapper| port_mapper.process);
         [Some(self.process), port_mapper]
     }
 }
 
-/// Starts one node that finds others through the port mapper.
+/// Starts one node that finds other nodes through the port mapper.
 pub(crate) async fn start_node(
     program: &Path,
     directory: &Path,
@@ -102,7 +102,8 @@ pub(crate) async fn start_node(
     Ok(RabbitMq { process, node, ports, port_mapper: Arc::clone(port_mapper) })
 }
 
-/// The node accepts clients last, after the boot; the management API must also list it.
+/// Whether the node is ready. It accepts clients only after it has started, and the management API must also
+/// answer.
 async fn is_up(ports: Ports) -> bool {
     loopback::accepts(ports.amqp).await && http::is_ok(management_url(ports.management), "/api/overview").await
 }
@@ -122,7 +123,7 @@ struct Ports {
 struct NodeFolder {
     program: PathBuf,
     path: PathBuf,
-    /// With its host, as Erlang knows it.
+    /// The name of the node with its host, in Erlang's form.
     name: String,
 }
 
@@ -132,7 +133,7 @@ impl NodeFolder {
         let cookie = folder(&self.path, "home")?.join(".erlang.cookie");
         if !cookie.exists() {
             fs::write(&cookie, COOKIE)?;
-            // Erlang refuses a cookie that other users can read.
+            // Erlang refuses a cookie file that other users can read.
             fs::set_permissions(&cookie, fs::Permissions::from_mode(0o400))?;
         }
         let own = format!(

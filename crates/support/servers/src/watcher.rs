@@ -1,9 +1,9 @@
 //! Ends a process group when this process ends for any reason.
 //!
-//! The watcher is a shell that reads from a pipe whose other end only this process has (Rust opens it
-//! close-on-exec). If the pipe closes without the word `done`, this process has died and the group is killed.
-//! Linux's parent-death signal is not sufficient: it is sent when the *thread* that started the child ends,
-//! and it does not reach grandchildren.
+//! The watcher is a shell that reads from a pipe. Only this process has the other end of the pipe, because
+//! Rust opens it close-on-exec. If the pipe closes without the word `done`, this process has died, and the
+//! watcher kills the group. Linux's parent-death signal is not sufficient, because it is sent when the
+//! *thread* that started the child ends, and it does not reach grandchildren.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -19,7 +19,8 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// Starts in a separate group, so that a kill of this process's group leaves the watcher alive.
+    /// Starts the watcher in a separate group, so that a kill of this process's group does not end the
+    /// watcher.
     pub fn start() -> Result<Self> {
         let mut command = Command::new("sh");
         command.args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -32,9 +33,10 @@ impl Watcher {
         writeln!(self.pipe, "{group}").context("the watcher has ended")
     }
 
-    /// The group has ended, or shall outlive this process.
+    /// Ends the watcher without a kill. Call this when the group has ended, or if it is to outlive this
+    /// process.
     pub fn dismiss(mut self) {
-        // A broken pipe means that the watcher has ended.
+        // A broken pipe means that the watcher has already ended.
         let _ = writeln!(self.pipe, "done");
         drop(self.pipe);
         let _ = self.shell.wait();

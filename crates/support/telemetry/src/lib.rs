@@ -1,5 +1,5 @@
-//! Logs and metrics. Logs are lines on standard error, so that standard output stays free for results and for
-//! MCP.
+//! Logs and metrics. Log lines are written to standard error, because standard output is used for results and
+//! for MCP.
 
 pub mod metrics;
 
@@ -7,22 +7,25 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
-/// Starts the logs of the command line. `verbose` 0 shows warnings, 1 progress, 2 details; the variable
-/// `CAIRN_LOG` takes precedence (`cairn_pipeline=debug`). A second call changes nothing.
+/// Starts the logs of the command line. `verbose` 0 shows warnings, 1 also progress, 2 also details. The
+/// environment variable `CAIRN_LOG` takes precedence (for example `cairn_pipeline=debug`). A second call has
+/// no effect.
 pub fn init(verbose: u8) {
     let level = match verbose {
-        // A command reports the broker's errors itself; these two would log each attempt and each channel.
+        // A command reports the broker's errors itself. These two crates would log each attempt and each
+        // channel.
         0 => "warn,lapin=off,cairn_rabbitmq=error",
         1 => "info",
         _ => "debug",
     };
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter(level)).with_writer(std::io::stderr);
     let subscriber = subscriber.with_ansi(std::io::stderr().is_terminal()).with_target(false);
-    // A subscriber that is already set stays.
+    // If a subscriber is already set, it stays.
     let _ = subscriber.try_init();
 }
 
-/// Starts the logs of a service: progress, one JSON object per line, with the fields of the enclosing spans.
+/// Starts the logs of a service. They show progress, as one JSON object per line with the fields of the
+/// enclosing spans.
 pub fn init_service() {
     let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_current_span(false);
     let subscriber = subscriber.with_env_filter(filter("info")).with_writer(std::io::stderr);

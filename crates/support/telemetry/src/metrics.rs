@@ -1,7 +1,7 @@
-//! Metrics of a process, in Prometheus' text form.
+//! The metrics of a process, in Prometheus' text format.
 //!
-//! A service creates its series at start, with value zero, and not at the first event, because rates and
-//! alerts need an existing series. Each counting module touches the labels that it will use.
+//! A service creates its time series at start with the value zero, not at the first event, because rates and
+//! alerts need an existing series. Each module that counts creates the labels that it will use.
 
 use std::sync::LazyLock;
 
@@ -11,43 +11,43 @@ use prometheus::{HistogramVec, IntCounterVec, IntGaugeVec, TextEncoder};
 pub use prometheus::{IntCounter, IntGauge};
 use prometheus::{register_histogram_vec, register_int_counter_vec, register_int_gauge, register_int_gauge_vec};
 
-/// Jobs by stage and by the reply to the broker.
+/// The number of processed jobs, by stage and by the answer to the broker.
 pub static JOBS: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    let counter = register_int_counter_vec!("cairn_jobs_total", "Jobs worked on.", &["stage", "answer"]);
+    let counter = register_int_counter_vec!("cairn_jobs_total", "Jobs processed.", &["stage", "answer"]);
     counter.expect("registered once")
 });
 
-/// Working time of a job, by stage.
+/// The processing time of a job, by stage.
 pub static JOB_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = vec![0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0, 300.0];
-    register_histogram_vec!("cairn_job_seconds", "Time from delivery to answer.", &["stage"], buckets)
+    register_histogram_vec!("cairn_job_seconds", "Time from the delivery of a job to its answer.", &["stage"], buckets)
         .expect("registered once")
 });
 
-/// Jobs in progress, by stage.
+/// The number of jobs in progress, by stage.
 pub static JOBS_IN_HAND: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    register_int_gauge_vec!("cairn_jobs_in_hand", "Jobs being worked on.", &["stage"]).expect("registered once")
+    register_int_gauge_vec!("cairn_jobs_in_hand", "Jobs in progress.", &["stage"]).expect("registered once")
 });
 
-/// Keys that this process owns: keys of providers, or the coordinator's key.
+/// The number of keys that this process owns: keys of providers, or the coordinator's key.
 pub static OWNED_KEYS: LazyLock<IntGauge> = LazyLock::new(|| {
     register_int_gauge!("cairn_owned_keys", "Keys of providers that this process owns.").expect("registered once")
 });
 
-/// Actions of the coordinator, by kind: relayed jobs, dispatched syncs, stalled and reaped runs, swept
-/// generations.
+/// The number of actions of the coordinator, by kind: relayed jobs, dispatched syncs, stalled and reaped
+/// runs, swept generations.
 pub static COORDINATED: LazyLock<IntCounterVec> = LazyLock::new(|| {
     register_int_counter_vec!("cairn_coordinated_total", "Actions of the coordinator.", &["what"])
         .expect("registered once")
 });
 
-/// Questions by route and by the status of the answer.
+/// The number of answered requests, by route and status.
 pub static REQUESTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    register_int_counter_vec!("cairn_requests_total", "Requests answered.", &["route", "status"])
+    register_int_counter_vec!("cairn_requests_total", "Answered requests.", &["route", "status"])
         .expect("registered once")
 });
 
-/// Time to answer, by route.
+/// The time until a request is answered, by route.
 pub static REQUEST_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = vec![0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0];
     register_histogram_vec!(
@@ -59,26 +59,25 @@ pub static REQUEST_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
     .expect("registered once")
 });
 
-/// Requests without an answer yet.
-pub static REQUESTS_IN_HAND: LazyLock<IntGauge> = LazyLock::new(|| {
-    register_int_gauge!("cairn_requests_in_hand", "Requests being answered.").expect("registered once")
-});
+/// The number of requests that are not answered yet.
+pub static REQUESTS_IN_HAND: LazyLock<IntGauge> =
+    LazyLock::new(|| register_int_gauge!("cairn_requests_in_hand", "Requests in progress.").expect("registered once"));
 
-/// Open connections of callers; `max_connections` of the query service bounds them.
+/// The number of open connections of callers. `max_connections` of the query service limits it.
 pub static CONNECTIONS: LazyLock<IntGauge> = LazyLock::new(|| {
-    register_int_gauge!("cairn_connections", "Connections of callers that are open.").expect("registered once")
+    register_int_gauge!("cairn_connections", "Open connections of callers.").expect("registered once")
 });
 
-/// Events between this process and the broker, by kind: messages published, returned (no queue accepts them;
-/// set an alert on it), refused (the queue is full), unconfirmed (published again), delivered; connections
-/// and consumers attached.
+/// Events between this process and the broker, by kind. Messages are published, returned (no queue accepts
+/// them; set an alert for this), refused (the queue is full), unconfirmed (they are published again) or
+/// delivered. Connections and consumers are attached.
 pub static BROKER: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    register_int_counter_vec!("cairn_broker_total", "What happened between this process and the broker.", &["what"])
+    register_int_counter_vec!("cairn_broker_total", "Events between this process and the broker.", &["what"])
         .expect("registered once")
 });
 
-/// The state of the connection to the broker: both connections, an alarm that stops publishing (set an alert
-/// on it), and the attached and wanted consumers.
+/// The state of the connection to the broker: whether both connections exist, whether an alarm stops
+/// publishing (set an alert for this), and the numbers of attached and wanted consumers.
 pub const BROKER_GAUGES: [Reading; 4] = [
     ("cairn_broker_connected", "1 while both connections to the broker are up.", Kind::Gauge),
     ("cairn_broker_blocked", "1 while an alarm of the broker stops publishing.", Kind::Gauge),
@@ -86,20 +85,20 @@ pub const BROKER_GAUGES: [Reading; 4] = [
     ("cairn_broker_consumers_wanted", "Consumers that should be attached.", Kind::Gauge),
 ];
 
-/// How to read a number that another component counts.
+/// The kind of a number that another component counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// It only grows.
+    /// The number only increases.
     Counter,
-    /// It is a current value.
+    /// The number is a current value.
     Gauge,
 }
 
-/// A number that another component counts, with its name, its meaning and its kind.
+/// A number that another component counts: its metric name, its help text and its kind.
 pub type Reading = (&'static str, &'static str, Kind);
 
 /// Exports numbers that another component counts. At each scrape, `read` returns the values in the order of
-/// the readings. A process has one source per name; the first one stays.
+/// the readings. If a name is exported twice in a process, the first source stays.
 pub fn export(readings: &[Reading], read: impl Fn() -> Vec<u64> + Send + Sync + 'static) {
     let metrics = readings.iter().filter_map(|(name, help, kind)| match kind {
         Kind::Counter => IntCounter::new(*name, *help).ok().map(Exported::Counter),
@@ -150,7 +149,7 @@ impl Collector for Readings {
 
 /// All registered metrics, as text.
 pub fn text() -> String {
-    // Our metrics are always encodable; an unreadable one would be left out.
+    // Cairn's metrics can always be encoded. If a metric could not, the text would be empty.
     TextEncoder::new().encode_to_string(&prometheus::gather()).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! Artifacts in memory.
+//! Stores artifacts in memory.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,13 +8,13 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, ErrorKind, Put};
 
-/// A blob store for tests of stages. Keeps the port's contract except durability.
+/// A blob store for tests of stages. It satisfies the port's contract except for durability.
 #[derive(Debug, Default)]
 pub struct MemoryBlobs {
     objects: Mutex<BTreeMap<String, Bytes>>,
 }
 
-/// The modification time of every object, because a clock would differ between runs.
+/// The modification time of every object. It is fixed, because times from a clock would differ between runs.
 const MODIFIED_AT: i64 = 1_700_000_000;
 
 impl MemoryBlobs {
@@ -67,7 +67,7 @@ impl BlobStore for MemoryBlobs {
     }
 
     async fn list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError> {
-        // A prefix may end in the middle of a part, or right after one.
+        // A prefix may end in the middle of a path part, or right after a part.
         check("list", &format!("{prefix}x"))?;
         let objects = self.lock();
         let found = objects.iter().filter(|(key, _)| key.starts_with(prefix));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cairn_ports::Clock;
 
-/// Starts at a fixed time and moves only by `advance`.
+/// A clock that starts at a fixed time and moves only by `advance`.
 #[derive(Debug)]
 pub struct ManualClock {
     started_at_ms: i64,
@@ -17,7 +17,7 @@ impl ManualClock {
         Self { started_at_ms: now_ms, now_ms: AtomicI64::new(now_ms) }
     }
 
-    /// Advances the clock by the whole milliseconds of `duration`.
+    /// Advances the clock by `duration`, rounded down to milliseconds.
     pub fn advance(&self, duration: Duration) {
         let milliseconds = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
         self.now_ms.fetch_add(milliseconds, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! API keys in memory.
+//! Stores API keys in memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use cairn_domain::{Digest, Tenant};
 use cairn_ports::{ApiKeyRecord, ErrorKind, KeyStore, KeyStoreError};
 
-/// Keys by id.
+/// The API keys, by id.
 #[derive(Default)]
 pub struct MemoryKeys(Mutex<BTreeMap<String, ApiKeyRecord>>);
 

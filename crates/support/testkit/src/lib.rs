@@ -1,8 +1,8 @@
-//! Support for the tests of all layers: a clock that tests set, artifacts in memory, an index in memory, runs
-//! in memory, small repositories on disk.
+//! Support for the tests of all layers: a clock that tests set, in-memory stores for artifacts, runs and API
+//! keys, an in-memory index, and small repositories on disk.
 //!
-//! Nothing here reads the time, the network or the user's git configuration, so a test gives the same result
-//! on any machine.
+//! This code does not use the current time, the network or the user's git configuration. So a test gives the
+//! same result on any machine.
 
 mod blobs;
 mod clock;

@@ -1,8 +1,8 @@
-//! Entries of manifests.
+//! Creates entries of manifests.
 
 use cairn_domain::{BlobId, EntryKind, ManifestEntry, Outcome, RepoPath};
 
-/// The entry of a file of one byte, without a language and without tags.
+/// The entry of a file with one byte, without a language and without tags.
 pub fn manifest_entry(path: RepoPath, outcome: Outcome) -> ManifestEntry {
     ManifestEntry {
         path,

@@ -1,4 +1,4 @@
-//! Catalogue and ledger in memory.
+//! Stores the catalogue and the ledger in memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,8 @@ use cairn_runs::{
     Command, CommandReply, Documents, EndedPart, Publication, Reach, Refusal, Registry, RepositoryDocument, RunDocument,
 };
 
-/// A store of run documents for tests. Keeps the port's contract except durability; no operation ever waits.
+/// A store of run documents for tests. It satisfies the port's contract except for durability. No operation
+/// ever waits.
 #[derive(Debug, Default)]
 pub struct MemoryRuns {
     tables: Mutex<Tables>,
@@ -30,7 +31,7 @@ impl MemoryRuns {
         Self::default()
     }
 
-    /// `RunDocuments::change` without `async`.
+    /// Does the same as `RunDocuments::change`, without `async`.
     pub fn apply(&self, command: &Command) -> Result<CommandReply, Refusal> {
         let mut tables = self.lock();
         let mut documents = tables.load(command.reach());
@@ -224,7 +225,7 @@ impl RunDocuments for MemoryRuns {
 
     async fn forget_publications(&self, until_ms: i64) -> Result<(), RunDocumentsError> {
         let mut tables = self.lock();
-        // A view is current until the next one is published.
+        // A view stays current until the next publication.
         let succeeded = tables.publications.iter().rev().find(|(_, publication)| publication.at_ms < until_ms);
         if let Some(newest) = succeeded.map(|(seq, _)| *seq) {
             tables.publications.retain(|seq, _| *seq >= newest);

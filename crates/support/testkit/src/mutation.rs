@@ -1,4 +1,4 @@
-//! A repository of generated code, and random operations on it.
+//! A repository of generated code, with random operations that change it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,11 +15,11 @@ pub struct Mutation {
     directory: TempDir,
     rng: StdRng,
     num_names: u32,
-    /// The operations so far, in order.
+    /// The operations that were applied so far, in order.
     pub log: Vec<String>,
 }
 
-/// Writes a file. Removes a folder or a file that is in its way.
+/// Writes a file. If a folder or a file blocks its path, removes it.
 fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) {
     make_way(root, path);
     work_tree::write(root, path, text);
@@ -45,7 +45,7 @@ impl Drop for Mutation {
 
 type Operation = fn(&mut Mutation) -> String;
 
-/// Every kind of operation; all are equally likely.
+/// All kinds of operations. All are equally likely.
 const OPERATIONS: &[Operation] = &[
     Mutation::edit,
     Mutation::edit,
@@ -150,7 +150,7 @@ impl Mutation {
         }
     }
 
-    /// Tracked files that exist, except settings.
+    /// The tracked files that exist on disk, except the settings file.
     fn files(&self) -> Vec<String> {
         let listed = git(self.root(), &["ls-files"]);
         let exists = |path: &&str| self.root().join(path).is_file() && !path.starts_with(".cairn");
@@ -330,7 +330,7 @@ impl Mutation {
         self.done(format!("settings {text:?}"))
     }
 
-    /// Changes files on disk without a commit: edited, untracked and deleted files.
+    /// Changes files on disk without a commit: edits one file, and adds an untracked file.
     fn uncommitted(&mut self) -> String {
         let path = self.pick();
         let text = format!("{}\n", self.read(&path));

@@ -1,12 +1,12 @@
-//! Small packs of git whose objects are large.
+//! Creates small git packs whose objects are large.
 
 use sha1::{Digest, Sha1};
 
 const BASE_BYTES: usize = 65_535;
 
-/// A pack with one full object of 65,535 bytes, a chain of deltas that double it, and further files. Each of
-/// them is a delta on the last object of the chain. The first has this number of bytes (less than 16 MB), and
-/// each next one has one byte more.
+/// A pack with one full object of 65,535 bytes, and a chain of deltas that each double the previous object.
+/// It also has `num_files` files, which are deltas on the last object of the chain. The first file has
+/// `file_bytes` bytes (less than 16 MB), and each next file has one byte more.
 pub fn delta_bomb(num_doublings: u32, num_files: u32, file_bytes: usize) -> Vec<u8> {
     let mut pack = b"PACK".to_vec();
     pack.extend(2u32.to_be_bytes());
@@ -35,7 +35,7 @@ fn add_delta(pack: &mut Vec<u8>, distance_to_base: usize, delta: &[u8]) {
     pack.extend(stored(delta));
 }
 
-/// A delta that copies the first bytes of its base.
+/// A delta that copies the first `length` bytes of its base.
 fn start_of(base_bytes: usize, length: usize) -> Vec<u8> {
     let mut delta = [varint(base_bytes), varint(length)].concat();
     delta.push(0xf0);
@@ -68,7 +68,7 @@ fn varint(mut value: usize) -> Vec<u8> {
     bytes
 }
 
-/// Type and size of an object in a pack.
+/// The type and the size of an object, as a pack encodes them.
 fn header(kind: u8, size: usize) -> Vec<u8> {
     let mut bytes = vec![(kind << 4) | (size & 0x0f) as u8];
     let rest = size >> 4;
@@ -79,7 +79,7 @@ fn header(kind: u8, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// The distance to the base of a delta.
+/// The distance to the base of a delta, as a pack encodes it.
 fn distance(mut value: usize) -> Vec<u8> {
     let mut bytes = vec![(value & 0x7f) as u8];
     while value >= 0x80 {

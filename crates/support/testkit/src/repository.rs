@@ -1,4 +1,4 @@
-//! Small git repositories on disk, with the same ids on every machine.
+//! Small git repositories on disk, whose commit ids are the same on every machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,23 +8,23 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
-/// Author and committer of every commit.
+/// The author and committer of every commit.
 const PERSON: &str = "Fixture";
 const EMAIL: &str = "fixture@example.org";
-/// Time of the first commit, in seconds since 1970; each later commit is one minute later.
+/// The time of the first commit, in seconds since 1970. Each later commit is one minute later.
 const FIRST_COMMIT_AT: u64 = 1_700_000_000;
 
-/// A working tree in a temporary directory, which is removed with this value.
+/// A working tree in a temporary directory. The directory is removed when this value is dropped.
 ///
-/// Paths are relative to its root. Commits have fixed names and times, and the user's git configuration is
-/// not read, so the same steps give the same commit ids everywhere.
+/// Paths are relative to the root of the working tree. Commits have fixed names and times, and the user's git
+/// configuration is not read. So the same steps give the same commit ids everywhere.
 pub struct FixtureRepository {
     directory: TempDir,
     num_commits: u64,
 }
 
 impl FixtureRepository {
-    /// An empty repository on branch `main`. Needs `git` on the path.
+    /// Creates an empty repository with the branch `main`. The program `git` must be in `PATH`.
     pub fn new() -> Result<Self> {
         let repository = Self { directory: TempDir::new()?, num_commits: 0 };
         repository.git(&["init", "--quiet", "--initial-branch=main"])?;
@@ -35,7 +35,7 @@ impl FixtureRepository {
         self.directory.path()
     }
 
-    /// Writes a file and creates its folders.
+    /// Writes a file, and creates its folders.
     pub fn write(&self, path: &str, content: impl AsRef<[u8]>) -> Result<()> {
         let target = self.root().join(path);
         if let Some(folder) = target.parent() {
@@ -63,7 +63,7 @@ impl FixtureRepository {
         removed.with_context(|| format!("removing {path}"))
     }
 
-    /// Commits the working tree as it is, even if nothing changed. Returns the commit id.
+    /// Commits the working tree as it is, even if nothing has changed. Returns the commit id.
     pub fn commit(&mut self, message: &str) -> Result<String> {
         self.git(&["add", "--all", "."])?;
         self.num_commits += 1;
@@ -75,7 +75,7 @@ impl FixtureRepository {
         Ok(self.git(&["rev-parse", "HEAD"])?.trim().to_owned())
     }
 
-    /// Runs git in the repository and returns its output.
+    /// Runs git in the repository, and returns its output.
     pub fn git(&self, arguments: &[&str]) -> Result<String> {
         let at = Duration::from_secs(FIRST_COMMIT_AT + 60 * self.num_commits).as_secs();
         let date = format!("{at} +0000");
@@ -97,7 +97,7 @@ impl FixtureRepository {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// A bare clone beside it, as on a server.
+    /// Creates a bare clone of this repository in another directory, as a server has it.
     pub fn bare_clone(&self) -> Result<(TempDir, PathBuf)> {
         let directory = TempDir::new()?;
         let path = directory.path().join("clone.git");

@@ -1,4 +1,4 @@
-//! Working trees that a test changes as a user would. A failure here fails the test.
+//! Working trees that a test changes as a user does. Any failure here makes the test fail.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// Keeps the files that a failing test used.
+/// Keeps the directory if the test is failing.
 pub fn keep_if_failing(directory: &mut TempDir) {
     if std::thread::panicking() {
         directory.disable_cleanup(true);
@@ -14,7 +14,7 @@ pub fn keep_if_failing(directory: &mut TempDir) {
     }
 }
 
-/// Runs git, which must succeed; returns its output.
+/// Runs git and returns its output. Git must succeed.
 pub fn git(repository: &Path, arguments: &[&str]) -> String {
     let identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"];
     let mut command = Command::new("git");
@@ -33,7 +33,7 @@ pub fn repository() -> TempDir {
     directory
 }
 
-/// Writes a file below the root and creates its folders.
+/// Writes a file below the root, and creates its folders.
 pub fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) -> PathBuf {
     let file = root.join(path);
     fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
@@ -41,7 +41,7 @@ pub fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) -> PathBuf {
     file
 }
 
-/// Commits everything.
+/// Commits all changes.
 pub fn commit(repository: &Path, message: &str) {
     git(repository, &["add", "-A"]);
     git(repository, &["commit", "-q", "--allow-empty", "-m", message]);

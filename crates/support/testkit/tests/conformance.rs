@@ -1,4 +1,5 @@
-//! The contracts of the blob store, the store of runs and the clock, in memory.
+//! Runs the conformance suites of the blob store, the store of runs and the clock on the in-memory
+//! implementations.
 
 use std::time::Duration;
 

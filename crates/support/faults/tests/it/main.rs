@@ -1,4 +1,4 @@
-//! Tests of points in a process, and of the list of points against the sources.
+//! Tests the fail points in a process, and compares the list of points with the source files.
 
 #[cfg(feature = "failpoints")]
 mod process;

@@ -1,4 +1,4 @@
-//! The effect of the variables on a process: this program runs itself with them.
+//! Tests the effect of the variables on a process. The test program runs itself with these variables.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ use cairn_faults::{fail_point, poison_point};
 
 const CHILD: &str = "CAIRN_TEST_CHILD";
 
-/// Passes `first` and `second` three times, each as work of its own, and prints the result after each
+/// Passes the points `first` and `second` three times, each time as separate work. Prints the result of each
 /// `first`.
 fn pass_points() {
     for number in 0..3 {
@@ -22,7 +22,7 @@ fn first() -> Result<String, String> {
     Ok("passed".to_owned())
 }
 
-/// Runs the named test of this program as a child, with a variable.
+/// Runs the named test of this program in a child process, with the given environment variable.
 fn child(test: &str, variable: &str, value: &str) -> Output {
     let program = std::env::current_exe().expect("the path of this program");
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! The list contains exactly the points in the sources.
+//! Checks that the list contains exactly the fail points in the source files.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! One connection: two pumps, and its end.
+//! One connection of the proxy: it pumps bytes in both directions until the connection ends.
 
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -7,7 +7,7 @@ use super::pump::{End, Pump};
 use super::rules::Rules;
 
 pub(crate) async fn carry(mut client: TcpStream, mut server: TcpStream, rules: watch::Receiver<Rules>) {
-    // Small pieces are sent at once; only the rules delay them.
+    // Without Nagle's algorithm, so that only the rules delay small pieces.
     let _ = client.set_nodelay(true);
     let _ = server.set_nodelay(true);
     let end = until_end(&mut client, &mut server, rules).await;
@@ -30,7 +30,8 @@ async fn until_end(client: &mut TcpStream, server: &mut TcpStream, rules: watch:
     }
 }
 
-/// The first direction that breaks ends both; after one that finishes, the other may finish.
+/// If a direction breaks, both directions end. If a direction finishes normally, the other direction may also
+/// finish.
 async fn both(requests: impl Future<Output = End>, responses: impl Future<Output = End>) -> End {
     tokio::pin!(requests, responses);
     tokio::select! {
@@ -39,8 +40,8 @@ async fn both(requests: impl Future<Output = End>, responses: impl Future<Output
     }
 }
 
-/// The peer receives a reset as soon as the connection is dropped.
+/// From now on, dropping the connection sends a reset to the peer.
 pub(crate) fn reset(connection: &TcpStream) {
-    // Fails only on a connection that is closed already.
+    // This fails only if the connection is closed already.
     let _ = connection.set_zero_linger();
 }

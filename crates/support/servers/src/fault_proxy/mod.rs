@@ -1,9 +1,9 @@
 //! A TCP proxy that injects the faults of networks and failing machines: delays, limits, hangs, cuts and
 //! losses.
 //!
-//! Rules apply to all connections at once and may change while bytes flow; one connection can have its own
-//! rules. The proxy keeps its address while it refuses connections, so a client that tries again reaches the
-//! same address.
+//! The rules apply to all connections at once, and may change while bytes are transferred. A single
+//! connection may have its own rules. While the proxy refuses connections, it keeps its address, so that a
+//! client that tries again finds the same address.
 
 mod connection;
 mod pump;
@@ -26,7 +26,7 @@ use crate::loopback;
 
 const BIND_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
-/// Dropping it ends it and all its connections.
+/// When the proxy is dropped, it ends with all its connections.
 pub struct FaultProxy {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -35,14 +35,14 @@ pub struct FaultProxy {
 
 struct Shared {
     server: String,
-    /// Rules of new connections, and of all connections without their own.
+    /// The rules for new connections, and for all connections that have no rules of their own.
     rules: watch::Sender<Rules>,
-    /// In order of arrival.
+    /// The rules of each connection, in the order of arrival.
     connections: Mutex<Vec<watch::Sender<Rules>>>,
 }
 
 impl FaultProxy {
-    /// Listens on a free port for `server`, which is `HOST:PORT` or an address with a scheme.
+    /// Starts a proxy on a free port. `server` is `HOST:PORT` or an address with a scheme.
     pub async fn start(server: &str) -> Result<Self> {
         let server = match Url::parse(server).ok().as_ref().and_then(host_and_port) {
             Some(server) => server,
@@ -61,14 +61,14 @@ impl FaultProxy {
         self.address
     }
 
-    /// The address of a server, with the proxy instead of host and port; all other parts stay.
+    /// The address of a server, with the host and port of the proxy; all other parts stay.
     pub fn url(&self, server: &str) -> Result<String> {
         loopback::moved(server, self.address.port())
     }
 
-    /// Sets the rules of all connections, existing and new ones.
+    /// Sets the rules of all existing and new connections.
     pub fn set(&self, rules: Rules) {
-        // The lock ensures that a new connection gets the rules in one of the two ways.
+        // Because of this lock, a new connection gets the rules in exactly one of the two ways.
         let connections = self.shared.connections();
         self.shared.rules.send_replace(rules);
         for connection in connections.iter() {
@@ -76,14 +76,15 @@ impl FaultProxy {
         }
     }
 
-    /// Sets the rules of one connection, counted from 0 in order of arrival, until the next `set`.
+    /// Sets the rules of one connection until the next `set`. Connections are numbered from 0 in the order of
+    /// arrival.
     pub fn set_connection(&self, number: usize, rules: Rules) {
         if let Some(connection) = self.shared.connections().get(number) {
             connection.send_replace(rules);
         }
     }
 
-    /// The number of connections so far, including closed ones.
+    /// The number of connections so far, including closed connections.
     pub fn num_connections(&self) -> usize {
         self.shared.connections().len()
     }
@@ -112,7 +113,7 @@ fn host_and_port(url: &Url) -> Option<String> {
     Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
 }
 
-/// Accepts connections until the task is aborted, which also ends them.
+/// Accepts connections until the task is aborted, which also ends the connections.
 async fn accept(mut listener: TcpListener, address: SocketAddr, shared: Arc<Shared>) {
     let mut rules = shared.rules.subscribe();
     let mut connections = JoinSet::new();
@@ -133,11 +134,11 @@ async fn accept(mut listener: TcpListener, address: SocketAddr, shared: Arc<Shar
     }
 }
 
-/// Waits until connections are accepted again, and listens on the same port. This fails only while another
-/// process uses it.
+/// Waits until connections may be accepted again, then listens on the same port. This fails only while
+/// another process uses the port.
 async fn listen_again(address: SocketAddr, rules: &mut watch::Receiver<Rules>) -> TcpListener {
     loop {
-        // An error means that the proxy was dropped; this task then ends too.
+        // An error means that the proxy was dropped, and then this task ends too.
         let _ = rules.wait_for(|rules| !rules.refuse).await;
         match TcpListener::bind(address).await {
             Ok(listener) => return listener,

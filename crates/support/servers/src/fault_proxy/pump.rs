@@ -1,4 +1,4 @@
-//! Carries one direction of one connection under its rules.
+//! Transfers the bytes of one connection in one direction, as the rules require.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -12,13 +12,14 @@ use tokio::time::sleep;
 use super::rules::{Direction, Flow, Rules};
 
 const PIECE_BYTES: usize = 16 * 1024;
-/// Pieces per second on a slow line, so that a change of its rules takes effect soon.
+/// The number of pieces per second on a slow connection. Pieces are small, so that a change of the rules soon
+/// takes effect.
 const PIECES_PER_SECOND: u64 = 20;
 
-/// Selects the direction of the rules that a pump uses.
+/// Selects the direction in the rules that a pump follows.
 pub(crate) type Side = fn(&Rules) -> Direction;
 
-/// How a direction ended.
+/// The way in which a direction ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
     /// The sender has finished; the other direction may continue.
@@ -33,14 +34,14 @@ pub(crate) struct Pump<'a> {
     pub to: WriteHalf<'a>,
     pub rules: watch::Receiver<Rules>,
     pub side: Side,
-    /// Bytes in this direction since the connection began.
+    /// The number of bytes in this direction since the connection began.
     pub num_passed: u64,
-    /// Bytes were lost: the stream has a hole.
+    /// Whether bytes were lost, so that the stream has a gap.
     pub has_hole: bool,
 }
 
 impl Pump<'_> {
-    /// An error of either end resets the connection, as a proxy without rules would pass it on.
+    /// If either end reports an error, the connection is reset, as if there were no proxy.
     pub async fn run(mut self) -> End {
         self.carry().await.unwrap_or(End::Reset)
     }
@@ -72,7 +73,7 @@ impl Pump<'_> {
         }
     }
 
-    /// Reads the rules; only a later change counts as a change.
+    /// Returns the direction in the present rules, and marks these rules as seen.
     fn direction(&mut self) -> Direction {
         (self.side)(&self.rules.borrow_and_update())
     }
@@ -81,7 +82,7 @@ impl Pump<'_> {
         matches!(flow, Flow::CutAfter(limit) if self.num_passed >= limit)
     }
 
-    /// Waits, and then treats the piece by the rules of that time.
+    /// Waits as the rules require. Then treats the piece according to the rules at that time.
     async fn deliver(&mut self, piece: &[u8]) -> io::Result<Option<End>> {
         let before = self.direction();
         sleep(before.latency + time_of(piece.len(), before.bytes_per_second)).await;
@@ -106,7 +107,8 @@ impl Pump<'_> {
         Ok(self.is_cut(direction.flow).then_some(End::Cut))
     }
 
-    /// The sender has closed its direction. Under `Hang` and `Discard` the receiver does not learn this.
+    /// Handles the end of the sender's stream. While the flow is `Hang` or `Discard`, the receiver does not
+    /// notice the end.
     async fn finish(&mut self) -> io::Result<End> {
         while self.has_hole || matches!(self.direction().flow, Flow::Hang | Flow::Discard) {
             self.wait_for_change().await;
@@ -118,7 +120,8 @@ impl Pump<'_> {
         Ok(End::Finished)
     }
 
-    /// Never returns after the proxy was dropped; its connections end with it.
+    /// Waits until the rules change. Never returns after the proxy was dropped; the connections end with the
+    /// proxy.
     async fn wait_for_change(&mut self) {
         if self.rules.changed().await.is_err() {
             std::future::pending::<()>().await;

@@ -1,25 +1,25 @@
-//! Rules of the proxy.
+//! The rules of the proxy.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// Rules of one connection, or of all. By default everything passes.
+/// The rules for one connection or for all connections. By default, all bytes pass.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Rules {
-    /// New connections are refused; existing ones stay.
+    /// New connections are refused; existing connections stay.
     pub refuse: bool,
     /// Existing and new connections end with a reset.
     pub reset: bool,
-    /// From the client to the server.
+    /// The direction from the client to the server.
     pub requests: Direction,
-    /// From the server to the client.
+    /// The direction from the server to the client.
     pub responses: Direction,
 }
 
 impl Rules {
     pub const REFUSE: Rules = Rules { refuse: true, ..Rules::PASS };
     pub const RESET: Rules = Rules { reset: true, ..Rules::PASS };
-    /// Neither side receives anything from the other, not even the end of the connection.
+    /// Neither side receives anything from the other side, not even the end of the connection.
     pub const HANG: Rules = Rules { requests: Direction::HANG, responses: Direction::HANG, ..Rules::PASS };
     /// The server executes requests, but the client receives no response.
     pub const DROP_RESPONSES: Rules = Rules { responses: Direction::DISCARD, ..Rules::PASS };
@@ -27,11 +27,11 @@ impl Rules {
         Rules { refuse: false, reset: false, requests: Direction::PASS, responses: Direction::PASS };
 }
 
-/// Treatment of the bytes in one direction.
+/// How the bytes in one direction are treated.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Direction {
     pub flow: Flow,
-    /// Delay of each piece of up to 16 KiB.
+    /// The delay of each piece of up to 16 KiB.
     pub latency: Duration,
     pub bytes_per_second: Option<NonZeroU64>,
 }
@@ -54,12 +54,12 @@ impl Direction {
 pub enum Flow {
     #[default]
     Pass,
-    /// Bytes and the end of the stream wait until the rule is removed.
+    /// Bytes and the end of the stream wait until this rule is removed.
     Hang,
-    /// Bytes are read and lost. When the rule is removed, the connection is reset, because a stream cannot
-    /// continue with a hole.
+    /// Bytes are read and discarded. When this rule is removed, the connection is reset, because a stream
+    /// cannot continue after a gap.
     Discard,
     /// The connection is closed in both directions after this number of bytes in this direction, counted from
-    /// its start.
+    /// the start of the connection.
     CutAfter(u64),
 }

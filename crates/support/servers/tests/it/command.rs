@@ -1,5 +1,5 @@
-//! The program `cairn-servers`. Only MinIO is started, because it is ready at once; the other servers count
-//! as external.
+//! Tests the program `cairn-servers`. Only MinIO is started, because it is ready quickly. The other servers
+//! are declared as external.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -25,7 +25,7 @@ async fn run(script: &str) -> Result<(Child, Lines<BufReader<ChildStdout>>)> {
     Ok((child, BufReader::new(output).lines()))
 }
 
-/// Sources the file of addresses in a shell and returns the output of `print`.
+/// Sources the file with the addresses in a shell, runs `print` there, and returns its output.
 async fn sourced(directory: &Path, print: &str) -> Result<String> {
     let file = directory.join("env");
     let script = format!(". '{}' && printf %s \"{print}\"", file.display());

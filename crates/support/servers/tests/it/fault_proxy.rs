@@ -1,4 +1,4 @@
-//! The proxy in front of a server that echoes its input.
+//! Tests the proxy with a server that echoes its input.
 
 use std::io::ErrorKind;
 use std::num::NonZeroU64;
@@ -14,15 +14,16 @@ use tokio::time::timeout;
 
 use crate::waiting::until;
 
-/// Long enough for any reply of the echo server; a longer wait means that it is held back.
+/// A time in which any reply of the echo server would arrive. If no reply has arrived by then, the proxy
+/// holds the reply back.
 const SILENCE: Duration = Duration::from_millis(300);
 
-/// Limit for replies that must arrive.
+/// The time limit for replies that must arrive.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 struct Bench {
     proxy: FaultProxy,
-    /// Bytes that the server has received.
+    /// The number of bytes that the server has received.
     num_received: Arc<AtomicU64>,
 }
 
@@ -185,7 +186,7 @@ async fn cut_passes_exactly_the_given_bytes() -> Result<()> {
         connection.write_all(&[7; 5000]).await?;
         bench.until_received(num_at_server).await?;
         let mut received = Vec::new();
-        // A close with unread bytes may become a reset: the bytes before it count.
+        // If bytes are unread, the close may become a reset. Only the bytes before the close are checked.
         let _ = connection.read_to_end(&mut received).await;
         assert!(received.len() <= num_at_client, "{} bytes passed: {rules:?}", received.len());
         assert!(rules.requests != Direction::PASS || received.len() == num_at_client, "only {} bytes", received.len());
@@ -206,7 +207,7 @@ async fn latency_and_bandwidth_rules_delay_bytes() -> Result<()> {
         let mut connection = bench.connect().await?;
         let began = Instant::now();
         exchange(&mut connection, &vec![7; num_bytes]).await?;
-        // A lower bound, so that load on the machine cannot break the test.
+        // Only a lower bound is checked, so that load on the machine cannot make the test fail.
         assert!(began.elapsed() >= Duration::from_millis(at_least_ms), "{rules:?} took {:?}", began.elapsed());
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Servers and proxies, used like in tests.
+//! Tests the servers and proxies in the way that other tests use them.
 
 mod cluster;
 mod command;

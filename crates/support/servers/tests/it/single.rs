@@ -1,4 +1,5 @@
-//! Each server alone: started, frozen, killed, restarted with its data, and ended with its handle.
+//! Tests each server separately: it is started, frozen, killed, restarted with its data, and ended with its
+//! handle.
 
 use std::time::Duration;
 
@@ -11,10 +12,10 @@ use url::Url;
 
 use crate::waiting::{accepts, until};
 
-/// Longer than a running server takes for the first byte of a reply.
+/// A time in which a running server would send the first byte of a reply.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// Tests that apply to every server. `hello` is a request that it replies to.
+/// The tests that apply to every server. `hello` is a request to which the server replies.
 async fn survives_faults(server: &mut ServerProcess, url: &str, hello: &[u8]) -> Result<()> {
     assert!(replies(url, hello).await?);
     server.pause().await?;
@@ -106,7 +107,7 @@ async fn qdrant_test_server_restarts() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let mut server = QdrantServer::start(directory.path()).await?;
     let url = server.url().to_owned();
-    // The preface of HTTP/2 and empty settings; a server replies with its own.
+    // The preface of HTTP/2 and an empty SETTINGS frame. A server replies with its own SETTINGS frame.
     survives_faults(&mut server, &url, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await?;
     ends_with_its_handle(server, &[url]).await
 }
@@ -115,7 +116,7 @@ const BOLT_4_4: [u8; 20] = [0x60, 0x60, 0xB0, 0x17, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0
 const BOLT_SUCCESS: u8 = 0x70;
 const BOLT_FAILURE: u8 = 0x7F;
 
-/// Sends Bolt's HELLO and returns the signature of the reply.
+/// Sends a HELLO message of Bolt, and returns the signature of the reply.
 async fn log_on(url: &str, password: &str) -> Result<u8> {
     let text = |text: &str| [&[0x80 + text.len() as u8][..], text.as_bytes()].concat();
     let login = [("user_agent", "cairn/1"), ("scheme", "basic"), ("principal", "neo4j"), ("credentials", password)];

@@ -1,4 +1,4 @@
-//! Conditions with a deadline.
+//! Waits for conditions, with a time limit.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(crate) async fn until(what: &str, is_true: impl AsyncFn() -> bool) -> Result
     Ok(())
 }
 
-/// True if the address accepts connections.
+/// Whether the address accepts connections.
 pub(crate) async fn accepts(url: &str) -> bool {
     let url = Url::parse(url).expect("an address");
     TcpStream::connect((url.host_str().expect("a host"), url.port().expect("a port"))).await.is_ok()

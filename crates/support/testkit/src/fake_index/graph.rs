@@ -1,4 +1,4 @@
-//! Nodes and edges of a fake index.
+//! The nodes and edges of a fake index.
 
 use async_trait::async_trait;
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord, PatternRecord, RepositoryId, Resolution, Scope, View};

@@ -1,7 +1,7 @@
-//! One small index in memory, with all ports that are needed to answer questions.
+//! A small index in memory, with all ports that are needed to answer questions.
 //!
-//! Tests add files, symbols and edges, and then only read: staging and sweeping return errors. Scores are
-//! simple (the number of common terms); the order is total, as the ports require.
+//! Tests add files, symbols and edges, and only read after that. Staging and sweeping return errors. Scores
+//! are simple: a score is the number of common terms. The order is total, as the ports require.
 
 mod graph;
 mod names;
@@ -27,7 +27,7 @@ use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
 
 use crate::{MemoryBlobs, manifest_entry};
 
-/// The index time of the repositories of a fake index.
+/// The time at which the repositories of a fake index were indexed.
 pub const INDEXED_AT_MS: i64 = 1_700_000_000_000;
 
 /// An index in memory.
@@ -49,7 +49,7 @@ struct FakeRepository {
     files: Vec<RepoPath>,
 }
 
-/// A repository of a fake index, as a test describes it.
+/// The content of a repository in a fake index, as a test describes it.
 pub struct FakeContent {
     id: RepositoryId,
     tenant: Tenant,
@@ -60,17 +60,17 @@ pub struct FakeContent {
     symbols: Vec<SymbolEntry>,
     edges: Vec<EdgeRecord>,
     patterns: Vec<PatternRecord>,
-    /// For a repository without a run: its sync waits, or failed with this error.
+    /// Set for a repository without a run: its sync waits (`None`), or has failed with this outcome.
     unindexed: Option<Option<SyncOutcome>>,
 }
 
 impl FakeContent {
-    /// `commit` is the label in the stamps of answers.
+    /// A repository of the local tenant. `commit` is the label that the stamps of answers show.
     pub fn new(name: &str, commit: &str) -> Self {
         Self::of(Tenant::local(), name, commit)
     }
 
-    /// The repository of another tenant.
+    /// A repository of the given tenant.
     pub fn of(tenant: Tenant, name: &str, commit: &str) -> Self {
         let name = RepositoryName::new(name);
         Self {
@@ -87,13 +87,14 @@ impl FakeContent {
         }
     }
 
-    /// Registered and not indexed yet: its sync waits.
+    /// Makes the repository registered but not indexed: its sync waits.
     #[must_use]
     pub fn waiting(self) -> Self {
         Self { unindexed: Some(None), ..self }
     }
 
-    /// Registered and not indexed: its sync failed with a code and a chain of causes.
+    /// Makes the repository registered but not indexed: its sync failed with this code and this chain of
+    /// causes.
     #[must_use]
     pub fn failed(self, code: &str, chain: &str) -> Self {
         let failure = Some((code.to_owned(), chain.to_owned()));
@@ -112,7 +113,7 @@ impl FakeContent {
         self
     }
 
-    /// A symbol by its qualified name, in a file that was added before.
+    /// Adds a symbol with its qualified name, in a file that was added before.
     #[must_use]
     pub fn symbol(mut self, path: &str, qualified_name: &str, kind: SymbolKind, lines: (u32, u32)) -> Self {
         let path = parsed(path);
@@ -137,7 +138,7 @@ impl FakeContent {
         self
     }
 
-    /// An edge between two symbols that were added before.
+    /// Adds an edge between two symbols that were added before.
     #[must_use]
     pub fn edge(mut self, from: &str, kind: EdgeKind, to: &str, line: u32, confidence_percent: u8) -> Self {
         let node = |name: &str| {
@@ -164,7 +165,7 @@ impl FakeContent {
         self
     }
 
-    /// A chunk for each symbol, and one for each file without symbols.
+    /// One chunk for each symbol, and one chunk for each file without symbols.
     fn chunks(&self) -> Vec<ChunkRecord> {
         let mut chunks = Vec::new();
         for (path, (language, text)) in &self.texts {
@@ -376,14 +377,14 @@ impl FakeIndex {
         Ok(reference)
     }
 
-    /// The repositories in scope.
+    /// The repositories that are in scope.
     fn within<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = &'a FakeRepository> {
         let is_seen = |record: &RepositoryRecord| record.tenant == scope.tenant && scope.contains(record.id);
         self.repositories.iter().filter(move |repository| is_seen(&repository.record))
     }
 }
 
-/// The symbol with the key of the smallest chunk that contains the line of its name.
+/// Sets the chunk key of a symbol: the key of the smallest chunk that contains the line of the symbol's name.
 fn shown_by(symbol: SymbolEntry, chunks: &[ChunkRecord]) -> SymbolEntry {
     let shows = |chunk: &&ChunkRecord| chunk.path == symbol.path && chunk.span.contains(symbol.line);
     let smallest = chunks.iter().filter(shows).min_by_key(|chunk| chunk.span.num_lines());
@@ -485,7 +486,7 @@ impl Embedder for FakeIndex {
         &self.model
     }
 
-    /// Every text has the same vector, so that dense scores decide nothing.
+    /// Returns the same vector for every text, so that dense scores do not influence the order.
     async fn embed(&self, _input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError> {
         Ok(texts.iter().map(|_| DenseVector(vec![1])).collect())
     }
@@ -523,7 +524,7 @@ impl Generations for FakeIndex {
     }
 }
 
-/// A record's digest only has to exist here.
+/// A digest for any record. Tests need only that it exists.
 fn vector_digest() -> Digest {
     Digester::new("fake-vector").digest()
 }

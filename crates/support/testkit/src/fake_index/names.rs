@@ -1,4 +1,4 @@
-//! Names of a fake index.
+//! The names of a fake index.
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
@@ -7,7 +7,7 @@ use cairn_ranking::{MIN_FUZZY_PERCENT, file_name_score, fold_style, similarity_p
 
 use super::FakeIndex;
 
-/// How well a symbol matches a name in one way, in percent.
+/// The score of a symbol for a name and one kind of match, in percent.
 fn score(way: NameMatch, asked: &str, symbol: &SymbolEntry) -> Option<u32> {
     let (name, qualified) = (symbol.name.as_str(), symbol.qualified_name.as_str());
     let is = |fold: &dyn Fn(&str) -> String| {

@@ -1,4 +1,4 @@
-//! Chunks of a fake index.
+//! The chunks of a fake index.
 
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, RepositoryId, Scope, View};
@@ -10,7 +10,7 @@ use globset::GlobBuilder;
 
 use super::{FakeIndex, vector_digest};
 
-/// Whether the filter accepts the chunk.
+/// Whether the chunk matches the filter.
 fn fits(filter: &ChunkFilter, chunk: &ChunkRecord) -> bool {
     let any =
         |wanted: &[String], is: &dyn Fn(&str) -> bool| wanted.is_empty() || wanted.iter().any(|wanted| is(wanted));
