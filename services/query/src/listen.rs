@@ -36,8 +36,8 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 /// The minimum buffer size that the HTTP library accepts.
 const LEAST_BUFFER_BYTES: usize = 8 << 10;
-/// New connections are accepted for this time after the stop signal, because a load balancer notices only
-/// after some time that the replica is not ready.
+/// New connections are accepted for this time after the stop signal. A load balancer needs some time to
+/// notice that the replica is not ready.
 const LINGER: Duration = Duration::from_secs(5);
 /// The time limit for requests in progress after the stop signal.
 const DRAIN: Duration = Duration::from_secs(60);

@@ -79,7 +79,7 @@ fn export_counters(embedder: &Arc<HttpEmbedder>) {
         ("cairn_provider_invalid_total", "Answers with invalid content.", Kind::Counter),
         ("cairn_provider_refused_total", "Answers that refused the key, the model or the address.", Kind::Counter),
         ("cairn_provider_split_total", "Batches that the provider rejected as too large.", Kind::Counter),
-        ("cairn_provider_truncated_total", "Texts cut because they were too long.", Kind::Counter),
+        ("cairn_provider_truncated_total", "Texts truncated because they were too long.", Kind::Counter),
         ("cairn_provider_breaker_opened_total", "Times that the breaker opened.", Kind::Counter),
         ("cairn_provider_waited_milliseconds_total", "Total time that calls waited for the quota.", Kind::Counter),
         ("cairn_provider_calls_under_way", "Calls in progress.", Kind::Gauge),

@@ -10,12 +10,12 @@ use cairn_cluster::{LocalCluster, STANDARD, Servers, Space};
 use clap::{Parser, Subcommand};
 use toml::Table;
 
-/// RabbitMQ, MinIO, Neo4j, a server that speaks Qdrant's protocol, and one of each service, on 127.0.0.1. If
-/// CAIRN_RABBITMQ_URL, CAIRN_S3_URL, CAIRN_NEO4J_URL or CAIRN_QDRANT_URL is set, that server is used instead
-/// of a new one.
+/// Runs RabbitMQ, MinIO, Neo4j, a server with Qdrant's protocol, and one replica of each service, on
+/// 127.0.0.1. If CAIRN_RABBITMQ_URL, CAIRN_S3_URL, CAIRN_NEO4J_URL or CAIRN_QDRANT_URL is set, that server is
+/// used instead of a new one.
 #[derive(Parser)]
 struct Arguments {
-    /// Folder of data, settings, logs and process ids.
+    /// The folder for data, settings, logs and process ids.
     #[arg(long)]
     directory: PathBuf,
     #[command(subcommand)]
@@ -26,7 +26,7 @@ struct Arguments {
 enum Action {
     /// Starts servers and services, and leaves them running.
     Up,
-    /// Stops the processes of `up`, by process id. The data stays.
+    /// Stops the processes that `up` started. The data stays.
     Down,
 }
 

@@ -11,7 +11,7 @@
 //! | late-upsert-after-retire, sweep-by-range | `records.rs`: writes and sweeps of a store |
 //! | retire-overwrites-a-published-mark | `records.rs`: writes of a store |
 //! | unhide-before-sweep | `scheduler.rs`: the list of generations to sweep |
-//! | next-gen-and-hidden-read-apart, view-filter-dropped | `reader.rs`: taking a view, reading under it |
+//! | next-gen-and-hidden-read-apart, view-filter-dropped | `reader.rs`: taking a view, and reading with it |
 //! | lease-lost-in-mid-run | `cloner.rs`: the heartbeat |
 //! | publishing-takes-its-time | `worker.rs`: the time that a handler may take |
 //! | ack-before-write | `broker.rs`: answering a delivery |

@@ -152,7 +152,7 @@ impl Provider {
             return Some(self.refusal(404, "the model does not exist"));
         }
         if wanted.dimensions.is_some_and(|dimensions| dimensions != self.settings.dimensions) {
-            return Some(self.refusal(400, "the model has other dimensions"));
+            return Some(self.refusal(400, "the model has a different number of dimensions"));
         }
         if wanted.texts.len() > max_texts {
             return too_large(format!("batch size {} > maximum allowed batch size {max_texts}", wanted.texts.len()));
