@@ -1,4 +1,5 @@
-# Two commands for a bare machine: `make demo` and `make test`. Both install what is missing first, and print it.
+# Two commands work on a bare machine: `make demo` and `make test`. Both install missing tools first, and print what they
+# install.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export CAIRN_CACHE ?= $(HOME)/.cache/cairn
@@ -9,23 +10,23 @@ PATH := $(HOME)/.cargo/bin:$(CAIRN_CACHE)/tools/bin:$(PATH)
 help: ## Lists the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 20
 
-setup: ## Installs what is missing: a C compiler, git, Rust.
+setup: ## Installs missing tools: a C compiler, git, Rust.
 	@scripts/setup
 
-setup-tests: ## The same, and the test runner.
+setup-tests: ## Installs missing tools, and the test runner.
 	@scripts/setup tests
 
 build: setup ## Builds the program: target/release/cairn.
 	cargo build --release --locked -p cairn
 
-demo: setup ## Indexes a real repository and asks it a question, with a program that compiles fast. REPO=path picks another.
+demo: setup ## Indexes this repository and asks a question about it, with a build that compiles fast. REPO=path selects another repository.
 	cargo build --profile quick --locked -p cairn
 	@demo/run $(REPO)
 
-check: setup-tests lint ## For every few minutes: format, lints, unit tests and the tests of layers. No server.
+check: setup-tests lint ## Checks format, lints and layers, and runs the unit tests, in a few minutes. Needs no server.
 	@scripts/test check
 
-test: setup-tests ## Runs all tests, those of adapters on real servers, which it installs. CAIRN_TESTS=local: without these.
+test: setup-tests ## Runs all tests. Installs real servers for the tests of adapters and clusters; CAIRN_TESTS=local skips these tests.
 	@scripts/test
 
 faults: setup-tests ## Runs every fault case of a cluster, in its long form (hours); `make test` runs a short set.
@@ -34,29 +35,29 @@ faults: setup-tests ## Runs every fault case of a cluster, in its long form (hou
 cluster: setup ## Starts a whole cluster on this machine, without containers: servers and one of each service.
 	@scripts/cluster up
 
-cluster-demo: setup ## Indexes repositories through it and asks a question. REPOS=list.yaml picks others.
+cluster-demo: setup ## Indexes this repository with the cluster and asks a question. REPOS=list.yaml selects other repositories.
 	@scripts/cluster demo $(REPOS)
 
-cluster-down: setup ## Stops it, by process id.
+cluster-down: setup ## Stops the cluster, by process id.
 	@scripts/cluster down
 
-sim: setup ## Simulates runs with faults: 10,000 seeds. SEEDS=N runs more, FROM=N others.
+sim: setup ## Simulates runs with faults, with 10,000 seeds. SEEDS=N sets the number of seeds, FROM=N the first seed.
 	cargo run --release --locked -p cairn-sim -- --seeds $(or $(SEEDS),10000) --from $(or $(FROM),0)
 
-mutants: setup ## Plants bugs in a copy of the sources; a test must catch each (half an hour). MUTANT=name plants one.
+mutants: setup ## Plants bugs in a copy of the sources; a test must catch each bug (half an hour). MUTANT=name plants one bug.
 	@scripts/mutants $(MUTANT)
 
 soak: setup ## Runs the long forms of the random tests (an hour or more).
 	CAIRN_SOAK=1 cargo test --release --locked -p cairn --features failpoints --test it -- --nocapture
 
-bench: build ## Measures indexing and search beside a bare parse of the same files (five minutes; downloads 30 MB once).
+bench: build ## Measures indexing and search, and a bare parse of the same files (five minutes; downloads 30 MB once).
 	cargo build --release --locked -p cairn-syntax --example bare_parse
 	bench/speed
 
-bench-cluster: setup ## Measures a cluster on this machine beside local mode (hours; downloads 40 MB once).
+bench-cluster: setup ## Measures a cluster on this machine and local mode (hours; downloads 40 MB once).
 	@bench/cluster/run
 
-trees: build ## Indexes large and odd source trees; compares coverage with git's lists, answers with a text search.
+trees: build ## Indexes large and odd source trees. Compares the coverage with git's lists, and answers with a text search.
 	bench/trees
 	bench/redaction
 

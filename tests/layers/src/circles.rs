@@ -1,6 +1,8 @@
-//! Checks that the files of a crate do not depend on each other in a circle. A file depends on another file
-//! if a `use` declaration of the first file names an item of the second. Files that depend on each other in a
-//! circle can only be read together. Declarations of modules, re-exports by a parent, and tests do not count.
+//! Checks that the files of a crate do not depend on each other in a circle.
+//!
+//! A file depends on another file if a `use` declaration of the first file names an item of the second. Files
+//! that depend on each other in a circle can only be read together. Declarations of modules, re-exports by a
+//! parent, and tests do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

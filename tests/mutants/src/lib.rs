@@ -1,12 +1,14 @@
-//! Plants bugs in a copy of the production sources, and checks that a test catches each bug. Each file in
-//! `bugs/` describes one bug: the texts to replace in the sources, the test that must fail, and a text that
-//! the failure must contain. A bug is therefore not caught if the mutant does not compile, or if the test
-//! fails for another reason. `make mutants` works in a copy of the tree and never edits the checkout. The
-//! tests of this crate check, in `make test`, that every bug still applies to the sources. `tests/sim` plants
-//! other bugs, in wrappers around the production code, and searches for a seed that reveals them;
-//! `tests/sim/src/mutants.rs` lists them. If a bug there and a bug here have the same name, they are the same
-//! bug; here it is in the production code. The suites of `crates/support/conformance` plant faults around
-//! each adapter.
+//! Plants bugs in a copy of the production sources, and checks that a test catches each bug.
+//!
+//! Each file in `bugs/` describes one bug: the texts to replace in the sources, the test that must fail, and
+//! a text that the failure must contain. A bug is therefore not caught if the mutant does not compile, or if
+//! the test fails for another reason. `make mutants` works in a copy of the tree and never edits the
+//! checkout. The tests of this crate check, in `make test`, that every bug still applies to the sources.
+//!
+//! `tests/sim` plants other bugs, in wrappers around the production code, and searches for a seed that
+//! reveals them; `tests/sim/src/mutants.rs` lists them. If a bug there and a bug here have the same name,
+//! they are the same bug; here it is in the production code. The suites of `crates/support/conformance` plant
+//! faults around each adapter.
 
 mod bug;
 mod judge;

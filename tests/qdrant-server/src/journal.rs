@@ -1,7 +1,9 @@
-//! A journal of the changes that were answered but may not be in the engine's files yet. Version 0.7.2 of the
-//! engine does not replay its own log. So the request of each change is appended to the journal, and is
-//! applied again when the collection is opened. The journal is emptied after the engine has flushed. If the
-//! process is killed, no change is lost, because the kernel still has the written data in its cache.
+//! A journal of the changes that were answered but may not be in the engine's files yet.
+//!
+//! Version 0.7.2 of the engine does not replay its own log. So the request of each change is appended to the
+//! journal, and is applied again when the collection is opened. The journal is emptied after the engine has
+//! flushed. If the process is killed, no change is lost, because the kernel still has the written data in its
+//! cache.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
