@@ -20,7 +20,7 @@ use crate::questions::{Compared, Round, Service, Sides};
 const LEAST_REPOSITORIES: usize = 30;
 const LEAST_CHUNKS: u64 = 3_000;
 const LEAST_KINDS: usize = 40;
-/// The number of times that each kind of question is drawn in the first round.
+/// Draws of each kind of question in a round of the long form.
 const DRAWS: usize = 3;
 /// The minimum number of questions for each draw, and of questions whose results tie exactly because of
 /// forks.
@@ -52,11 +52,10 @@ async fn cluster_equals_local_mode() -> Result<()> {
     let num_chunks = compare(&ground, &local, fixtures.len()).await?;
     ensure!(fixtures.len() >= LEAST_REPOSITORIES && num_chunks >= LEAST_CHUNKS, "only {num_chunks} chunks");
     println!("{} repositories, {num_chunks} chunks: equal", fixtures.len());
-    ask_both(&sides, &round(&fixtures, "nobody", 1, MAX_PAGES, DRAWS)).await?;
-
-    // Each round has the same kinds of questions. After a change, the short form draws one question of each
-    // kind.
+    // The short form draws one question of each kind in each round.
     let draws = if is_long() { DRAWS } else { 1 };
+    ask_both(&sides, &round(&fixtures, "nobody", 1, MAX_PAGES, draws)).await?;
+
     fixtures.iter_mut().try_for_each(Fixture::change)?;
     both(&ground, &local, &fixtures).await?;
     compare(&ground, &local, fixtures.len()).await?;
