@@ -317,7 +317,7 @@ async fn damaged_vector_is_detected_and_recomputed() {
     assert_eq!(file.execute(flipped, []).expect("changed"), 1);
     let fault = store.verify_vectors().await.expect_err("damaged");
     let reported = std::error::Error::source(&fault).expect("a cause").to_string();
-    assert!(reported.contains("1 vectors") && reported.contains("delete it"), "{reported}");
+    assert!(reported.contains("1 vectors") && reported.contains("delete `vectors.db`"), "{reported}");
     let found = VectorCache::get(&store, &tenant, std::slice::from_ref(&key)).await.expect("read");
     assert_eq!(found, [None]);
     VectorCache::put(&store, &tenant, &[(key.clone(), vector.clone())]).await.expect("written");
