@@ -182,8 +182,7 @@ fn exact_names_and_paths_come_first() {
     shows("displayError", "src/lone.py", 1);
     shows("display_error", "src/display_error.py", 1);
     let found = shows("_display_error", "src/display_error.py", 6);
-    let signals = found["explain"]["signals"].as_array().expect("signals");
-    let definition = signals.iter().find(|signal| signal["signal"] == "definition").expect("a definition");
+    let definition = &found["explain"]["definition"];
     assert_eq!((definition["start_line"].as_u64(), definition["end_line"].as_u64()), (Some(6), Some(7)), "{found}");
     assert_eq!(definition["symbol"], "_display_error", "{found}");
     shows("put_all", "src/other/store.py", 6);

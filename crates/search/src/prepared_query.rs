@@ -1,7 +1,7 @@
 //! A question that is prepared once for all its retrievals.
 
 use cairn_domain::{DenseVector, InputType, View};
-use cairn_ranking::{QueryWords, query_terms};
+use cairn_ranking::{QueryWords, Subjects, query_terms};
 
 use crate::{QueryError, QueryErrorCode, Searcher};
 
@@ -9,6 +9,8 @@ use crate::{QueryError, QueryErrorCode, Searcher};
 pub(crate) struct PreparedQuery {
     pub(crate) view: View,
     pub(crate) words: QueryWords,
+    /// The kinds of chunks that the question asks for.
+    pub(crate) subjects: Subjects,
     /// Sorted by term.
     pub(crate) terms: Vec<(u32, u32)>,
     pub(crate) vector: DenseVector,
@@ -22,6 +24,7 @@ impl Searcher {
         Ok(PreparedQuery {
             view,
             words: QueryWords::of(text),
+            subjects: Subjects::of(text),
             terms: query_terms(text),
             vector: vector.ok_or_else(no_vector)?,
         })

@@ -1,12 +1,12 @@
-//! Retrieval: fetches lists of candidates, fuses the lists and ranks the candidates.
+//! Retrieval: fetches lists of candidates, joins the lists and ranks the candidates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{ChunkKey, ChunkRecord, RepositoryId, Scope, SymbolEntry, View};
 use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, IncludeTests, NameMatch, SymbolHit};
 use cairn_ranking::{
-    Candidate, DEFINITION, Definition, EXACT, Fused, QueryWords, RankedHit, RankedList, SPELLED, Spelling, TestWeight,
-    defines_named_symbol, fuse, is_end_of_path, rank,
+    Candidate, Definition, Exactness, Listed, Lists, QueryWords, RankedHit, ScoreRange, Spelling, Subjects,
+    is_end_of_path, rank,
 };
 
 use crate::chunk_filter::CompiledFilter;
@@ -26,11 +26,6 @@ const NAMED_FILES: usize = 5;
 const CHUNKS_OF_A_FILE: usize = 2_000;
 /// Maximum number of names of a question that are looked up.
 const NAMES_LOOKED_UP: usize = 8;
-
-const DENSE_PERCENT: u32 = 100;
-const SPARSE_PERCENT: u32 = 100;
-/// The weight of the list of definitions of names in the question.
-const NAMES_PERCENT: u32 = 150;
 
 type ChunkId = (RepositoryId, ChunkKey);
 type Chunks = BTreeMap<ChunkId, ChunkRecord>;
@@ -52,37 +47,36 @@ impl Searcher {
         filter: &ChunkFilter,
     ) -> Result<Vec<RankedHit>, QueryError> {
         let scope = self.scope_since(selected, filter);
-        let candidates = self.candidates(query, &scope, filter).await?;
-        let tests = match filter.include_tests {
-            IncludeTests::Only => TestWeight::Full,
-            IncludeTests::Include | IncludeTests::Exclude => TestWeight::Half,
-        };
-        Ok(rank(candidates, &query.words, tests))
+        let (candidates, lists) = self.candidates(query, &scope, filter).await?;
+        let asks_for_tests = query.subjects.tests || filter.include_tests == IncludeTests::Only;
+        let subjects = Subjects { tests: asks_for_tests, ..query.subjects };
+        Ok(rank(candidates, lists, &query.words, subjects))
     }
 
-    /// The fused candidates without their texts. The order is not defined.
+    /// The candidates of all lists without their texts, in no particular order, and the scores of the lists.
     async fn candidates(
         &self,
         query: &PreparedQuery,
         scope: &Scope,
         filter: &ChunkFilter,
-    ) -> Result<Vec<Candidate>, QueryError> {
-        let PreparedQuery { view, words, terms, vector } = query;
+    ) -> Result<(Vec<Candidate>, Lists), QueryError> {
+        let PreparedQuery { view, words, terms, vector, .. } = query;
         let dense = async { Ok::<_, QueryError>(self.vectors.search_dense(view, scope, filter, vector, DEPTH).await?) };
         let sparse =
             async { Ok::<_, QueryError>(self.vectors.search_sparse(view, scope, filter, terms, DEPTH).await?) };
         let symbols = self.named_symbols(view, scope, words);
         let files = self.named_files(view, scope, words);
         let (dense, sparse, symbols, files) = tokio::try_join!(dense, sparse, symbols, files)?;
-        let (dense, sparse) = (ids(&dense), ids(&sparse));
-        let searched: BTreeSet<ChunkId> = dense.iter().chain(&sparse).copied().collect();
+        let searched: BTreeSet<ChunkId> = dense.iter().chain(&sparse).map(id_of).collect();
         let shown = symbols.iter().filter_map(chunk_of).filter(|id| scope.contains(id.0));
         let mut chunks = self.fetch(view, scope, searched.iter().copied().chain(shown).collect()).await?;
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|id, chunk| searched.contains(id) || compiled.lets_through(chunk));
         let beginnings = self.beginnings_of(query, filter, &files, &mut chunks).await?;
         let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols) };
-        Ok(fused(&dense, &sparse, &named, chunks, words))
+        let scores = |hits: &[Hit]| ScoreRange::of(hits.iter().map(|hit| hit.score));
+        let lists = Lists { dense: scores(&dense), terms: scores(&sparse) };
+        Ok((joined(&dense, &sparse, &named, chunks, words), lists))
     }
 
     /// The symbols that the question names, best first.
@@ -147,7 +141,7 @@ impl Searcher {
             let of_file = ChunkFilter { paths: vec![globset::escape(file.path.as_str())], ..filter.clone() };
             let only = Scope::only(self.caller.tenant.clone(), [file.repository]);
             let hits = self.vectors.search_dense(&query.view, &only, &of_file, &query.vector, CHUNKS_OF_A_FILE).await?;
-            let of_file = self.fetch(&query.view, &only, ids(&hits).into_iter().collect()).await?;
+            let of_file = self.fetch(&query.view, &only, hits.iter().map(id_of).collect()).await?;
             let first = of_file.iter().filter(|(_, chunk)| chunk.path == file.path).min_by_key(|(_, chunk)| chunk.span);
             if let Some((id, chunk)) = first {
                 found.push(*id);
@@ -180,45 +174,44 @@ fn definitions_in(chunks: &Chunks, symbols: Vec<SymbolHit>) -> Vec<(ChunkId, Sym
     shown.filter(|(id, _)| chunks.contains_key(id) && seen.insert(*id)).collect()
 }
 
-/// Fuses the lists into candidates.
-fn fused(
-    dense: &[ChunkId],
-    sparse: &[ChunkId],
-    named: &NamedChunks,
-    mut chunks: Chunks,
-    words: &QueryWords,
-) -> Vec<Candidate> {
+/// Joins the lists: each chunk with its positions in them.
+fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, words: &QueryWords) -> Vec<Candidate> {
+    let (dense, sparse) = (positions(dense), positions(sparse));
     let of_symbols = named.definitions.iter().map(|(id, _)| *id);
-    let by_name: Vec<ChunkId> = named.beginnings.iter().copied().chain(of_symbols).collect();
+    let by_name = named.beginnings.iter().copied().chain(of_symbols);
+    let mut name_ranks: BTreeMap<ChunkId, u32> = BTreeMap::new();
+    for id in by_name {
+        let next = name_ranks.len() as u32 + 1;
+        name_ranks.entry(id).or_insert(next);
+    }
     let symbols: BTreeMap<ChunkId, &SymbolEntry> =
         named.definitions.iter().map(|(id, hit)| (*id, &hit.symbol)).collect();
-    let lists = [
-        RankedList { name: "dense", weight_percent: DENSE_PERCENT, keys: dense },
-        RankedList { name: "terms", weight_percent: SPARSE_PERCENT, keys: sparse },
-        RankedList { name: "names", weight_percent: NAMES_PERCENT, keys: &by_name },
-    ];
-    let candidate = |fused: Fused<ChunkId>| {
-        let chunk = chunks.remove(&fused.key)?;
-        let mut extra_signals = Vec::new();
-        let mut definition = None;
-        if let Some(symbol) = symbols.get(&fused.key) {
-            definition = own_definition(&chunk, symbol);
-            if definition.is_some() && !defines_named_symbol(&chunk, words) {
-                extra_signals.push(DEFINITION);
-            }
-            match words.spelling_of(symbol) {
-                Spelling::Whole => extra_signals.push(EXACT),
-                Spelling::Part => extra_signals.push(SPELLED),
-                Spelling::Other => {}
-            }
+    let candidate = |(id, chunk): (ChunkId, ChunkRecord)| {
+        let symbol = symbols.get(&id).copied();
+        let exactness = if named.beginnings.contains(&id) {
+            Some(Exactness::Exact)
+        } else {
+            symbol.map(|symbol| match words.spelling_of(symbol) {
+                Spelling::Whole => Exactness::Exact,
+                Spelling::Part | Spelling::Other => Exactness::OtherStyle,
+            })
+        };
+        Candidate {
+            dense: dense.get(&id).copied(),
+            terms: sparse.get(&id).copied(),
+            name_rank: name_ranks.get(&id).copied(),
+            named: exactness,
+            definition: symbol.and_then(|symbol| own_definition(&chunk, symbol)),
+            chunk,
         }
-        if named.beginnings.contains(&fused.key) {
-            extra_signals.push(EXACT);
-        }
-        let Fused { key: _, points, contributions } = fused;
-        Some(Candidate { chunk, points, contributions, extra_signals, definition })
     };
-    fuse(&lists).into_iter().filter_map(candidate).collect()
+    chunks.into_iter().map(candidate).collect()
+}
+
+/// The position of each chunk in a list.
+fn positions(hits: &[Hit]) -> BTreeMap<ChunkId, Listed> {
+    let listed = |(rank, hit): (u32, &Hit)| (id_of(hit), Listed { rank: Some(rank), score: hit.score });
+    (1..).zip(hits).map(listed).collect()
 }
 
 /// The definition of the symbol, unless it is the chunk's own symbol.
@@ -227,6 +220,6 @@ fn own_definition(chunk: &ChunkRecord, symbol: &SymbolEntry) -> Option<Definitio
     (!is_own).then(|| Definition { symbol: symbol.qualified_name.clone(), span: symbol.span })
 }
 
-fn ids(hits: &[Hit]) -> Vec<ChunkId> {
-    hits.iter().map(|hit| (hit.repository, hit.key)).collect()
+fn id_of(hit: &Hit) -> ChunkId {
+    (hit.repository, hit.key)
 }

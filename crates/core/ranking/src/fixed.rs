@@ -1,4 +1,4 @@
-//! Logarithms in integers. The logarithms of libm differ in their last bit between platforms, but numbers
+//! Logarithms and fractions in integers. The logarithms of libm differ in their last bit between platforms, but numbers
 //! that are stored or ranked must be equal on all platforms.
 
 /// Computes `log2(numerator / denominator)` in units of `2^-fraction_bits`, rounded down.
@@ -21,6 +21,28 @@ pub(crate) fn log2_of_ratio(numerator: u64, denominator: u64, fraction_bits: u32
         logarithm = logarithm << 1 | bit;
     }
     logarithm
+}
+
+/// The number 1 in the points of ranking, which are millionths.
+pub(crate) const ONE: u64 = 1_000_000;
+
+/// `part / whole` in millionths, between 0 and 1. If `whole` is not positive, the result is 0.
+pub(crate) fn share(part: i64, whole: i64) -> u64 {
+    if whole <= 0 {
+        return 0;
+    }
+    let part = u128::from(part.clamp(0, whole).unsigned_abs());
+    (part * u128::from(ONE) / u128::from(whole.unsigned_abs())) as u64
+}
+
+/// `points · factor`, where both are millionths.
+pub(crate) fn times(points: u64, factor: u64) -> u64 {
+    (u128::from(points) * u128::from(factor) / u128::from(ONE)) as u64
+}
+
+/// `points / divisor`, where all are millionths. 0 if the divisor is 0.
+pub(crate) fn over(points: u64, divisor: u64) -> u64 {
+    (u128::from(points) * u128::from(ONE)).checked_div(u128::from(divisor)).unwrap_or(0) as u64
 }
 
 #[cfg(test)]

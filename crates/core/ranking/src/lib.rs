@@ -6,10 +6,11 @@
 mod budget;
 mod fixed;
 mod frequencies;
-mod fusion;
+mod list_points;
+mod path_match;
+mod priors;
 mod query_words;
 mod rank;
-mod signals;
 mod similarity;
 mod sparse;
 mod stem;
@@ -20,10 +21,10 @@ mod words;
 
 pub use budget::{Cut, Fit, estimate_tokens, fit, truncate_lines};
 pub use frequencies::{DocumentFrequencies, FrequencyCounter, InvalidFrequencies, shipped_frequencies};
-pub use fusion::{Contribution, Fused, RankedList, fuse};
+pub use list_points::{Listed, ScoreRange};
+pub use priors::{Prior, Subjects};
 pub use query_words::{QueryWords, Spelling, is_end_of_path, keywords};
-pub use rank::{Candidate, Definition, Place, RankedHit, rank};
-pub use signals::{DEFINITION, EXACT, SPELLED, Signal, TestWeight, defines_named_symbol, signals};
+pub use rank::{Candidate, Contribution, Definition, Exactness, Lists, Place, RankedHit, rank};
 pub use similarity::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, file_name_score, fold_style, similarity_percent};
 pub use sparse::{MAX_QUERY_TERMS, PassageFields, passage_terms, query_terms};
 pub use stem::is_stop_word;

@@ -1,45 +1,87 @@
-//! Orders the hits of an answer.
+//! The order of an answer.
 //!
-//! The points from the fusion are multiplied by the factors of the signals. Then hits with equal text are
-//! joined into one hit with several places, and the scores of further hits of the same file are reduced. The
-//! hits are sorted by a total order (score, repository, path, line, key). Therefore the answer does not
-//! depend on the order in which stores return the candidates.
+//! A score is a sum of points, in millionths. The points of the lists are multiplied by the priors of the chunk.
+//! The best chunk of each file gets points for the evidence in the whole file. Then points for the path and for
+//! the definition of the requested name are added. Equal texts become one hit with several places, and further
+//! hits of a file are multiplied by one factor.
+//!
+//! The hits are sorted by a total order (score, repository, path, line, key). So the answer does not depend on
+//! the order in which stores return the candidates.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use cairn_domain::{ChunkKey, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId};
 
-use crate::{Contribution, QueryWords, Signal, TestWeight, signals};
+use crate::fixed::{ONE, over, times};
+use crate::list_points::{Listed, ScoreRange, name_points};
+use crate::path_match::{Keyword, name_of_file, path_points};
+use crate::priors::{Prior, Subjects, priors};
+use crate::{QueryWords, StopWords, fold_style, shipped_frequencies, terms};
 
-/// The first hit of a file keeps its score. The score of each further hit is multiplied by a factor, which is
-/// this percentage of the factor of the hit before.
-const DECAY_PERCENT: u32 = 85;
-/// The factor is never smaller than this percentage.
-const LEAST_DECAY_PERCENT: u32 = 40;
+/// The weight of a list in percent.
+struct Weights {
+    dense: u64,
+    terms: u64,
+    names: u64,
+}
 
-/// A chunk with its points from the fusion.
+const SEVERAL_WORDS: Weights = Weights { dense: 40, terms: 60, names: 60 };
+const ONE_WORD: Weights = Weights { dense: 30, terms: 70, names: 60 };
+
+/// Points for the evidence in the other candidates of a file.
+const FILE_EVIDENCE: u64 = 3 * ONE / 10;
+/// Points for the definition of exactly the requested name.
+const DEFINITION: u64 = 2 * ONE;
+/// Points for the definition of the name in another style, such as `get_user` for `getUser`.
+const DEFINITION_IN_OTHER_STYLE: u64 = ONE;
+/// The points for a definition are multiplied by this factor if the file has the same name.
+const FILE_HAS_THE_NAME: u64 = 3 * ONE / 2;
+/// The factor of each further hit of a file.
+const FURTHER_HIT: Prior = Prior { name: "same_file", percent: 60 };
+
+/// A chunk with its positions in the lists.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate {
     pub chunk: ChunkRecord,
-    pub points: u64,
-    pub contributions: Vec<Contribution>,
-    /// Signals that the caller of this crate adds, for example that the chunk contains a definition.
-    pub extra_signals: Vec<Signal>,
-    /// A definition in the chunk. The question names it, and it is not the own symbol of the chunk.
+    /// None if the chunk is not in the list of vectors.
+    pub dense: Option<Listed>,
+    /// None if the chunk contains no term of the question.
+    pub terms: Option<Listed>,
+    /// The rank in the list of names, from 1.
+    pub name_rank: Option<u32>,
+    /// Set if the whole question is the name of a definition in the chunk, or the path of the chunk's file.
+    pub named: Option<Exactness>,
+    /// A definition that the question names and that is not the chunk's own symbol.
     pub definition: Option<Definition>,
 }
 
-/// A definition in a chunk that contains several definitions.
+/// A definition that a chunk shows among others.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Definition {
-    /// The qualified name.
+    /// Qualified name.
     pub symbol: String,
     /// The lines of the definition.
     pub span: LineSpan,
 }
 
-/// The place of a text in a repository.
+/// How exactly a question gives a name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Exactness {
+    /// The question is the name, its qualified form, or the end of the path.
+    Exact,
+    /// The question is the name in another style or case, such as `get_user` for `getUser`.
+    OtherStyle,
+}
+
+/// The lists in which the candidates were found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Lists {
+    pub dense: ScoreRange,
+    pub terms: ScoreRange,
+}
+
+/// A place that contains a text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
     pub repository: RepositoryId,
@@ -48,36 +90,138 @@ pub struct Place {
     pub key: ChunkKey,
 }
 
+/// A part of a score.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Contribution {
+    /// `dense`, `terms`, `names`, `file`, `path` or `definition`.
+    pub name: &'static str,
+    /// The rank in the list, from 1. None for parts without a list.
+    pub rank: Option<u32>,
+    /// Millionths, after all priors.
+    pub points: u64,
+}
+
 /// One entry of an answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RankedHit {
     pub chunk: ChunkRecord,
-    /// The points after all signals.
+    /// The sum of the contributions. In further hits of a file, this sum is multiplied by a factor.
     pub score: u64,
-    /// The points from each list, before the signals.
     pub contributions: Vec<Contribution>,
-    pub signals: Vec<Signal>,
+    /// The factors that are part of the contributions, and the factor of a further hit.
+    pub priors: Vec<Prior>,
+    pub named: Option<Exactness>,
     pub definition: Option<Definition>,
-    /// The other places that contain the same text, sorted.
+    /// Other places that contain the same text, sorted.
     pub also_at: Vec<Place>,
 }
 
-/// Scores and orders the candidates, which may be in any order. No two candidates may have the same chunk.
-pub fn rank(candidates: Vec<Candidate>, query: &QueryWords, tests: TestWeight) -> Vec<RankedHit> {
-    let mut hits: Vec<RankedHit> = candidates.into_iter().map(|candidate| scored(candidate, query, tests)).collect();
+/// Orders the candidates, which may come in any order. Two candidates must not have the same chunk.
+pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: &QueryWords, subjects: Subjects) -> Vec<RankedHit> {
+    let mut hits: Vec<RankedHit> =
+        candidates.into_iter().map(|candidate| from_lists(candidate, lists, query, subjects)).collect();
+    add_file_evidence(&mut hits);
+    add_names(&mut hits, query);
     sort(&mut hits);
     let mut hits = join_equal_texts(hits);
-    decay_within_files(&mut hits);
+    reduce_further_hits(&mut hits);
     sort(&mut hits);
     hits
 }
 
-fn scored(candidate: Candidate, query: &QueryWords, tests: TestWeight) -> RankedHit {
-    let Candidate { chunk, points, contributions, extra_signals, definition } = candidate;
-    let mut signals = signals(&chunk, query, tests);
-    signals.extend(extra_signals);
-    let score = signals.iter().fold(points, |score, signal| signal.apply(score));
-    RankedHit { chunk, score, contributions, signals, definition, also_at: Vec::new() }
+/// A hit with the points of the lists, multiplied by its priors.
+fn from_lists(candidate: Candidate, lists: Lists, query: &QueryWords, subjects: Subjects) -> RankedHit {
+    let Candidate { chunk, dense, terms, name_rank, named, definition } = candidate;
+    let weights = if query.whole.is_some() { ONE_WORD } else { SEVERAL_WORDS };
+    let priors = priors(&chunk, subjects);
+    let part = |name, rank, points: u64, percent: u64| {
+        let points = times(points * percent / 100, factor(&priors));
+        Contribution { name, rank, points }
+    };
+    let dense = dense.map(|listed| part("dense", listed.rank, lists.dense.dense_points(listed), weights.dense));
+    let terms = terms.map(|listed| part("terms", listed.rank, lists.terms.term_points(listed), weights.terms));
+    let names = name_rank.map(|rank| part("names", Some(rank), name_points(rank), weights.names));
+    let contributions = [dense, terms, names].into_iter().flatten().collect();
+    let score = sum(&contributions);
+    RankedHit { score, chunk, contributions, priors, named, definition, also_at: Vec::new() }
+}
+
+fn sum(contributions: &Vec<Contribution>) -> u64 {
+    contributions.iter().map(|part| part.points).sum()
+}
+
+/// The product of the priors in millionths.
+fn factor(priors: &[Prior]) -> u64 {
+    priors.iter().fold(ONE, |factor, prior| factor * u64::from(prior.percent) / 100)
+}
+
+/// Divides all scores by the highest score, so that it becomes 1.
+fn normalise(hits: &mut [RankedHit]) {
+    let highest = hits.iter().map(|hit| hit.score).max().unwrap_or_default();
+    for hit in hits {
+        for part in &mut hit.contributions {
+            part.points = over(part.points, highest);
+        }
+        hit.score = sum(&hit.contributions);
+    }
+}
+
+/// The best hit of each file gets points for the sum of the scores in its file, relative to the highest such
+/// sum.
+fn add_file_evidence(hits: &mut [RankedHit]) {
+    normalise(hits);
+    let mut files: BTreeMap<(RepositoryId, RepoPath), (u64, usize)> = BTreeMap::new();
+    for (index, hit) in hits.iter().enumerate() {
+        let file = files.entry((hit.chunk.repository, hit.chunk.path.clone())).or_insert((0, index));
+        file.0 += hit.score;
+        if order(&hits[file.1], hit).is_gt() {
+            file.1 = index;
+        }
+    }
+    let highest = files.values().map(|(total, _)| *total).max().unwrap_or_default();
+    for (total, best) in files.into_values() {
+        add(&mut hits[best], "file", times(over(total, highest), FILE_EVIDENCE));
+    }
+    normalise(hits);
+}
+
+/// Adds the points for the path, or, in a question of one word, the points for the definition.
+fn add_names(hits: &mut [RankedHit], query: &QueryWords) {
+    let keywords: Vec<Keyword> = query.keywords.iter().map(|word| keyword(word)).collect();
+    let mut of_paths: BTreeMap<RepoPath, u64> = BTreeMap::new();
+    for hit in hits {
+        let prior = factor(&hit.priors);
+        if query.whole.is_none() {
+            let path = &hit.chunk.path;
+            let points = *of_paths.entry(path.clone()).or_insert_with(|| path_points(path, &keywords));
+            add(hit, "path", times(points, prior));
+        } else if let Some(named) = hit.named {
+            let points = definition_points(named, query, &hit.chunk.path);
+            add(hit, "definition", times(points, prior));
+        }
+    }
+}
+
+fn definition_points(named: Exactness, query: &QueryWords, path: &RepoPath) -> u64 {
+    let points = match named {
+        Exactness::Exact => DEFINITION,
+        Exactness::OtherStyle => DEFINITION_IN_OTHER_STYLE,
+    };
+    if query.names.contains(&fold_style(name_of_file(path))) { times(points, FILE_HAS_THE_NAME) } else { points }
+}
+
+/// A keyword with the rarity of its term.
+fn keyword(word: &str) -> Keyword {
+    let mut weight = 1;
+    terms(word, StopWords::Kept, |term| weight = u64::from(shipped_frequencies().inverse(term)));
+    Keyword { word: word.to_owned(), weight }
+}
+
+fn add(hit: &mut RankedHit, name: &'static str, points: u64) {
+    if points > 0 {
+        hit.contributions.push(Contribution { name, rank: None, points });
+        hit.score += points;
+    }
 }
 
 fn place(chunk: &ChunkRecord) -> Place {
@@ -85,18 +229,20 @@ fn place(chunk: &ChunkRecord) -> Place {
 }
 
 fn sort(hits: &mut [RankedHit]) {
-    hits.sort_by(|left, right| {
-        let scores = Reverse(left.score).cmp(&Reverse(right.score));
-        let (left, right) = (&left.chunk, &right.chunk);
-        scores
-            .then_with(|| left.repository.cmp(&right.repository))
-            .then_with(|| left.path.cmp(&right.path))
-            .then_with(|| left.span.cmp(&right.span))
-            .then_with(|| left.key.cmp(&right.key))
-    });
+    hits.sort_by(order);
 }
 
-/// Keeps the best hit of each text. The places of the other hits are added to the best hit (`also_at`).
+fn order(left: &RankedHit, right: &RankedHit) -> std::cmp::Ordering {
+    let scores = Reverse(left.score).cmp(&Reverse(right.score));
+    let (left, right) = (&left.chunk, &right.chunk);
+    scores
+        .then_with(|| left.repository.cmp(&right.repository))
+        .then_with(|| left.path.cmp(&right.path))
+        .then_with(|| left.span.cmp(&right.span))
+        .then_with(|| left.key.cmp(&right.key))
+}
+
+/// Keeps the best hit of each text. The places of the other hits are added to the best hit.
 fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
     let mut kept: Vec<RankedHit> = Vec::with_capacity(hits.len());
     let mut index_of: BTreeMap<ContentHash, usize> = BTreeMap::new();
@@ -115,18 +261,15 @@ fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
     kept
 }
 
-/// Reduces the scores of further hits of the same file. The hits must be sorted, so that the best hit of a
-/// file keeps its score.
-fn decay_within_files(hits: &mut [RankedHit]) {
-    let mut next_percent: BTreeMap<(RepositoryId, RepoPath), u32> = BTreeMap::new();
+/// Expects sorted hits, so that the best hit of a file keeps its score. The factor is the same for all further
+/// hits: a factor that falls with each hit hides functions within a large file.
+fn reduce_further_hits(hits: &mut [RankedHit]) {
+    let mut files: BTreeMap<(RepositoryId, RepoPath), ()> = BTreeMap::new();
     for hit in hits {
-        let percent = next_percent.entry((hit.chunk.repository, hit.chunk.path.clone())).or_insert(100);
-        if *percent < 100 {
-            let signal = Signal::new("same_file", *percent);
-            hit.score = signal.apply(hit.score);
-            hit.signals.push(signal);
+        if files.insert((hit.chunk.repository, hit.chunk.path.clone()), ()).is_some() {
+            hit.score = hit.score * u64::from(FURTHER_HIT.percent) / 100;
+            hit.priors.push(FURTHER_HIT);
         }
-        *percent = (*percent * DECAY_PERCENT / 100).max(LEAST_DECAY_PERCENT);
     }
 }
 
@@ -137,52 +280,94 @@ mod tests {
     use super::*;
     use crate::test_chunks::chunk;
 
-    fn candidate(path: &str, line: u32, text: &str, points: u64) -> Candidate {
-        let chunk = chunk(path, line, text);
-        Candidate { chunk, points, contributions: Vec::new(), extra_signals: Vec::new(), definition: None }
+    const LISTS: Lists =
+        Lists { dense: ScoreRange { first: 1000, last: 0 }, terms: ScoreRange { first: 100, last: 0 } };
+
+    /// A candidate of the list of vectors.
+    fn candidate(path: &str, line: u32, text: &str, score: i64) -> Candidate {
+        let dense = Some(Listed { rank: None, score });
+        Candidate { chunk: chunk(path, line, text), dense, terms: None, name_rank: None, named: None, definition: None }
     }
 
-    fn check(candidates: Vec<Candidate>, expect: &[(&str, u32, u64, usize)]) {
-        let hits = rank(candidates, &QueryWords::default(), TestWeight::Half);
-        let found: Vec<(&str, u32, u64, usize)> = hits
-            .iter()
-            .map(|hit| (hit.chunk.path.as_str(), hit.chunk.span.start, hit.score, hit.also_at.len()))
-            .collect();
-        assert_eq!(found, expect);
+    fn ranked(candidates: Vec<Candidate>, question: &str) -> Vec<RankedHit> {
+        rank(candidates, LISTS, &QueryWords::of(question), Subjects::of(question))
+    }
+
+    fn check(candidates: Vec<Candidate>, question: &str, expect: &[(&str, u32, usize)]) {
+        let hits = ranked(candidates, question);
+        let found: Vec<(&str, u32, usize)> =
+            hits.iter().map(|hit| (hit.chunk.path.as_str(), hit.chunk.span.start, hit.also_at.len())).collect();
+        assert_eq!(found, expect, "{question}");
     }
 
     #[test]
     fn equal_scores_are_ordered_by_place() {
-        check(
-            vec![candidate("b", 1, "1", 10), candidate("a", 9, "2", 10), candidate("c", 1, "3", 11)],
-            &[("c", 1, 11, 0), ("a", 9, 10, 0), ("b", 1, 10, 0)],
-        );
+        let candidates = vec![candidate("b", 1, "1", 10), candidate("a", 9, "2", 10), candidate("c", 1, "3", 11)];
+        check(candidates, "some words", &[("c", 1, 0), ("a", 9, 0), ("b", 1, 0)]);
     }
 
     #[test]
     fn equal_texts_are_merged_into_one_hit() {
-        check(
-            vec![candidate("a", 1, "same", 10), candidate("b", 1, "same", 30), candidate("c", 1, "other", 20)],
-            &[("b", 1, 30, 1), ("c", 1, 20, 0)],
-        );
+        let candidates =
+            vec![candidate("a", 1, "same", 10), candidate("b", 1, "same", 30), candidate("c", 1, "other", 20)];
+        check(candidates, "some words", &[("b", 1, 1), ("c", 1, 0)]);
     }
 
     #[test]
-    fn scores_of_further_chunks_of_a_file_decay() {
-        let candidates = (1..=8).map(|line| candidate("a", line, &line.to_string(), 1000 - u64::from(line))).collect();
-        let hits = rank(candidates, &QueryWords::default(), TestWeight::Half);
-        let decays: Vec<u32> =
-            hits.iter().map(|hit| hit.signals.first().map_or(100, |signal| signal.percent)).collect();
-        assert_eq!(decays, [100, 85, 72, 61, 51, 43, 40, 40]);
+    fn further_hits_of_a_file_have_one_factor() {
+        let candidates = (1..=4).map(|line| candidate("a", line, &line.to_string(), 1000 - i64::from(line))).collect();
+        let hits = ranked(candidates, "some words");
+        let factors: Vec<u32> = hits.iter().map(|hit| hit.priors.first().map_or(100, |prior| prior.percent)).collect();
+        assert_eq!(factors, [100, 60, 60, 60]);
     }
 
     #[test]
-    fn every_change_of_a_score_is_recorded() {
-        let mut boosted = candidate("examples/a", 1, "1", 1000);
-        boosted.extra_signals.push(Signal::new("graph", 50));
-        let hits = rank(vec![boosted], &QueryWords::of("a"), TestWeight::Half);
-        let explained = hits[0].signals.iter().fold(1000, |score, signal| signal.apply(score));
-        assert_eq!((hits[0].signals.len(), hits[0].score), (3, explained));
+    fn evidence_of_the_file_raises_its_best_chunk() {
+        let candidates = vec![
+            candidate("lone", 1, "1", 500),
+            candidate("many", 1, "2", 490),
+            candidate("many", 2, "3", 480),
+            candidate("many", 3, "4", 470),
+        ];
+        check(candidates, "some words", &[("many", 1, 0), ("lone", 1, 0), ("many", 2, 0), ("many", 3, 0)]);
+    }
+
+    #[test]
+    fn words_of_the_path_are_points() {
+        let candidates = vec![candidate("src/other.rs", 1, "1", 300), candidate("src/retry.rs", 1, "2", 200)];
+        check(candidates, "retry a request", &[("src/retry.rs", 1, 0), ("src/other.rs", 1, 0)]);
+    }
+
+    #[test]
+    fn tests_and_documents_come_after_code() {
+        let mut test = candidate("a_test.go", 1, "1", 1000);
+        test.chunk.is_test = true;
+        let candidates = vec![test, candidate("a.go", 1, "2", 500)];
+        check(candidates.clone(), "some words", &[("a.go", 1, 0), ("a_test.go", 1, 0)]);
+        check(candidates, "tests of words", &[("a_test.go", 1, 0), ("a.go", 1, 0)]);
+    }
+
+    #[test]
+    fn definition_of_the_requested_name_comes_first() {
+        let named = |path, text, named| Candidate { named: Some(named), ..candidate(path, 1, text, 10) };
+        let exact = named("x.py", "1", Exactness::Exact);
+        let styled = named("y.py", "2", Exactness::OtherStyle);
+        let same_file = named("get_user.py", "3", Exactness::Exact);
+        let candidates = vec![candidate("z.py", 1, "4", 1000), styled, exact, same_file];
+        check(candidates, "get_user", &[("get_user.py", 1, 0), ("x.py", 1, 0), ("y.py", 1, 0), ("z.py", 1, 0)]);
+    }
+
+    #[test]
+    fn contributions_explain_the_score() {
+        let mut first = candidate("src/retry/a.rs", 1, "1", 900);
+        first.terms = Some(Listed { rank: Some(1), score: 90 });
+        first.name_rank = Some(2);
+        let hits = ranked(vec![first, candidate("src/b.rs", 1, "2", 500)], "how to retry");
+        for hit in &hits {
+            assert_eq!(hit.score, sum(&hit.contributions), "{hit:?}");
+        }
+        let names: Vec<&str> = hits[0].contributions.iter().map(|part| part.name).collect();
+        assert_eq!(names, ["dense", "terms", "names", "file", "path"]);
     }
 
     proptest! {
@@ -190,9 +375,11 @@ mod tests {
         fn order_of_candidates_does_not_matter(
             shuffled in Just((0u32..12).collect::<Vec<_>>()).prop_shuffle(),
         ) {
-            let make = |number: u32| candidate(&format!("f{}", number % 3), number + 1, &(number % 8).to_string(), u64::from(number % 4) * 100);
-            let expect = rank((0..12).map(make).collect(), &QueryWords::default(), TestWeight::Half);
-            let found = rank(shuffled.into_iter().map(make).collect(), &QueryWords::default(), TestWeight::Half);
+            let make = |number: u32| {
+                candidate(&format!("f{}", number % 3), number + 1, &(number % 8).to_string(), i64::from(number % 4) * 100)
+            };
+            let expect = ranked((0..12).map(make).collect(), "some words");
+            let found = ranked(shuffled.into_iter().map(make).collect(), "some words");
             prop_assert_eq!(found, expect);
         }
     }

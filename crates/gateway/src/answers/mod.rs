@@ -33,8 +33,8 @@ pub use runs::{
 };
 pub use schema::schema_of;
 pub use search::{
-    CutBy, CutReport, EmptyReport, Explanation, ListPoints, RelatedModuleReport, SearchResult, SearchResults,
-    SignalReport, TextPlace, WithoutRestriction,
+    CutBy, CutReport, EmptyReport, Explanation, RelatedModuleReport, ScoreFactor, ScorePart, SearchResult,
+    SearchResults, ShownDefinition, TextPlace, WithoutRestriction,
 };
 pub use source::{PageInfo, SourceStamp};
 pub use syncs::{LastSync, PendingSync, RepositorySync, sync_note};

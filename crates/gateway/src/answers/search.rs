@@ -1,6 +1,6 @@
 //! A page of search results.
 
-use cairn_ranking::{Cut, RankedHit, Signal};
+use cairn_ranking::{Cut, RankedHit};
 use cairn_search::{Found, NothingFound, SearchAnswer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,33 +66,43 @@ pub struct TextPlace {
     pub end_line: u32,
 }
 
-/// How a score was computed.
+/// How a score was computed: the sum of the parts. In a further result of a file, the sum is also multiplied by
+/// the factor `same_file`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Explanation {
-    pub lists: Vec<ListPoints>,
-    pub signals: Vec<SignalReport>,
+    pub parts: Vec<ScorePart>,
+    /// All factors except `same_file` are already part of the points.
+    pub factors: Vec<ScoreFactor>,
+    /// A definition that the question names and that the result shows among others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<ShownDefinition>,
 }
 
-/// The points that a result gets for its rank in one list.
+/// The points for a list (`dense`, `terms`, `names`), the other results of the file, the path, or the
+/// definition of the requested name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct ListPoints {
-    pub list: String,
-    /// From 1.
-    pub rank: u32,
+pub struct ScorePart {
+    pub part: String,
+    /// The rank in the list, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// In millionths.
     pub points: u64,
 }
 
-/// A factor of the score. For the signal `definition`, the symbol and its lines are also set.
+/// A factor for a kind of chunk, such as `test` or `document`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct SignalReport {
-    pub signal: String,
+pub struct ScoreFactor {
+    pub factor: String,
     pub percent: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub symbol: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start_line: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub end_line: Option<u32>,
+}
+
+/// The lines of a definition.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ShownDefinition {
+    pub symbol: String,
+    pub start_line: u32,
+    pub end_line: u32,
 }
 
 /// Why a page does not contain all results.
@@ -190,22 +200,19 @@ impl SearchResult {
 
 impl Explanation {
     fn of(hit: &RankedHit) -> Self {
-        let lists = hit.contributions.iter().map(|part| ListPoints {
-            list: part.list.to_owned(),
+        let parts = hit.contributions.iter().map(|part| ScorePart {
+            part: part.name.to_owned(),
             rank: part.rank,
             points: part.points,
         });
-        let signal = |signal: &Signal| {
-            let definition = hit.definition.as_ref().filter(|_| signal.name == "definition");
-            SignalReport {
-                signal: signal.name.to_owned(),
-                percent: signal.percent,
-                symbol: definition.map(|definition| definition.symbol.clone()),
-                start_line: definition.map(|definition| definition.span.start),
-                end_line: definition.map(|definition| definition.span.end),
-            }
-        };
-        Self { lists: lists.collect(), signals: hit.signals.iter().map(signal).collect() }
+        let factors =
+            hit.priors.iter().map(|prior| ScoreFactor { factor: prior.name.to_owned(), percent: prior.percent });
+        let definition = hit.definition.as_ref().map(|definition| ShownDefinition {
+            symbol: definition.symbol.clone(),
+            start_line: definition.span.start,
+            end_line: definition.span.end,
+        });
+        Self { parts: parts.collect(), factors: factors.collect(), definition }
     }
 }
 

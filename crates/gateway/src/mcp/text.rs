@@ -79,15 +79,16 @@ fn put_result(out: &mut String, number: usize, result: &SearchResult, with_repos
 }
 
 fn put_score(out: &mut String, score: u64, explanation: &Explanation) {
-    let lists = explanation.lists.iter().map(|part| format!("{} #{} {}", part.list, part.rank, part.points));
-    let signals = explanation.signals.iter().map(|signal| match (&signal.symbol, signal.start_line, signal.end_line) {
-        (Some(symbol), Some(start), Some(end)) => {
-            format!("definition of {} at {start}-{end} x{}%", one_line(symbol), signal.percent)
-        }
-        _ => format!("{} x{}%", signal.signal, signal.percent),
+    let parts = explanation.parts.iter().map(|part| match part.rank {
+        Some(rank) => format!("{} #{rank} {}", part.part, part.points),
+        None => format!("{} {}", part.part, part.points),
     });
-    let parts: Vec<String> = lists.chain(signals).collect();
-    out.push_str(&format!("score {score}: {}\n", parts.join(", ")));
+    let factors = explanation.factors.iter().map(|factor| format!("{} x{}%", factor.factor, factor.percent));
+    let definition = explanation.definition.iter().map(|definition| {
+        format!("shows {} at {}-{}", one_line(&definition.symbol), definition.start_line, definition.end_line)
+    });
+    let all: Vec<String> = parts.chain(factors).chain(definition).collect();
+    out.push_str(&format!("score {score}: {}\n", all.join(", ")));
 }
 
 /// The code that was read. `rest` is the call that reads the lines that were cut off.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use cairn_gateway::answers::{
     Cancellation, CodeText, CoverageAnswer, CutBy, EdgeDirection, EdgeReport, PatternList, PatternMemberReport,
-    Relationships, RunsAnswer, SampledEdgeReport, SearchResult, SearchResults, SourceStamp,
+    Relationships, RunsAnswer, SampledEdgeReport, SearchResult, SearchResults, ShownDefinition, SourceStamp,
 };
 use cairn_gateway::questions::{Answer, Question, ReadQuestion};
 
@@ -123,16 +123,15 @@ fn found(number_in_all: usize, found: &SearchResult) {
 
 fn explained(found: &SearchResult) {
     let Some(explanation) = &found.explain else { return };
-    for part in &explanation.lists {
-        let (list, rank, points) = (&part.list, part.rank, part.points);
-        output::line(&styled(FAINT, format!("   {list} rank {rank} gives {points} points")));
+    for part in &explanation.parts {
+        let rank = part.rank.map(|rank| format!(" rank {rank}")).unwrap_or_default();
+        output::line(&styled(FAINT, format!("   {}{rank} gives {} points", part.part, part.points)));
     }
-    for signal in &explanation.signals {
-        let of = match (&signal.symbol, signal.start_line, signal.end_line) {
-            (Some(symbol), Some(start), Some(end)) => format!(" of {symbol} at lines {start}-{end}"),
-            _ => String::new(),
-        };
-        output::line(&styled(FAINT, format!("   {}{of} x {}%", signal.signal, signal.percent)));
+    for factor in &explanation.factors {
+        output::line(&styled(FAINT, format!("   {} x {}%", factor.factor, factor.percent)));
+    }
+    if let Some(ShownDefinition { symbol, start_line, end_line }) = &explanation.definition {
+        output::line(&styled(FAINT, format!("   shows {symbol} at lines {start_line}-{end_line}")));
     }
     output::line(&styled(FAINT, format!("   score {}", found.score)));
 }

@@ -1,0 +1,87 @@
+//! The points that a chunk gets from one ranked list: half from its score, half from its rank.
+//!
+//! Scores of one list can be compared with each other, and ranks can be compared between lists. The mean of
+//! both ranks better than either alone.
+
+use crate::fixed::{ONE, share};
+
+/// The constant in the points of a rank. A larger constant makes the points of neighbouring ranks more
+/// similar.
+const RANK_CONSTANT: u64 = 20;
+/// The same constant for the list of names, whose first entries are much better than the next ones.
+const NAMES_CONSTANT: u64 = 10;
+
+/// The position of a chunk in a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Listed {
+    /// From 1. None if only the score of the chunk is known, because the list ends before it.
+    pub rank: Option<u32>,
+    pub score: i64,
+}
+
+/// The scores at both ends of a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ScoreRange {
+    pub first: i64,
+    pub last: i64,
+}
+
+impl ScoreRange {
+    /// The range of a list that is sorted by score, highest first.
+    pub fn of(scores: impl Iterator<Item = i64> + Clone) -> Self {
+        Self { first: scores.clone().next().unwrap_or_default(), last: scores.last().unwrap_or_default() }
+    }
+
+    /// Points for a dot product. The last chunk of the list gets none for its score, because dot products have
+    /// no natural zero.
+    pub(crate) fn dense_points(self, listed: Listed) -> u64 {
+        let is_first = listed.rank == Some(1);
+        let of_score = if is_first { ONE } else { share(listed.score - self.last, self.first - self.last) };
+        (of_score + of_rank(listed.rank, RANK_CONSTANT)) / 2
+    }
+
+    /// Points for a sum of term weights.
+    pub(crate) fn term_points(self, listed: Listed) -> u64 {
+        (share(listed.score, self.first) + of_rank(listed.rank, RANK_CONSTANT)) / 2
+    }
+}
+
+/// Points for a rank in the list of names, from 1.
+pub(crate) fn name_points(rank: u32) -> u64 {
+    of_rank(Some(rank), NAMES_CONSTANT)
+}
+
+/// The first rank gets all points.
+fn of_rank(rank: Option<u32>, constant: u64) -> u64 {
+    rank.map_or(0, |rank| ONE * (constant + 1) / (constant + u64::from(rank)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_points_come_from_the_score() {
+        let range = ScoreRange::of([90, 50, 10].into_iter());
+        let points = |rank, score| {
+            let listed = Listed { rank, score };
+            (range.dense_points(listed), range.term_points(listed))
+        };
+        assert_eq!(points(Some(1), 90), (ONE, ONE));
+        assert_eq!(points(Some(2), 50), (727_272, 755_050));
+        assert_eq!(points(Some(3), 10), (456_521, 512_077));
+        assert_eq!(points(None, 5), (0, 27_777));
+    }
+
+    #[test]
+    fn single_entry_gets_all_points() {
+        let listed = Listed { rank: Some(1), score: -4 };
+        assert_eq!(ScoreRange::of([-4].into_iter()).dense_points(listed), ONE);
+        assert_eq!(ScoreRange::default().term_points(Listed { rank: None, score: 0 }), 0);
+    }
+
+    #[test]
+    fn points_of_names_fall_with_the_rank() {
+        assert_eq!([1, 2, 12].map(name_points), [ONE, 916_666, 500_000]);
+    }
+}

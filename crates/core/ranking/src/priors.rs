@@ -1,0 +1,226 @@
+//! Factors for the kind of a chunk and for its directory: documents, tests and examples rarely answer a
+//! question about code.
+//!
+//! A factor does not apply if the question asks for this kind of chunk.
+
+use cairn_domain::{ChunkKind, ChunkRecord};
+
+use crate::words;
+
+/// A factor of a score.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Prior {
+    /// The name of the factor, as shown in explanations.
+    pub name: &'static str,
+    /// 100 does not change the score.
+    pub percent: u32,
+}
+
+const DOCUMENT: Prior = Prior { name: "document", percent: 30 };
+const PATTERN: Prior = Prior { name: "pattern", percent: 30 };
+const TEST: Prior = Prior { name: "test", percent: 30 };
+const ASIDE: Prior = Prior { name: "example_or_vendored", percent: 30 };
+/// A navigation document answers the question that it was written for.
+const NAVIGATION: Prior = Prior { name: "navigation", percent: 150 };
+
+/// Directories whose code demonstrates or copies other code. Sorted.
+const ASIDE_DIRECTORIES: [&str; 20] = [
+    "bench",
+    "benches",
+    "benchmark",
+    "benchmarks",
+    "demo",
+    "demos",
+    "doc",
+    "docs",
+    "docs_src",
+    "example",
+    "examples",
+    "fixture",
+    "fixtures",
+    "playground",
+    "sample",
+    "samples",
+    "snippets",
+    "third_party",
+    "thirdparty",
+    "vendor",
+];
+
+/// The kinds of chunks that a question asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Subjects {
+    pub tests: bool,
+    pub documents: bool,
+    /// How to build, test or start, a module, the conventions.
+    pub navigation: bool,
+    pub patterns: bool,
+    pub examples: bool,
+}
+
+/// Words of questions about a kind of chunk. Each list is sorted.
+const TEST_WORDS: [&str; 11] =
+    ["fixture", "fixtures", "mock", "mocks", "spec", "specs", "test", "tested", "testing", "tests", "unittest"];
+const DOCUMENT_WORDS: [&str; 20] = [
+    "changelog",
+    "contributing",
+    "documentation",
+    "documented",
+    "docs",
+    "guide",
+    "install",
+    "installation",
+    "installed",
+    "installing",
+    "licence",
+    "license",
+    "licensing",
+    "manual",
+    "prerequisites",
+    "readme",
+    "requirements",
+    "roadmap",
+    "tutorial",
+    "tutorials",
+];
+const EXAMPLE_WORDS: [&str; 10] =
+    ["bench", "benchmark", "benchmarks", "demo", "demos", "example", "examples", "sample", "samples", "vendored"];
+const PATTERN_WORDS: [&str; 6] = ["convention", "conventions", "pattern", "patterns", "typical", "typically"];
+const NAVIGATION_WORDS: [&str; 7] =
+    ["agents", "architecture", "conventions", "module", "modules", "onboarding", "structure"];
+/// Pairs of words in this order, with at most one word between them.
+const NAVIGATION_PAIRS: [(&str, &str); 12] = [
+    ("build", "project"),
+    ("coding", "style"),
+    ("entry", "point"),
+    ("entry", "points"),
+    ("getting", "started"),
+    ("how", "build"),
+    ("how", "compile"),
+    ("how", "start"),
+    ("how", "test"),
+    ("run", "tests"),
+    ("running", "tests"),
+    ("where", "start"),
+];
+/// Ends of names of documents and configuration.
+const DOCUMENT_EXTENSIONS: [&str; 13] =
+    [".adoc", ".cfg", ".conf", ".csv", ".ini", ".json", ".md", ".rst", ".toml", ".txt", ".xml", ".yaml", ".yml"];
+
+impl Subjects {
+    /// The kinds of chunks that the words of a question ask for.
+    pub fn of(question: &str) -> Self {
+        let mut asked: Vec<String> = Vec::new();
+        words(question, |word| asked.push(word.to_owned()));
+        let has = |list: &[&str]| asked.iter().any(|word| list.contains(&word.as_str()));
+        let follows = |(first, second): &(&str, &str)| {
+            let at = asked.iter().position(|word| word == first);
+            at.is_some_and(|at| asked[at + 1..].iter().take(3).any(|word| word == second))
+        };
+        let names_document = question
+            .split_whitespace()
+            .map(|token| token.trim_end_matches(['?', '.', ',', '`', '"', '\'']).to_ascii_lowercase())
+            .any(|token| DOCUMENT_EXTENSIONS.iter().any(|end| token.ends_with(end)));
+        Self {
+            tests: has(&TEST_WORDS),
+            documents: has(&DOCUMENT_WORDS) || names_document,
+            navigation: has(&NAVIGATION_WORDS) || NAVIGATION_PAIRS.iter().any(follows),
+            patterns: has(&PATTERN_WORDS),
+            examples: has(&EXAMPLE_WORDS),
+        }
+    }
+}
+
+/// The factors of a chunk that change its score.
+pub(crate) fn priors(chunk: &ChunkRecord, subjects: Subjects) -> Vec<Prior> {
+    let mut found = Vec::new();
+    match chunk.kind {
+        ChunkKind::Navigation if subjects.navigation => found.push(NAVIGATION),
+        ChunkKind::Section | ChunkKind::Navigation | ChunkKind::Config | ChunkKind::Text if !subjects.documents => {
+            found.push(DOCUMENT);
+        }
+        ChunkKind::Pattern if !subjects.patterns => found.push(PATTERN),
+        _ => {}
+    }
+    if chunk.is_test && !subjects.tests {
+        found.push(TEST);
+    }
+    if is_in_aside_directory(chunk) && !is_excused(chunk, subjects) {
+        found.push(ASIDE);
+    }
+    if chunk.weight_percent < 100 {
+        found.push(Prior { name: "generated", percent: u32::from(chunk.weight_percent) });
+    }
+    found
+}
+
+fn is_in_aside_directory(chunk: &ChunkRecord) -> bool {
+    chunk.path.directory().split('/').any(|part| ASIDE_DIRECTORIES.binary_search(&part).is_ok())
+}
+
+/// Whether the question asks for what such a directory contains. The factor of a document or a test is not
+/// applied twice.
+fn is_excused(chunk: &ChunkRecord, subjects: Subjects) -> bool {
+    let is_document = matches!(chunk.kind, ChunkKind::Section | ChunkKind::Navigation | ChunkKind::Text);
+    subjects.examples || is_document || (chunk.is_test && subjects.tests)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_chunks::chunk;
+
+    #[test]
+    fn lists_are_sorted() {
+        assert!(ASIDE_DIRECTORIES.is_sorted() && TEST_WORDS.is_sorted() && EXAMPLE_WORDS.is_sorted());
+    }
+
+    #[test]
+    fn questions_ask_for_kinds_of_chunks() {
+        let subjects = |question: &str| {
+            let Subjects { tests, documents, navigation, patterns, examples } = Subjects::of(question);
+            [("t", tests), ("d", documents), ("n", navigation), ("p", patterns), ("e", examples)]
+                .into_iter()
+                .filter_map(|(letter, is_set)| is_set.then_some(letter))
+                .collect::<String>()
+        };
+        for (question, expect) in [
+            ("where are sessions stored", ""),
+            ("tests of the parser", "t"),
+            ("how do I run the tests", "tn"),
+            ("what is in config.json?", "d"),
+            ("installing the command line tool", "d"),
+            ("what is the entry point of the worker", "n"),
+            ("what does the billing module do", "n"),
+            ("typical structure of a handler", "np"),
+            ("example of a custom serializer", "e"),
+            ("contest latest", ""),
+        ] {
+            assert_eq!(subjects(question), expect, "{question}");
+        }
+    }
+
+    #[test]
+    fn factors_depend_on_kind_and_directory() {
+        let check = |chunk: &ChunkRecord, question: &str, expect: &[&str]| {
+            let found: Vec<&str> = priors(chunk, Subjects::of(question)).iter().map(|prior| prior.name).collect();
+            assert_eq!(found, expect, "{question} {:?} {}", chunk.kind, chunk.path);
+        };
+        let of_kind = |path: &str, kind| ChunkRecord { kind, ..chunk(path, 1, "x") };
+        check(&of_kind("src/a.rs", ChunkKind::Function), "x", &[]);
+        check(&of_kind("README.md", ChunkKind::Navigation), "x", &["document"]);
+        check(&of_kind("README.md", ChunkKind::Navigation), "how to build it", &["navigation"]);
+        check(&of_kind("README.md", ChunkKind::Navigation), "readme", &[]);
+        check(&of_kind("docs/a.md", ChunkKind::Section), "x", &["document"]);
+        check(&of_kind("a.toml", ChunkKind::Config), "what does a.toml set", &[]);
+        check(&of_kind("x", ChunkKind::Pattern), "x", &["pattern"]);
+        check(&of_kind("x", ChunkKind::Pattern), "pattern for x", &[]);
+        check(&of_kind("examples/a.rs", ChunkKind::Function), "x", &["example_or_vendored"]);
+        check(&of_kind("examples/a.rs", ChunkKind::Function), "an example of x", &[]);
+        let test = ChunkRecord { is_test: true, ..chunk("tests/fixtures/a.rs", 1, "x") };
+        check(&test, "x", &["test", "example_or_vendored"]);
+        check(&test, "tests of x", &[]);
+        check(&ChunkRecord { weight_percent: 50, ..chunk("a.rs", 1, "x") }, "x", &["generated"]);
+        check(&ChunkRecord { weight_percent: 150, ..chunk("a.rs", 1, "x") }, "x", &[]);
+    }
+}
