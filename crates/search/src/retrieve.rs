@@ -16,6 +16,9 @@ use crate::{QueryError, Searcher};
 
 /// Maximum length of each list. It is constant, so that every page of an answer ranks the same candidates.
 const DEPTH: usize = 200;
+/// Number of chunks whose term scores are known. Only the first ones are candidates because of their terms, but
+/// the other lists may contain more of them.
+const SCORED_BY_TERMS: usize = 1_000;
 /// Maximum number of candidate symbols whose names the question contains.
 const NAMED_SYMBOLS: usize = 50;
 /// Maximum number of symbols with one name that are searched for a symbol with a qualified name.
@@ -62,12 +65,13 @@ impl Searcher {
     ) -> Result<(Vec<Candidate>, Lists), QueryError> {
         let PreparedQuery { view, words, terms, vector, .. } = query;
         let dense = async { Ok::<_, QueryError>(self.vectors.search_dense(view, scope, filter, vector, DEPTH).await?) };
-        let sparse =
-            async { Ok::<_, QueryError>(self.vectors.search_sparse(view, scope, filter, terms, DEPTH).await?) };
+        let sparse = async {
+            Ok::<_, QueryError>(self.vectors.search_sparse(view, scope, filter, terms, SCORED_BY_TERMS).await?)
+        };
         let symbols = self.named_symbols(view, scope, words);
         let files = self.named_files(view, scope, words);
         let (dense, sparse, symbols, files) = tokio::try_join!(dense, sparse, symbols, files)?;
-        let searched: BTreeSet<ChunkId> = dense.iter().chain(&sparse).map(id_of).collect();
+        let searched: BTreeSet<ChunkId> = dense.iter().chain(sparse.iter().take(DEPTH)).map(id_of).collect();
         let shown = symbols.iter().filter_map(chunk_of).filter(|id| scope.contains(id.0));
         let mut chunks = self.fetch(view, scope, searched.iter().copied().chain(shown).collect()).await?;
         let compiled = CompiledFilter::new(filter)?;
@@ -208,9 +212,12 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, wo
     chunks.into_iter().map(candidate).collect()
 }
 
-/// The position of each chunk in a list.
+/// The position of each chunk in a list. Only the first chunks have a rank.
 fn positions(hits: &[Hit]) -> BTreeMap<ChunkId, Listed> {
-    let listed = |(rank, hit): (u32, &Hit)| (id_of(hit), Listed { rank: Some(rank), score: hit.score });
+    let listed = |(rank, hit): (u32, &Hit)| {
+        let rank = (rank as usize <= DEPTH).then_some(rank);
+        (id_of(hit), Listed { rank, score: hit.score })
+    };
     (1..).zip(hits).map(listed).collect()
 }
 

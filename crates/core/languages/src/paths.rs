@@ -5,12 +5,20 @@ use cairn_domain::RepoPath;
 use crate::row::ModuleRules;
 use crate::table::by_name;
 
+/// Directories of tests in every language.
+const TEST_DIRECTORIES: [&str; 7] = ["__tests__", "e2e", "spec", "specs", "test", "testing", "tests"];
+/// The end of the name of a directory of tests, such as `AppTests`.
+const TEST_DIRECTORY_SUFFIX: &str = "Tests";
+
 /// Whether the path marks test code in this language, by a directory of tests or by a name such as
 /// `test_*.py`.
 pub fn is_test_path(language: &str, path: &RepoPath) -> bool {
     let Some(row) = by_name(language) else { return false };
     let rules = &row.tests;
-    let in_directory = path.directory().split('/').any(|part| rules.directories.contains(&part));
+    let is_directory = |part: &str| {
+        TEST_DIRECTORIES.contains(&part) || part.ends_with(TEST_DIRECTORY_SUFFIX) || rules.directories.contains(&part)
+    };
+    let in_directory = path.directory().split('/').any(is_directory);
     let by_name = |name: &str| rules.file_prefixes.iter().any(|prefix| name.starts_with(prefix));
     let by_stem = |stem: &str| rules.stem_suffixes.iter().any(|suffix| stem.ends_with(suffix));
     in_directory || by_name(path.file_name()) || by_stem(path.stem())
@@ -104,6 +112,12 @@ mod tests {
         check_test("rust", "tests/it.rs", true);
         check_test("rust", "src/engine/tests.rs", true);
         check_test("rust", "src/contests.rs", false);
+        check_test("rust", "src/test_runner.rs", false);
+        check_test("rust", "crates/testing/src/lib.rs", true);
+        check_test("csharp", "src/Api.Tests/Fixture.cs", true);
+        check_test("java", "src/LatestTests.java", true);
+        check_test("java", "src/Contests/Round.java", false);
+        check_test("elixir", "lib/test_case.ex", false);
         check_test("swift", "Tests/AppTests/Fixtures.swift", true);
         check_test("swift", "App/OrderTests.swift", true);
         check_test("swift", "App/Contest.swift", false);

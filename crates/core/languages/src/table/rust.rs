@@ -22,7 +22,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     },
     tests: TestRules {
         directories: &["tests", "test", "testdata", "test_data"],
-        file_prefixes: &["tests.", "test_"],
+        file_prefixes: &["tests."],
         stem_suffixes: &["_test", "_tests"],
         decorators: &[
             "test",

@@ -21,7 +21,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
         default: Private,
         member_default: Private,
     },
-    tests: TestRules { stem_suffixes: &["_test", "_tests"], file_prefixes: &["test_", "test.", "tests."], ..NO_TESTS },
+    tests: TestRules { stem_suffixes: &["_test", "_tests"], file_prefixes: &["test.", "tests."], ..NO_TESTS },
     modules: PATH_MODULES,
     generic_brackets: b"",
     // `Self` is not listed because it is an ordinary name that the type declares.
