@@ -10,11 +10,12 @@
 //! field `question` is true, the field `doc` is used as a query. `training/eval` creates the file. The
 //! program fails if a result is below its minimum.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::error::Error;
 
 use cairn_local_embedding::LocalEmbedder;
-use cairn_ranking::{PassageFields, RankedList, fuse, passage_terms, query_terms};
+use cairn_ranking::{PassageFields, passage_terms, query_terms};
 use serde_json::Value;
 
 /// A definition with a rank beyond this is treated as not found.
@@ -112,12 +113,17 @@ fn best(scores: impl Iterator<Item = i64>) -> Vec<usize> {
     found.into_iter().map(|(_, index)| index).collect()
 }
 
+/// Fuses two lists by reciprocal ranks. Only the ranks of the lists are kept here.
 fn fuse_two(vectors: &[usize], terms: &[usize]) -> Vec<usize> {
-    let lists = [
-        RankedList { name: "vectors", weight_percent: 100, keys: vectors },
-        RankedList { name: "terms", weight_percent: 100, keys: terms },
-    ];
-    fuse(&lists).into_iter().map(|fused| fused.key).collect()
+    let mut points: BTreeMap<usize, usize> = BTreeMap::new();
+    for list in [vectors, terms] {
+        for (rank, index) in (1..).zip(list) {
+            *points.entry(*index).or_default() += 1_000_000 / (10 + rank);
+        }
+    }
+    let mut fused: Vec<usize> = points.keys().copied().collect();
+    fused.sort_by_key(|index| Reverse(points[index]));
+    fused
 }
 
 /// Prints one line with the results, and returns MRR@10 over all questions.
