@@ -61,12 +61,23 @@ pub struct Subjects {
 /// Words of questions about a kind of chunk. Each list is sorted.
 const TEST_WORDS: [&str; 11] =
     ["fixture", "fixtures", "mock", "mocks", "spec", "specs", "test", "tested", "testing", "tests", "unittest"];
-const DOCUMENT_WORDS: [&str; 20] = [
+const DOCUMENT_WORDS: [&str; 36] = [
+    "build",
+    "building",
     "changelog",
+    "cmake",
+    "compile",
+    "compiling",
+    "contribute",
     "contributing",
+    "contributor",
+    "coverage",
+    "deploy",
+    "deployment",
+    "docker",
+    "docs",
     "documentation",
     "documented",
-    "docs",
     "guide",
     "install",
     "installation",
@@ -75,11 +86,16 @@ const DOCUMENT_WORDS: [&str; 20] = [
     "licence",
     "license",
     "licensing",
+    "lint",
+    "linting",
+    "makefile",
     "manual",
+    "packaging",
     "prerequisites",
     "readme",
     "requirements",
     "roadmap",
+    "suite",
     "tutorial",
     "tutorials",
 ];
@@ -89,9 +105,12 @@ const PATTERN_WORDS: [&str; 6] = ["convention", "conventions", "pattern", "patte
 const NAVIGATION_WORDS: [&str; 7] =
     ["agents", "architecture", "conventions", "module", "modules", "onboarding", "structure"];
 /// Pairs of words in this order, with at most one word between them.
-const NAVIGATION_PAIRS: [(&str, &str); 12] = [
+const NAVIGATION_PAIRS: [(&str, &str); 18] = [
     ("build", "project"),
+    ("build", "test"),
+    ("checks", "run"),
     ("coding", "style"),
+    ("continuous", "integration"),
     ("entry", "point"),
     ("entry", "points"),
     ("getting", "started"),
@@ -99,6 +118,9 @@ const NAVIGATION_PAIRS: [(&str, &str); 12] = [
     ("how", "compile"),
     ("how", "start"),
     ("how", "test"),
+    ("need", "compile"),
+    ("run", "suite"),
+    ("run", "test"),
     ("run", "tests"),
     ("running", "tests"),
     ("where", "start"),
@@ -121,10 +143,11 @@ impl Subjects {
             .split_whitespace()
             .map(|token| token.trim_end_matches(['?', '.', ',', '`', '"', '\'']).to_ascii_lowercase())
             .any(|token| DOCUMENT_EXTENSIONS.iter().any(|end| token.ends_with(end)));
+        let is_about_work = NAVIGATION_PAIRS.iter().any(follows);
         Self {
             tests: has(&TEST_WORDS),
-            documents: has(&DOCUMENT_WORDS) || names_document,
-            navigation: has(&NAVIGATION_WORDS) || NAVIGATION_PAIRS.iter().any(follows),
+            documents: has(&DOCUMENT_WORDS) || names_document || is_about_work,
+            navigation: has(&NAVIGATION_WORDS) || is_about_work,
             patterns: has(&PATTERN_WORDS),
             examples: has(&EXAMPLE_WORDS),
         }
@@ -172,7 +195,9 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        assert!(ASIDE_DIRECTORIES.is_sorted() && TEST_WORDS.is_sorted() && EXAMPLE_WORDS.is_sorted());
+        let lists: [&[&str]; 6] =
+            [&ASIDE_DIRECTORIES, &TEST_WORDS, &DOCUMENT_WORDS, &EXAMPLE_WORDS, &PATTERN_WORDS, &NAVIGATION_WORDS];
+        assert!(lists.iter().all(|list| list.is_sorted()) && NAVIGATION_PAIRS.is_sorted());
     }
 
     #[test]
@@ -187,10 +212,12 @@ mod tests {
         for (question, expect) in [
             ("where are sessions stored", ""),
             ("tests of the parser", "t"),
-            ("how do I run the tests", "tn"),
+            ("how do I run the tests", "tdn"),
+            ("how are unit tests and benchmarks run", "te"),
+            ("what do I need to compile the jar", "dn"),
             ("what is in config.json?", "d"),
             ("installing the command line tool", "d"),
-            ("what is the entry point of the worker", "n"),
+            ("what is the entry point of the worker", "dn"),
             ("what does the billing module do", "n"),
             ("typical structure of a handler", "np"),
             ("example of a custom serializer", "e"),

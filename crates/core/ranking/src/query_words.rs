@@ -24,7 +24,8 @@ pub struct QueryWords {
     /// are joined by dots. For `Parser::parse`, the list contains the whole name and then the
     /// last part.
     pub spelled: Vec<String>,
-    /// The question without surrounding quotes, if the question is one word.
+    /// The name that the question asks for, if it is one word, or one name with words such as `what is` or
+    /// `function`. Without surrounding quotes.
     pub whole: Option<String>,
     /// The words of the question without stop words and question words. Identifiers are split into words. The
     /// words are in lower case, in the order of the question, without duplicates.
@@ -42,7 +43,8 @@ impl QueryWords {
                 add_spelled(token, &mut spelled);
             }
         }
-        Self { names, spelled, whole: one_word(question), keywords: keywords(question) }
+        let whole = one_word(question).or_else(|| only_name(&written).map(str::to_owned));
+        Self { names, spelled, whole, keywords: keywords(question) }
     }
 
     /// How exactly the question spells the name of a symbol. The comparison is sensitive to case and
@@ -85,6 +87,46 @@ pub fn is_end_of_path(asked: &str, path: &RepoPath) -> bool {
 fn one_word(question: &str) -> Option<String> {
     let word = question.trim().trim_matches(['`', '"', '\'']);
     (!word.is_empty() && !word.contains(char::is_whitespace)).then(|| word.to_owned())
+}
+
+/// Words that accompany a name and do not restrict it. Sorted.
+const COMPANIONS: [&str; 27] = [
+    "a",
+    "class",
+    "const",
+    "constant",
+    "def",
+    "define",
+    "defined",
+    "definition",
+    "enum",
+    "find",
+    "fn",
+    "function",
+    "interface",
+    "is",
+    "macro",
+    "method",
+    "module",
+    "of",
+    "show",
+    "struct",
+    "symbol",
+    "the",
+    "trait",
+    "type",
+    "variable",
+    "what",
+    "where",
+];
+
+/// The only name of a question whose other words are companions.
+fn only_name<'a>(written: &[&'a str]) -> Option<&'a str> {
+    let mut names = written.iter().copied().filter(|token| is_code_name(token));
+    let name = names.next().filter(|_| names.next().is_none())?;
+    let is_companion = |token: &&str| COMPANIONS.binary_search(&token.to_lowercase().as_str()).is_ok();
+    let has_only_companions = written.iter().filter(|token| **token != name).all(is_companion);
+    has_only_companions.then(|| name.trim_matches(['`', '.', ':']))
 }
 
 /// Converts a qualified name of any language to a name with dots between its parts, without `()` at the end.
@@ -233,6 +275,23 @@ mod tests {
         check("what does _display_error do", "a/b.py", "_display_error", Part);
         check("what does _display_error do", "a/b.py", "display_error", Other);
         check("Render", "a/b.py", "render", Other);
+    }
+
+    #[test]
+    fn only_name_of_a_question_is_its_whole() {
+        assert!(COMPANIONS.is_sorted());
+        for (question, expect) in [
+            ("what is getUserById", Some("getUserById")),
+            ("find `open_file`", Some("open_file")),
+            ("UserService class", Some("UserService")),
+            ("\"unmountDir\"", Some("unmountDir")),
+            ("where is Parser.parse defined?", Some("Parser.parse")),
+            ("what calls getUserById", None),
+            ("getUserById and setUserById", None),
+            ("what is a cache", None),
+        ] {
+            assert_eq!(QueryWords::of(question).whole.as_deref(), expect, "{question}");
+        }
     }
 
     #[test]
