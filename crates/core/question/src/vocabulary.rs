@@ -1,0 +1,71 @@
+//! Lists of words that rules name.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+static LISTS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| lists(include_str!("../data/words.txt")));
+
+/// A line begins with the name of its list, or is indented and goes on with the list before it.
+fn lists(text: &'static str) -> HashMap<&'static str, Vec<&'static str>> {
+    let mut lists: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut name = "";
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let words = match line.split_once(": ").filter(|_| !line.starts_with(' ')) {
+            Some((found, words)) => {
+                name = found;
+                words
+            }
+            None => line,
+        };
+        lists.entry(name).or_default().extend(words.split_whitespace());
+    }
+    lists
+}
+
+/// The words of a list of `data/words.txt`. Rules use it as `@name`.
+pub(crate) fn list(name: &str) -> &'static [&'static str] {
+    LISTS.get(name).unwrap_or_else(|| panic!("no list of words has the name {name}"))
+}
+
+/// Adverbs that may be between an asker and a verb.
+pub(crate) static ADVERBS: LazyLock<&[&str]> = LazyLock::new(|| list("adv"));
+
+pub(crate) static PRONOUNS: LazyLock<&[&str]> = LazyLock::new(|| list("pronoun"));
+
+pub(crate) static DETERMINERS: LazyLock<&[&str]> = LazyLock::new(|| list("det"));
+
+/// Words for kinds of code that may be beside a name: `the auth module`, `class Foo`.
+pub(crate) static KIND_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("kind"));
+
+/// Words that may be the subject of "X that calls Y" or "X using Y".
+pub(crate) static THINGS: LazyLock<&[&str]> = LazyLock::new(|| list("things"));
+
+/// Words that cannot be part of the noun phrase before a verb.
+pub(crate) static BLOCKERS: LazyLock<&[&str]> = LazyLock::new(|| list("blockers"));
+
+/// Words after which a verb of a relation is a noun: "the call", "for use".
+pub(crate) static BEFORE_NOUNS: LazyLock<&[&str]> = LazyLock::new(|| list("before_nouns"));
+
+/// Words at which the name of something ends.
+pub(crate) static NAME_ENDS: LazyLock<&[&str]> = LazyLock::new(|| list("name_ends"));
+
+/// Words that are never the name of something in the code.
+pub(crate) static NOT_NAMES: LazyLock<&[&str]> = LazyLock::new(|| list("not_names"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_have_unique_names_and_words() {
+        let text = include_str!("../data/words.txt");
+        let num_names = text.lines().filter(|line| !line.starts_with([' ', '#'])).count();
+        assert_eq!(num_names, LISTS.len(), "two lists have one name");
+        for (name, words) in LISTS.iter() {
+            let mut distinct = words.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!(distinct.len(), words.len(), "{name} repeats a word");
+        }
+    }
+}
