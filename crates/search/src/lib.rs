@@ -15,6 +15,7 @@ mod graph;
 mod inventory;
 mod patterns;
 mod prepared_query;
+mod related;
 mod repositories;
 mod retrieve;
 mod runs;

@@ -1,6 +1,7 @@
 //! A question that is prepared once for all its retrievals.
 
 use cairn_domain::{DenseVector, InputType, View};
+use cairn_question::{ParseOptions, ParsedQuery};
 use cairn_ranking::{QueryWords, Subjects, query_terms};
 
 use crate::{QueryError, QueryErrorCode, Searcher};
@@ -8,6 +9,8 @@ use crate::{QueryError, QueryErrorCode, Searcher};
 /// The words, the weighted terms and the vector of a question, and the view that the question reads.
 pub(crate) struct PreparedQuery {
     pub(crate) view: View,
+    /// The type of the question, and the names in it.
+    pub(crate) parsed: ParsedQuery,
     pub(crate) words: QueryWords,
     /// The kinds of chunks that the question asks for.
     pub(crate) subjects: Subjects,
@@ -23,6 +26,7 @@ impl Searcher {
         let no_vector = || QueryError::new(QueryErrorCode::InternalError, "the embedder returned no vector");
         Ok(PreparedQuery {
             view,
+            parsed: ParsedQuery::new(text, ParseOptions::default()),
             words: QueryWords::of(text),
             subjects: Subjects::of(text),
             terms: query_terms(text),

@@ -30,7 +30,7 @@ const CHUNKS_OF_A_FILE: usize = 2_000;
 /// Maximum number of names of a question that are looked up.
 const NAMES_LOOKED_UP: usize = 8;
 
-type ChunkId = (RepositoryId, ChunkKey);
+pub(crate) type ChunkId = (RepositoryId, ChunkKey);
 type Chunks = BTreeMap<ChunkId, ChunkRecord>;
 
 /// Chunks of the files and symbols that the question names, best first.
@@ -39,6 +39,8 @@ struct NamedChunks {
     beginnings: Vec<ChunkId>,
     /// The chunks that contain the named symbols, each with its best named symbol.
     definitions: Vec<(ChunkId, SymbolHit)>,
+    /// The chunks that are related to a name in the way that the question asks for.
+    related: Vec<ChunkId>,
 }
 
 impl Searcher {
@@ -70,14 +72,16 @@ impl Searcher {
         };
         let symbols = self.named_symbols(view, scope, words);
         let files = self.named_files(view, scope, words);
-        let (dense, sparse, symbols, files) = tokio::try_join!(dense, sparse, symbols, files)?;
+        let related = self.related(query, scope);
+        let (dense, sparse, symbols, files, related) = tokio::try_join!(dense, sparse, symbols, files, related)?;
         let searched: BTreeSet<ChunkId> = dense.iter().chain(sparse.iter().take(DEPTH)).map(id_of).collect();
         let shown = symbols.iter().filter_map(chunk_of).filter(|id| scope.contains(id.0));
-        let mut chunks = self.fetch(view, scope, searched.iter().copied().chain(shown).collect()).await?;
+        let wanted = searched.iter().copied().chain(shown).chain(related.iter().copied());
+        let mut chunks = self.fetch(view, scope, wanted.collect()).await?;
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|id, chunk| searched.contains(id) || compiled.lets_through(chunk));
         let beginnings = self.beginnings_of(query, filter, &files, &mut chunks).await?;
-        let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols) };
+        let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols), related };
         let scores = |hits: &[Hit]| ScoreRange::of(hits.iter().map(|hit| hit.score));
         let lists = Lists { dense: scores(&dense), terms: scores(&sparse) };
         Ok((joined(&dense, &sparse, &named, chunks, words), lists))
@@ -155,7 +159,7 @@ impl Searcher {
         Ok(found)
     }
 
-    async fn fetch(&self, view: &View, scope: &Scope, ids: BTreeSet<ChunkId>) -> Result<Chunks, QueryError> {
+    pub(crate) async fn fetch(&self, view: &View, scope: &Scope, ids: BTreeSet<ChunkId>) -> Result<Chunks, QueryError> {
         if ids.is_empty() {
             return Ok(Chunks::new());
         }
@@ -190,6 +194,7 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, wo
     }
     let symbols: BTreeMap<ChunkId, &SymbolEntry> =
         named.definitions.iter().map(|(id, hit)| (*id, &hit.symbol)).collect();
+    let related: BTreeMap<ChunkId, u32> = named.related.iter().copied().zip(1..).collect();
     let candidate = |(id, chunk): (ChunkId, ChunkRecord)| {
         let symbol = symbols.get(&id).copied();
         let exactness = if named.beginnings.contains(&id) {
@@ -204,6 +209,7 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, wo
             dense: dense.get(&id).copied(),
             terms: sparse.get(&id).copied(),
             name_rank: name_ranks.get(&id).copied(),
+            relation_rank: related.get(&id).copied(),
             named: exactness,
             definition: symbol.and_then(|symbol| own_definition(&chunk, symbol)),
             chunk,
@@ -227,6 +233,6 @@ fn own_definition(chunk: &ChunkRecord, symbol: &SymbolEntry) -> Option<Definitio
     (!is_own).then(|| Definition { symbol: symbol.qualified_name.clone(), span: symbol.span })
 }
 
-fn id_of(hit: &Hit) -> ChunkId {
+pub(crate) fn id_of(hit: &Hit) -> ChunkId {
     (hit.repository, hit.key)
 }

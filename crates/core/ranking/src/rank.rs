@@ -37,6 +37,8 @@ const DEFINITION: u64 = 2 * ONE;
 const DEFINITION_IN_OTHER_STYLE: u64 = ONE;
 /// The points for a definition are multiplied by this factor if the file has the same name.
 const FILE_HAS_THE_NAME: u64 = 3 * ONE / 2;
+/// Points for code that the graph relates to a name as the question asks.
+const RELATED: u64 = 20 * ONE;
 /// The factor of each further hit of a file.
 const FURTHER_HIT: Prior = Prior { name: "same_file", percent: 60 };
 
@@ -50,6 +52,8 @@ pub struct Candidate {
     pub terms: Option<Listed>,
     /// The rank in the list of names, from 1.
     pub name_rank: Option<u32>,
+    /// The rank in the list of code that is related to a name as the question asks, from 1.
+    pub relation_rank: Option<u32>,
     /// Set if the whole question is the name of a definition in the chunk, or the path of the chunk's file.
     pub named: Option<Exactness>,
     /// A definition that the question names and that is not the chunk's own symbol.
@@ -93,7 +97,7 @@ pub struct Place {
 /// A part of a score.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contribution {
-    /// `dense`, `terms`, `names`, `file`, `path` or `definition`.
+    /// `dense`, `terms`, `names`, `file`, `relation`, `path` or `definition`.
     pub name: &'static str,
     /// The rank in the list, from 1. None for parts without a list.
     pub rank: Option<u32>,
@@ -110,6 +114,7 @@ pub struct RankedHit {
     pub contributions: Vec<Contribution>,
     /// The factors that are part of the contributions, and the factor of a further hit.
     pub priors: Vec<Prior>,
+    pub relation_rank: Option<u32>,
     pub named: Option<Exactness>,
     pub definition: Option<Definition>,
     /// Other places that contain the same text, sorted.
@@ -131,7 +136,7 @@ pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: &QueryWords, subjec
 
 /// A hit with the points of the lists, multiplied by its priors.
 fn from_lists(candidate: Candidate, lists: Lists, query: &QueryWords, subjects: Subjects) -> RankedHit {
-    let Candidate { chunk, dense, terms, name_rank, named, definition } = candidate;
+    let Candidate { chunk, dense, terms, name_rank, relation_rank, named, definition } = candidate;
     let weights = if query.whole.is_some() { ONE_WORD } else { SEVERAL_WORDS };
     let priors = priors(&chunk, subjects);
     let part = |name, rank, points: u64, percent: u64| {
@@ -143,7 +148,7 @@ fn from_lists(candidate: Candidate, lists: Lists, query: &QueryWords, subjects: 
     let names = name_rank.map(|rank| part("names", Some(rank), name_points(rank), weights.names));
     let contributions = [dense, terms, names].into_iter().flatten().collect();
     let score = sum(&contributions);
-    RankedHit { score, chunk, contributions, priors, named, definition, also_at: Vec::new() }
+    RankedHit { score, chunk, contributions, priors, relation_rank, named, definition, also_at: Vec::new() }
 }
 
 fn sum(contributions: &Vec<Contribution>) -> u64 {
@@ -185,12 +190,20 @@ fn add_file_evidence(hits: &mut [RankedHit]) {
     normalise(hits);
 }
 
-/// Adds the points for the path, or, in a question of one word, the points for the definition.
+/// Points for a rank in the list of related code: more than all other parts together.
+fn relation_points(rank: u32) -> u64 {
+    RELATED * 100 / (100 + u64::from(rank))
+}
+
+/// Adds the points for a relation and for the path, or, in a question of one word, the points for the definition.
 fn add_names(hits: &mut [RankedHit], query: &QueryWords) {
     let keywords: Vec<Keyword> = query.keywords.iter().map(|word| keyword(word)).collect();
     let mut of_paths: BTreeMap<RepoPath, u64> = BTreeMap::new();
     for hit in hits {
         let prior = factor(&hit.priors);
+        if let Some(rank) = hit.relation_rank {
+            add(hit, "relation", times(relation_points(rank), prior));
+        }
         if query.whole.is_none() {
             let path = &hit.chunk.path;
             let points = *of_paths.entry(path.clone()).or_insert_with(|| path_points(path, &keywords));
@@ -286,7 +299,15 @@ mod tests {
     /// A candidate of the list of vectors.
     fn candidate(path: &str, line: u32, text: &str, score: i64) -> Candidate {
         let dense = Some(Listed { rank: None, score });
-        Candidate { chunk: chunk(path, line, text), dense, terms: None, name_rank: None, named: None, definition: None }
+        Candidate {
+            chunk: chunk(path, line, text),
+            dense,
+            terms: None,
+            name_rank: None,
+            relation_rank: None,
+            named: None,
+            definition: None,
+        }
     }
 
     fn ranked(candidates: Vec<Candidate>, question: &str) -> Vec<RankedHit> {
