@@ -16,7 +16,7 @@ pub struct Prior {
     pub percent: u32,
 }
 
-const DOCUMENT: Prior = Prior { name: "document", percent: 30 };
+const DOCUMENT: Prior = Prior { name: "document", percent: 50 };
 const PATTERN: Prior = Prior { name: "pattern", percent: 30 };
 const TEST: Prior = Prior { name: "test", percent: 30 };
 const ASIDE: Prior = Prior { name: "example_or_vendored", percent: 30 };
@@ -105,7 +105,7 @@ const PATTERN_WORDS: [&str; 6] = ["convention", "conventions", "pattern", "patte
 const NAVIGATION_WORDS: [&str; 7] =
     ["agents", "architecture", "conventions", "module", "modules", "onboarding", "structure"];
 /// Pairs of words in this order, with at most one word between them.
-const NAVIGATION_PAIRS: [(&str, &str); 18] = [
+const NAVIGATION_PAIRS: [(&str, &str); 24] = [
     ("build", "project"),
     ("build", "test"),
     ("checks", "run"),
@@ -119,11 +119,22 @@ const NAVIGATION_PAIRS: [(&str, &str); 18] = [
     ("how", "start"),
     ("how", "test"),
     ("need", "compile"),
+    ("pull", "request"),
     ("run", "suite"),
     ("run", "test"),
     ("run", "tests"),
     ("running", "tests"),
+    ("send", "patch"),
+    ("sending", "patch"),
+    ("submit", "patch"),
+    ("test", "run"),
+    ("tests", "run"),
     ("where", "start"),
+];
+/// Extensions of files whose windows of text are prose or data. Sorted.
+const TEXT_EXTENSIONS: [&str; 22] = [
+    "adoc", "cfg", "conf", "css", "csv", "htm", "html", "ini", "json", "log", "lst", "md", "po", "rst", "sql", "svg",
+    "text", "toml", "tsv", "txt", "xml", "yml",
 ];
 /// Ends of names of documents and configuration.
 const DOCUMENT_EXTENSIONS: [&str; 13] =
@@ -159,9 +170,7 @@ pub(crate) fn priors(chunk: &ChunkRecord, subjects: Subjects) -> Vec<Prior> {
     let mut found = Vec::new();
     match chunk.kind {
         ChunkKind::Navigation if subjects.navigation => found.push(NAVIGATION),
-        ChunkKind::Section | ChunkKind::Navigation | ChunkKind::Config | ChunkKind::Text if !subjects.documents => {
-            found.push(DOCUMENT);
-        }
+        _ if is_document(chunk) && !subjects.documents => found.push(DOCUMENT),
         ChunkKind::Pattern if !subjects.patterns => found.push(PATTERN),
         _ => {}
     }
@@ -177,6 +186,19 @@ pub(crate) fn priors(chunk: &ChunkRecord, subjects: Subjects) -> Vec<Prior> {
     found
 }
 
+/// Whether the chunk is prose, configuration or data. Text of an unknown kind may be code.
+fn is_document(chunk: &ChunkRecord) -> bool {
+    match chunk.kind {
+        ChunkKind::Section | ChunkKind::Navigation | ChunkKind::Config => true,
+        ChunkKind::Text => {
+            let name = chunk.path.file_name();
+            let is_capital = !name.contains(|letter: char| letter.is_lowercase());
+            is_capital || name.rsplit_once('.').is_some_and(|(_, end)| TEXT_EXTENSIONS.contains(&end))
+        }
+        _ => false,
+    }
+}
+
 fn is_in_aside_directory(chunk: &ChunkRecord) -> bool {
     chunk.path.directory().split('/').any(|part| ASIDE_DIRECTORIES.binary_search(&part).is_ok())
 }
@@ -184,8 +206,7 @@ fn is_in_aside_directory(chunk: &ChunkRecord) -> bool {
 /// Whether the question asks for what such a directory contains. The factor of a document or a test is not
 /// applied twice.
 fn is_excused(chunk: &ChunkRecord, subjects: Subjects) -> bool {
-    let is_document = matches!(chunk.kind, ChunkKind::Section | ChunkKind::Navigation | ChunkKind::Text);
-    subjects.examples || is_document || (chunk.is_test && subjects.tests)
+    subjects.examples || is_document(chunk) || (chunk.is_test && subjects.tests)
 }
 
 #[cfg(test)]
@@ -195,8 +216,15 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        let lists: [&[&str]; 6] =
-            [&ASIDE_DIRECTORIES, &TEST_WORDS, &DOCUMENT_WORDS, &EXAMPLE_WORDS, &PATTERN_WORDS, &NAVIGATION_WORDS];
+        let lists: [&[&str]; 7] = [
+            &ASIDE_DIRECTORIES,
+            &TEST_WORDS,
+            &DOCUMENT_WORDS,
+            &EXAMPLE_WORDS,
+            &PATTERN_WORDS,
+            &NAVIGATION_WORDS,
+            &TEXT_EXTENSIONS,
+        ];
         assert!(lists.iter().all(|list| list.is_sorted()) && NAVIGATION_PAIRS.is_sorted());
     }
 
@@ -240,6 +268,9 @@ mod tests {
         check(&of_kind("README.md", ChunkKind::Navigation), "readme", &[]);
         check(&of_kind("docs/a.md", ChunkKind::Section), "x", &["document"]);
         check(&of_kind("a.toml", ChunkKind::Config), "what does a.toml set", &[]);
+        check(&of_kind("lib/common-functions", ChunkKind::Text), "x", &[]);
+        check(&of_kind("notes.txt", ChunkKind::Text), "x", &["document"]);
+        check(&of_kind("COPYING", ChunkKind::Text), "x", &["document"]);
         check(&of_kind("x", ChunkKind::Pattern), "x", &["pattern"]);
         check(&of_kind("x", ChunkKind::Pattern), "pattern for x", &[]);
         check(&of_kind("examples/a.rs", ChunkKind::Function), "x", &["example_or_vendored"]);
