@@ -1,0 +1,115 @@
+//! Decides the type of a question. The tests have a fixed order: quoted terms, patterns, relations, flows,
+//! names, else a concept.
+
+use std::ops::Range;
+
+use crate::file_name::FileNameQuery;
+use crate::flow::{self, FlowFound};
+use crate::names::text_of;
+use crate::pattern::{self, PatternFound};
+use crate::query_type::{QueryType, TypeReason};
+use crate::relationship::{self, RelationFound};
+use crate::symbol;
+use crate::tokens::Token;
+
+/// The words of a question, and the results of the tests about them.
+pub(crate) struct Reading<'a> {
+    pub(crate) question: &'a str,
+    pub(crate) tokens: &'a [Token],
+    pub(crate) pattern_names: Option<&'a [String]>,
+    pub(crate) file_name: Option<&'a FileNameQuery>,
+}
+
+/// The type of a question with its reason, and the parts that its strategy reads.
+pub(crate) struct Classified {
+    pub(crate) query_type: QueryType,
+    pub(crate) reason: TypeReason,
+    pub(crate) relation: Option<RelationFound>,
+    pub(crate) flow: Option<FlowFound>,
+    pub(crate) pattern: Option<PatternFound>,
+}
+
+impl Classified {
+    fn new(query_type: QueryType, reason: TypeReason) -> Self {
+        Self { query_type, reason, relation: None, flow: None, pattern: None }
+    }
+}
+
+type Test = fn(&Reading) -> Option<Classified>;
+
+/// The tests in their order. The first test that applies decides.
+const TESTS: [Test; 7] = [only_span, only_file_name, pattern, relationship, flow, identifier, definition];
+
+pub(crate) fn classify(reading: &Reading) -> Classified {
+    let found = TESTS.iter().find_map(|test| test(reading));
+    found.unwrap_or_else(|| Classified::new(QueryType::Concept, TypeReason::NoTest))
+}
+
+fn only_span(reading: &Reading) -> Option<Classified> {
+    let index = symbol::only_span(reading.tokens)?;
+    let term = reading.tokens[index].text.clone();
+    Some(Classified::new(QueryType::Symbol, TypeReason::OnlySpan { term }))
+}
+
+fn only_file_name(reading: &Reading) -> Option<Classified> {
+    let name = reading.file_name?.name.clone();
+    Some(Classified::new(QueryType::Symbol, TypeReason::FileName { name }))
+}
+
+fn pattern(reading: &Reading) -> Option<Classified> {
+    let found = pattern::find(reading.tokens, reading.pattern_names)?;
+    let reason = if found.asks_how_it_works {
+        let subject = found.subject.as_ref().map(|range| reading.text(range)).unwrap_or_default();
+        TypeReason::HowDoTheyWork { subject, names_known: reading.pattern_names.is_some() }
+    } else {
+        TypeReason::PatternWords { words: reading.words(&found.words) }
+    };
+    Some(Classified { pattern: Some(found), ..Classified::new(QueryType::Pattern, reason) })
+}
+
+fn relationship(reading: &Reading) -> Option<Classified> {
+    let found = relationship::find(reading.tokens)?;
+    let reason = TypeReason::RelationshipWords {
+        words: reading.words(&found.words.clone().collect::<Vec<_>>()),
+        relation: found.relation,
+        name: reading.text(&found.name),
+    };
+    Some(Classified { relation: Some(found), ..Classified::new(QueryType::Relationship, reason) })
+}
+
+fn flow(reading: &Reading) -> Option<Classified> {
+    let found = flow::find(reading.tokens)?;
+    let reason = TypeReason::FlowWords { words: reading.words(&found.words) };
+    Some(Classified { flow: Some(found), ..Classified::new(QueryType::Flow, reason) })
+}
+
+fn identifier(reading: &Reading) -> Option<Classified> {
+    let index = symbol::identifier(reading.tokens)?;
+    let name = reading.tokens[index].text.clone();
+    Some(Classified::new(QueryType::Symbol, TypeReason::Identifier { name }))
+}
+
+fn definition(reading: &Reading) -> Option<Classified> {
+    let index = symbol::defined_word(reading.tokens)?;
+    let name = reading.tokens[index].text.clone();
+    Some(Classified::new(QueryType::Symbol, TypeReason::Definition { name }))
+}
+
+impl Reading<'_> {
+    pub(crate) fn text(&self, range: &Range<usize>) -> String {
+        text_of(self.question, self.tokens, range)
+    }
+
+    /// The words at these positions, with an ellipsis between words that are apart.
+    fn words(&self, positions: &[usize]) -> String {
+        let mut text = String::new();
+        for (index, position) in positions.iter().enumerate() {
+            if index > 0 {
+                let is_next = positions[index - 1] + 1 == *position;
+                text.push_str(if is_next { " " } else { " … " });
+            }
+            text.push_str(&self.tokens[*position].text);
+        }
+        text
+    }
+}

@@ -1,0 +1,131 @@
+//! Other wordings of a question, which find code that uses other words.
+
+use serde::Serialize;
+
+use crate::keywords::is_stop_word;
+use crate::synonyms::{SynonymSource, Synonyms};
+use crate::tokens::{Token, TokenKind};
+
+/// The most expansions of a question.
+pub const MAX_EXPANSIONS: usize = 3;
+
+/// Another wording of a question.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Expansion {
+    pub text: String,
+    /// The word that was replaced and its synonym. None if the wording consists of the keywords.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<Replaced>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Replaced {
+    pub word: String,
+    pub synonym: String,
+    pub source: SynonymSource,
+}
+
+/// At most [`MAX_EXPANSIONS`] wordings. The first synonyms of all words come before the second ones. If the
+/// question has other words than keywords, the keywords alone are the last wording.
+pub(crate) fn expansions(question: &str, tokens: &[Token], keywords: &[String], synonyms: Synonyms) -> Vec<Expansion> {
+    let alone = keywords_alone(tokens, keywords).filter(|text| *text != normal(question));
+    let num_synonyms = MAX_EXPANSIONS - usize::from(alone.is_some());
+    let mut found = by_synonyms(question, tokens, synonyms, num_synonyms);
+    if let Some(text) = alone.filter(|text| found.iter().all(|known| normal(&known.text) != *text)) {
+        found.push(Expansion { text, replaced: None });
+    }
+    found
+}
+
+/// The keywords with the code spans of the question. A single word is no wording of its own.
+fn keywords_alone(tokens: &[Token], keywords: &[String]) -> Option<String> {
+    if keywords.len() < 2 {
+        return None;
+    }
+    let spans = tokens.iter().filter(|token| token.kind == TokenKind::Code).map(|token| token.text.clone());
+    Some(keywords.iter().cloned().chain(spans).collect::<Vec<_>>().join(" "))
+}
+
+fn normal(text: &str) -> String {
+    let words = text.split_whitespace().map(|word| word.trim_matches(|character: char| !character.is_alphanumeric()));
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+fn by_synonyms(question: &str, tokens: &[Token], synonyms: Synonyms, limit: usize) -> Vec<Expansion> {
+    let mut words: Vec<&str> = Vec::new();
+    for token in tokens.iter().filter(|token| token.kind == TokenKind::Word && !is_stop_word(&token.lower)) {
+        if !words.contains(&token.lower.as_str()) {
+            words.push(&token.lower);
+        }
+    }
+    let candidates: Vec<_> = words.iter().map(|word| (*word, synonyms.of(word))).collect();
+    let most = candidates.iter().map(|(_, synonyms)| synonyms.len()).max().unwrap_or(0);
+    let mut found = Vec::new();
+    for rank in 0..most {
+        for (word, synonyms) in &candidates {
+            let Some((synonym, source)) = synonyms.get(rank) else { continue };
+            if found.len() == limit {
+                return found;
+            }
+            let replaced = Replaced { word: (*word).to_owned(), synonym: synonym.clone(), source: *source };
+            found.push(Expansion { text: replace(question, tokens, word, synonym), replaced: Some(replaced) });
+        }
+    }
+    found
+}
+
+/// The question with `synonym` in place of each token that is `word`.
+fn replace(question: &str, tokens: &[Token], word: &str, synonym: &str) -> String {
+    let mut text = String::with_capacity(question.len());
+    let mut copied = 0;
+    for token in tokens.iter().filter(|token| token.kind == TokenKind::Word && token.lower == word) {
+        text.push_str(&question[copied..token.start]);
+        text.push_str(synonym);
+        copied = token.end;
+    }
+    text.push_str(&question[copied..]);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keywords::keywords;
+    use crate::synonyms::{LearnedPair, SynonymEntry};
+    use crate::tokens::tokenize;
+
+    fn check(question: &str, synonyms: Synonyms, expect: &[&str]) {
+        let tokens = tokenize(question);
+        let found = expansions(question, &tokens, &keywords(&tokens), synonyms);
+        assert_eq!(found.iter().map(|expansion| expansion.text.as_str()).collect::<Vec<_>>(), expect, "{question}");
+    }
+
+    #[test]
+    fn words_are_replaced_and_keywords_remain() {
+        let none = Synonyms::default();
+        check(
+            "how does authentication work?",
+            none,
+            &["how does auth work?", "how does login work?", "how does credentials work?"],
+        );
+        check(
+            "where is the db timeout",
+            none,
+            &["where is the database timeout", "where is the db expiry", "db timeout"],
+        );
+        check("db timeout", none, &["database timeout", "db expiry", "storage timeout"]);
+        check("zebra stripes", none, &[]);
+        check("find the zebra stripes", none, &["zebra stripes"]);
+        check("why does `db` return a zebra stripe", none, &["return zebra stripe db"]);
+        check("handleAuthError", none, &["handle auth error"]);
+        check("", none, &[]);
+    }
+
+    #[test]
+    fn configured_and_learned_synonyms_are_used() {
+        let configured = [SynonymEntry { word: "zebra".into(), synonyms: vec!["horse".into()] }];
+        let learned = [LearnedPair { first: "stripes".into(), second: "bars".into() }];
+        let synonyms = Synonyms { configured: &configured, learned: &learned };
+        check("zebra stripes", synonyms, &["horse stripes", "zebra bars"]);
+    }
+}

@@ -1,0 +1,302 @@
+//! Kinds of code that a question asks for: "functions that parse dates", "which class loads the settings".
+
+use crate::filters::{FilterValue, FoundFilter};
+use crate::tokens::Token;
+
+/// A word with the kinds of symbols that it names.
+type KindRow = (&'static [&'static str], &'static [&'static str], &'static [&'static str]);
+
+/// The singulars and the plurals of a word, and the kinds that it names. Functions and methods are one kind of
+/// code for most people.
+const KINDS: &[KindRow] = &[
+    (&["function", "func", "fn", "method"], &["functions", "funcs", "methods"], &["function", "method"]),
+    (&["class"], &["classes"], &["class"]),
+    (&["file"], &["files"], &["file"]),
+    (&["interface"], &["interfaces"], &["interface"]),
+    (&["trait"], &["traits"], &["trait"]),
+    (&["protocol"], &["protocols"], &["interface", "trait"]),
+    (&["struct", "structure"], &["structs"], &["struct"]),
+    (&["enum"], &["enums"], &["enum"]),
+    (&["constant", "const"], &["constants", "consts"], &["constant"]),
+    (&["variable"], &["variables"], &["variable"]),
+    (&["macro"], &["macros"], &["macro"]),
+    (&["type"], &["types"], &["type", "class", "struct", "interface", "trait", "enum"]),
+    (&["field", "attribute"], &["fields"], &["field"]),
+];
+
+/// Words that may be before the kind at the start of a question.
+const LEADS: &[&str] = &[
+    "find",
+    "list",
+    "show",
+    "get",
+    "give",
+    "display",
+    "locate",
+    "search",
+    "look",
+    "me",
+    "us",
+    "for",
+    "all",
+    "every",
+    "each",
+    "any",
+    "the",
+    "a",
+    "an",
+    "of",
+    "please",
+    "some",
+    "enumerate",
+    "print",
+    "which",
+    "what",
+    "where",
+    "is",
+    "are",
+    "can",
+    "you",
+    "public",
+    "private",
+    "protected",
+    "exported",
+    "internal",
+    "static",
+    "abstract",
+    "async",
+    "generic",
+    "deprecated",
+    "unused",
+    "other",
+    "both",
+    "my",
+    "our",
+    "these",
+    "those",
+    "names",
+    "many",
+    "how",
+    "count",
+    "see",
+    "recent",
+    "new",
+    "python",
+    "go",
+    "golang",
+    "rust",
+    "java",
+    "typescript",
+    "javascript",
+    "kotlin",
+    "swift",
+    "ruby",
+    "php",
+    "scala",
+    "c",
+    "c++",
+    "c#",
+    "in",
+    "by",
+    "from",
+];
+
+/// Words that may be after the kind.
+const FOLLOWERS: &[&str] = &[
+    "that",
+    "which",
+    "who",
+    "whose",
+    "where",
+    "in",
+    "inside",
+    "within",
+    "from",
+    "with",
+    "without",
+    "for",
+    "to",
+    "under",
+    "named",
+    "called",
+    "matching",
+    "starting",
+    "ending",
+    "containing",
+    "having",
+    "defined",
+    "declared",
+    "and",
+    "or",
+    "is",
+    "are",
+    "of",
+    "related",
+    "responsible",
+    "about",
+    "changed",
+    "modified",
+    "added",
+    "using",
+    "calling",
+    "importing",
+    "extending",
+    "implementing",
+    "inheriting",
+    "returning",
+    "taking",
+    "does",
+    "do",
+    "has",
+    "have",
+    "since",
+    "on",
+];
+
+/// Words that form one term with the kind before them: "class loader", "function call".
+const TERMS: &[&str] = &[
+    "call",
+    "calls",
+    "loader",
+    "loading",
+    "name",
+    "names",
+    "signature",
+    "hierarchy",
+    "system",
+    "upload",
+    "uploads",
+    "path",
+    "paths",
+    "arguments",
+    "argument",
+    "pointer",
+    "checker",
+    "checking",
+    "inference",
+    "resolution",
+    "extension",
+    "extensions",
+    "descriptor",
+    "handle",
+    "watcher",
+    "size",
+    "lock",
+    "format",
+    "cache",
+    "storage",
+    "reader",
+    "writer",
+    "body",
+    "scope",
+    "expansion",
+    "definition",
+    "variable",
+    "safety",
+    "alias",
+    "dispatch",
+];
+
+pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
+    if tokens.first().is_some_and(|first| first.is_any(&["why", "when", "explain", "compare"])) || asks_how(tokens) {
+        return Vec::new();
+    }
+    let found = (0..tokens.len()).find_map(|index| {
+        let (row, is_plural) = row_of(&tokens[index])?;
+        is_asked(tokens, index, is_plural).then(|| filter(tokens, index, row.2))
+    });
+    found.into_iter().collect()
+}
+
+/// "how" asks for no kind, but "how many" does.
+fn asks_how(tokens: &[Token]) -> bool {
+    tokens.first().is_some_and(|first| first.is_any(&["how"]))
+        && !tokens.get(1).is_some_and(|next| next.is_any(&["many"]))
+}
+
+fn row_of(token: &Token) -> Option<(&'static KindRow, bool)> {
+    KINDS.iter().find_map(|row| {
+        if token.is_any(row.1) { Some((row, true)) } else { token.is_any(row.0).then_some((row, false)) }
+    })
+}
+
+fn filter(tokens: &[Token], index: usize, kinds: &'static [&'static str]) -> FoundFilter {
+    let has_relative = tokens.get(index + 1).is_some_and(|next| next.is_any(&["that", "which", "who"]));
+    FoundFilter { tokens: index..index + 1 + usize::from(has_relative), value: FilterValue::Kinds(kinds) }
+}
+
+fn is_asked(tokens: &[Token], index: usize, is_plural: bool) -> bool {
+    let next = tokens.get(index + 1);
+    if !is_plural && next.is_some_and(|next| next.is_any(TERMS)) {
+        return false;
+    }
+    let num_modifiers = (0..index).rev().take_while(|before| !tokens[*before].is_any(LEADS)).count();
+    let has_lead = num_modifiers == 0 || num_modifiers < index;
+    let is_lead = has_lead && (0..index - num_modifiers).all(|before| tokens[before].is_any(LEADS));
+    let has_asker = (0..index)
+        .any(|before| tokens[before].is_any(&["which", "what", "all", "every", "each", "any", "list", "many"]));
+    let is_followed = next.is_none_or(|next| next.is_any(FOLLOWERS));
+    let is_name_before =
+        index > 0 && (tokens[index - 1].is_span() || crate::identifiers::is_identifier(&tokens[index - 1]));
+    if next.is_none() && is_name_before {
+        return true;
+    }
+    match (is_plural, num_modifiers) {
+        (true, 0..=2) => is_lead && (is_followed || has_asker),
+        (false, 0) => {
+            is_lead && index > 0 && (has_asker && !tokens[0].is_any(&["where"]) || is_followed && next.is_some())
+        }
+        (false, 1..=2) => is_lead && has_asker && is_followed && next.is_some(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::tokenize;
+
+    fn check(question: &str, expect: &[&str]) {
+        let found = find(&tokenize(question));
+        let kinds: Vec<&str> = found
+            .iter()
+            .flat_map(|filter| match filter.value {
+                FilterValue::Kinds(kinds) => kinds.to_vec(),
+                _ => Vec::new(),
+            })
+            .collect();
+        assert_eq!(kinds, expect, "{question}");
+    }
+
+    #[test]
+    fn kinds_that_are_asked_for_filter() {
+        check("functions that use redis", &["function", "method"]);
+        check("list all methods", &["function", "method"]);
+        check("classes in auth.py", &["class"]);
+        check("which classes extend Base", &["class"]);
+        check("UserService class", &["class"]);
+        check("which function validates the token", &["function", "method"]);
+        check("find the class that loads settings", &["class"]);
+        check("all http handler functions", &["function", "method"]);
+        check("which file contains the routes", &["file"]);
+        check("files changed yesterday", &["file"]);
+        check("how many functions call parse", &["function", "method"]);
+    }
+
+    #[test]
+    fn topics_with_kind_words_do_not_filter() {
+        for question in [
+            "how are classes loaded",
+            "function call",
+            "class loader",
+            "file upload",
+            "upload files to storage",
+            "config file parsing",
+            "type inference",
+            "authentication timeout handling",
+            "where is the file uploaded",
+        ] {
+            check(question, &[]);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Languages that a question names.
+
+use crate::filters::{FilterValue, FoundFilter};
+use crate::tokens::Token;
+
+/// Names of languages: the words of a question, and the name that Cairn uses.
+const LANGUAGES: &[(&[&str], &str)] = &[
+    (&["python", "py"], "python"),
+    (&["javascript", "js", "nodejs", "node.js"], "javascript"),
+    (&["typescript", "ts"], "typescript"),
+    (&["golang"], "go"),
+    (&["rust"], "rust"),
+    (&["java"], "java"),
+    (&["kotlin"], "kotlin"),
+    (&["swift"], "swift"),
+    (&["ruby"], "ruby"),
+    (&["php"], "php"),
+    (&["scala"], "scala"),
+    (&["lua"], "lua"),
+    (&["bash", "shell"], "bash"),
+    (&["elixir"], "elixir"),
+    (&["haskell"], "haskell"),
+    (&["zig"], "zig"),
+    (&["c++", "cpp"], "cpp"),
+    (&["c#", "csharp"], "csharp"),
+];
+
+/// Names that are also words. They count only after "in" at the end of a clause, or before a word for code.
+const AMBIGUOUS: &[(&str, &str)] = &[("go", "go"), ("c", "c")];
+
+/// Words for code that may be after the name of a language.
+const CODE_WORDS: &[&str] = &[
+    "code",
+    "files",
+    "functions",
+    "function",
+    "classes",
+    "class",
+    "methods",
+    "structs",
+    "packages",
+    "package",
+    "modules",
+    "module",
+    "tests",
+    "test",
+    "source",
+    "sources",
+    "implementation",
+    "side",
+    "scripts",
+    "services",
+    "service",
+    "handlers",
+    "interfaces",
+    "headers",
+    "backend",
+    "client",
+    "server",
+];
+
+/// Words beside a language that make it the topic of the question: "the python parser", "compile to java".
+const TOPICS_AFTER: &[&str] = &[
+    "parser",
+    "parsing",
+    "bindings",
+    "binding",
+    "interpreter",
+    "compiler",
+    "engine",
+    "runtime",
+    "import",
+    "imports",
+    "grammar",
+    "syntax",
+    "version",
+    "versions",
+    "sdk",
+    "support",
+    "plugin",
+    "extension",
+    "language",
+    "script",
+    "command",
+    "commands",
+    "completion",
+    "completions",
+    "executable",
+    "interop",
+    "wrapper",
+    "ffi",
+    "stdlib",
+    "ast",
+    "lexer",
+    "highlighter",
+    "symbols",
+    "environment",
+    "process",
+    "vm",
+    "objects",
+    "escape",
+    "escaping",
+    "prompt",
+    "subprocess",
+];
+const TOPICS_BEFORE: &[&str] = &[
+    "parse",
+    "parses",
+    "parsing",
+    "compile",
+    "compiles",
+    "compiling",
+    "support",
+    "to",
+    "for",
+    "generate",
+    "generates",
+    "embed",
+    "embedded",
+    "detect",
+    "of",
+    "the",
+    "as",
+    "run",
+    "a",
+    "an",
+    "-c",
+];
+
+pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
+    (0..tokens.len()).filter_map(|index| language(tokens, index)).collect()
+}
+
+fn language(tokens: &[Token], index: usize) -> Option<FoundFilter> {
+    let next = tokens.get(index + 1).filter(|_| !tokens[index].ends_clause);
+    let is_before_code = next.is_some_and(|next| next.is_any(CODE_WORDS));
+    let is_after_in = index > 0 && tokens[index - 1].is_any(&["in", "using"]);
+    let is_last = next.is_none();
+    if let Some((_, name)) = AMBIGUOUS.iter().find(|(word, _)| tokens[index].is_any(&[word])) {
+        let is_named =
+            is_before_code && !(index > 0 && tokens[index - 1].is_any(&["to", "not"])) || (is_after_in && is_last);
+        return is_named.then(|| filter(index, is_after_in, name));
+    }
+    let (_, name) = LANGUAGES.iter().find(|(words, _)| tokens[index].is_any(words))?;
+    let is_topic = next.is_some_and(|next| next.is_any(TOPICS_AFTER))
+        || (!is_before_code && index > 0 && tokens[index - 1].is_any(TOPICS_BEFORE));
+    (!is_topic || is_after_in).then(|| filter(index, is_after_in, name))
+}
+
+fn filter(index: usize, is_after_in: bool, name: &'static str) -> FoundFilter {
+    let start = if is_after_in { index - 1 } else { index };
+    FoundFilter { tokens: start..index + 1, value: FilterValue::Language(name) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::tokenize;
+
+    fn check(question: &str, expect: &[&str]) {
+        let found = find(&tokenize(question));
+        let names: Vec<&str> = found
+            .iter()
+            .filter_map(|filter| match filter.value {
+                FilterValue::Language(name) => Some(name),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(names, expect, "{question}");
+    }
+
+    #[test]
+    fn named_languages_filter() {
+        check("python", &["python"]);
+        check("python functions that parse dates", &["python"]);
+        check("retry logic in Go", &["go"]);
+        check("retry logic in typescript", &["typescript"]);
+        check("go structs for users", &["go"]);
+        check("c++ allocator", &["cpp"]);
+        check("the rust client", &["rust"]);
+        check("date parsing in c", &["c"]);
+    }
+
+    #[test]
+    fn languages_as_topics_do_not_filter() {
+        for question in [
+            "go to the handler",
+            "where does it go",
+            "python parser",
+            "compile to javascript",
+            "the java compiler",
+            "parse python",
+            "option c",
+        ] {
+            check(question, &[]);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Finds the filters that a question states in words, such as "in auth.py" and "since last week".
+
+mod kinds;
+mod languages;
+mod places;
+mod since;
+mod tests_wanted;
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use crate::tokens::Token;
+
+pub use self::since::Since;
+
+/// The filters that a question states.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Filters {
+    /// Kinds of symbols, and `file`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<&'static str>,
+    /// Names, paths or globs of files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<String>,
+    /// Names of languages as Cairn spells them, in lower case.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub languages: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Since>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests: Option<TestsWanted>,
+    /// The words that state each filter, in the order of the question.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stated: Vec<StatedFilter>,
+}
+
+/// The words of a question that state a filter.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct StatedFilter {
+    pub filter: FilterName,
+    pub words: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FilterName {
+    Kinds,
+    Files,
+    Directories,
+    Modules,
+    Languages,
+    Since,
+    Tests,
+}
+
+impl FilterName {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Kinds => "kinds",
+            Self::Files => "files",
+            Self::Directories => "directories",
+            Self::Modules => "modules",
+            Self::Languages => "languages",
+            Self::Since => "since",
+            Self::Tests => "tests",
+        }
+    }
+}
+
+/// Whether a question excludes tests or asks only for tests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestsWanted {
+    Exclude,
+    Only,
+}
+
+impl TestsWanted {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Exclude => "exclude",
+            Self::Only => "only",
+        }
+    }
+}
+
+impl Filters {
+    pub fn is_empty(&self) -> bool {
+        self.stated.is_empty()
+    }
+}
+
+/// A filter with its tokens.
+pub(crate) struct FoundFilter {
+    pub(crate) tokens: Range<usize>,
+    pub(crate) value: FilterValue,
+}
+
+pub(crate) enum FilterValue {
+    Kinds(&'static [&'static str]),
+    File(String),
+    Directory(String),
+    Module(String),
+    Language(&'static str),
+    Since(Since),
+    Tests(TestsWanted),
+}
+
+impl FilterValue {
+    fn name(&self) -> FilterName {
+        match self {
+            Self::Kinds(_) => FilterName::Kinds,
+            Self::File(_) => FilterName::Files,
+            Self::Directory(_) => FilterName::Directories,
+            Self::Module(_) => FilterName::Modules,
+            Self::Language(_) => FilterName::Languages,
+            Self::Since(_) => FilterName::Since,
+            Self::Tests(_) => FilterName::Tests,
+        }
+    }
+}
+
+/// The filters of a question, and the question without the words that state them. `taken` are tokens that name
+/// the subject of the question, so they state no filter. If no other word than stop words remains, the whole
+/// question is returned.
+pub(crate) fn filters(question: &str, tokens: &[Token], taken: &[Range<usize>]) -> (Filters, String) {
+    let mut found: Vec<FoundFilter> = Vec::new();
+    for list in [
+        since::find(tokens),
+        tests_wanted::find(tokens),
+        places::find(tokens),
+        kinds::find(tokens),
+        languages::find(tokens),
+    ] {
+        for filter in list {
+            let overlaps = |range: &Range<usize>| range.start < filter.tokens.end && filter.tokens.start < range.end;
+            if !taken.iter().any(overlaps) && !found.iter().any(|known| overlaps(&known.tokens)) {
+                found.push(filter);
+            }
+        }
+    }
+    found.sort_by_key(|filter| filter.tokens.start);
+    let ranges: Vec<Range<usize>> = found.iter().map(|filter| filter.tokens.clone()).collect();
+    let rest = without(question, tokens, &ranges);
+    let mut filters = Filters::default();
+    for filter in found {
+        let words = question[tokens[filter.tokens.start].start..tokens[filter.tokens.end - 1].end].to_owned();
+        filters.stated.push(StatedFilter { filter: filter.value.name(), words });
+        add(&mut filters, filter.value);
+    }
+    (filters, rest)
+}
+
+fn add(filters: &mut Filters, value: FilterValue) {
+    match value {
+        FilterValue::Kinds(kinds) => {
+            for kind in kinds {
+                push(&mut filters.kinds, *kind);
+            }
+        }
+        FilterValue::File(file) => push(&mut filters.files, file),
+        FilterValue::Directory(directory) => push(&mut filters.directories, directory),
+        FilterValue::Module(module) => push(&mut filters.modules, module),
+        FilterValue::Language(language) => push(&mut filters.languages, language),
+        FilterValue::Since(since) => filters.since = filters.since.or(Some(since)),
+        FilterValue::Tests(tests) => filters.tests = filters.tests.or(Some(tests)),
+    }
+}
+
+fn push<T: PartialEq>(list: &mut Vec<T>, value: T) {
+    if !list.contains(&value) {
+        list.push(value);
+    }
+}
+
+fn without(question: &str, tokens: &[Token], ranges: &[Range<usize>]) -> String {
+    let is_kept = |index: &usize| !ranges.iter().any(|range| range.contains(index));
+    let has_keyword = (0..tokens.len()).filter(is_kept).any(|index| {
+        let token = &tokens[index];
+        token.is_span() || !crate::keywords::is_stop_word(&token.lower)
+    });
+    if ranges.is_empty() || !has_keyword {
+        return question.to_owned();
+    }
+    let mut text = String::with_capacity(question.len());
+    let mut copied = 0;
+    for range in ranges {
+        text.push_str(&question[copied..tokens[range.start].start.max(copied)]);
+        copied = tokens[range.end - 1].end.max(copied);
+    }
+    text.push_str(&question[copied..]);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::tokenize;
+
+    fn check(question: &str, stated: &[&str], rest: &str) {
+        let (filters, found_rest) = filters(question, &tokenize(question), &[]);
+        let words: Vec<&str> = filters.stated.iter().map(|filter| filter.words.as_str()).collect();
+        assert_eq!((words.as_slice(), found_rest.as_str()), (stated, rest), "{question}");
+    }
+
+    #[test]
+    fn rest_is_the_question_without_filters() {
+        check("functions that use redis", &["functions that"], "use redis");
+        check("classes in auth.py", &["classes", "in auth.py"], "classes in auth.py");
+        check(
+            "token checks in the billing module since last week",
+            &["in the billing module", "since last week"],
+            "token checks",
+        );
+        check("python retry logic without tests", &["python", "without tests"], "retry logic");
+        check("python", &["python"], "python");
+        check("authentication flow", &[], "authentication flow");
+    }
+
+    #[test]
+    fn taken_words_state_no_filter() {
+        let question = "what imports auth.py in tests";
+        let tokens = tokenize(question);
+        let (found, _) = filters("calls in auth.py", &tokenize("calls in auth.py"), &[2..3]);
+        assert!(found.is_empty());
+        let (found, rest) = filters(question, &tokens, &[2..3]);
+        assert_eq!((found.tests, rest.as_str()), (Some(TestsWanted::Only), "what imports auth.py"));
+    }
+}

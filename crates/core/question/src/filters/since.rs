@@ -1,0 +1,244 @@
+//! The time since which a question wants changes. There is no clock here: the caller resolves days and hours.
+
+use std::sync::LazyLock;
+
+use serde::Serialize;
+
+use crate::filters::{FilterValue, FoundFilter};
+use crate::phrase::Phrase;
+use crate::tokens::Token;
+
+/// The earliest change that a question asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Since {
+    /// From the start of the day that is this number of days before today. 0 is today.
+    DaysAgo(u32),
+    HoursAgo(u32),
+    /// From the start of this day.
+    Date {
+        year: u32,
+        month: u32,
+        day: u32,
+    },
+}
+
+impl std::fmt::Display for Since {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::DaysAgo(days) => write!(out, "{days} days ago"),
+            Self::HoursAgo(hours) => write!(out, "{hours} hours ago"),
+            Self::Date { year, month, day } => write!(out, "{year:04}-{month:02}-{day:02}"),
+        }
+    }
+}
+
+const UNIT: &str = "hour|hours|day|days|week|weeks|month|months|quarter|quarters|year|years";
+const CHANGED: &str =
+    "changed|modified|updated|added|edited|touched|committed|created|written|introduced|merged|renamed|removed|moved";
+const LAST: &str = "last|past|previous|recent";
+
+/// `UNIT`, `CHANGED` and `LAST` are one of these words. The slots `n` and `u` are the number and the unit.
+const RULES: &[&str] = &[
+    "CHANGED? in|within|over|during|from|since the? LAST <n> UNIT",
+    "CHANGED? in|within|over|during|from|since the? LAST UNIT",
+    "CHANGED the? LAST <n> UNIT",
+    "CHANGED the? LAST UNIT",
+    "CHANGED? since <n> UNIT ago",
+    "CHANGED? in|within <n> UNIT $",
+    "CHANGED? since|from|after|on <date>",
+    "CHANGED? since this UNIT",
+    "CHANGED? since|from yesterday|today",
+    "CHANGED? since monday|tuesday|wednesday|thursday|friday|saturday|sunday",
+    "CHANGED yesterday|today|recently|lately",
+    "CHANGED this UNIT",
+    "recently CHANGED",
+    "LAST <n> UNIT $",
+    "LAST UNIT $",
+    "this week|month|year $",
+    "yesterday|today|recently|lately $",
+];
+
+static COMPILED: LazyLock<Vec<Phrase>> = LazyLock::new(|| RULES.iter().map(|rule| compile(rule)).collect());
+
+fn compile(rule: &'static str) -> Phrase {
+    Phrase::with_lists(rule, &[("UNIT", UNIT), ("CHANGED", CHANGED), ("LAST", LAST)])
+}
+
+pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
+    let found = COMPILED.iter().find_map(|phrase| {
+        let found = phrase.find(tokens, &|found| {
+            let is_noun = found.start > 0 && tokens[found.start - 1].is_any(&["the", "a", "of"]);
+            let count = found.capture("n");
+            let is_count = count.is_none_or(|range| {
+                tokens[range].iter().all(|token| token.is_any(&["of"]) || number(&token.lower).is_some())
+            });
+            !is_noun && is_count && value(&tokens[found.start..found.end]).is_some()
+        })?;
+        let value = FilterValue::Since(value(&tokens[found.start..found.end])?);
+        Some(FoundFilter { tokens: found.start..found.end, value })
+    });
+    found.into_iter().collect()
+}
+
+/// The time that these words state.
+fn value(words: &[Token]) -> Option<Since> {
+    let is_any = |list: &[&str]| words.iter().any(|word| word.is_any(list));
+    if let Some((last, before)) = words.split_last()
+        && let Some(date) = date(&last.text)
+    {
+        let is_year = last.text.len() == 4;
+        let is_after_since = before.last().is_some_and(|word| word.is_any(&["since"]));
+        return (before.len() <= 2 && (is_after_since || !is_year)).then_some(date);
+    }
+    if words.last().is_some_and(|last| last.is_any(&["on", "since", "from", "after"])) {
+        return None;
+    }
+    if let Some(unit) = words.iter().find_map(|word| days_of(&word.lower)) {
+        let between: Vec<u32> = words.iter().filter_map(|word| number(&word.lower)).collect();
+        let has_other = words.iter().any(|word| !is_time_word(&word.lower));
+        let count = between.first().copied().unwrap_or(1);
+        return (!has_other).then(|| match unit {
+            Unit::Hours => Since::HoursAgo(count),
+            Unit::Days(days) => Since::DaysAgo(days.saturating_mul(count)),
+        });
+    }
+    if is_any(&["yesterday"]) {
+        Some(Since::DaysAgo(1))
+    } else if is_any(&["today"]) {
+        Some(Since::DaysAgo(0))
+    } else if is_any(&["recently", "lately"]) {
+        Some(Since::DaysAgo(30))
+    } else {
+        is_any(WEEKDAYS).then_some(Since::DaysAgo(7))
+    }
+}
+
+/// The last Monday is at most 7 days ago.
+const WEEKDAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+#[derive(Clone, Copy)]
+enum Unit {
+    Hours,
+    Days(u32),
+}
+
+fn days_of(word: &str) -> Option<Unit> {
+    Some(match word {
+        "hour" | "hours" => Unit::Hours,
+        "day" | "days" => Unit::Days(1),
+        "week" | "weeks" => Unit::Days(7),
+        "month" | "months" => Unit::Days(30),
+        "quarter" | "quarters" => Unit::Days(91),
+        "year" | "years" => Unit::Days(365),
+        _ => return None,
+    })
+}
+
+fn number(word: &str) -> Option<u32> {
+    const NAMED: [(&str, u32); 16] = [
+        ("a", 1),
+        ("an", 1),
+        ("one", 1),
+        ("two", 2),
+        ("couple", 2),
+        ("three", 3),
+        ("few", 3),
+        ("four", 4),
+        ("five", 5),
+        ("six", 6),
+        ("seven", 7),
+        ("eight", 8),
+        ("nine", 9),
+        ("ten", 10),
+        ("fourteen", 14),
+        ("thirty", 30),
+    ];
+    let named = NAMED.iter().find(|(name, _)| *name == word).map(|(_, number)| *number);
+    named.or_else(|| word.parse().ok().filter(|number| (1..=10_000).contains(number)))
+}
+
+fn is_time_word(word: &str) -> bool {
+    let is_rule_word = [UNIT, CHANGED, LAST].iter().any(|list| list.split('|').any(|known| known == word));
+    let is_small =
+        matches!(word, "in" | "within" | "over" | "during" | "from" | "since" | "the" | "ago" | "this" | "of");
+    is_rule_word || is_small || number(word).is_some()
+}
+
+/// `2024-05-01`, `2024/05/01`, `2024-05` or a year from 1990 to 2099.
+fn date(text: &str) -> Option<Since> {
+    let mut parts = text.split(['-', '/']).map(|part| part.parse::<u32>().ok());
+    let year = parts.next()??;
+    let month = parts.next().unwrap_or(Some(1))?;
+    let day = parts.next().unwrap_or(Some(1))?;
+    let is_date =
+        (1990..2100).contains(&year) && (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day);
+    (is_date && parts.next().is_none()).then_some(Since::Date { year, month, day })
+}
+
+fn days_in(year: u32, month: u32) -> u32 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 => 28,
+        _ => 31,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::tokenize;
+
+    fn check(question: &str, expect: Option<(&str, Since)>) {
+        let tokens = tokenize(question);
+        let found = find(&tokens);
+        let found = found.first().map(|filter| match filter.value {
+            FilterValue::Since(since) => {
+                (&question[tokens[filter.tokens.start].start..tokens[filter.tokens.end - 1].end], since)
+            }
+            _ => panic!("another filter"),
+        });
+        assert_eq!(found, expect, "{question}");
+    }
+
+    #[test]
+    fn relative_times_become_days_or_hours() {
+        check("handlers since last week", Some(("since last week", Since::DaysAgo(7))));
+        check("files changed yesterday", Some(("changed yesterday", Since::DaysAgo(1))));
+        check("handlers since yesterday", Some(("since yesterday", Since::DaysAgo(1))));
+        check("files changed in the last 3 days", Some(("changed in the last 3 days", Since::DaysAgo(3))));
+        check("retries in the past two months", Some(("in the past two months", Since::DaysAgo(60))));
+        check("errors last 24 hours", Some(("last 24 hours", Since::HoursAgo(24))));
+        check("what changed this week", Some(("changed this week", Since::DaysAgo(7))));
+        check("what changed today", Some(("changed today", Since::DaysAgo(0))));
+        check("tests added last month", Some(("added last month", Since::DaysAgo(30))));
+        check("recently changed handlers", Some(("recently changed", Since::DaysAgo(30))));
+        check("code since monday", Some(("since monday", Since::DaysAgo(7))));
+        check("code since 2 weeks ago", Some(("since 2 weeks ago", Since::DaysAgo(14))));
+    }
+
+    #[test]
+    fn dates_are_checked() {
+        let date = |year, month, day| Since::Date { year, month, day };
+        check("handlers since 2024-05-01", Some(("since 2024-05-01", date(2024, 5, 1))));
+        check("handlers changed after 2024/02/29", Some(("changed after 2024/02/29", date(2024, 2, 29))));
+        check("handlers since 2023", Some(("since 2023", date(2023, 1, 1))));
+        check("handlers since 2023-02-29", None);
+        check("handlers since 2024-13-01", None);
+    }
+
+    #[test]
+    fn other_words_state_no_time() {
+        for question in [
+            "last week of the month",
+            "parse the last day",
+            "week number",
+            "since the token is invalid",
+            "in 5 files",
+            "today button click",
+        ] {
+            check(question, None);
+        }
+    }
+}

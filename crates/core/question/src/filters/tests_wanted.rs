@@ -1,0 +1,99 @@
+//! Whether a question excludes tests or asks only for tests.
+
+use std::sync::LazyLock;
+
+use crate::filters::{FilterValue, FoundFilter, TestsWanted};
+use crate::phrase::Phrase;
+use crate::tokens::Token;
+
+const RULES: &[(&str, TestsWanted)] = &[
+    (
+        "without|excluding|exclude|except|ignoring|ignore|skip|omit the? test|tests files|code|cases|suite",
+        TestsWanted::Exclude,
+    ),
+    (
+        "without|excluding|exclude|except|ignoring|ignore|skip|skipping|omit|omitting|minus any|the|all|unit? tests|test",
+        TestsWanted::Exclude,
+    ),
+    ("not in|inside|from the? tests|test", TestsWanted::Exclude),
+    ("outside of? the? tests|test code|files|suite?", TestsWanted::Exclude),
+    ("no tests $", TestsWanted::Exclude),
+    ("non-test|nontest|production code|files|only", TestsWanted::Exclude),
+    ("non-test", TestsWanted::Exclude),
+    ("not|but|no tests $", TestsWanted::Exclude),
+    ("only in|inside the? tests|test code|files|suite?", TestsWanted::Only),
+    ("only|just tests|test files|code|functions?", TestsWanted::Only),
+    ("tests|test files|code? only", TestsWanted::Only),
+    ("in|inside|within|from the? unit|integration? tests|test code|files|suite|suites?", TestsWanted::Only),
+    (
+        "^ find|list|show|which|what|where me|all|are|is? the|all? unit|integration|e2e? tests for|of|that|covering|which|cover|about|exercise|call|use|check",
+        TestsWanted::Only,
+    ),
+    ("^ unit|integration? tests for|of|that|covering", TestsWanted::Only),
+];
+
+static COMPILED: LazyLock<Vec<(Phrase, TestsWanted)>> =
+    LazyLock::new(|| RULES.iter().map(|(rule, wanted)| (Phrase::new(rule), *wanted)).collect());
+
+pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
+    let found = COMPILED.iter().find_map(|(phrase, wanted)| {
+        let found = phrase.find(tokens, &|_| true)?;
+        // The lead of a question for tests is no part of the filter.
+        let is_test = |index: &usize| tokens[*index].is_any(&["tests", "test"]);
+        let is_lead = found.start == 0 && !tokens[0].is_any(&["only", "just"]);
+        let start = if is_lead && *wanted == TestsWanted::Only {
+            (0..found.end).find(|index| is_test(index)).unwrap_or(0)
+        } else {
+            found.start
+        };
+        let end = if is_lead && *wanted == TestsWanted::Only {
+            (start..found.end)
+                .rev()
+                .find(|index| tokens[*index].is_any(TEST_WORDS))
+                .map_or(found.end, |index| index + 1)
+        } else {
+            found.end
+        };
+        Some(FoundFilter { tokens: start..end, value: FilterValue::Tests(*wanted) })
+    });
+    found.into_iter().collect()
+}
+
+const TEST_WORDS: &[&str] = &["tests", "test", "code", "files", "suite", "suites", "functions", "only"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::tokenize;
+
+    fn check(question: &str, expect: Option<(&str, TestsWanted)>) {
+        let tokens = tokenize(question);
+        let found = find(&tokens);
+        let found = found.first().map(|filter| match filter.value {
+            FilterValue::Tests(wanted) => {
+                (&question[tokens[filter.tokens.start].start..tokens[filter.tokens.end - 1].end], wanted)
+            }
+            _ => panic!("another filter"),
+        });
+        assert_eq!(found, expect, "{question}");
+    }
+
+    #[test]
+    fn tests_are_excluded_or_wanted() {
+        use TestsWanted::{Exclude, Only};
+        check("callers of parse without tests", Some(("without tests", Exclude)));
+        check("callers of parse excluding the test files", Some(("excluding the test files", Exclude)));
+        check("retry logic, no tests", Some(("no tests", Exclude)));
+        check("retry in production code", Some(("production code", Exclude)));
+        check("where is parse used outside of tests", Some(("outside of tests", Exclude)));
+        check("where is parse used in tests", Some(("in tests", Only)));
+        check("tests only retry", Some(("tests only", Only)));
+        check("only test code for parse", Some(("only test code", Only)));
+        check("find tests for parse_url", Some(("tests", Only)));
+        check("which tests cover parse_url", Some(("tests", Only)));
+        check("typical structure of a test", None);
+        check("what is the convention for naming tests", None);
+        check("how do I run tests", None);
+        check("test runner", None);
+    }
+}

@@ -1,0 +1,184 @@
+//! Recognises questions about the way of something through the code.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use crate::phrase::{Found, Phrase};
+use crate::relationship::is_plural;
+use crate::tokens::Token;
+use crate::vocabulary::class;
+
+/// A condition on the match of a rule.
+#[derive(Clone, Copy, PartialEq)]
+enum Guard {
+    None,
+    /// A word such as "path", "flow", "get", "go", "travel" or "reach" is in the question.
+    Travel,
+    /// The subject is no pronoun: "how do I get the id" asks for no flow.
+    NoPronoun,
+    /// The subject is one thing: "how parsers work" asks for a pattern.
+    Singular,
+    /// A word that names the flow is in the question: "path", "flow".
+    Path,
+}
+
+/// Pronouns of people, who are never the subject of a flow.
+const PEOPLE: &[&str] = &["i", "we", "you", "one", "people", "us", "me", "he", "she"];
+
+/// Other words that are never the subject of a flow.
+const AUXILIARIES: &[&str] =
+    &["do", "does", "did", "can", "could", "is", "are", "to", "should", "would", "will", "must"];
+
+/// The slots `a` and `b` are the two ends, `x` is the subject.
+const RULES: &[(&str, Guard)] = &[
+    ("how does|do|did|can|could|would|will <x> @adv* @move from <a> to|into <b> $", Guard::None),
+    ("from <a> @toward <b> $", Guard::Travel),
+    ("from <a> @toward <b>", Guard::Travel),
+    ("@travel @toward <b> from <a> $", Guard::Travel),
+    ("call|code|execution|control|data chain|sequence|path|trace from <a> @toward <b> $", Guard::None),
+    ("steps|sequence|journey from <a> @toward <b> $", Guard::None),
+    ("@path .. between <a> and <b> $", Guard::None),
+    ("@travel .. from <a> -> <b> $", Guard::None),
+    ("<a> -> <b> @path", Guard::None),
+    ("@path .. <a> -> <b> $", Guard::None),
+    ("^ <a> to <b> @path $", Guard::None),
+    ("what @adv* happens|happen|occurs|happened|goes between <a> and <b> $", Guard::None),
+    ("what @adv* happens|happen|occurs|happened|goes on? @when <x> $", Guard::None),
+    ("what|which|everything .. happens|happen|occurs @when <x> $", Guard::None),
+    ("what will|would|should|does happen|occur @when <x> $", Guard::None),
+    (
+        "how @adv* does|did <a> @adv* get|gets|go|travel|reach|flow|arrive|end @adv* up? in|at|to|into|from? <b> $",
+        Guard::NoPronoun,
+    ),
+    ("how @adv* do|can|could <a> @adv* get|go|travel|reach|flow|arrive|end up? in|at|to|into? <b> $", Guard::NoPronoun),
+    ("how @adv* does|do|did|can|could|would|will <x> @adv* @move", Guard::NoPronoun),
+    ("how @adv* does|did <x> @adv* @work", Guard::None),
+    ("how @adv* do <x> @adv* work together", Guard::None),
+    ("how @adv* is|are <x> @work", Guard::None),
+    ("how @work <x> $", Guard::Singular),
+    ("how does|do work <x> $", Guard::None),
+    ("@path|way|route <x> takes|take|follows|goes", Guard::None),
+    ("how <x> @adv* works", Guard::None),
+    ("how <x> @adv* work", Guard::Singular),
+    ("how <a> @adv* gets|goes|travels|reaches|flows|arrives in|at|to|into|through? <b> $", Guard::NoPronoun),
+    ("how <a> @adv* get|go|travel|reach|flow|arrive to|into|through|at <b> $", Guard::NoPronoun),
+    ("how @is|does|do|get|gets <x> @be? @adv* @sent from <a> to|into <b> $", Guard::None),
+    ("how @is|does|do|get|gets <x> @be? @adv* @sent @toward|from|between|down|up|across <b> $", Guard::None),
+    ("^ @please* trace|follow <x> from <a> @toward <b> $", Guard::None),
+    ("^ @please* trace|follow <x> @toward|from|across|down <b> $", Guard::None),
+    ("^ @please* trace|follow a|an|the|how|what <x> $", Guard::None),
+    ("walk me? through <x> $", Guard::None),
+    ("lifecycle|life-cycle|journey of <x> $", Guard::None),
+    ("life cycle? of <x> $", Guard::None),
+    ("through which|what .. does|do <x> pass|go|travel|flow", Guard::None),
+    ("before|until|till|when <a> @reach|gets to? <b> $", Guard::NoPronoun),
+    ("step by step", Guard::None),
+    ("step-by-step", Guard::None),
+    ("end to end|end-to-end @path", Guard::Path),
+    ("where does|do <x> go|flow|travel|end after|next|from|once|when|up", Guard::NoPronoun),
+];
+
+static COMPILED: LazyLock<Vec<(Phrase, Guard)>> =
+    LazyLock::new(|| RULES.iter().map(|(rule, guard)| (Phrase::new(rule), *guard)).collect());
+
+/// The ends or the subject of a flow, as tokens.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct FlowFound {
+    pub(crate) from: Option<Range<usize>>,
+    pub(crate) to: Option<Range<usize>>,
+    pub(crate) subject: Option<Range<usize>>,
+    /// The tokens that decided.
+    pub(crate) words: Vec<usize>,
+}
+
+pub(crate) fn find(tokens: &[Token]) -> Option<FlowFound> {
+    COMPILED.iter().find_map(|(phrase, guard)| {
+        let found = phrase.find(tokens, &|found| is_accepted(tokens, found, *guard))?;
+        let is_captured = |index: &usize| found.captures.iter().any(|(_, range)| range.contains(index));
+        let mut words: Vec<usize> = (found.start..found.end).filter(|index| !is_captured(index)).collect();
+        if *guard == Guard::Travel {
+            words.extend(travel_word(tokens, &found));
+            words.sort_unstable();
+            words.dedup();
+        }
+        Some(FlowFound { from: found.capture("a"), to: found.capture("b"), subject: found.capture("x"), words })
+    })
+}
+
+fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
+    let subject = found.captures.first().map(|(_, range)| range.clone());
+    match guard {
+        Guard::None => true,
+        Guard::Travel => travel_word(tokens, found).is_some(),
+        Guard::NoPronoun => {
+            let is_part = |token: &Token| token.is_any(PEOPLE) || token.is_any(AUXILIARIES);
+            subject.is_none_or(|range| !is_part(&tokens[range.start]))
+        }
+        Guard::Singular => subject.is_none_or(|range| !is_plural(&tokens[range.end - 1].lower)),
+        Guard::Path => tokens.iter().any(|token| token.is_any(class("path"))),
+    }
+}
+
+/// The word beside "from A to B" that makes the question one about a flow. It is no part of the two ends.
+fn travel_word(tokens: &[Token], found: &Found) -> Option<usize> {
+    let is_captured = |index: &usize| found.captures.iter().any(|(_, range)| range.contains(index));
+    (0..tokens.len()).filter(|index| !is_captured(index)).find(|index| tokens[*index].is_any(class("travel")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::text_of;
+    use crate::tokens::tokenize;
+
+    fn check(question: &str, from: &str, to: &str, subject: &str) {
+        let tokens = tokenize(question);
+        let found = find(&tokens).unwrap_or_else(|| panic!("{question} asks for no flow"));
+        let text =
+            |range: Option<Range<usize>>| range.map(|range| text_of(question, &tokens, &range)).unwrap_or_default();
+        assert_eq!(
+            (text(found.from), text(found.to), text(found.subject)),
+            (from.into(), to.into(), subject.into()),
+            "{question}"
+        );
+    }
+
+    #[test]
+    fn flows_have_ends_or_a_subject() {
+        check("data flow from API to database", "API", "database", "");
+        check("how does request get to handler", "request", "handler", "");
+        check("path from login to session", "login", "session", "");
+        check("how does login work", "", "", "login");
+        check("how does data flow from the API to the database?", "the API", "the database", "data");
+        check("flow between client and server", "client", "server", "");
+        check("what happens between login and logout", "login", "logout", "");
+        check("what happens when a token expires", "", "", "a token expires");
+        check("trace a request from router to handler", "router", "handler", "a request");
+        check("explain how login works", "", "", "login");
+        check("how works the login", "", "", "the login");
+        check("how is a message routed to its consumer", "", "its consumer", "a message");
+        check("how do requests reach the handler", "requests", "the handler", "");
+        check("request to response flow", "request", "response", "");
+    }
+
+    #[test]
+    fn other_questions_ask_for_no_flow() {
+        for question in [
+            "authentication flow",
+            "flow control",
+            "convert from json to yaml",
+            "migrate from v1 to v2",
+            "how do I get the user id",
+            "how to reach agreement",
+            "path to the config file",
+            "control flow graph",
+            "how do parsers work",
+            "how parsers work",
+            "trace logging",
+            "`path from a to b` fails",
+            "get the user id",
+        ] {
+            assert_eq!(find(&tokenize(question)), None, "{question}");
+        }
+    }
+}

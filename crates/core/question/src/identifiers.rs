@@ -1,0 +1,531 @@
+//! Recognises words of a question that are spelled like names of code or like names of files.
+
+use crate::tokens::{Token, TokenKind};
+
+/// Names of products, formats and standards that are spelled like identifiers. Lower case, sorted.
+const PRODUCT_NAMES: &[&str] = &[
+    "airbnb",
+    "appengine",
+    "bigquery",
+    "bitbucket",
+    "camelcase",
+    "clickhouse",
+    "cloudflare",
+    "cloudfront",
+    "cloudwatch",
+    "cockroachdb",
+    "couchdb",
+    "devops",
+    "dynamodb",
+    "ebpf",
+    "ecmascript",
+    "elasticsearch",
+    "etcd",
+    "facebook",
+    "fastapi",
+    "fluentd",
+    "freebsd",
+    "github",
+    "gitlab",
+    "gitops",
+    "graphql",
+    "grpc",
+    "haproxy",
+    "hashicorp",
+    "ios",
+    "iot",
+    "ipados",
+    "ipv4",
+    "ipv6",
+    "javadoc",
+    "javascript",
+    "jquery",
+    "jsdoc",
+    "jsonpath",
+    "kebabcase",
+    "latex",
+    "launchdarkly",
+    "linkedin",
+    "livereload",
+    "macos",
+    "mariadb",
+    "memcached",
+    "mlops",
+    "mongodb",
+    "mypy",
+    "mysql",
+    "nats",
+    "neo4j",
+    "nestjs",
+    "netbsd",
+    "newrelic",
+    "nextjs",
+    "nodejs",
+    "nosql",
+    "numpy",
+    "oauth",
+    "oauth1",
+    "oauth2",
+    "openai",
+    "openapi",
+    "openbsd",
+    "openid",
+    "openjdk",
+    "openshift",
+    "openssl",
+    "opentelemetry",
+    "pagerduty",
+    "pascalcase",
+    "paypal",
+    "php",
+    "phpdoc",
+    "phpunit",
+    "postgresql",
+    "powershell",
+    "protobuf",
+    "pubsub",
+    "pypi",
+    "pytest",
+    "pytorch",
+    "rabbitmq",
+    "readme",
+    "readthedocs",
+    "rubygems",
+    "scylladb",
+    "sendgrid",
+    "snakecase",
+    "sqlalchemy",
+    "sqlite",
+    "stackoverflow",
+    "statsd",
+    "strongswan",
+    "systemd",
+    "tensorflow",
+    "timescaledb",
+    "toml",
+    "typescript",
+    "uikit",
+    "uuidv4",
+    "uuidv7",
+    "vmware",
+    "vscode",
+    "vuejs",
+    "wasm",
+    "webassembly",
+    "webgl",
+    "webgpu",
+    "webhook",
+    "webpack",
+    "webrtc",
+    "websocket",
+    "websockets",
+    "whatsapp",
+    "wifi",
+    "wireguard",
+    "xcode",
+    "xpath",
+    "yaml",
+    "youtube",
+    "zeromq",
+];
+
+/// Words with dots that are no names of code.
+const DOTTED_WORDS: &[&str] = &[
+    "e.g",
+    "i.e",
+    "a.k.a",
+    "node.js",
+    "next.js",
+    "vue.js",
+    "react.js",
+    "d3.js",
+    "three.js",
+    "express.js",
+    "asp.net",
+    "socket.io",
+];
+
+/// Endings of file names, without the dot. The last row has second endings: `Button.test`, `app.config`.
+const EXTENSIONS: &[&str] = &[
+    "py",
+    "pyi",
+    "ipynb",
+    "js",
+    "jsx",
+    "mjs",
+    "cjs",
+    "ts",
+    "tsx",
+    "mts",
+    "go",
+    "rs",
+    "java",
+    "kt",
+    "kts",
+    "scala",
+    "swift",
+    "c",
+    "h",
+    "cc",
+    "cpp",
+    "cxx",
+    "hpp",
+    "hh",
+    "cs",
+    "rb",
+    "php",
+    "lua",
+    "sh",
+    "bash",
+    "zsh",
+    "ps1",
+    "ex",
+    "exs",
+    "hs",
+    "zig",
+    "md",
+    "mdx",
+    "rst",
+    "txt",
+    "adoc",
+    "json",
+    "jsonc",
+    "yaml",
+    "yml",
+    "toml",
+    "xml",
+    "ini",
+    "cfg",
+    "conf",
+    "env",
+    "properties",
+    "lock",
+    "sql",
+    "html",
+    "htm",
+    "css",
+    "scss",
+    "sass",
+    "less",
+    "vue",
+    "svelte",
+    "proto",
+    "graphql",
+    "tf",
+    "gradle",
+    "cmake",
+    "mk",
+    "dockerfile",
+    "csv",
+    "pdf",
+    "svg",
+    "png",
+    "bats",
+    "mod",
+    "sum",
+    "gemspec",
+    "csproj",
+    "sln",
+    "lisp",
+    "clj",
+    "erl",
+    "dart",
+    "r",
+    "jl",
+    "pl",
+    "pm",
+    "m",
+    "mm",
+    "vim",
+    "el",
+    "scm",
+    "snap",
+    "log",
+    "pem",
+    "key",
+    "bat",
+    "test",
+    "tests",
+    "spec",
+    "stories",
+    "config",
+    "module",
+    "d",
+];
+
+/// Names of files without an ending, in lower case.
+const BARE_FILES: &[&str] = &[
+    "makefile",
+    "dockerfile",
+    "readme",
+    "license",
+    "licence",
+    "changelog",
+    "contributing",
+    "codeowners",
+    "jenkinsfile",
+    "rakefile",
+    "gemfile",
+    "procfile",
+    "vagrantfile",
+    "justfile",
+    "brewfile",
+    "podfile",
+];
+
+/// Names of hidden files.
+const DOT_FILES: &[&str] = &[
+    ".gitignore",
+    ".dockerignore",
+    ".cairnignore",
+    ".npmrc",
+    ".npmignore",
+    ".bashrc",
+    ".zshrc",
+    ".editorconfig",
+    ".gitattributes",
+    ".gitmodules",
+    ".eslintrc",
+    ".prettierrc",
+    ".babelrc",
+    ".netrc",
+    ".pypirc",
+    ".nvmrc",
+    ".eslintignore",
+    ".mailmap",
+];
+
+/// Prefixes of standards and codes such as `UTF-8` and `SHA-256`, which are no names of documents.
+const STANDARDS: &[&str] = &[
+    "utf", "sha", "iso", "aes", "base", "rsa", "ipv", "http", "tls", "ssl", "fp", "int", "uint", "float", "x", "md",
+    "cp", "windows", "latin", "python", "java", "es", "gpt", "crc", "ed", "curve", "p", "top", "arm", "web", "oauth",
+];
+
+/// Words between which a slash is no part of a path.
+const WORD_PAIRS: &[&str] = &[
+    "and/or",
+    "i/o",
+    "client/server",
+    "read/write",
+    "input/output",
+    "he/she",
+    "n/a",
+    "w/o",
+    "tcp/ip",
+    "ci/cd",
+    "yes/no",
+    "on/off",
+    "true/false",
+    "request/response",
+    "get/set",
+    "push/pull",
+    "encode/decode",
+    "async/await",
+    "start/stop",
+    "login/logout",
+];
+
+pub(crate) fn is_word_pair(text: &str) -> bool {
+    WORD_PAIRS.contains(&text.to_lowercase().as_str())
+}
+
+/// Whether a word of a question is spelled in a way that is usual only for names of code. Words in quotes and
+/// code spans are no identifiers.
+pub(crate) fn is_identifier(token: &Token) -> bool {
+    token.kind == TokenKind::Word && is_identifier_text(&token.text)
+}
+
+pub(crate) fn is_identifier_text(text: &str) -> bool {
+    let is_url = text.contains("://");
+    if is_url || text.contains(['/', '*', '@', '%']) || text.starts_with('-') || is_file_text(text) {
+        return false;
+    }
+    let bare = text.trim_matches(|character: char| !character.is_alphanumeric() && character != '_');
+    if !bare.chars().any(char::is_alphabetic) || DOTTED_WORDS.contains(&bare.to_lowercase().as_str()) {
+        return false;
+    }
+    let is_call = text.find('(').is_some_and(|open| open > 0) && text.ends_with(')');
+    let is_qualified = bare.contains("::") || bare.contains("->") || bare.contains('#');
+    is_call || is_qualified || has_underscore(bare) || is_dotted(bare) || is_camel_case(bare)
+}
+
+fn has_underscore(word: &str) -> bool {
+    word.contains('_')
+        && word.chars().all(|character| character.is_alphanumeric() || matches!(character, '_' | '.' | '?' | '!'))
+}
+
+fn is_dotted(word: &str) -> bool {
+    let parts: Vec<&str> = word.split('.').collect();
+    let is_name = |part: &&str| part.len() > 1 && part.starts_with(char::is_alphabetic);
+    parts.len() > 1 && parts.iter().all(is_name) && !matches!(parts[parts.len() - 1], "com" | "org" | "net" | "io")
+}
+
+/// Whether a capital follows a lower-case letter, or a lower-case letter follows two capitals. Plural
+/// acronyms (`URLs`) and names of products do not count.
+fn is_camel_case(word: &str) -> bool {
+    if !word.chars().all(|character| character.is_alphanumeric()) || is_product(word) {
+        return false;
+    }
+    let letters: Vec<char> = word.chars().collect();
+    let after_lower = letters.windows(2).any(|pair| pair[0].is_lowercase() && pair[1].is_uppercase());
+    let after_capitals = letters.windows(4).any(|part| {
+        part[0].is_uppercase() && part[1].is_uppercase() && part[2].is_lowercase() && part[3].is_lowercase()
+    });
+    after_lower || after_capitals
+}
+
+fn is_product(word: &str) -> bool {
+    PRODUCT_NAMES.binary_search(&word.to_lowercase().as_str()).is_ok()
+}
+
+/// Whether a word is the name or the path of a file.
+pub(crate) fn is_file(token: &Token) -> bool {
+    is_file_text(&token.text)
+}
+
+pub(crate) fn is_file_text(text: &str) -> bool {
+    let is_path_character = |character: char| character.is_alphanumeric() || "._-/+@*?[]{},".contains(character);
+    if text.contains("://") || !text.chars().all(is_path_character) {
+        return false;
+    }
+    let base = text.rsplit('/').next().unwrap_or(text);
+    if DOTTED_WORDS.contains(&text.to_lowercase().as_str()) {
+        return false;
+    }
+    if DOT_FILES.contains(&base) {
+        return true;
+    }
+    base.rsplit_once('.').is_some_and(|(stem, extension)| {
+        let is_known = EXTENSIONS.contains(&extension.to_lowercase().as_str());
+        let has_name = stem.chars().any(char::is_alphabetic)
+            || stem.contains('*')
+            || (stem.is_empty() && !is_one_letter(extension));
+        is_known && has_name && (extension.len() > 1 || is_source_stem(stem))
+    })
+}
+
+fn is_one_letter(text: &str) -> bool {
+    text.len() == 1
+}
+
+/// Whether the part before an ending of one letter is written like the name of a source file.
+fn is_source_stem(stem: &str) -> bool {
+    stem.len() > 1 && !stem.contains('.') && !stem.chars().any(char::is_uppercase)
+}
+
+/// Whether a word is the name of a numbered document: `ADR-025`, `RFC-7231`.
+pub(crate) fn is_document_id(text: &str) -> bool {
+    let Some((prefix, rest)) = text.split_once('-') else { return false };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let after = &rest[digits..];
+    let is_prefix = (2..=8).contains(&prefix.len()) && prefix.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_lower_prefix = prefix.len() >= 3 && digits >= 3 && prefix.bytes().all(|byte| byte.is_ascii_lowercase());
+    (is_prefix || is_lower_prefix)
+        && digits > 0
+        && (after.is_empty() || after.starts_with(['-', '_', '.']))
+        && !STANDARDS.contains(&prefix.to_lowercase().as_str())
+}
+
+/// Whether a word is the name of a file that has no ending.
+pub(crate) fn is_bare_file(text: &str) -> bool {
+    let is_name = |text: &str| BARE_FILES.contains(&text.to_lowercase().as_str());
+    is_name(text) && text.starts_with(char::is_uppercase) || text == "AGENTS" || text == "CLAUDE"
+}
+
+/// Whether a word begins with a capital and has a lower-case letter: `Parser`.
+pub(crate) fn is_capitalised(token: &Token) -> bool {
+    token.kind == TokenKind::Word
+        && token.text.starts_with(char::is_uppercase)
+        && token.text.chars().any(char::is_lowercase)
+        && token.text.chars().all(char::is_alphanumeric)
+        && !is_product(&token.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_differ_from_words() {
+        assert!(PRODUCT_NAMES.is_sorted());
+        for name in [
+            "validateToken",
+            "getUserById",
+            "UserService",
+            "user_id",
+            "_private",
+            "__init__",
+            "MAX_SIZE",
+            "render()",
+            "f(x)",
+            "Foo::bar",
+            "os.path",
+            "Parser.parse",
+            "HTTPServer",
+            "JSONParser",
+            "Server#run",
+            "parseHTTPResponse2",
+            "empty_?",
+        ] {
+            assert!(is_identifier_text(name), "{name} is an identifier");
+        }
+        for word in [
+            "token",
+            "Token",
+            "API",
+            "APIs",
+            "URLs",
+            "GitHub",
+            "OAuth2",
+            "IPv6",
+            "e.g",
+            "node.js",
+            "auth.py",
+            "src/auth",
+            "end-to-end",
+            "v1.2.3",
+            "3.14",
+            "example.com",
+            "sha256",
+            "https://a.b/cD",
+            "--noCache",
+            "*.test.ts",
+            "config.json",
+        ] {
+            assert!(!is_identifier_text(word), "{word} is no identifier");
+        }
+    }
+
+    #[test]
+    fn files_differ_from_qualified_names() {
+        for name in [
+            "auth.py",
+            "config.json",
+            "Button.test",
+            "Button.test.tsx",
+            "*.test.ts",
+            "src/net/tcp.rs",
+            ".gitlab.yml",
+            "go.mod",
+            "main.c",
+            "ADR-025.md",
+            ".env",
+        ] {
+            assert!(is_file_text(name), "{name} is a file");
+        }
+        for name in ["View.render", "os.path", "src/auth", "v1.0", "3.14", "https://a.b/c.js", "node.js", "a.b", "e.g"]
+        {
+            assert!(!is_file_text(name), "{name} is no file");
+        }
+    }
+
+    #[test]
+    fn document_ids_differ_from_standards() {
+        for name in ["ADR-025", "ADR-025-User-Experience", "RFC-7231", "adr-025", "ADR-025.md"] {
+            assert!(is_document_id(name), "{name} is a document");
+        }
+        for name in ["UTF-8", "SHA-256", "iso-8601", "python-3", "end-2-end", "ADR", "Foo-1"] {
+            assert!(!is_document_id(name), "{name} is no document");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The keywords of a question: its words without stop words, with identifiers split into words.
+
+use crate::tokens::{Token, TokenKind};
+
+/// Words that never help to find code. Sorted.
+const STOP_WORDS: &[&str] = &[
+    "a",
+    "about",
+    "above",
+    "actually",
+    "after",
+    "again",
+    "all",
+    "also",
+    "am",
+    "an",
+    "and",
+    "any",
+    "anything",
+    "anywhere",
+    "are",
+    "as",
+    "at",
+    "be",
+    "because",
+    "been",
+    "before",
+    "being",
+    "below",
+    "between",
+    "but",
+    "by",
+    "can",
+    "could",
+    "dare",
+    "describe",
+    "did",
+    "do",
+    "does",
+    "doing",
+    "done",
+    "during",
+    "each",
+    "every",
+    "everything",
+    "explain",
+    "few",
+    "find",
+    "for",
+    "from",
+    "further",
+    "get",
+    "give",
+    "had",
+    "has",
+    "have",
+    "having",
+    "here",
+    "how",
+    "i",
+    "if",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "just",
+    "list",
+    "locate",
+    "look",
+    "may",
+    "me",
+    "might",
+    "more",
+    "most",
+    "must",
+    "my",
+    "need",
+    "no",
+    "nor",
+    "not",
+    "of",
+    "on",
+    "once",
+    "only",
+    "or",
+    "other",
+    "ought",
+    "our",
+    "own",
+    "please",
+    "same",
+    "search",
+    "shall",
+    "should",
+    "show",
+    "so",
+    "some",
+    "something",
+    "such",
+    "tell",
+    "than",
+    "that",
+    "the",
+    "their",
+    "them",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "through",
+    "to",
+    "too",
+    "under",
+    "until",
+    "us",
+    "use",
+    "used",
+    "uses",
+    "using",
+    "very",
+    "want",
+    "was",
+    "we",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "while",
+    "who",
+    "whom",
+    "whose",
+    "why",
+    "will",
+    "with",
+    "without",
+    "work",
+    "working",
+    "works",
+    "would",
+    "you",
+    "your",
+];
+
+pub(crate) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok() || cairn_ranking::is_stop_word(word)
+}
+
+/// The keywords in the order of the question, without duplicates. Code spans are no keywords, because they
+/// are mentions. If no word is a keyword, all words are keywords.
+pub(crate) fn keywords(tokens: &[Token]) -> Vec<String> {
+    let is_keyword = |word: &str| {
+        word.chars().count() > 1 && !is_stop_word(word) && !word.chars().all(|character| character.is_ascii_digit())
+    };
+    let is_text = |token: &&Token| token.kind != TokenKind::Code;
+    let found = distinct(tokens.iter().filter(is_text), is_keyword);
+    if found.is_empty() { distinct(tokens.iter(), |_| true) } else { found }
+}
+
+fn distinct<'a>(tokens: impl Iterator<Item = &'a Token>, keep: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for token in tokens {
+        split(&token.text, |word| {
+            if keep(word) && found.iter().all(|known| known != word) {
+                found.push(word.to_owned());
+            }
+        });
+    }
+    found
+}
+
+/// Calls `word` with every word of a token in lower case.
+pub(crate) fn split(text: &str, mut word: impl FnMut(&str)) {
+    for run in text.split(|character: char| !character.is_alphanumeric()) {
+        if run.is_ascii() && !is_plain(run) {
+            cairn_ranking::words(run, &mut word);
+        } else if !run.is_empty() {
+            word(&run.to_lowercase());
+        }
+    }
+}
+
+/// Whether a run of letters and digits is one word: no capital inside, and digits only at its end. So "oauth2"
+/// and "sha256" are not split, and "APIs" is one word.
+fn is_plain(run: &str) -> bool {
+    let letters = run.trim_end_matches(|character: char| character.is_ascii_digit());
+    let is_acronym = letters
+        .strip_suffix('s')
+        .is_some_and(|start| start.len() > 1 && start.bytes().all(|byte| byte.is_ascii_uppercase()));
+    let is_word = letters.chars().skip(1).all(|character| character.is_ascii_lowercase());
+    !letters.is_empty() && (is_word || is_acronym || letters.bytes().all(|byte| byte.is_ascii_uppercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::tokenize;
+
+    fn check(question: &str, expect: &[&str]) {
+        assert_eq!(keywords(&tokenize(question)), expect, "{question}");
+    }
+
+    #[test]
+    fn stop_words_are_removed_and_identifiers_are_split() {
+        assert!(STOP_WORDS.is_sorted());
+        check("how does authentication work?", &["authentication"]);
+        check("find handleAuthError", &["handle", "auth", "error"]);
+        check("where is user validation", &["user", "validation"]);
+        check("the get_user_by_id function in 2024", &["user", "id", "function"]);
+        check("db timeout, DB timeout", &["db", "timeout"]);
+        check("what calls `open`?", &["calls"]);
+        check("explain `open`", &["explain", "open"]);
+        check("oauth2 and sha256 of APIs", &["oauth2", "sha256", "apis"]);
+        check("Größe der Datei", &["größe", "der", "datei"]);
+        check("how does it work", &["how", "does", "it", "work"]);
+        check("", &[]);
+    }
+}

@@ -1,0 +1,39 @@
+//! Reads a question: its type, its intent, the names and filters in it, and other wordings of it.
+//!
+//! [`ParsedQuery::new`] is a pure function of the question and of [`ParseOptions`]. The rules are data: phrases
+//! over the words of a question (see `phrase.rs`), tables of verbs and nouns, and a table of synonyms.
+
+mod classify;
+mod cut;
+mod expansions;
+mod explain;
+mod file_name;
+mod filters;
+mod flow;
+mod identifiers;
+mod intent;
+mod keywords;
+mod mentions;
+mod names;
+mod parsed;
+mod pattern;
+mod phrase;
+mod query_type;
+mod relation;
+mod relation_words;
+mod relationship;
+mod symbol;
+mod synonyms;
+mod tokens;
+mod vocabulary;
+
+pub use crate::cut::Cut;
+pub use crate::expansions::{Expansion, MAX_EXPANSIONS, Replaced};
+pub use crate::file_name::{FileNameKind, FileNameQuery};
+pub use crate::filters::{FilterName, Filters, Since, StatedFilter, TestsWanted};
+pub use crate::intent::Intent;
+pub use crate::mentions::{Mention, MentionKind};
+pub use crate::parsed::{FlowAsked, ParseOptions, ParsedQuery, PatternAsked, RelationshipAsked};
+pub use crate::query_type::{QueryType, Strategy, TypeReason};
+pub use crate::relation::{Direction, Relation};
+pub use crate::synonyms::{LearnedPair, SynonymEntry, SynonymSource, Synonyms};

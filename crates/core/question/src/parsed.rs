@@ -1,0 +1,217 @@
+//! A question as Cairn reads it.
+
+use serde::Serialize;
+
+use crate::classify::{Classified, Reading, classify};
+use crate::cut::{Cut, cut, head};
+use crate::expansions::{Expansion, expansions};
+use crate::file_name::{FileNameQuery, file_name};
+use crate::filters::{Filters, filters};
+use crate::intent::{Intent, intent};
+use crate::keywords::keywords;
+use crate::mentions::{Mention, mentions};
+use crate::query_type::{QueryType, Strategy, TypeReason};
+use crate::relation::{Direction, Relation};
+use crate::relationship;
+use crate::synonyms::Synonyms;
+use crate::tokens::{Token, tokenize};
+
+/// Facts beside the question that decide how it is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParseOptions<'a> {
+    /// The type that the caller chose.
+    pub forced_type: Option<QueryType>,
+    /// The names of the patterns in scope. If they are None, "how do X work" is always a pattern question.
+    pub pattern_names: Option<&'a [String]>,
+    pub synonyms: Synonyms<'a>,
+}
+
+/// A question as Cairn reads it. Answers contain this value.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ParsedQuery {
+    /// The question without white space around it. A long question is shortened.
+    pub text: String,
+    /// Set if the question was shortened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
+    pub query_type: QueryType,
+    /// Whether the caller chose the type.
+    pub forced: bool,
+    pub reason: TypeReason,
+    pub strategy: Strategy,
+    /// Set exactly if the type is `relationship`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relationship: Option<RelationshipAsked>,
+    /// Set exactly if the type is `flow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<FlowAsked>,
+    /// Set exactly if the type is `pattern`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<PatternAsked>,
+    pub intent: Intent,
+    pub keywords: Vec<String>,
+    pub mentions: Vec<Mention>,
+    pub filters: Filters,
+    /// The question without the words that state filters.
+    pub text_without_filters: String,
+    pub expansions: Vec<Expansion>,
+    /// Set if the whole question looks like the name of a file or directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_name: Option<FileNameQuery>,
+}
+
+/// The relation that a question asks for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct RelationshipAsked {
+    pub relation: Relation,
+    pub direction: Direction,
+    /// The code that the question names.
+    pub name: String,
+    /// The second name: "does A call B".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
+}
+
+/// The two ends of a flow, or its subject.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct FlowAsked {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+}
+
+/// The thing whose usual form a question asks for. None for a question without a subject, such as
+/// "conventions".
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct PatternAsked {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+}
+
+impl ParsedQuery {
+    pub fn new(question: &str, options: ParseOptions) -> Self {
+        let (text, cut) = cut(question);
+        let all = tokenize(&text);
+        let head = head(&text);
+        let tokens = if head.len() == text.len() { all.clone() } else { tokenize(head) };
+        let file_name = if cut.is_some() { None } else { file_name(&all) };
+        let reading = Reading {
+            question: head,
+            tokens: &tokens,
+            pattern_names: options.pattern_names,
+            file_name: file_name.as_ref(),
+        };
+        let detected = classify(&reading);
+        let taken: Vec<_> = detected
+            .relation
+            .iter()
+            .flat_map(|found| [Some(found.name.clone()), found.other.clone()])
+            .flatten()
+            .collect();
+        let (filters, rest) = filters(head, &tokens, &taken);
+        let rest = if head.len() == text.len() { rest } else { text.clone() };
+        let keywords = keywords(&all);
+        let mentions = mentions(&all);
+        let expansions = expansions(head, &tokens, &crate::keywords::keywords(&tokens), options.synonyms);
+        let query_type = options.forced_type.unwrap_or(detected.query_type);
+        let asked =
+            Asked { query_type, reading: &reading, detected: &detected, mentions: &mentions, keywords: &keywords };
+        Self {
+            query_type,
+            forced: options.forced_type.is_some(),
+            relationship: asked.relationship(),
+            flow: asked.flow(),
+            pattern: asked.pattern(),
+            reason: match options.forced_type {
+                Some(_) => TypeReason::Forced { detected: detected.query_type },
+                None => detected.reason,
+            },
+            strategy: query_type.strategy(),
+            intent: intent(&tokens),
+            text_without_filters: rest,
+            text,
+            cut,
+            keywords,
+            mentions,
+            filters,
+            expansions,
+            file_name,
+        }
+    }
+}
+
+/// The source of the parts that the strategy of a type reads. If the caller chose the type and no words state
+/// these parts, the names and keywords of the question are used.
+struct Asked<'a> {
+    query_type: QueryType,
+    reading: &'a Reading<'a>,
+    detected: &'a Classified,
+    mentions: &'a [Mention],
+    keywords: &'a [String],
+}
+
+impl Asked<'_> {
+    fn relationship(&self) -> Option<RelationshipAsked> {
+        if self.query_type != QueryType::Relationship {
+            return None;
+        }
+        let found = self.detected.relation.clone().or_else(|| relationship::find(self.reading.tokens));
+        Some(match found {
+            Some(found) => RelationshipAsked {
+                relation: found.relation,
+                direction: found.relation.direction(),
+                name: self.reading.text(&found.name),
+                other: found.other.as_ref().map(|range| self.reading.text(range)),
+            },
+            None => RelationshipAsked {
+                relation: Relation::Users,
+                direction: Relation::Users.direction(),
+                name: self.topic(),
+                other: None,
+            },
+        })
+    }
+
+    fn flow(&self) -> Option<FlowAsked> {
+        if self.query_type != QueryType::Flow {
+            return None;
+        }
+        let found = self.detected.flow.clone().or_else(|| crate::flow::find(self.reading.tokens));
+        let text = |range: Option<std::ops::Range<usize>>| range.map(|range| self.reading.name(&range));
+        let asked =
+            found.map(|found| FlowAsked { from: text(found.from), to: text(found.to), subject: text(found.subject) });
+        let asked = asked.unwrap_or_default();
+        let has_part = asked.from.is_some() || asked.to.is_some() || asked.subject.is_some();
+        Some(if has_part { asked } else { FlowAsked { subject: Some(self.topic()), ..asked } })
+    }
+
+    fn pattern(&self) -> Option<PatternAsked> {
+        if self.query_type != QueryType::Pattern {
+            return None;
+        }
+        let Some(found) = self.detected.pattern.clone().or_else(|| crate::pattern::find(self.reading.tokens, None))
+        else {
+            return Some(PatternAsked { subject: Some(self.topic()) });
+        };
+        Some(PatternAsked { subject: found.subject.map(|range| self.reading.name(&range)) })
+    }
+
+    /// The best mention, or the keywords.
+    fn topic(&self) -> String {
+        let best = self.mentions.iter().max_by_key(|mention| mention.confidence);
+        best.map_or_else(|| self.keywords.join(" "), |mention| mention.text.clone())
+    }
+}
+
+impl Reading<'_> {
+    /// The text of these tokens without a determiner at its start.
+    fn name(&self, range: &std::ops::Range<usize>) -> String {
+        let is_determiner = |token: &Token| token.is_any(&["the", "a", "an", "our", "my", "its", "this"]);
+        let start =
+            if range.len() > 1 && is_determiner(&self.tokens[range.start]) { range.start + 1 } else { range.start };
+        self.text(&(start..range.end))
+    }
+}

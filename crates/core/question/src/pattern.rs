@@ -1,0 +1,309 @@
+//! Recognises questions about the usual form of something in the code.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use crate::phrase::{Found, Phrase};
+use crate::relationship::is_plural;
+use crate::tokens::Token;
+use crate::vocabulary::{DETERMINERS, NAME_ENDS, PRONOUNS};
+
+/// A condition on the match of a rule.
+#[derive(Clone, Copy, PartialEq)]
+enum Guard {
+    None,
+    /// "how do X work": X is several things, and names a pattern if the names of the patterns are known.
+    Work,
+    /// As [`Guard::Work`], and X is in the plural.
+    PluralWork,
+    /// The word is no part of a fixed term such as "regex pattern".
+    NoTerm,
+}
+
+/// Pattern phrases are tested before pattern words.
+const RULES: &[(&str, Guard)] = &[
+    ("how @adv* do <x> @adv* @usually? work", Guard::Work),
+    ("how <x> @adv* work", Guard::PluralWork),
+    ("structure|structures|anatomy|skeleton of <x:name>", Guard::NoTerm),
+    ("@example of|for|showing|how|that|where <x> $", Guard::NoTerm),
+    ("example|sample usage|usages|use|code of|for? <x> $", Guard::None),
+    ("usage example|examples of|for? <x> $", Guard::None),
+    ("usage example|examples", Guard::None),
+    ("@usual @way to|of|for|in <x> $", Guard::None),
+    ("@usual @way", Guard::None),
+    ("best practice|practices", Guard::None),
+    ("how @is|do|does <x> @usually", Guard::None),
+    ("how @usually", Guard::None),
+    ("how|what .. @usually", Guard::None),
+    ("what does|do <x> @usually look|contain|have", Guard::None),
+    ("pattern|patterns|convention|conventions|idiom|idioms|boilerplate for|of|to|in|when|behind <x> $", Guard::NoTerm),
+    ("standard way|approach|method|structure|format|style to|of|for|in <x> $", Guard::NoTerm),
+    ("typical|typically|standard|conventional <x:name>", Guard::NoTerm),
+    ("<x:name> pattern|patterns|convention|conventions|idiom|idioms|boilerplate", Guard::NoTerm),
+    (
+        "pattern|patterns|typical|typically|standard|convention|conventions|conventional|conventionally|idiom|idioms|idiomatic|boilerplate",
+        Guard::NoTerm,
+    ),
+];
+
+/// Fixed terms in which a pattern word has another meaning: the word, and the words before or after it.
+const TERMS: &[(&[&str], &[&str], &[&str])] = &[
+    (
+        &["standard"],
+        &["non", "web", "c++", "sql", "iso", "ieee", "language", "w3c", "compliance", "accounting"],
+        &[
+            "output",
+            "input",
+            "error",
+            "errors",
+            "library",
+            "libraries",
+            "lib",
+            "libs",
+            "stream",
+            "streams",
+            "deviation",
+            "out",
+            "in",
+            "err",
+            "io",
+            "i/o",
+            "headers",
+            "header",
+            "compliance",
+            "compliant",
+            "conformance",
+            "edition",
+            "time",
+            "module",
+            "modules",
+            "streams",
+            "normal",
+            "scaler",
+            "tier",
+            "charsets",
+        ],
+    ),
+    (
+        &["pattern", "patterns"],
+        &[
+            "regex",
+            "regexp",
+            "glob",
+            "globs",
+            "url",
+            "uri",
+            "search",
+            "ignore",
+            "ignored",
+            "exclude",
+            "exclusion",
+            "include",
+            "inclusion",
+            "wildcard",
+            "date",
+            "bit",
+            "byte",
+            "cron",
+            "expression",
+            "filename",
+            "branch",
+            "tag",
+            "match",
+            "matching",
+            "gitignore",
+            "route",
+            "path",
+            "file",
+            "test-name",
+            "like",
+            "topic",
+            "excluded",
+        ],
+        &[
+            "match",
+            "matches",
+            "matched",
+            "matcher",
+            "matchers",
+            "matching",
+            "syntax",
+            "string",
+            "strings",
+            "compiler",
+            "recognition",
+            "variable",
+        ],
+    ),
+    (&["convention", "conventions"], &["calling", "call", "abi", "geneva"], &[]),
+    (&["structure", "structures"], &["data"], &[]),
+    (&["example", "examples", "sample", "samples"], &["for"], &["rate", "size"]),
+    (&["conventional"], &[], &["commit", "commits"]),
+];
+
+/// Words after which "standard error" is the usual form of an error, not the stream.
+const AFTER_STANDARD_ERROR: &[&str] = &[
+    "handling",
+    "handler",
+    "format",
+    "response",
+    "responses",
+    "message",
+    "messages",
+    "type",
+    "types",
+    "class",
+    "classes",
+    "codes",
+    "wrapping",
+    "shape",
+];
+
+static COMPILED: LazyLock<Vec<(Phrase, Guard)>> =
+    LazyLock::new(|| RULES.iter().map(|(rule, guard)| (Phrase::new(rule), *guard)).collect());
+
+/// The subject of a pattern question, as tokens.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct PatternFound {
+    pub(crate) subject: Option<Range<usize>>,
+    /// The tokens that decided.
+    pub(crate) words: Vec<usize>,
+    /// Whether the question has the form "how do X work".
+    pub(crate) asks_how_it_works: bool,
+}
+
+/// `names` are the names of the patterns in scope, if they are known.
+pub(crate) fn find(tokens: &[Token], names: Option<&[String]>) -> Option<PatternFound> {
+    COMPILED.iter().find_map(|(phrase, guard)| {
+        let found = phrase.find(tokens, &|found| is_accepted(tokens, found, *guard, names))?;
+        let is_captured = |index: &usize| found.captures.iter().any(|(_, range)| range.contains(index));
+        let words = (found.start..found.end).filter(|index| !is_captured(index) && !is_filler(&tokens[*index]));
+        let subject = found.capture("x").map(|range| without_determiners(tokens, range));
+        let asks_how_it_works = matches!(guard, Guard::Work | Guard::PluralWork);
+        Some(PatternFound { subject, words: words.collect(), asks_how_it_works })
+    })
+}
+
+fn is_filler(token: &Token) -> bool {
+    token.is_any(&["the", "a", "an"])
+}
+
+fn without_determiners(tokens: &[Token], mut range: Range<usize>) -> Range<usize> {
+    while range.len() > 1 && tokens[range.start].is_any(DETERMINERS) {
+        range.start += 1;
+    }
+    range
+}
+
+fn is_accepted(tokens: &[Token], found: &Found, guard: Guard, names: Option<&[String]>) -> bool {
+    match guard {
+        Guard::None => true,
+        Guard::NoTerm => (found.start..found.end).all(|index| !is_term(tokens, index)),
+        Guard::Work | Guard::PluralWork => {
+            let Some(subject) = found.capture("x") else { return false };
+            let subject = without_determiners(tokens, subject);
+            let is_thing = !tokens[subject.start].is_any(PRONOUNS) && !tokens[subject.start].is_any(NAME_ENDS);
+            let is_form = guard == Guard::Work || is_plural(&tokens[subject.end - 1].lower);
+            let is_apart = !tokens.get(found.end).is_some_and(|next| next.is_any(&["together"]));
+            is_thing && is_form && is_apart && names.is_none_or(|names| names_pattern(&tokens[subject], names))
+        }
+    }
+}
+
+/// Whether the word is part of a fixed term.
+fn is_term(tokens: &[Token], index: usize) -> bool {
+    TERMS.iter().filter(|(words, ..)| tokens[index].is_any(words)).any(|(_, before, after)| {
+        let is_after = index > 0 && !tokens[index - 1].ends_phrase && tokens[index - 1].is_any(before);
+        let next = tokens.get(index + 1).filter(|_| !tokens[index].ends_phrase);
+        let is_before = next.is_some_and(|next| next.is_any(after));
+        let is_usual_error = next.is_some_and(|next| next.is_any(&["error"]))
+            && tokens.get(index + 2).is_some_and(|token| token.is_any(AFTER_STANDARD_ERROR));
+        is_after || (is_before && !is_usual_error)
+    })
+}
+
+/// Whether one of the words names a pattern: the word or its singular equals a word of the name, or ends with
+/// the name.
+pub(crate) fn names_pattern(subject: &[Token], names: &[String]) -> bool {
+    subject.iter().any(|token| {
+        let word = token.lower.trim_end_matches("()");
+        let singulars = [Some(word), word.strip_suffix('s'), word.strip_suffix("es")];
+        singulars.into_iter().flatten().filter(|word| word.len() > 2).any(|word| {
+            names.iter().any(|name| {
+                let lower = name.to_lowercase();
+                let mut has_word = false;
+                cairn_ranking::words(name, |part| has_word |= part == word);
+                lower == word || has_word || word.ends_with(&lower)
+            })
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::text_of;
+    use crate::tokens::tokenize;
+
+    fn check(question: &str, subject: &str) {
+        let tokens = tokenize(question);
+        let found = find(&tokens, None).unwrap_or_else(|| panic!("{question} asks for no pattern"));
+        let text = found.subject.map(|range| text_of(question, &tokens, &range)).unwrap_or_default();
+        assert_eq!(text, subject, "{question}");
+    }
+
+    #[test]
+    fn pattern_questions_have_a_subject() {
+        check("how do importers work", "importers");
+        check("how do the importers usually work?", "importers");
+        check("importer pattern", "importer");
+        check("pattern for error handling", "error handling");
+        check("typical structure of a test", "test");
+        check("example of a handler", "handler");
+        check("is there a standard way to retry", "retry");
+        check("what is the convention for naming tests", "naming tests");
+        check("explain how importers work", "importers");
+        check("standard error handling", "error handling");
+        check("what is the usual way to log errors", "log errors");
+        check("conventions", "");
+    }
+
+    #[test]
+    fn other_questions_ask_for_no_pattern() {
+        for question in [
+            "standard output",
+            "write to standard error",
+            "standard library",
+            "regex pattern for emails",
+            "pattern matching",
+            "non-standard port",
+            "calling convention of the abi",
+            "how do I work around this",
+            "how do we work with dates",
+            "how does login work",
+            "`pattern` is empty",
+            "patternMatcher",
+            "error \"no standard pattern\" is logged",
+            "data structure of the index",
+        ] {
+            assert_eq!(find(&tokenize(question), None), None, "{question}");
+        }
+    }
+
+    #[test]
+    fn known_names_decide_how_do_questions() {
+        let names = ["Importer".to_owned(), "RequestHandler".to_owned()];
+        for (question, expect) in [
+            ("how do importers work", true),
+            ("how do the aws importers work", true),
+            ("how do AWSImporters work", true),
+            ("how do handlers work", true),
+            ("how do sessions work", false),
+            ("importer pattern", true),
+            ("observer pattern", true),
+        ] {
+            assert_eq!(find(&tokenize(question), Some(&names)).is_some(), expect, "{question}");
+        }
+        assert!(find(&tokenize("how do importers work"), Some(&[])).is_none(), "no pattern is in scope");
+    }
+}

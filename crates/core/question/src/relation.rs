@@ -1,0 +1,103 @@
+//! The relations that a question can ask for.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// The code that a relationship question asks for, relative to the code that it names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Relation {
+    Callers,
+    Callees,
+    /// Callers and callees.
+    CallHierarchy,
+    /// Code that refers to the name in any way.
+    Users,
+    /// Code to which the named code refers.
+    Uses,
+    Importers,
+    Imports,
+    Dependents,
+    Dependencies,
+    /// Types that extend or implement the named type.
+    Subtypes,
+    /// Types that the named type extends or implements.
+    Supertypes,
+    /// Subtypes and supertypes.
+    Hierarchy,
+    /// Definitions that override the named method.
+    Overrides,
+    /// Definitions that the named method overrides.
+    Overridden,
+    /// Code that creates instances of the named type.
+    Creators,
+    /// Any relation between two names.
+    Related,
+}
+
+/// The direction of the edges that answer a relationship question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Edges that end at the named code.
+    In,
+    /// Edges that start at the named code.
+    Out,
+    Both,
+}
+
+impl Relation {
+    pub fn direction(self) -> Direction {
+        match self {
+            Self::Callers
+            | Self::Users
+            | Self::Importers
+            | Self::Dependents
+            | Self::Subtypes
+            | Self::Overrides
+            | Self::Creators => Direction::In,
+            Self::Callees | Self::Uses | Self::Imports | Self::Dependencies | Self::Supertypes | Self::Overridden => {
+                Direction::Out
+            }
+            Self::CallHierarchy | Self::Hierarchy | Self::Related => Direction::Both,
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Callers => "callers",
+            Self::Callees => "callees",
+            Self::CallHierarchy => "call_hierarchy",
+            Self::Users => "users",
+            Self::Uses => "uses",
+            Self::Importers => "importers",
+            Self::Imports => "imports",
+            Self::Dependents => "dependents",
+            Self::Dependencies => "dependencies",
+            Self::Subtypes => "subtypes",
+            Self::Supertypes => "supertypes",
+            Self::Hierarchy => "hierarchy",
+            Self::Overrides => "overrides",
+            Self::Overridden => "overridden",
+            Self::Creators => "creators",
+            Self::Related => "related",
+        }
+    }
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl Direction {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::In => "in",
+            Self::Out => "out",
+            Self::Both => "both",
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! Recognises questions about how code is related to other code.
+//!
+//! A word such as "call" relates code only beside an asker and a name ("who calls X") or as a noun with a name
+//! ("calls to X"). "call stack" and "import parser" relate nothing.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use crate::phrase::{Found, Phrase};
+use crate::relation::Relation;
+use crate::tokens::Token;
+
+/// The source of the relation that a rule asks for.
+#[derive(Clone, Copy, PartialEq)]
+enum Asked {
+    /// The subjects of the verb: "who calls X".
+    Subjects,
+    /// The objects of the verb: "what does X call".
+    Objects,
+    /// The relation of the noun: "callers of X".
+    Noun,
+    Fixed(Relation),
+}
+
+/// A condition on the match of a rule.
+#[derive(Clone, Copy, PartialEq)]
+enum Guard {
+    None,
+    /// The name must be written like a name of code.
+    Strong,
+    /// The verb must relate code in its passive form, and no purpose may follow: "used to parse dates".
+    Passive,
+    /// The verb must agree with the noun before it, or the name must be written like a name of code.
+    Agrees,
+    /// The verb must not be "use": "which database does the server use" is no question about the graph.
+    NotUse,
+    /// The noun is in the plural, so that it is no verb: "how to use X". The name must be written like a name
+    /// of code.
+    Plural,
+    /// The noun must have no other meaning.
+    Exclusive,
+    /// The verb must not have a purpose after it: "what does X use to parse dates".
+    NoPurpose,
+}
+
+use Asked::{Fixed, Noun, Objects, Subjects};
+
+const RULES: &[(&str, Asked, Guard)] = &[
+    // Who or what has the name as its object.
+    ("who|whoever @adv* @can? @adv* VERB:any <n:name>", Subjects, Guard::None),
+    ("what|whatever @adv* @can? @adv* VERB:third <n:name>", Subjects, Guard::None),
+    ("what|which VERB:any <n:id>", Subjects, Guard::Strong),
+    ("what|which could|can|might|may|would VERB:base <n:name>", Subjects, Guard::None),
+    ("who|what|which @adv* @is @adv* VERB:ing to? <n:name>", Subjects, Guard::None),
+    ("what|which ~ @is @adv* VERB:ing to? <n:name>", Subjects, Guard::None),
+    ("who @is @adv* VERB:any <n:name>", Subjects, Guard::None),
+    ("what|which ~ @is @adv* VERB:any <n:id>", Subjects, Guard::Strong),
+    ("what|which|many ~ @adv* @can? @adv* VERB:any <n:name>", Subjects, Guard::Agrees),
+    ("what|which|many ~ VERB:ing <n:id>", Subjects, Guard::Strong),
+    ("THING in|of|from <x> @rel @adv* VERB:any <n:name>", Subjects, Guard::None),
+    ("THING @rel @adv* @can? @adv* VERB:any <n:name>", Subjects, Guard::None),
+    ("THING @rel @adv* @is @adv* VERB:ing <n:name>", Subjects, Guard::None),
+    ("THING @rel @adv* do|does not|n't VERB:base <n:name>", Subjects, Guard::None),
+    ("THING @rel|where does|do <n:id> VERB:base", Objects, Guard::None),
+    ("^ @list* THING VERB:ing <n:name>", Subjects, Guard::None),
+    ("^ @please* @list @list* ~ THING VERB:ing <n:name>", Subjects, Guard::None),
+    ("^ @please* @list* @any VERB:ing <n:name>", Subjects, Guard::None),
+    ("^ @please* @list @list* ~ VERB:ing <n:id>", Subjects, Guard::Strong),
+    ("^ @list* THING VERB:base <n:id>", Subjects, Guard::Strong),
+    ("@any @rel? @adv* VERB:any <n:id>", Subjects, Guard::Strong),
+    ("responsible for VERB:ing <n:id>", Subjects, Guard::Strong),
+    ("^ does|do @adv* @any THING? @adv* VERB:base <n:name>", Subjects, Guard::None),
+    ("^ do @any? THING @adv* VERB:base <n:name>", Subjects, Guard::None),
+    ("is|are @any THING? @adv* VERB:ing <n:name>", Subjects, Guard::None),
+    ("is|are there @any* THING? VERB:ing <n:name>", Subjects, Guard::None),
+    // The places where the name is used.
+    ("where @adv* @is @adv* <n:name> @be? @adv* VERB:ed", Subjects, Guard::Passive),
+    ("where @adv* does|do <n:name> get|gets @adv* VERB:ed", Subjects, Guard::Passive),
+    ("where|wherever <n:name> @be @adv* VERB:ed", Subjects, Guard::Passive),
+    ("where|wherever <n:id> VERB:ed", Subjects, Guard::Passive),
+    ("where @adv* do|does|did|can|could @pronoun @adv* VERB:base <n:name>", Subjects, Guard::None),
+    ("where @adv* do|does|did the|our|this ~ VERB:base <n:name>", Subjects, Guard::None),
+    ("where|wherever @pronoun @adv* VERB:any <n:name>", Subjects, Guard::None),
+    ("where @is @pronoun VERB:ing <n:name>", Subjects, Guard::None),
+    ("where .. @is <n:id> @be? @adv* VERB:ed", Subjects, Guard::Passive),
+    ("from where|which @is <n:name> VERB:ed", Subjects, Guard::Passive),
+    ("where it? @is @adv* VERB:ed <n:id>", Subjects, Guard::Strong),
+    ("from|in|by what|which ~ @is @adv* VERB:ed <n:id>", Subjects, Guard::Strong),
+    ("from|in what|which ~ @pronoun VERB:any <n:name>", Subjects, Guard::None),
+    ("from|in what|which ~ do|does @pronoun VERB:base <n:name>", Subjects, Guard::None),
+    ("^ <n:id> @be? @adv* VERB:ed from|in|by? $", Subjects, Guard::Passive),
+    ("from|in|by|at|on what|which|whose ~ @is <n:name> @be? VERB:ed", Subjects, Guard::Passive),
+    ("what|which ~ @is <n:id> VERB:ed in|by|from", Subjects, Guard::Passive),
+    ("is|are|was <n:name> still|ever VERB:ed", Subjects, Guard::Passive),
+    ("is|are|was <n:name> @be? @adv* VERB:ed @place", Subjects, Guard::Passive),
+    ("^ is|are|was <n:id> @be? @adv* VERB:ed", Subjects, Guard::Passive),
+    ("<n:name> @be? @adv* VERB:ed by|in|from|where|at who|whom|what|which|where", Subjects, Guard::Passive),
+    ("<n:name> @be? @adv* VERB:ed where $", Subjects, Guard::Passive),
+    ("^ who|what|which VERB:ed <n:id> $", Subjects, Guard::Strong),
+    ("how|when @is|does|do <n:id> @be? @adv* VERB:ed", Subjects, Guard::Passive),
+    ("often @is|does|do <n:name> @be? VERB:ed", Subjects, Guard::Passive),
+    ("THING|places|place|spots where|in which <n:name> @be @adv* VERB:ed", Subjects, Guard::Passive),
+    ("^ @list* VERB:ing <n:id> $", Subjects, Guard::Strong),
+    // The objects of the name.
+    ("what|which THING does|do|did|can|will <n:name> @adv* VERB:base", Objects, Guard::NoPurpose),
+    ("what @adv* does|do|did|can|will <n:name> @adv* VERB:base", Objects, Guard::NoPurpose),
+    ("what|which ~ does|do|did|can|will <n:name> @adv* VERB:base", Objects, Guard::NotUse),
+    ("who|whom does|do|did <n:id> @adv* VERB:base", Objects, Guard::NoPurpose),
+    ("what|everything|anything|all|stuff @rel? <n:id> @adv* VERB:third $", Objects, Guard::Strong),
+    ("what|everything|anything|all|stuff <n:name> depends|relies on", Fixed(Relation::Dependencies), Guard::None),
+    ("THING @rel? <n:id> @adv* VERB:third $", Objects, Guard::Strong),
+    ("what @be|gets @adv* VERB:ed by|from|inside|within <n:name>", Objects, Guard::Passive),
+    (
+        "what|which|everything|anything THING? @rel? @be? @adv* VERB:ed by|from|in|inside|within <n:name>",
+        Objects,
+        Guard::Passive,
+    ),
+    ("^ @list* THING @rel? @be? @adv* VERB:ed by|from|in|inside|within <n:name>", Objects, Guard::Passive),
+    ("^ @list* ~ THING @rel? @be? @adv* VERB:ed by|from <n:name>", Objects, Guard::Passive),
+    ("<n:id> VERB:third who|what|which", Objects, Guard::Strong),
+    ("^ does|do|did <n:id> @adv* VERB:base <other:name>", Objects, Guard::NoPurpose),
+    ("^ does|do|did <n:name> @adv* VERB:base <other:id>", Objects, Guard::NoPurpose),
+    // Nouns.
+    ("NOUN does|do <n:name> have", Noun, Guard::None),
+    (
+        "NOUN of|to|for|from|by|in|on|into|around|inside @kind|this|changing|modifying|renaming|removing? <n:name>",
+        Noun,
+        Guard::None,
+    ),
+    ("NOUN <n:id>", Noun, Guard::Plural),
+    ("<n:id> NOUN", Noun, Guard::Strong),
+    ("^ @list* <n:name> NOUN $", Noun, Guard::Exclusive),
+    ("^ who|what @is @list* NOUN of|for <n:name>", Noun, Guard::None),
+    (
+        "relation|relations|relationship|relationships|connection|coupling between <n:name> and <other:name>",
+        Fixed(Relation::Related),
+        Guard::None,
+    ),
+    ("NOUN between <n:name> and <other:name>", Fixed(Relation::Related), Guard::None),
+    ("THING derived|inherited|extended|subclassed from <n:name>", Fixed(Relation::Subtypes), Guard::None),
+    ("how @is <n:name> and <other:name> related|connected|coupled|linked", Fixed(Relation::Related), Guard::None),
+    ("how @is <n:name> related|connected|coupled|linked to|with <other:name>", Fixed(Relation::Related), Guard::None),
+    // The effect of a change.
+    (
+        "what|who|which @adv* @can? ~? @be? @break if|when|by|after .. @change <n:name>",
+        Fixed(Relation::Dependents),
+        Guard::None,
+    ),
+    (
+        "what|who|which @adv* @can? ~? @be? @break if|when|after <n:id> .. @change",
+        Fixed(Relation::Dependents),
+        Guard::None,
+    ),
+    ("what|who|which @adv* .. @affected @adv* by .. @change <n:name>", Fixed(Relation::Dependents), Guard::None),
+    ("what|who|which|THING @adv* .. @affected @adv* by <n:name>", Fixed(Relation::Dependents), Guard::None),
+    ("what if i|we @change <n:name>", Fixed(Relation::Dependents), Guard::None),
+    ("safe to @change <n:id>", Fixed(Relation::Dependents), Guard::None),
+    ("impact|effect|effects|consequences of @change <n:name>", Fixed(Relation::Dependents), Guard::None),
+    ("if i|we @change <n:name> .. what|which .. @break", Fixed(Relation::Dependents), Guard::None),
+    ("is|are <n:id> unused|dead|orphaned|referenced|needed", Fixed(Relation::Users), Guard::None),
+];
+
+static COMPILED: LazyLock<Vec<(Phrase, Asked, Guard)>> =
+    LazyLock::new(|| RULES.iter().map(|(rule, asked, guard)| (Phrase::new(rule), *asked, *guard)).collect());
+
+/// The relation that a question asks for.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct RelationFound {
+    pub(crate) relation: Relation,
+    pub(crate) name: Range<usize>,
+    pub(crate) other: Option<Range<usize>>,
+    /// The tokens that decided.
+    pub(crate) words: Range<usize>,
+}
+
+pub(crate) fn find(tokens: &[Token]) -> Option<RelationFound> {
+    COMPILED.iter().find_map(|(phrase, asked, guard)| {
+        let is_object_question = *asked == Objects;
+        let found = phrase
+            .find(tokens, &|found| is_accepted(tokens, found, *guard) && !(is_object_question && is_weak_use(found)))?;
+        let relation = match asked {
+            Subjects => found.verb?.subjects,
+            Objects => found.verb?.objects,
+            Noun => found.noun?.relation,
+            Fixed(relation) => *relation,
+        };
+        let name = found.capture("n")?;
+        let words = decisive_words(&found, &name);
+        Some(RelationFound { relation, other: found.capture("other"), words, name })
+    })
+}
+
+/// The verb or noun, or the words of the rule up to the name.
+fn decisive_words(found: &Found, name: &Range<usize>) -> Range<usize> {
+    if !found.relation_tokens.is_empty() {
+        return found.relation_tokens.clone();
+    }
+    if name.start > found.start { found.start..name.start } else { name.end..found.end }
+}
+
+fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
+    let is_weak = found.verb.is_some_and(|verb| verb.is_weak) || found.noun.is_some_and(|noun| noun.is_weak);
+    let verb_word = found.verb.map(|verb| verb.base);
+    (found.is_strong || !is_weak)
+        && has_preposition(tokens, found)
+        && match guard {
+            Guard::None => true,
+            Guard::Strong => found.is_strong,
+            Guard::Passive => {
+                found.verb.is_none_or(|verb| verb.has_passive)
+                    && (found.is_strong && is_where(tokens, found) || !has_purpose(tokens, found))
+            }
+            Guard::Plural => {
+                let is_noun = found.noun.is_some_and(|noun| noun.is_exclusive);
+                found.is_strong && (is_noun || is_plural(&tokens[found.relation_tokens.end - 1].lower))
+            }
+            Guard::Agrees => found.is_strong || agrees(tokens, found),
+            Guard::NotUse => verb_word != Some("use") && !has_purpose(tokens, found),
+            Guard::Exclusive => found.noun.is_some_and(|noun| noun.is_exclusive),
+            Guard::NoPurpose => !has_purpose(tokens, found),
+        }
+}
+
+/// Whether the verb is one such as "returns". "what does X return" asks about X, not about the graph.
+fn is_weak_use(found: &Found) -> bool {
+    found.verb.is_some_and(|verb| verb.is_weak && verb.objects == Relation::Uses)
+}
+
+fn is_where(tokens: &[Token], found: &Found) -> bool {
+    tokens[found.start].is_any(&["where", "wherever"])
+}
+
+/// Whether the word between a noun and its name is a preposition of the noun.
+fn has_preposition(tokens: &[Token], found: &Found) -> bool {
+    let Some(noun) = found.noun else { return true };
+    match tokens.get(found.relation_tokens.end) {
+        Some(next) if next.is_any(&["of", "to", "for", "from", "by", "in", "on", "into", "around", "inside"]) => {
+            let is_followed_by_name =
+                found.captures.first().is_some_and(|(_, name)| name.start > found.relation_tokens.end);
+            !is_followed_by_name || next.is_any(noun.prepositions)
+        }
+        _ => true,
+    }
+}
+
+/// Whether the words after the match state a purpose: "used to parse dates".
+fn has_purpose(tokens: &[Token], found: &Found) -> bool {
+    let is_clause_open = found.end > 0 && !tokens[found.end - 1].ends_clause;
+    is_clause_open && tokens.get(found.end).is_some_and(|next| next.is_any(&["to", "for", "as", "instead", "like"]))
+}
+
+/// Whether the form of the verb fits the noun before it: "functions call", "a function calls".
+fn agrees(tokens: &[Token], found: &Found) -> bool {
+    let Some(verb) = found.verb else { return true };
+    let at = found.relation_tokens.start;
+    let written = &tokens[at].lower;
+    let is_third = verb.third.split(' ').next() == Some(written.as_str());
+    let subject = (0..at)
+        .rev()
+        .map(|index| &tokens[index].lower)
+        .find(|word| !crate::vocabulary::ADVERBS.contains(&word.as_str()));
+    let is_after_modal =
+        at > 0 && tokens[at - 1].is_any(&["can", "could", "may", "might", "must", "should", "will", "would"]);
+    is_after_modal || subject.is_some_and(|word| is_plural(word) != is_third)
+}
+
+pub(crate) fn is_plural(word: &str) -> bool {
+    const WITHOUT_ENDING: [&str; 4] = ["people", "children", "code", "data"];
+    let is_regular = word.len() > 3
+        && word.ends_with('s')
+        && !word.ends_with("ss")
+        && !word.ends_with("us")
+        && !word.ends_with("is");
+    is_regular || WITHOUT_ENDING[..2].contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::text_of;
+    use crate::tokens::tokenize;
+
+    fn check(question: &str, expect: Option<(Relation, &str)>) {
+        let tokens = tokenize(question);
+        let found = find(&tokens);
+        let found = found.map(|found| (found.relation, text_of(question, &tokens, &found.name)));
+        assert_eq!(found.as_ref().map(|(relation, name)| (*relation, name.as_str())), expect, "{question}");
+    }
+
+    #[test]
+    fn askers_with_verbs_relate() {
+        use Relation::{Callers, Creators, Dependents, Importers, Subtypes, Users};
+        check("what calls validateToken", Some((Callers, "validateToken")));
+        check("functions that use redis", Some((Users, "redis")));
+        check("who imports auth module", Some((Importers, "auth")));
+        check("who is calling the parser", Some((Callers, "parser")));
+        check("which classes extend BaseHandler", Some((Subtypes, "BaseHandler")));
+        check("which of our services depend on kafka", Some((Dependents, "kafka")));
+        check("what classes implement Iterator", Some((Subtypes, "Iterator")));
+        check("where is the session cookie used", Some((Users, "session cookie")));
+        check("where do we call `open`", Some((Callers, "open")));
+        check("show me all places where render is called", Some((Callers, "render")));
+        check("who instantiates Session", Some((Creators, "Session")));
+        check("what would break if I change parse_url", Some((Dependents, "parse_url")));
+        check("parse_url is called by whom", Some((Callers, "parse_url")));
+        check("anything using redis", Some((Users, "redis")));
+    }
+
+    #[test]
+    fn questions_about_objects_relate() {
+        use Relation::{Callees, Dependencies, Imports, Supertypes};
+        check("what does validateToken call", Some((Callees, "validateToken")));
+        check("which modules does auth.py import", Some((Imports, "auth.py")));
+        check("what does the parser depend on", Some((Dependencies, "parser")));
+        check("what is called by main", Some((Callees, "main")));
+        check("functions called by handleRequest", Some((Callees, "handleRequest")));
+        check("what does Button extend", Some((Supertypes, "Button")));
+        check("does login call hashPassword", Some((Callees, "login")));
+        check("does validateToken call hashPassword", Some((Callees, "validateToken")));
+    }
+
+    #[test]
+    fn nouns_with_names_relate() {
+        use Relation::{Callers, Dependencies, Dependents, Imports, Subtypes, Users};
+        check("callers of X", Some((Callers, "X")));
+        check("imports of auth", Some((Imports, "auth")));
+        check("references to UserService", Some((Users, "UserService")));
+        check("dependencies of the billing module", Some((Dependencies, "billing")));
+        check("subclasses of Shape", Some((Subtypes, "Shape")));
+        check("validateToken callers", Some((Callers, "validateToken")));
+        check("redis usages", Some((Users, "redis")));
+        check("what dependencies does parser.rs have", Some((Dependencies, "parser.rs")));
+        check("impact of changing UserService", Some((Dependents, "UserService")));
+    }
+
+    #[test]
+    fn words_that_relate_nothing_are_ignored() {
+        for question in [
+            "import parser",
+            "call stack",
+            "dependency injection",
+            "reference counting",
+            "which function should I use to parse dates",
+            "which function handles the call",
+            "which function is used to parse dates",
+            "where is authentication implemented",
+            "which class implements the retry logic",
+            "what use case is covered",
+            "use after free",
+            "how do I use the client",
+            "compress files using gzip",
+            "why are imports slow",
+            "what calls are slow",
+            "which database does the server use",
+            "`who calls parse` in a message",
+            "implementation of login",
+        ] {
+            check(question, None);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Recognises questions about a named definition, and questions that are only a name.
+
+use std::sync::LazyLock;
+
+use crate::identifiers::{is_capitalised, is_file, is_identifier, is_identifier_text};
+use crate::phrase::Phrase;
+use crate::tokens::{Token, TokenKind};
+use crate::vocabulary::KIND_WORDS;
+
+/// Words that may be beside a quoted term, a code span or a file name in a question that is only this name.
+const LEAD_INS: &[&str] = &[
+    "find",
+    "show",
+    "me",
+    "what",
+    "is",
+    "are",
+    "where",
+    "the",
+    "a",
+    "an",
+    "explain",
+    "describe",
+    "search",
+    "for",
+    "locate",
+    "look",
+    "lookup",
+    "up",
+    "get",
+    "give",
+    "go",
+    "to",
+    "definition",
+    "definitions",
+    "of",
+    "open",
+    "see",
+    "who",
+    "please",
+    "pls",
+    "symbol",
+    "called",
+    "named",
+    "does",
+    "do",
+    "defined",
+    "declared",
+    "definition",
+    "declaration",
+    "implementation",
+    "source",
+    "code",
+    "mean",
+    "located",
+    "can",
+    "you",
+    "i",
+    "need",
+    "want",
+    "read",
+    "view",
+    "display",
+    "document",
+    "doc",
+    "about",
+    "tell",
+    "this",
+    "that",
+    "name",
+    "list",
+    "it",
+    "in",
+    "identifier",
+    "body",
+    "signature",
+];
+
+/// Keywords of languages that begin a definition.
+const DECLARING: &[&str] = &[
+    "class",
+    "struct",
+    "enum",
+    "trait",
+    "interface",
+    "function",
+    "func",
+    "fn",
+    "def",
+    "type",
+    "method",
+    "protocol",
+    "const",
+    "macro",
+    "module",
+    "record",
+    "typedef",
+];
+
+const DEFINITIONS: &[&str] = &[
+    "^ where @is the? @kind? <x:name> @kind? defined|declared $",
+    "^ where <x:name> @is defined|declared $",
+    "definition|declaration|signature of the? @kind? <x:name> $",
+    "^ @list* <x:name> definition|declaration|signature $",
+];
+
+static COMPILED: LazyLock<Vec<Phrase>> = LazyLock::new(|| DEFINITIONS.iter().map(|rule| Phrase::new(rule)).collect());
+
+/// The token of the quoted term or code span, if the question has no other words than lead-ins. A question
+/// with several spans and nothing else gives the first of them.
+pub(crate) fn only_span(tokens: &[Token]) -> Option<usize> {
+    let first = tokens.iter().position(Token::is_span)?;
+    let is_beside = |token: &Token| token.is_span() || token.is_any(LEAD_INS) || token.is_any(KIND_WORDS);
+    tokens.iter().all(is_beside).then_some(first)
+}
+
+/// Whether the words beside the token at `index` are only lead-ins.
+pub(crate) fn has_only_lead_ins(tokens: &[Token], index: usize) -> bool {
+    let is_lead_in = |token: &Token| {
+        token.is_any(LEAD_INS) && !token.is_any(&["in"]) || token.is_any(&["file", "directory", "folder", "path"])
+    };
+    tokens.iter().enumerate().all(|(other, token)| other == index || is_lead_in(token))
+}
+
+/// The first word of the question that is written like a name of code.
+pub(crate) fn identifier(tokens: &[Token]) -> Option<usize> {
+    let is_name = |token: &Token| is_identifier(token) && !is_file(token);
+    tokens.iter().position(is_name).or_else(|| declared(tokens))
+}
+
+/// The name after a keyword, if the question is only a declaration: "class Parser", "fn parse".
+fn declared(tokens: &[Token]) -> Option<usize> {
+    let index = tokens.iter().position(|token| token.is_any(DECLARING))?;
+    let is_name =
+        |token: &Token| token.kind == TokenKind::Word && (is_capitalised(token) || is_identifier_text(&token.text));
+    let is_short =
+        matches!(tokens[index].lower.as_str(), "fn" | "func" | "def" | "struct" | "typedef" | "enum" | "const");
+    let after = index + 1 == tokens.len() - 1 && (is_name(&tokens[index + 1]) || is_short);
+    let has_name_before = index > 0 && is_name(&tokens[index - 1]) && index + 1 == tokens.len();
+    let others = |name: usize| (0..tokens.len()).filter(move |other| *other != name && *other != index);
+    let is_alone = |name: usize| others(name).all(|other| tokens[other].is_any(LEAD_INS));
+    if after && is_alone(index + 1) {
+        Some(index + 1)
+    } else if has_name_before && is_alone(index - 1) {
+        Some(index - 1)
+    } else {
+        None
+    }
+}
+
+/// The word whose definition the question asks for: "where is timeout defined".
+pub(crate) fn defined_word(tokens: &[Token]) -> Option<usize> {
+    COMPILED.iter().find_map(|phrase| {
+        let found = phrase.find(tokens, &|found| found.capture("x").is_some_and(|range| range.len() == 1))?;
+        Some(found.capture("x")?.start)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::tokenize;
+
+    fn check(question: &str, find: impl Fn(&[Token]) -> Option<usize>, expect: Option<&str>) {
+        let tokens = tokenize(question);
+        assert_eq!(find(&tokens).map(|index| tokens[index].text.as_str()), expect, "{question}");
+    }
+
+    #[test]
+    fn spans_with_lead_ins_are_found() {
+        check("\"validateToken\"", only_span, Some("validateToken"));
+        check("find `open`", only_span, Some("open"));
+        check("what is `how does it work`?", only_span, Some("how does it work"));
+        check("where is the function `open` defined", only_span, Some("open"));
+        check("why does `open` fail", only_span, None);
+        check("what calls `open`", only_span, None);
+        check("open", only_span, None);
+    }
+
+    #[test]
+    fn identifiers_are_found() {
+        check("what is getUserById", identifier, Some("getUserById"));
+        check("UserService class", identifier, Some("UserService"));
+        check("class Parser", identifier, Some("Parser"));
+        check("the Parser class", identifier, Some("Parser"));
+        check("fn parse", identifier, Some("parse"));
+        check("function arguments", identifier, None);
+        check("`parse_url` fails", identifier, None);
+        check("where is user validation", identifier, None);
+        check("class hierarchy", identifier, None);
+    }
+
+    #[test]
+    fn words_whose_definition_is_asked_are_found() {
+        check("where is timeout defined", defined_word, Some("timeout"));
+        check("definition of render", defined_word, Some("render"));
+        check("where is the retry policy defined", defined_word, None);
+        check("where is user validation", defined_word, None);
+    }
+}

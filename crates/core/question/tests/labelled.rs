@@ -1,0 +1,55 @@
+//! Compares the types and intents of labelled questions with the results of the rules.
+
+use cairn_question::{Intent, ParseOptions, ParsedQuery, QueryType};
+
+struct Labelled {
+    question: &'static str,
+    query_type: QueryType,
+    intent: Intent,
+}
+
+fn labelled() -> Vec<Labelled> {
+    let text = include_str!("questions/labelled.txt");
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| row(line).unwrap_or_else(|| panic!("wrong line: {line}"))).collect()
+}
+
+fn row(line: &'static str) -> Option<Labelled> {
+    let mut parts = line.splitn(3, " | ");
+    let query_type = QueryType::from_name(parts.next()?)?;
+    let intent = Intent::from_name(parts.next()?)?;
+    Some(Labelled { question: parts.next()?, query_type, intent })
+}
+
+#[test]
+fn labelled_questions_have_their_type_and_intent() {
+    let rows = labelled();
+    assert!(rows.len() >= 250, "{} questions", rows.len());
+    let mut wrong = Vec::new();
+    for row in &rows {
+        let parsed = ParsedQuery::new(row.question, ParseOptions::default());
+        if parsed.query_type != row.query_type {
+            wrong.push(format!(
+                "{} instead of {}: {} ({})",
+                parsed.query_type, row.query_type, row.question, parsed.reason
+            ));
+        }
+        if parsed.intent != row.intent {
+            wrong.push(format!("{} instead of {}: {}", parsed.intent.as_str(), row.intent.as_str(), row.question));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} labels are wrong:\n{}", wrong.len(), 2 * rows.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_type_and_intent_has_questions() {
+    let rows = labelled();
+    for query_type in QueryType::ALL {
+        let count = rows.iter().filter(|row| row.query_type == query_type).count();
+        assert!(count >= 30, "{query_type} has {count} questions");
+    }
+    for intent in Intent::ALL {
+        let count = rows.iter().filter(|row| row.intent == intent).count();
+        assert!(count >= 3, "{} has {count} questions", intent.as_str());
+    }
+}
