@@ -6,7 +6,7 @@ use serde::Serialize;
 /// A text of this length or less is used as it is: a title, and the first bytes after it.
 const MAX_TITLE_BYTES: usize = 200;
 const MAX_BODY_BYTES: usize = 1_000;
-/// Of a longer question, only its first line or sentence decides the type.
+/// Only the first line or sentence of a longer question decides its type.
 const MAX_HEAD_BYTES: usize = 300;
 
 /// A report that a question was shortened.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::phrase::{Found, Phrase};
 use crate::relationship::is_plural;
 use crate::tokens::Token;
-use crate::vocabulary::class;
+use crate::vocabulary::list;
 
 /// A condition on the match of a rule.
 #[derive(Clone, Copy, PartialEq)]
@@ -23,11 +23,10 @@ enum Guard {
 }
 
 /// Pronouns of people, who are never the subject of a flow.
-const PEOPLE: &[&str] = &["i", "we", "you", "one", "people", "us", "me", "he", "she"];
+static PEOPLE: LazyLock<&[&str]> = LazyLock::new(|| list("people"));
 
 /// Other words that are never the subject of a flow.
-const AUXILIARIES: &[&str] =
-    &["do", "does", "did", "can", "could", "is", "are", "to", "should", "would", "will", "must"];
+static AUXILIARIES: LazyLock<&[&str]> = LazyLock::new(|| list("auxiliaries"));
 
 /// The slots `a` and `b` are the two ends, `x` is the subject.
 const RULES: &[(&str, Guard)] = &[
@@ -46,8 +45,11 @@ const RULES: &[(&str, Guard)] = &[
     ("what @adv* happens|happen|occurs|happened|goes on? @when <x> $", Guard::None),
     ("what|which|everything .. happens|happen|occurs @when <x> $", Guard::None),
     ("what will|would|should|does happen|occur @when <x> $", Guard::None),
+    ("how @is|does|do|get|gets <x> @be? @adv* @sent from <a> to|into <b> $", Guard::None),
+    ("how @is|does|do|get|gets <x> @be? @adv* @sent @toward|from|between|down|up|across <b> $", Guard::None),
+    ("how does|do <x> get @sent @toward|from|between|down|up|across|in <b> $", Guard::NoPronoun),
     (
-        "how @adv* does|did <a> @adv* get|gets|go|travel|reach|flow|arrive|end @adv* up? in|at|to|into|from? <b> $",
+        "how @adv* does|did <a> @adv* get|gets|go|travel|reach|flow|arrive|end @adv* up? in|at|to|into|from|through? <b> $",
         Guard::NoPronoun,
     ),
     ("how @adv* do|can|could <a> @adv* get|go|travel|reach|flow|arrive|end up? in|at|to|into? <b> $", Guard::NoPronoun),
@@ -62,8 +64,6 @@ const RULES: &[(&str, Guard)] = &[
     ("how <x> @adv* work", Guard::Singular),
     ("how <a> @adv* gets|goes|travels|reaches|flows|arrives in|at|to|into|through? <b> $", Guard::NoPronoun),
     ("how <a> @adv* get|go|travel|reach|flow|arrive to|into|through|at <b> $", Guard::NoPronoun),
-    ("how @is|does|do|get|gets <x> @be? @adv* @sent from <a> to|into <b> $", Guard::None),
-    ("how @is|does|do|get|gets <x> @be? @adv* @sent @toward|from|between|down|up|across <b> $", Guard::None),
     ("^ @please* trace|follow <x> from <a> @toward <b> $", Guard::None),
     ("^ @please* trace|follow <x> @toward|from|across|down <b> $", Guard::None),
     ("^ @please* trace|follow a|an|the|how|what <x> $", Guard::None),
@@ -111,18 +111,18 @@ fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
         Guard::None => true,
         Guard::Travel => travel_word(tokens, found).is_some(),
         Guard::NoPronoun => {
-            let is_part = |token: &Token| token.is_any(PEOPLE) || token.is_any(AUXILIARIES);
+            let is_part = |token: &Token| token.is_any(&PEOPLE) || token.is_any(&AUXILIARIES);
             subject.is_none_or(|range| !is_part(&tokens[range.start]))
         }
         Guard::Singular => subject.is_none_or(|range| !is_plural(&tokens[range.end - 1].lower)),
-        Guard::Path => tokens.iter().any(|token| token.is_any(class("path"))),
+        Guard::Path => tokens.iter().any(|token| token.is_any(list("path"))),
     }
 }
 
 /// The word beside "from A to B" that makes the question one about a flow. It is no part of the two ends.
 fn travel_word(tokens: &[Token], found: &Found) -> Option<usize> {
     let is_captured = |index: &usize| found.captures.iter().any(|(_, range)| range.contains(index));
-    (0..tokens.len()).filter(|index| !is_captured(index)).find(|index| tokens[*index].is_any(class("travel")))
+    (0..tokens.len()).filter(|index| !is_captured(index)).find(|index| tokens[*index].is_any(list("travel")))
 }
 
 #[cfg(test)]

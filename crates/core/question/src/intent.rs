@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::phrase::Phrase;
 use crate::tokens::Token;
+use crate::vocabulary::list;
 
 /// The aim of the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -67,12 +68,12 @@ const RULES: &[(&str, Intent)] = &[
     ("^ what|which @is better|faster|preferred", Intent::Compare),
     ("^ what|whats @is? the? reason|reasons|rationale", Intent::Why),
     ("^ POLITE why|reason|reasons|rationale", Intent::Why),
-    ("^ POLITE explain|tell|show|describe|know|understand me? why", Intent::Why),
+    ("^ POLITE explain|@inform|show|describe|know|understand me? why", Intent::Why),
     ("for what|which reason", Intent::Why),
     ("^ POLITE how come", Intent::Why),
     ("^ POLITE how many", Intent::List),
-    ("^ POLITE show|give|tell|know me? how", Intent::How),
-    ("^ POLITE tell|know me? who|which|where", Intent::Find),
+    ("^ POLITE show|give|@inform|know me? how", Intent::How),
+    ("^ POLITE @inform|know me? who|which|where", Intent::Find),
     ("^ POLITE show me? where", Intent::Find),
     (
         "^ POLITE give me? a|an|the? short|brief|high-level? overview|summary|explanation|description|introduction|idea",
@@ -80,7 +81,7 @@ const RULES: &[(&str, Intent)] = &[
     ),
     ("^ overview|summary|explanation of", Intent::Explain),
     ("^ POLITE explain|describe|understand|know", Intent::Explain),
-    ("^ POLITE tell me? about|what", Intent::Explain),
+    ("^ POLITE @inform me? about|what", Intent::Explain),
     ("^ POLITE walk me? through", Intent::Explain),
     ("^ POLITE find|search|locate|lookup|open|grep", Intent::Find),
     ("^ POLITE look for|up", Intent::Find),
@@ -114,145 +115,13 @@ const RULES: &[(&str, Intent)] = &[
 ];
 
 /// Words that ask for help with an error.
-const DEBUG_WORDS: &[&str] = &[
-    "error",
-    "errors",
-    "bug",
-    "bugs",
-    "fix",
-    "fixes",
-    "fixed",
-    "fixing",
-    "debug",
-    "debugging",
-    "issue",
-    "issues",
-    "problem",
-    "problems",
-    "fails",
-    "failing",
-    "failed",
-    "fail",
-    "crash",
-    "crashes",
-    "crashing",
-    "crashed",
-    "broken",
-    "traceback",
-    "stacktrace",
-    "panic",
-    "panics",
-    "segfault",
-    "hangs",
-    "hanging",
-    "deadlock",
-    "leak",
-    "leaks",
-    "wrong",
-    "incorrect",
-    "incorrectly",
-    "exception",
-    "doesn't",
-    "doesnt",
-    "regression",
-    "stuck",
-];
+static DEBUG_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("debug_words"));
 
 /// Words after which an error word names a topic, such as "error handling".
-const TOPIC_WORDS: &[&str] = &[
-    "handling",
-    "handler",
-    "handlers",
-    "message",
-    "messages",
-    "code",
-    "codes",
-    "type",
-    "types",
-    "class",
-    "classes",
-    "middleware",
-    "response",
-    "responses",
-    "page",
-    "pages",
-    "reporting",
-    "reporter",
-    "logging",
-    "log",
-    "logs",
-    "format",
-    "formatting",
-    "boundary",
-    "tracker",
-    "tracking",
-    "number",
-    "numbers",
-    "template",
-    "propagation",
-    "wrapping",
-    "wrapper",
-    "recovery",
-    "variant",
-    "variants",
-    "enum",
-    "hierarchy",
-    "struct",
-    "conversion",
-    "chain",
-    "budget",
-    "detection",
-    "rate",
-    "mode",
-    "flag",
-    "level",
-    "output",
-    "symbols",
-    "hook",
-    "hooks",
-    "builder",
-    "kind",
-    "kinds",
-    "pattern",
-    "patterns",
-    "classification",
-    "translation",
-    "mapping",
-    "callback",
-    "callbacks",
-    "interface",
-    "trait",
-];
+static TOPIC_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("topic_words"));
 
 /// Words before which an error word names a topic, such as "custom errors".
-const BEFORE_TOPICS: &[&str] = &[
-    "standard",
-    "custom",
-    "handle",
-    "handles",
-    "handling",
-    "handled",
-    "log",
-    "logging",
-    "validation",
-    "for",
-    "of",
-    "github",
-    "jira",
-    "retry",
-    "report",
-    "reporting",
-    "wrap",
-    "return",
-    "returns",
-    "throw",
-    "parse",
-    "convert",
-    "propagate",
-    "on",
-    "create",
-    "creates",
-];
+static BEFORE_TOPICS: LazyLock<&[&str]> = LazyLock::new(|| list("before_topics"));
 
 static COMPILED: LazyLock<Vec<(Phrase, Intent)>> = LazyLock::new(|| {
     let compile = |rule: &'static str| -> Phrase { Phrase::with_words(rule, "POLITE", POLITE) };
@@ -269,9 +138,9 @@ pub(crate) fn intent(tokens: &[Token]) -> Intent {
 }
 
 fn asks_about_error(tokens: &[Token]) -> bool {
-    (0..tokens.len()).filter(|index| tokens[*index].is_any(DEBUG_WORDS)).any(|index| {
-        let is_topic = tokens.get(index + 1).is_some_and(|next| next.is_any(TOPIC_WORDS));
-        let is_object = index > 0 && tokens[index - 1].is_any(BEFORE_TOPICS);
+    (0..tokens.len()).filter(|index| tokens[*index].is_any(&DEBUG_WORDS)).any(|index| {
+        let is_topic = tokens.get(index + 1).is_some_and(|next| next.is_any(&TOPIC_WORDS));
+        let is_object = index > 0 && tokens[index - 1].is_any(&BEFORE_TOPICS);
         !is_topic && !is_object
     }) || is_not_working(tokens)
         || is_thrown(tokens)
@@ -319,7 +188,6 @@ mod tests {
             ("explain the cache", Intent::Explain),
             ("what is getUserById", Intent::Explain),
             ("describe the queue", Intent::Explain),
-            ("tell me about sessions", Intent::Explain),
             ("list all handlers", Intent::List),
             ("show me the handlers", Intent::List),
             ("get all users", Intent::List),

@@ -34,12 +34,12 @@ pub(crate) fn is_strong(tokens: &[Token], index: usize) -> bool {
 /// The names that may begin at a token, the longest first.
 pub(crate) fn names_at(tokens: &[Token], first: usize) -> Vec<Name> {
     let mut start = first;
-    while start < tokens.len() && tokens[start].is_any(DETERMINERS) {
+    while start < tokens.len() && tokens[start].is_any(&DETERMINERS) {
         start += 1;
     }
     let has_kind_before = start + 1 < tokens.len()
-        && tokens[start].is_any(KIND_WORDS)
-        && (is_strong(tokens, start + 1) || !tokens[start + 1].is_any(NAME_ENDS));
+        && tokens[start].is_any(&KIND_WORDS)
+        && (is_strong(tokens, start + 1) || !tokens[start + 1].is_any(&NAME_ENDS));
     let kind = has_kind_before.then(|| start);
     if let Some(kind) = kind {
         if is_strong(tokens, kind + 1) {
@@ -63,14 +63,14 @@ pub(crate) fn names_at(tokens: &[Token], first: usize) -> Vec<Name> {
 
 fn strong_name(tokens: &[Token], start: usize) -> Name {
     let mut end = start + 1;
-    while !tokens[end - 1].ends_phrase && end < tokens.len() && tokens[end].is_any(KIND_WORDS) {
+    while !tokens[end - 1].ends_phrase && end < tokens.len() && tokens[end].is_any(&KIND_WORDS) {
         end += 1;
     }
     Name { tokens: start..start + 1, end, is_strong: true }
 }
 
 fn plain_names(tokens: &[Token], start: usize) -> Vec<Name> {
-    let is_first_bad = tokens[start].is_any(NOT_NAMES) || tokens[start].is_any(PRONOUNS);
+    let is_first_bad = tokens[start].is_any(&NOT_NAMES) || tokens[start].is_any(&PRONOUNS);
     if is_first_bad {
         return Vec::new();
     }
@@ -91,18 +91,18 @@ fn plain_names(tokens: &[Token], start: usize) -> Vec<Name> {
 }
 
 fn is_part_of_name(token: &Token) -> bool {
-    token.is_span() || !token.is_any(NAME_ENDS)
+    token.is_span() || !token.is_any(&NAME_ENDS)
 }
 
 /// The name without kind words at its ends.
 fn plain_name(tokens: &[Token], start: usize, end: usize) -> Name {
     let (mut first, mut last) = (start, end);
     let mut is_strong = false;
-    while last - first > 1 && tokens[last - 1].is_any(KIND_WORDS) {
+    while last - first > 1 && tokens[last - 1].is_any(&KIND_WORDS) {
         is_strong |= is_type_word(&tokens[last - 1]);
         last -= 1;
     }
-    if last - first > 1 && tokens[first].is_any(KIND_WORDS) {
+    if last - first > 1 && tokens[first].is_any(&KIND_WORDS) {
         is_strong |= is_type_word(&tokens[first]);
         first += 1;
     }

@@ -143,6 +143,11 @@ impl ParsedQuery {
     }
 }
 
+/// Whether a subject names nothing: "how do I get from A to B".
+fn is_pronoun(subject: &str) -> bool {
+    crate::vocabulary::PRONOUNS.contains(&subject.to_lowercase().as_str())
+}
+
 /// The source of the parts that the strategy of a type reads. If the caller chose the type and no words state
 /// these parts, the names and keywords of the question are used.
 struct Asked<'a> {
@@ -183,7 +188,8 @@ impl Asked<'_> {
         let text = |range: Option<std::ops::Range<usize>>| range.map(|range| self.reading.name(&range));
         let asked =
             found.map(|found| FlowAsked { from: text(found.from), to: text(found.to), subject: text(found.subject) });
-        let asked = asked.unwrap_or_default();
+        let mut asked = asked.unwrap_or_default();
+        asked.subject = asked.subject.filter(|subject| !is_pronoun(subject));
         let has_part = asked.from.is_some() || asked.to.is_some() || asked.subject.is_some();
         Some(if has_part { asked } else { FlowAsked { subject: Some(self.topic()), ..asked } })
     }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::phrase::{Found, Phrase};
 use crate::relationship::is_plural;
 use crate::tokens::Token;
-use crate::vocabulary::{DETERMINERS, NAME_ENDS, PRONOUNS};
+use crate::vocabulary::{DETERMINERS, NAME_ENDS, PRONOUNS, list};
 
 /// A condition on the match of a rule.
 #[derive(Clone, Copy, PartialEq)]
@@ -29,15 +29,15 @@ const RULES: &[(&str, Guard)] = &[
     ("example|sample usage|usages|use|code of|for? <x> $", Guard::None),
     ("usage example|examples of|for? <x> $", Guard::None),
     ("usage example|examples", Guard::None),
-    ("@usual @way to|of|for|in <x> $", Guard::None),
-    ("@usual @way", Guard::None),
+    ("standard|@usual @way to|of|for|in <x> $", Guard::NoTerm),
+    ("how @is <x> @adv* typically|conventionally|@usually", Guard::None),
+    ("@usual @way", Guard::NoTerm),
     ("best practice|practices", Guard::None),
-    ("how @is|do|does <x> @usually", Guard::None),
+    ("how do|does <x> @usually|typically", Guard::None),
     ("how @usually", Guard::None),
     ("how|what .. @usually", Guard::None),
     ("what does|do <x> @usually look|contain|have", Guard::None),
     ("pattern|patterns|convention|conventions|idiom|idioms|boilerplate for|of|to|in|when|behind <x> $", Guard::NoTerm),
-    ("standard way|approach|method|structure|format|style to|of|for|in <x> $", Guard::NoTerm),
     ("typical|typically|standard|conventional <x:name>", Guard::NoTerm),
     ("<x:name> pattern|patterns|convention|conventions|idiom|idioms|boilerplate", Guard::NoTerm),
     (
@@ -142,22 +142,7 @@ const TERMS: &[(&[&str], &[&str], &[&str])] = &[
 ];
 
 /// Words after which "standard error" is the usual form of an error, not the stream.
-const AFTER_STANDARD_ERROR: &[&str] = &[
-    "handling",
-    "handler",
-    "format",
-    "response",
-    "responses",
-    "message",
-    "messages",
-    "type",
-    "types",
-    "class",
-    "classes",
-    "codes",
-    "wrapping",
-    "shape",
-];
+static AFTER_STANDARD_ERROR: LazyLock<&[&str]> = LazyLock::new(|| list("after_standard_error"));
 
 static COMPILED: LazyLock<Vec<(Phrase, Guard)>> =
     LazyLock::new(|| RULES.iter().map(|(rule, guard)| (Phrase::new(rule), *guard)).collect());
@@ -189,7 +174,7 @@ fn is_filler(token: &Token) -> bool {
 }
 
 fn without_determiners(tokens: &[Token], mut range: Range<usize>) -> Range<usize> {
-    while range.len() > 1 && tokens[range.start].is_any(DETERMINERS) {
+    while range.len() > 1 && tokens[range.start].is_any(&DETERMINERS) {
         range.start += 1;
     }
     range
@@ -202,7 +187,7 @@ fn is_accepted(tokens: &[Token], found: &Found, guard: Guard, names: Option<&[St
         Guard::Work | Guard::PluralWork => {
             let Some(subject) = found.capture("x") else { return false };
             let subject = without_determiners(tokens, subject);
-            let is_thing = !tokens[subject.start].is_any(PRONOUNS) && !tokens[subject.start].is_any(NAME_ENDS);
+            let is_thing = !tokens[subject.start].is_any(&PRONOUNS) && !tokens[subject.start].is_any(&NAME_ENDS);
             let is_form = guard == Guard::Work || is_plural(&tokens[subject.end - 1].lower);
             let is_apart = !tokens.get(found.end).is_some_and(|next| next.is_any(&["together"]));
             is_thing && is_form && is_apart && names.is_none_or(|names| names_pattern(&tokens[subject], names))
@@ -217,7 +202,7 @@ fn is_term(tokens: &[Token], index: usize) -> bool {
         let next = tokens.get(index + 1).filter(|_| !tokens[index].ends_phrase);
         let is_before = next.is_some_and(|next| next.is_any(after));
         let is_usual_error = next.is_some_and(|next| next.is_any(&["error"]))
-            && tokens.get(index + 2).is_some_and(|token| token.is_any(AFTER_STANDARD_ERROR));
+            && tokens.get(index + 2).is_some_and(|token| token.is_any(&AFTER_STANDARD_ERROR));
         is_after || (is_before && !is_usual_error)
     })
 }
@@ -266,6 +251,10 @@ mod tests {
         check("standard error handling", "error handling");
         check("what is the usual way to log errors", "log errors");
         check("conventions", "");
+        check("standard layout of a package", "package");
+        check("what does a typical service look like", "service");
+        check("how are controllers typically structured", "controllers");
+        check("what is the typical way to write a test", "write a test");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! | element | matches |
 //! |---|---|
 //! | `get` `get\|go` | one of these words |
-//! | `@name` | a word of a class of `vocabulary.rs` |
+//! | `@name` | a word of a list of `data/words.txt` |
 //! | `@name?` `@name*` | at most one, or any number of these words; `?` also follows `get\|go` |
 //! | `^` `$` | the start of the question or the end of a clause |
 //! | `..` | at most 7 tokens of one clause |
@@ -24,7 +24,7 @@ use std::ops::Range;
 use crate::names::names_at;
 use crate::relation_words::{NOUNS, Noun, VERBS, Verb};
 use crate::tokens::{Token, TokenKind};
-use crate::vocabulary::{BEFORE_NOUNS, BLOCKERS, THINGS, class};
+use crate::vocabulary::{BEFORE_NOUNS, BLOCKERS, THINGS, list};
 
 const MAX_GAP: usize = 7;
 const MAX_NOUN_PHRASE: usize = 5;
@@ -146,7 +146,7 @@ fn words(text: &'static str) -> Element {
     let mut found = Vec::new();
     for part in body.split('|') {
         match part.strip_prefix('@') {
-            Some(name) => found.extend_from_slice(class(name)),
+            Some(name) => found.extend_from_slice(list(name)),
             None => found.push(part),
         }
     }
@@ -166,7 +166,7 @@ fn advance(rest: &[Element], tokens: &[Token], at: usize, state: Found, accept: 
         Element::End => is_end(tokens, at).then(|| next(at, state)).flatten(),
         Element::Words(words, count) => advance_words(words, *count, tokens, at, state, &next),
         Element::Thing => {
-            let is_thing = tokens.get(at).is_some_and(|token| token.is_any(THINGS));
+            let is_thing = tokens.get(at).is_some_and(|token| token.is_any(&THINGS));
             is_thing.then(|| next(at + 1, state)).flatten()
         }
         Element::Gap => gap(tokens, at, 0).find_map(|end| next(end, state.clone())),
@@ -230,9 +230,9 @@ fn gap(tokens: &[Token], at: usize, least: usize) -> impl Iterator<Item = usize>
 fn noun_phrase(tokens: &[Token], at: usize) -> impl Iterator<Item = usize> + '_ {
     let is_inside = move |end: &usize| {
         let token = &tokens[end - 1];
-        token.kind == TokenKind::Word && !token.is_any(BLOCKERS) && (*end == at + 1 || !tokens[end - 2].ends_clause)
+        token.kind == TokenKind::Word && !token.is_any(&BLOCKERS) && (*end == at + 1 || !tokens[end - 2].ends_clause)
     };
-    let can_end = |end: &usize| !tokens[end - 1].is_any(BEFORE_NOUNS);
+    let can_end = |end: &usize| !tokens[end - 1].is_any(&BEFORE_NOUNS);
     (at + 1..=tokens.len().min(at + MAX_NOUN_PHRASE)).take_while(is_inside).filter(can_end)
 }
 

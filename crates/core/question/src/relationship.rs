@@ -1,7 +1,7 @@
 //! Recognises questions about how code is related to other code.
 //!
-//! A word such as "call" relates code only beside an asker and a name ("who calls X") or as a noun with a name
-//! ("calls to X"). "call stack" and "import parser" relate nothing.
+//! A word such as "call" relates code only beside an asker and a name ("who calls X") or as a noun with a
+//! name ("calls to X"). "call stack" and "import parser" relate nothing.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -46,8 +46,8 @@ enum Guard {
 use Asked::{Fixed, Noun, Objects, Subjects};
 
 const RULES: &[(&str, Asked, Guard)] = &[
-    // Who or what has the name as its object.
-    ("who|whoever @adv* @can? @adv* VERB:any <n:name>", Subjects, Guard::None),
+    // Code that has the name as its object.
+    ("who @adv* @can? @adv* VERB:any <n:name>", Subjects, Guard::None),
     ("what|whatever @adv* @can? @adv* VERB:third <n:name>", Subjects, Guard::None),
     ("what|which VERB:any <n:id>", Subjects, Guard::Strong),
     ("what|which could|can|might|may|would VERB:base <n:name>", Subjects, Guard::None),

@@ -5,97 +5,13 @@ use std::sync::LazyLock;
 use crate::identifiers::{is_capitalised, is_file, is_identifier, is_identifier_text};
 use crate::phrase::Phrase;
 use crate::tokens::{Token, TokenKind};
-use crate::vocabulary::KIND_WORDS;
+use crate::vocabulary::{KIND_WORDS, list};
 
 /// Words that may be beside a quoted term, a code span or a file name in a question that is only this name.
-const LEAD_INS: &[&str] = &[
-    "find",
-    "show",
-    "me",
-    "what",
-    "is",
-    "are",
-    "where",
-    "the",
-    "a",
-    "an",
-    "explain",
-    "describe",
-    "search",
-    "for",
-    "locate",
-    "look",
-    "lookup",
-    "up",
-    "get",
-    "give",
-    "go",
-    "to",
-    "definition",
-    "definitions",
-    "of",
-    "open",
-    "see",
-    "who",
-    "please",
-    "pls",
-    "symbol",
-    "called",
-    "named",
-    "does",
-    "do",
-    "defined",
-    "declared",
-    "definition",
-    "declaration",
-    "implementation",
-    "source",
-    "code",
-    "mean",
-    "located",
-    "can",
-    "you",
-    "i",
-    "need",
-    "want",
-    "read",
-    "view",
-    "display",
-    "document",
-    "doc",
-    "about",
-    "tell",
-    "this",
-    "that",
-    "name",
-    "list",
-    "it",
-    "in",
-    "identifier",
-    "body",
-    "signature",
-];
+static LEAD_INS: LazyLock<&[&str]> = LazyLock::new(|| list("lead_ins"));
 
 /// Keywords of languages that begin a definition.
-const DECLARING: &[&str] = &[
-    "class",
-    "struct",
-    "enum",
-    "trait",
-    "interface",
-    "function",
-    "func",
-    "fn",
-    "def",
-    "type",
-    "method",
-    "protocol",
-    "const",
-    "macro",
-    "module",
-    "record",
-    "typedef",
-];
+static DECLARING: LazyLock<&[&str]> = LazyLock::new(|| list("declaring"));
 
 const DEFINITIONS: &[&str] = &[
     "^ where @is the? @kind? <x:name> @kind? defined|declared $",
@@ -110,14 +26,14 @@ static COMPILED: LazyLock<Vec<Phrase>> = LazyLock::new(|| DEFINITIONS.iter().map
 /// with several spans and nothing else gives the first of them.
 pub(crate) fn only_span(tokens: &[Token]) -> Option<usize> {
     let first = tokens.iter().position(Token::is_span)?;
-    let is_beside = |token: &Token| token.is_span() || token.is_any(LEAD_INS) || token.is_any(KIND_WORDS);
+    let is_beside = |token: &Token| token.is_span() || token.is_any(&LEAD_INS) || token.is_any(&KIND_WORDS);
     tokens.iter().all(is_beside).then_some(first)
 }
 
 /// Whether the words beside the token at `index` are only lead-ins.
 pub(crate) fn has_only_lead_ins(tokens: &[Token], index: usize) -> bool {
     let is_lead_in = |token: &Token| {
-        token.is_any(LEAD_INS) && !token.is_any(&["in"]) || token.is_any(&["file", "directory", "folder", "path"])
+        token.is_any(&LEAD_INS) && !token.is_any(&["in"]) || token.is_any(&["file", "directory", "folder", "path"])
     };
     tokens.iter().enumerate().all(|(other, token)| other == index || is_lead_in(token))
 }
@@ -130,7 +46,7 @@ pub(crate) fn identifier(tokens: &[Token]) -> Option<usize> {
 
 /// The name after a keyword, if the question is only a declaration: "class Parser", "fn parse".
 fn declared(tokens: &[Token]) -> Option<usize> {
-    let index = tokens.iter().position(|token| token.is_any(DECLARING))?;
+    let index = tokens.iter().position(|token| token.is_any(&DECLARING))?;
     let is_name =
         |token: &Token| token.kind == TokenKind::Word && (is_capitalised(token) || is_identifier_text(&token.text));
     let is_short =
@@ -138,7 +54,7 @@ fn declared(tokens: &[Token]) -> Option<usize> {
     let after = index + 1 == tokens.len() - 1 && (is_name(&tokens[index + 1]) || is_short);
     let has_name_before = index > 0 && is_name(&tokens[index - 1]) && index + 1 == tokens.len();
     let others = |name: usize| (0..tokens.len()).filter(move |other| *other != name && *other != index);
-    let is_alone = |name: usize| others(name).all(|other| tokens[other].is_any(LEAD_INS));
+    let is_alone = |name: usize| others(name).all(|other| tokens[other].is_any(&LEAD_INS));
     if after && is_alone(index + 1) {
         Some(index + 1)
     } else if has_name_before && is_alone(index - 1) {

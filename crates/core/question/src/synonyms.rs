@@ -74,8 +74,8 @@ fn add<'a>(known: &mut Vec<&'static str>, words: impl Iterator<Item = &'a &'stat
 }
 
 impl Synonyms<'_> {
-    /// The synonyms of a word, the best first: configured, shipped, learned. If a plural has no synonyms, those
-    /// of its singular are returned.
+    /// The synonyms of a word, the best first: configured, shipped, learned. If a plural has no synonyms,
+    /// those of its singular are returned.
     pub fn of(&self, word: &str) -> Vec<(String, SynonymSource)> {
         let word = word.to_lowercase();
         let found = self.of_exactly(&word);

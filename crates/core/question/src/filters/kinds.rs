@@ -1,13 +1,16 @@
 //! Kinds of code that a question asks for: "functions that parse dates", "which class loads the settings".
 
+use std::sync::LazyLock;
+
 use crate::filters::{FilterValue, FoundFilter};
 use crate::tokens::Token;
+use crate::vocabulary::list;
 
 /// A word with the kinds of symbols that it names.
 type KindRow = (&'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
-/// The singulars and the plurals of a word, and the kinds that it names. Functions and methods are one kind of
-/// code for most people.
+/// The singulars and the plurals of a word, and the kinds that it names. Functions and methods are one kind
+/// of code for most people.
 const KINDS: &[KindRow] = &[
     (&["function", "func", "fn", "method"], &["functions", "funcs", "methods"], &["function", "method"]),
     (&["class"], &["classes"], &["class"]),
@@ -20,182 +23,21 @@ const KINDS: &[KindRow] = &[
     (&["constant", "const"], &["constants", "consts"], &["constant"]),
     (&["variable"], &["variables"], &["variable"]),
     (&["macro"], &["macros"], &["macro"]),
-    (&["type"], &["types"], &["type", "class", "struct", "interface", "trait", "enum"]),
+    (&[], &["types"], &["type", "class", "struct", "interface", "trait", "enum"]),
     (&["field", "attribute"], &["fields"], &["field"]),
 ];
 
 /// Words that may be before the kind at the start of a question.
-const LEADS: &[&str] = &[
-    "find",
-    "list",
-    "show",
-    "get",
-    "give",
-    "display",
-    "locate",
-    "search",
-    "look",
-    "me",
-    "us",
-    "for",
-    "all",
-    "every",
-    "each",
-    "any",
-    "the",
-    "a",
-    "an",
-    "of",
-    "please",
-    "some",
-    "enumerate",
-    "print",
-    "which",
-    "what",
-    "where",
-    "is",
-    "are",
-    "can",
-    "you",
-    "public",
-    "private",
-    "protected",
-    "exported",
-    "internal",
-    "static",
-    "abstract",
-    "async",
-    "generic",
-    "deprecated",
-    "unused",
-    "other",
-    "both",
-    "my",
-    "our",
-    "these",
-    "those",
-    "names",
-    "many",
-    "how",
-    "count",
-    "see",
-    "recent",
-    "new",
-    "python",
-    "go",
-    "golang",
-    "rust",
-    "java",
-    "typescript",
-    "javascript",
-    "kotlin",
-    "swift",
-    "ruby",
-    "php",
-    "scala",
-    "c",
-    "c++",
-    "c#",
-    "in",
-    "by",
-    "from",
-];
+static LEADS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_leads"));
 
 /// Words that may be after the kind.
-const FOLLOWERS: &[&str] = &[
-    "that",
-    "which",
-    "who",
-    "whose",
-    "where",
-    "in",
-    "inside",
-    "within",
-    "from",
-    "with",
-    "without",
-    "for",
-    "to",
-    "under",
-    "named",
-    "called",
-    "matching",
-    "starting",
-    "ending",
-    "containing",
-    "having",
-    "defined",
-    "declared",
-    "and",
-    "or",
-    "is",
-    "are",
-    "of",
-    "related",
-    "responsible",
-    "about",
-    "changed",
-    "modified",
-    "added",
-    "using",
-    "calling",
-    "importing",
-    "extending",
-    "implementing",
-    "inheriting",
-    "returning",
-    "taking",
-    "does",
-    "do",
-    "has",
-    "have",
-    "since",
-    "on",
-];
+static FOLLOWERS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_followers"));
 
 /// Words that form one term with the kind before them: "class loader", "function call".
-const TERMS: &[&str] = &[
-    "call",
-    "calls",
-    "loader",
-    "loading",
-    "name",
-    "names",
-    "signature",
-    "hierarchy",
-    "system",
-    "upload",
-    "uploads",
-    "path",
-    "paths",
-    "arguments",
-    "argument",
-    "pointer",
-    "checker",
-    "checking",
-    "inference",
-    "resolution",
-    "extension",
-    "extensions",
-    "descriptor",
-    "handle",
-    "watcher",
-    "size",
-    "lock",
-    "format",
-    "cache",
-    "storage",
-    "reader",
-    "writer",
-    "body",
-    "scope",
-    "expansion",
-    "definition",
-    "variable",
-    "safety",
-    "alias",
-    "dispatch",
-];
+static TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_terms"));
+
+/// Words that form one term with the kind after them: "environment variables".
+static BEFORE_TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_before_terms"));
 
 pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
     if tokens.first().is_some_and(|first| first.is_any(&["why", "when", "explain", "compare"])) || asks_how(tokens) {
@@ -227,15 +69,18 @@ fn filter(tokens: &[Token], index: usize, kinds: &'static [&'static str]) -> Fou
 
 fn is_asked(tokens: &[Token], index: usize, is_plural: bool) -> bool {
     let next = tokens.get(index + 1);
-    if !is_plural && next.is_some_and(|next| next.is_any(TERMS)) {
+    if !is_plural && next.is_some_and(|next| next.is_any(&TERMS)) {
         return false;
     }
-    let num_modifiers = (0..index).rev().take_while(|before| !tokens[*before].is_any(LEADS)).count();
+    if index > 0 && tokens[index - 1].is_any(&BEFORE_TERMS) {
+        return false;
+    }
+    let num_modifiers = (0..index).rev().take_while(|before| !tokens[*before].is_any(&LEADS)).count();
     let has_lead = num_modifiers == 0 || num_modifiers < index;
-    let is_lead = has_lead && (0..index - num_modifiers).all(|before| tokens[before].is_any(LEADS));
+    let is_lead = has_lead && (0..index - num_modifiers).all(|before| tokens[before].is_any(&LEADS));
     let has_asker = (0..index)
         .any(|before| tokens[before].is_any(&["which", "what", "all", "every", "each", "any", "list", "many"]));
-    let is_followed = next.is_none_or(|next| next.is_any(FOLLOWERS));
+    let is_followed = next.is_none_or(|next| next.is_any(&FOLLOWERS));
     let is_name_before =
         index > 0 && (tokens[index - 1].is_span() || crate::identifiers::is_identifier(&tokens[index - 1]));
     if next.is_none() && is_name_before {

@@ -1,7 +1,10 @@
 //! Languages that a question names.
 
+use std::sync::LazyLock;
+
 use crate::filters::{FilterValue, FoundFilter};
 use crate::tokens::Token;
+use crate::vocabulary::list;
 
 /// Names of languages: the words of a question, and the name that Cairn uses.
 const LANGUAGES: &[(&[&str], &str)] = &[
@@ -29,103 +32,11 @@ const LANGUAGES: &[(&[&str], &str)] = &[
 const AMBIGUOUS: &[(&str, &str)] = &[("go", "go"), ("c", "c")];
 
 /// Words for code that may be after the name of a language.
-const CODE_WORDS: &[&str] = &[
-    "code",
-    "files",
-    "functions",
-    "function",
-    "classes",
-    "class",
-    "methods",
-    "structs",
-    "packages",
-    "package",
-    "modules",
-    "module",
-    "tests",
-    "test",
-    "source",
-    "sources",
-    "implementation",
-    "side",
-    "scripts",
-    "services",
-    "service",
-    "handlers",
-    "interfaces",
-    "headers",
-    "backend",
-    "client",
-    "server",
-];
+static CODE_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("languages_code_words"));
 
 /// Words beside a language that make it the topic of the question: "the python parser", "compile to java".
-const TOPICS_AFTER: &[&str] = &[
-    "parser",
-    "parsing",
-    "bindings",
-    "binding",
-    "interpreter",
-    "compiler",
-    "engine",
-    "runtime",
-    "import",
-    "imports",
-    "grammar",
-    "syntax",
-    "version",
-    "versions",
-    "sdk",
-    "support",
-    "plugin",
-    "extension",
-    "language",
-    "script",
-    "command",
-    "commands",
-    "completion",
-    "completions",
-    "executable",
-    "interop",
-    "wrapper",
-    "ffi",
-    "stdlib",
-    "ast",
-    "lexer",
-    "highlighter",
-    "symbols",
-    "environment",
-    "process",
-    "vm",
-    "objects",
-    "escape",
-    "escaping",
-    "prompt",
-    "subprocess",
-];
-const TOPICS_BEFORE: &[&str] = &[
-    "parse",
-    "parses",
-    "parsing",
-    "compile",
-    "compiles",
-    "compiling",
-    "support",
-    "to",
-    "for",
-    "generate",
-    "generates",
-    "embed",
-    "embedded",
-    "detect",
-    "of",
-    "the",
-    "as",
-    "run",
-    "a",
-    "an",
-    "-c",
-];
+static TOPICS_AFTER: LazyLock<&[&str]> = LazyLock::new(|| list("languages_topics_after"));
+static TOPICS_BEFORE: LazyLock<&[&str]> = LazyLock::new(|| list("languages_topics_before"));
 
 pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
     (0..tokens.len()).filter_map(|index| language(tokens, index)).collect()
@@ -133,7 +44,7 @@ pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
 
 fn language(tokens: &[Token], index: usize) -> Option<FoundFilter> {
     let next = tokens.get(index + 1).filter(|_| !tokens[index].ends_clause);
-    let is_before_code = next.is_some_and(|next| next.is_any(CODE_WORDS));
+    let is_before_code = next.is_some_and(|next| next.is_any(&CODE_WORDS));
     let is_after_in = index > 0 && tokens[index - 1].is_any(&["in", "using"]);
     let is_last = next.is_none();
     if let Some((_, name)) = AMBIGUOUS.iter().find(|(word, _)| tokens[index].is_any(&[word])) {
@@ -142,8 +53,8 @@ fn language(tokens: &[Token], index: usize) -> Option<FoundFilter> {
         return is_named.then(|| filter(index, is_after_in, name));
     }
     let (_, name) = LANGUAGES.iter().find(|(words, _)| tokens[index].is_any(words))?;
-    let is_topic = next.is_some_and(|next| next.is_any(TOPICS_AFTER))
-        || (!is_before_code && index > 0 && tokens[index - 1].is_any(TOPICS_BEFORE));
+    let is_topic = next.is_some_and(|next| next.is_any(&TOPICS_AFTER))
+        || (!is_before_code && index > 0 && tokens[index - 1].is_any(&TOPICS_BEFORE));
     (!is_topic || is_after_in).then(|| filter(index, is_after_in, name))
 }
 

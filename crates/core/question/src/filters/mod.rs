@@ -125,9 +125,9 @@ impl FilterValue {
     }
 }
 
-/// The filters of a question, and the question without the words that state them. `taken` are tokens that name
-/// the subject of the question, so they state no filter. If no other word than stop words remains, the whole
-/// question is returned.
+/// The filters of a question, and the question without the words that state them. `taken` are tokens that
+/// name the subject of the question, so they state no filter. If no other word than stop words remains, the
+/// whole question is returned.
 pub(crate) fn filters(question: &str, tokens: &[Token], taken: &[Range<usize>]) -> (Filters, String) {
     let mut found: Vec<FoundFilter> = Vec::new();
     for list in [
@@ -194,7 +194,14 @@ fn without(question: &str, tokens: &[Token], ranges: &[Range<usize>]) -> String 
         copied = tokens[range.end - 1].end.max(copied);
     }
     text.push_str(&question[copied..]);
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // The mark at the end of the question follows its last remaining word.
+    match text.rsplit_once(' ') {
+        Some((start, mark)) if mark.chars().all(|character| character.is_ascii_punctuation()) => {
+            format!("{start}{mark}")
+        }
+        _ => text,
+    }
 }
 
 #[cfg(test)]
@@ -219,6 +226,7 @@ mod tests {
         );
         check("python retry logic without tests", &["python", "without tests"], "retry logic");
         check("python", &["python"], "python");
+        check("who calls parse in the billing module?", &["in the billing module"], "who calls parse?");
         check("authentication flow", &[], "authentication flow");
     }
 

@@ -1,56 +1,30 @@
 //! Files, directories and modules that a question names.
 
+use std::sync::LazyLock;
+
 use crate::filters::{FilterValue, FoundFilter};
 use crate::identifiers::is_file;
 use crate::tokens::Token;
+use crate::vocabulary::list;
 
-const PREPOSITIONS: &[&str] = &["in", "inside", "within", "from", "under", "below"];
-const ARTICLES: &[&str] = &["the", "our", "my"];
-const MODULES: &[&str] = &["module", "modules", "package", "crate", "library", "namespace", "subsystem", "submodule"];
-const DIRECTORIES: &[&str] = &["directory", "folder", "dir", "subdirectory", "subfolder"];
+static PREPOSITIONS: LazyLock<&[&str]> = LazyLock::new(|| list("places_prepositions"));
+static ARTICLES: LazyLock<&[&str]> = LazyLock::new(|| list("places_articles"));
+static MODULES: LazyLock<&[&str]> = LazyLock::new(|| list("places_modules"));
+static DIRECTORIES: LazyLock<&[&str]> = LazyLock::new(|| list("places_directories"));
 
 /// Words before "module" that name no module.
-const NO_NAMES: &[&str] = &[
-    "same",
-    "whole",
-    "entire",
-    "this",
-    "that",
-    "each",
-    "every",
-    "another",
-    "other",
-    "a",
-    "an",
-    "any",
-    "one",
-    "current",
-    "new",
-    "which",
-    "what",
-    "all",
-    "standard",
-    "different",
-    "separate",
-    "single",
-    "own",
-    "its",
-    "root",
-    "first",
-    "given",
-    "some",
-];
+static NO_NAMES: LazyLock<&[&str]> = LazyLock::new(|| list("places_no_names"));
 
 pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
     (0..tokens.len())
-        .filter(|index| tokens[*index].is_any(PREPOSITIONS))
+        .filter(|index| tokens[*index].is_any(&PREPOSITIONS))
         .filter_map(|index| place(tokens, index))
         .collect()
 }
 
 fn place(tokens: &[Token], start: usize) -> Option<FoundFilter> {
     let mut at = start + 1;
-    while tokens.get(at)?.is_any(ARTICLES) {
+    while tokens.get(at)?.is_any(&ARTICLES) {
         at += 1;
     }
     let first = &tokens[at];
@@ -60,15 +34,15 @@ fn place(tokens: &[Token], start: usize) -> Option<FoundFilter> {
     {
         return Some(found(start, at + 2, FilterValue::File(name.text.clone())));
     }
-    if let Some(name) = named_before.filter(|name| !name.is_any(NO_NAMES) && (name.is_span() || is_word(name))) {
-        if first.is_any(MODULES) && (at + 2 == tokens.len() || is_code_like(name)) {
+    if let Some(name) = named_before.filter(|name| !name.is_any(&NO_NAMES) && (name.is_span() || is_word(name))) {
+        if first.is_any(&MODULES) && (at + 2 == tokens.len() || is_code_like(name)) {
             return Some(found(start, at + 2, FilterValue::Module(name.text.clone())));
         }
-        if first.is_any(DIRECTORIES) {
+        if first.is_any(&DIRECTORIES) {
             return Some(found(start, at + 2, directory(name)));
         }
     }
-    if first.is_any(NO_NAMES) {
+    if first.is_any(&NO_NAMES) {
         return None;
     }
     if is_file(first) {
@@ -76,8 +50,8 @@ fn place(tokens: &[Token], start: usize) -> Option<FoundFilter> {
         return Some(found(start, at + 1 + usize::from(has_kind), FilterValue::File(first.text.clone())));
     }
     match named_before {
-        Some(kind) if kind.is_any(MODULES) => Some(found(start, at + 2, FilterValue::Module(first.text.clone()))),
-        Some(kind) if kind.is_any(DIRECTORIES) => Some(found(start, at + 2, directory(first))),
+        Some(kind) if kind.is_any(&MODULES) => Some(found(start, at + 2, FilterValue::Module(first.text.clone()))),
+        Some(kind) if kind.is_any(&DIRECTORIES) => Some(found(start, at + 2, directory(first))),
         _ => path(tokens, start, at),
     }
 }

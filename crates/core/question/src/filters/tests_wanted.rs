@@ -1,10 +1,12 @@
 //! Whether a question excludes tests or asks only for tests.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::filters::{FilterValue, FoundFilter, TestsWanted};
 use crate::phrase::Phrase;
 use crate::tokens::Token;
+use crate::vocabulary::list;
 
 const RULES: &[(&str, TestsWanted)] = &[
     (
@@ -39,27 +41,23 @@ pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
     let found = COMPILED.iter().find_map(|(phrase, wanted)| {
         let found = phrase.find(tokens, &|_| true)?;
         // The lead of a question for tests is no part of the filter.
-        let is_test = |index: &usize| tokens[*index].is_any(&["tests", "test"]);
-        let is_lead = found.start == 0 && !tokens[0].is_any(&["only", "just"]);
-        let start = if is_lead && *wanted == TestsWanted::Only {
-            (0..found.end).find(|index| is_test(index)).unwrap_or(0)
-        } else {
-            found.start
-        };
-        let end = if is_lead && *wanted == TestsWanted::Only {
-            (start..found.end)
-                .rev()
-                .find(|index| tokens[*index].is_any(TEST_WORDS))
-                .map_or(found.end, |index| index + 1)
-        } else {
-            found.end
-        };
-        Some(FoundFilter { tokens: start..end, value: FilterValue::Tests(*wanted) })
+        let is_lead = found.start == 0 && *wanted == TestsWanted::Only && !tokens[0].is_any(&["only", "just"]);
+        let range = if is_lead { test_words(tokens, found.end) } else { found.start..found.end };
+        Some(FoundFilter { tokens: range, value: FilterValue::Tests(*wanted) })
     });
     found.into_iter().collect()
 }
 
-const TEST_WORDS: &[&str] = &["tests", "test", "code", "files", "suite", "suites", "functions", "only"];
+/// The words for tests before `end`, with the preposition after them: "unit tests for".
+fn test_words(tokens: &[Token], end: usize) -> Range<usize> {
+    let is_test = |index: &usize| tokens[*index].is_any(&TEST_WORDS);
+    let start = (0..end).find(is_test).unwrap_or(0);
+    let last = (start..end).rev().find(is_test).unwrap_or(start);
+    let has_preposition = tokens.get(last + 1).is_some_and(|next| next.is_any(&["for", "of", "covering"]));
+    start..last + 1 + usize::from(has_preposition)
+}
+
+static TEST_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("tests_wanted_test_words"));
 
 #[cfg(test)]
 mod tests {
@@ -89,7 +87,8 @@ mod tests {
         check("where is parse used in tests", Some(("in tests", Only)));
         check("tests only retry", Some(("tests only", Only)));
         check("only test code for parse", Some(("only test code", Only)));
-        check("find tests for parse_url", Some(("tests", Only)));
+        check("find tests for parse_url", Some(("tests for", Only)));
+        check("unit tests for parse_url", Some(("unit tests for", Only)));
         check("which tests cover parse_url", Some(("tests", Only)));
         check("typical structure of a test", None);
         check("what is the convention for naming tests", None);

@@ -1,0 +1,229 @@
+//! Reads whole questions and compares all parts of the result.
+
+use cairn_question::{
+    Direction, LearnedPair, ParseOptions, ParsedQuery, QueryType, Relation, SynonymEntry, Synonyms, TypeReason,
+};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn parse(question: &str) -> ParsedQuery {
+    ParsedQuery::new(question, ParseOptions::default())
+}
+
+fn forced(question: &str, query_type: QueryType) -> ParsedQuery {
+    ParsedQuery::new(question, ParseOptions { forced_type: Some(query_type), ..ParseOptions::default() })
+}
+
+#[test]
+fn answers_show_every_part_under_stable_names() {
+    let value = serde_json::to_value(parse("functions that use redis in the billing module")).expect("a value");
+    let expect = json!({
+        "text": "functions that use redis in the billing module",
+        "query_type": "relationship",
+        "forced": false,
+        "reason": {
+            "code": "relationship_words",
+            "text": "The words \"use\" beside \"redis\" ask for a relation: users.",
+        },
+        "strategy": {
+            "semantic": false, "symbols": true, "patterns": false, "graph": true, "graph_depth": 1, "limit": 20,
+        },
+        "relationship": { "relation": "users", "direction": "in", "name": "redis" },
+        "intent": "list",
+        "keywords": ["functions", "redis", "billing", "module"],
+        "mentions": [],
+        "filters": {
+            "kinds": ["function", "method"],
+            "modules": ["billing"],
+            "stated": [
+                { "filter": "kinds", "words": "functions that" },
+                { "filter": "modules", "words": "in the billing module" },
+            ],
+        },
+        "text_without_filters": "use redis",
+        "expansions": [
+            {
+                "text": "func that use redis in the billing module",
+                "replaced": { "word": "functions", "synonym": "func", "source": "shipped" },
+            },
+            {
+                "text": "functions that use redis in the payment module",
+                "replaced": { "word": "billing", "synonym": "payment", "source": "shipped" },
+            },
+            { "text": "functions redis billing module" },
+        ],
+    });
+    assert_eq!(value, expect);
+}
+
+#[test]
+fn explanations_have_one_fact_per_line() {
+    let check = |question: &str, expect: &[&str]| assert_eq!(parse(question).explain(), expect, "{question}");
+    check(
+        "how does request get to handler",
+        &[
+            "question: how does request get to handler",
+            "type: flow",
+            "reason: The words \"how does … get to\" ask for a way through the code.",
+            "strategy: hybrid search, graph to depth 3; at most 15 results",
+            "flow: from request, to handler",
+            "intent: how",
+            "keywords: request, handler",
+            "expansion: how does req get to handler (req for request, shipped)",
+            "expansion: how does request get to controller (controller for handler, shipped)",
+            "expansion: request handler (keywords alone)",
+        ],
+    );
+    check(
+        "find Button.test",
+        &[
+            "question: find Button.test",
+            "type: symbol",
+            "reason: The question is only the name \"Button.test\", which looks like a file.",
+            "strategy: index of names; at most 10 results",
+            "intent: find",
+            "keywords: button, test",
+            "mention: Button.test (file, 95 %)",
+            "expansion: button test (keywords alone)",
+            "file name: Button.test (name_start)",
+        ],
+    );
+    check(
+        "zebra in auth.py since last week",
+        &[
+            "question: zebra in auth.py since last week",
+            "type: concept",
+            "reason: No word of the question asks for a pattern, a relation, a flow or a name.",
+            "strategy: hybrid search, graph to depth 1; at most 10 results",
+            "intent: general",
+            "keywords: zebra, auth, py, since, last, week",
+            "mention: auth.py (file, 95 %)",
+            "filter: files auth.py (from \"in auth.py\")",
+            "filter: since 7 days ago (from \"since last week\")",
+            "without filters: zebra",
+            "expansion: zebra auth py since last week (keywords alone)",
+        ],
+    );
+}
+
+#[test]
+fn reasons_name_the_words_that_decided() {
+    for (question, expect) in [
+        ("\"validateToken\"", "The question is only the quoted term \"validateToken\"."),
+        ("find handleAuthError", "The word \"handleAuthError\" is written like a name of code."),
+        ("what calls validateToken", "The words \"calls\" beside \"validateToken\" ask for a relation: callers."),
+        ("pattern for error handling", "The words \"pattern for\" ask for the usual form of something."),
+        ("how do importers work", "The question has the form \"how do … work\" about \"importers\"."),
+        ("path from login to session", "The words \"path from … to\" ask for a way through the code."),
+        ("where is timeout defined", "The question asks for the definition of \"timeout\"."),
+    ] {
+        assert_eq!(parse(question).reason.to_string(), expect, "{question}");
+    }
+}
+
+#[test]
+fn words_match_only_at_word_boundaries() {
+    for (question, expect) in [
+        ("UserService class", QueryType::Symbol),
+        ("patternless refactoring", QueryType::Concept),
+        ("workflow routing", QueryType::Concept),
+        ("important callbacks", QueryType::Concept),
+    ] {
+        assert_eq!(parse(question).query_type, expect, "{question}");
+    }
+}
+
+#[test]
+fn words_in_spans_count_for_no_other_test() {
+    for (question, expect) in [
+        ("why does \"path from a to b\" fail", QueryType::Concept),
+        ("the message `no pattern found` is logged", QueryType::Concept),
+        ("why does \"who calls parse\" appear", QueryType::Concept),
+        ("what calls `pattern`", QueryType::Relationship),
+        ("find `how do importers work`", QueryType::Symbol),
+    ] {
+        assert_eq!(parse(question).query_type, expect, "{question}");
+    }
+}
+
+#[test]
+fn forced_type_decides_strategy_and_parts() {
+    let parsed = forced("what calls validateToken", QueryType::Concept);
+    assert_eq!((parsed.query_type, parsed.forced, parsed.strategy.limit), (QueryType::Concept, true, 10));
+    assert_eq!(parsed.reason, TypeReason::Forced { detected: QueryType::Relationship });
+    assert_eq!(parsed.relationship, None);
+
+    let asked = forced("validateToken", QueryType::Relationship).relationship.expect("a relation");
+    assert_eq!(
+        (asked.relation, asked.direction, asked.name.as_str()),
+        (Relation::Users, Direction::In, "validateToken")
+    );
+    let asked =
+        forced("importer pattern with callers of parse", QueryType::Relationship).relationship.expect("a relation");
+    assert_eq!((asked.relation, asked.name.as_str()), (Relation::Callers, "parse"));
+    let asked = forced("login and sessions", QueryType::Flow).flow.expect("a flow");
+    assert_eq!(asked.subject.as_deref(), Some("login sessions"));
+    let asked = forced("retries", QueryType::Pattern).pattern.expect("a pattern");
+    assert_eq!(asked.subject.as_deref(), Some("retries"));
+}
+
+#[test]
+fn names_of_patterns_in_scope_decide() {
+    let names = ["Importer".to_owned()];
+    let with = |names| ParseOptions { pattern_names: Some(names), ..ParseOptions::default() };
+    let check = |question: &str, expect: QueryType| {
+        assert_eq!(ParsedQuery::new(question, with(&names)).query_type, expect, "{question}");
+    };
+    check("how do importers work", QueryType::Pattern);
+    check("how do sessions work", QueryType::Concept);
+    check("how do the callers of parse work", QueryType::Relationship);
+    let parsed = ParsedQuery::new("how do importers work", with(&names));
+    assert_eq!(
+        parsed.reason.to_string(),
+        "The question has the form \"how do … work\", and \"importers\" names a pattern."
+    );
+    assert_eq!(ParsedQuery::new("how do importers work", with(&[])).query_type, QueryType::Concept);
+}
+
+#[test]
+fn long_questions_are_cut_and_read_by_their_title() {
+    let body = "The pattern fails and what calls parse is unclear. ".repeat(60);
+    let parsed = parse(&format!("Upload stops after 10 files\n\n{body}"));
+    let cut = parsed.cut.expect("a report");
+    assert!(cut.used_bytes < 1_100 && cut.original_bytes > 3_000, "{cut:?}");
+    assert_eq!(parsed.text.len(), cut.used_bytes);
+    assert_eq!(parsed.query_type, QueryType::Concept);
+    assert!(parsed.explain().iter().any(|line| line.starts_with("cut: ")));
+    assert_eq!(parse("Upload stops").cut, None);
+}
+
+#[test]
+fn caller_adds_synonyms() {
+    let configured = [SynonymEntry { word: "zebra".into(), synonyms: vec!["horse".into()] }];
+    let learned = [LearnedPair { first: "stripe".into(), second: "bar".into() }];
+    let synonyms = Synonyms { configured: &configured, learned: &learned };
+    let parsed = ParsedQuery::new("zebra stripe", ParseOptions { synonyms, ..ParseOptions::default() });
+    let texts: Vec<&str> = parsed.expansions.iter().map(|expansion| expansion.text.as_str()).collect();
+    assert_eq!(texts, ["horse stripe", "zebra bar"]);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read(question in "\\PC{0,200}") {
+        let parsed = parse(&question);
+        prop_assert!(parsed.expansions.len() <= 3);
+        prop_assert_eq!(parsed.relationship.is_some(), parsed.query_type == QueryType::Relationship);
+        prop_assert_eq!(parsed.flow.is_some(), parsed.query_type == QueryType::Flow);
+        prop_assert_eq!(parsed.pattern.is_some(), parsed.query_type == QueryType::Pattern);
+        prop_assert_eq!(parsed.explain().len(), parsed.explain().iter().filter(|line| !line.contains('\n')).count());
+    }
+
+    #[test]
+    fn any_words_of_rules_are_read(words in prop::collection::vec(
+        prop::sample::select(vec!["who", "what", "calls", "how", "does", "from", "to", "path", "pattern", "`x`", "parseUrl",
+            "of", "work", "in", "auth.py", "since", "last", "week.", "tests", "functions", "that", "\"", "'", "?", "the", "get\n"]), 0..25))
+    {
+        let parsed = parse(&words.join(" "));
+        prop_assert!(!parsed.reason.to_string().is_empty());
+    }
+}
