@@ -14,7 +14,7 @@ use crate::keywords::keywords;
 use crate::mentions::{Mention, mentions};
 use crate::query_type::{QueryType, Strategy, TypeReason};
 use crate::relation::{Direction, Relation};
-use crate::relationship;
+use crate::relationship::{self, RelationFound};
 use crate::synonyms::Synonyms;
 use crate::tokens::{Token, tokenize};
 
@@ -107,13 +107,7 @@ impl ParsedQuery {
             file_name: file_name.as_ref(),
         };
         let detected = classify(&reading);
-        let taken: Vec<_> = detected
-            .relation
-            .iter()
-            .flat_map(|found| [Some(found.name.clone()), found.other.clone()])
-            .flatten()
-            .collect();
-        let stated = filters(head, &tokens, &taken);
+        let stated = filters(head, &tokens, &detected.named_tokens());
         let is_whole = head.len() == text.len();
         let content: Vec<Token> = without(&tokens, &stated.conditions);
         let head_keywords = keywords(&content);
@@ -121,6 +115,8 @@ impl ParsedQuery {
         let mentions = mentions(&all);
         let expansions = expansions(head, &tokens, &head_keywords, options.synonyms);
         let query_type = options.forced_type.unwrap_or(detected.query_type);
+        let forced_reason = options.forced_type.map(|_| TypeReason::Forced { detected: detected.query_type });
+        let reason = forced_reason.unwrap_or_else(|| detected.reason.clone());
         let asked =
             Asked { query_type, reading: &reading, detected: &detected, mentions: &mentions, keywords: &keywords };
         Self {
@@ -129,10 +125,7 @@ impl ParsedQuery {
             relationship: asked.relationship(),
             flow: asked.flow(),
             pattern: asked.pattern(),
-            reason: match options.forced_type {
-                Some(_) => TypeReason::Forced { detected: detected.query_type },
-                None => detected.reason,
-            },
+            reason,
             strategy: query_type.strategy(),
             intent: intent(&tokens),
             text_without_filters: if is_whole { stated.rest } else { text.clone() },
@@ -144,6 +137,14 @@ impl ParsedQuery {
             expansions,
             file_name,
         }
+    }
+}
+
+impl Classified {
+    /// The tokens of the names beside the relationship words.
+    fn named_tokens(&self) -> Vec<Range<usize>> {
+        let names = |found: &RelationFound| [Some(found.name.clone()), found.other.clone()];
+        self.relation.iter().flat_map(names).flatten().collect()
     }
 }
 
