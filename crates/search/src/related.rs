@@ -10,7 +10,7 @@ use crate::prepared_query::PreparedQuery;
 use crate::retrieve::{ChunkId, id_of};
 use crate::{QueryError, Searcher};
 
-/// Maximum number of definitions and files that a name stands for.
+/// Maximum number of definitions and files that have a name.
 const MAX_NAMED: usize = 8;
 /// Maximum number of edges of one definition in one direction.
 const MAX_EDGES: usize = 50;
@@ -56,8 +56,8 @@ struct Site {
 }
 
 impl Searcher {
-    /// The chunks at the other ends of the edges that the question asks for, best first. Empty if no definition
-    /// has the name.
+    /// The chunks at the other ends of the edges that the question asks for, best first. Empty if no
+    /// definition has the name.
     pub(crate) async fn related(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<ChunkId>, QueryError> {
         let Some(asked) = &query.parsed.relationship else { return Ok(Vec::new()) };
         let view = &query.view;
@@ -88,7 +88,7 @@ impl Searcher {
         Ok(found)
     }
 
-    /// The definitions and files that a name stands for. Exact names are preferred.
+    /// The definitions and files that have a name. Exact names are preferred.
     async fn named_nodes(&self, view: &View, scope: &Scope, name: &str) -> Result<Vec<NodeKey>, QueryError> {
         let name = name.trim_end_matches("()");
         let dotted = name.replace("::", ".").replace("->", ".").replace('#', ".");

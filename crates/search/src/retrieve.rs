@@ -16,8 +16,8 @@ use crate::{QueryError, Searcher};
 
 /// Maximum length of each list. It is constant, so that every page of an answer ranks the same candidates.
 const DEPTH: usize = 200;
-/// Number of chunks whose term scores are known. Only the first ones are candidates because of their terms, but
-/// the other lists may contain more of them.
+/// Number of chunks whose term scores are known. Only the first ones are candidates because of their terms,
+/// but the other lists may contain more of them.
 const SCORED_BY_TERMS: usize = 1_000;
 /// Maximum number of candidate symbols whose names the question contains.
 const NAMED_SYMBOLS: usize = 50;

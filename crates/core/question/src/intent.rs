@@ -51,8 +51,7 @@ impl Intent {
     }
 }
 
-const POLITE: &str =
-    "please|pls|can|could|would|you|i|we|want|need|to|like|hi|hey|help|ok|so|and|also|kindly|let|lets|let's|now";
+const POLITE: &str = "do|know|see|please|pls|can|could|would|you|i|we|want|need|to|like|hi|hey|help|ok|so|and|also|kindly|let|lets|let's|now";
 
 /// The rules in their order. `POLITE` is any number of polite words.
 const RULES: &[(&str, Intent)] = &[
@@ -65,8 +64,8 @@ const RULES: &[(&str, Intent)] = &[
     ("^ difference|differences", Intent::Compare),
     ("vs|versus|vs.", Intent::Compare),
     ("how @is|do|does .. different|differ|compare|compares", Intent::Compare),
-    ("^ what|which @is better|faster|preferred", Intent::Compare),
-    ("^ what|whats @is? the? reason|reasons|rationale", Intent::Why),
+    ("^ POLITE what|which @is better|faster|preferred", Intent::Compare),
+    ("^ POLITE what|whats @is? the? reason|reasons|rationale", Intent::Why),
     ("^ POLITE why|reason|reasons|rationale", Intent::Why),
     ("^ POLITE explain|@inform|show|describe|know|understand me? why", Intent::Why),
     ("for what|which reason", Intent::Why),
@@ -79,36 +78,40 @@ const RULES: &[(&str, Intent)] = &[
         "^ POLITE give me? a|an|the? short|brief|high-level? overview|summary|explanation|description|introduction|idea",
         Intent::Explain,
     ),
-    ("^ overview|summary|explanation of", Intent::Explain),
-    ("^ POLITE explain|describe|understand|know", Intent::Explain),
+    ("^ POLITE overview|summary|explanation|purpose|meaning|role of", Intent::Explain),
+    ("^ POLITE explain|describe|understand", Intent::Explain),
     ("^ POLITE @inform me? about|what", Intent::Explain),
     ("^ POLITE walk me? through", Intent::Explain),
     ("^ POLITE find|search|locate|lookup|open|grep", Intent::Find),
     ("^ POLITE look for|up", Intent::Find),
     ("^ POLITE go to", Intent::Find),
     ("^ POLITE where|wheres", Intent::Find),
+    ("^ in what|which way|manner", Intent::How),
+    ("^ POLITE what|which ~ happens|happen|occurs|occur", Intent::Explain),
     ("^ POLITE in|from|by|at|on|through|to|with which|what|where", Intent::Find),
     ("^ from where", Intent::Find),
     ("^ POLITE list|show|display|enumerate|print|count", Intent::List),
     ("^ POLITE get|give|see|fetch me? all|every|a|an|the|some", Intent::List),
-    ("^ all|every the|of? THING", Intent::List),
+    ("^ POLITE all|every the|of? THING", Intent::List),
+    ("^ POLITE all|every NOUN", Intent::List),
+    ("^ THING <n:id> VERB:third", Intent::List),
     ("^ everything|anything", Intent::List),
     ("^ POLITE how|hows", Intent::How),
     ("^ POLITE trace|follow", Intent::Explain),
-    ("^ what|which THING? @adv* does|do|did <x:name> @adv* VERB:base", Intent::Find),
-    ("^ what|which ~ does|do|did <x:name> @adv* VERB:base", Intent::Find),
+    ("^ POLITE what|which THING? @adv* does|do|did <x:name> @adv* VERB:base", Intent::Find),
+    ("^ POLITE what|which ~ does|do|did <x:name> @adv* VERB:base", Intent::Find),
     ("^ POLITE what|whats does|do|did", Intent::Explain),
     ("^ POLITE what|whats happens|happen|happened|occurs", Intent::Explain),
     ("^ POLITE debug|fix|repair|troubleshoot|diagnose|solve", Intent::Debug),
-    ("^ what|whats @adv* VERB:third", Intent::Find),
-    ("^ what|who @is @adv* VERB:ing", Intent::Find),
-    ("^ what|which THING", Intent::Find),
-    ("^ what @be @adv* VERB:ed by|from|in|inside", Intent::Find),
-    ("^ what|whats @is|about", Intent::Explain),
+    ("^ POLITE what|whats @adv* VERB:third", Intent::Find),
+    ("^ POLITE what|who @is @adv* VERB:ing", Intent::Find),
+    ("^ POLITE what|which THING", Intent::Find),
+    ("^ POLITE what @be @adv* VERB:ed by|from|in|inside", Intent::Find),
+    ("^ POLITE what|whats @is|about", Intent::Explain),
     ("^ is|are there", Intent::Find),
     ("^ is|are|does|do any|anything|anyone|something", Intent::Find),
-    ("^ which|who|whom|whose|whos", Intent::Find),
-    ("^ what", Intent::Find),
+    ("^ POLITE which|who|whom|whose|whos", Intent::Find),
+    ("^ POLITE what", Intent::Find),
     ("^ @any? THING that|which|who|where", Intent::List),
     ("^ THING VERB:ing", Intent::List),
     ("^ THING VERB:ed by|from|in", Intent::List),
@@ -141,16 +144,20 @@ fn asks_about_error(tokens: &[Token]) -> bool {
     (0..tokens.len()).filter(|index| tokens[*index].is_any(&DEBUG_WORDS)).any(|index| {
         let is_topic = tokens.get(index + 1).is_some_and(|next| next.is_any(&TOPIC_WORDS));
         let is_object = index > 0 && tokens[index - 1].is_any(&BEFORE_TOPICS);
-        !is_topic && !is_object
+        let is_plain = tokens[index].is_any(&["wrong", "incorrect", "broken", "cannot", "unable"]);
+        is_plain || (!is_topic && !is_object)
     }) || is_not_working(tokens)
         || is_thrown(tokens)
 }
 
-/// Whether the question begins like a report of an exception: "TimeoutError in the worker".
+/// Whether the question reports an exception: "TimeoutError in the worker", "open throws KeyError".
 fn is_thrown(tokens: &[Token]) -> bool {
+    let is_error = |token: &Token| token.lower.ends_with("exception") || token.lower.ends_with("error");
     let [first, second, ..] = tokens else { return false };
-    let is_error = first.lower.ends_with("exception") || first.lower.ends_with("error");
-    is_error && second.is_any(&["in", "when", "at", "while", "on", "from", "after", "during"])
+    let begins = is_error(first) && second.is_any(&["in", "when", "at", "while", "on", "from", "after", "during"]);
+    let is_raised =
+        |pair: &[Token]| pair[0].is_any(&["raises", "throws", "raising", "throwing", "with"]) && is_error(&pair[1]);
+    begins || tokens.windows(2).any(is_raised)
 }
 
 fn is_not_working(tokens: &[Token]) -> bool {

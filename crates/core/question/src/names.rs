@@ -40,13 +40,11 @@ pub(crate) fn names_at(tokens: &[Token], first: usize) -> Vec<Name> {
     let has_kind_before = start + 1 < tokens.len()
         && tokens[start].is_any(&KIND_WORDS)
         && (is_strong(tokens, start + 1) || !tokens[start + 1].is_any(&NAME_ENDS));
-    let kind = has_kind_before.then(|| start);
-    if let Some(kind) = kind {
-        if is_strong(tokens, kind + 1) {
+    if has_kind_before {
+        if is_strong(tokens, start + 1) {
             start += 1;
-        }
-        while start < tokens.len() && tokens[start].is_any(&["called", "named"]) {
-            start += 1;
+        } else if tokens[start + 1].is_any(&["called", "named"]) {
+            start += 2;
         }
     }
     if start >= tokens.len() {
@@ -160,6 +158,7 @@ mod tests {
         check("imports auth module", 1, Some(("auth", false)));
         check("implements the handler interface", 1, Some(("handler", true)));
         check("uses the session cookie in tests", 1, Some(("session cookie", false)));
+        check("calls the function named parse", 1, Some(("parse", false)));
         check("extends class Base", 1, Some(("Base", true)));
         check("calls render() directly", 1, Some(("render", true)));
         check("calls the new UserService", 1, Some(("UserService", true)));

@@ -1,5 +1,7 @@
 //! A question as Cairn reads it.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use crate::classify::{Classified, Reading, classify};
@@ -12,7 +14,7 @@ use crate::keywords::keywords;
 use crate::mentions::{Mention, mentions};
 use crate::query_type::{QueryType, Strategy, TypeReason};
 use crate::relation::{Direction, Relation};
-use crate::relationship;
+use crate::relationship::{self, RelationFound};
 use crate::synonyms::Synonyms;
 use crate::tokens::{Token, tokenize};
 
@@ -105,18 +107,16 @@ impl ParsedQuery {
             file_name: file_name.as_ref(),
         };
         let detected = classify(&reading);
-        let taken: Vec<_> = detected
-            .relation
-            .iter()
-            .flat_map(|found| [Some(found.name.clone()), found.other.clone()])
-            .flatten()
-            .collect();
-        let (filters, rest) = filters(head, &tokens, &taken);
-        let rest = if head.len() == text.len() { rest } else { text.clone() };
-        let keywords = keywords(&all);
+        let stated = filters(head, &tokens, &detected.named_tokens());
+        let is_whole = head.len() == text.len();
+        let content: Vec<Token> = without(&tokens, &stated.conditions);
+        let head_keywords = keywords(&content);
+        let keywords = if is_whole { head_keywords.clone() } else { keywords(&all) };
         let mentions = mentions(&all);
-        let expansions = expansions(head, &tokens, &crate::keywords::keywords(&tokens), options.synonyms);
+        let expansions = expansions(head, &tokens, &head_keywords, options.synonyms);
         let query_type = options.forced_type.unwrap_or(detected.query_type);
+        let forced_reason = options.forced_type.map(|_| TypeReason::Forced { detected: detected.query_type });
+        let reason = forced_reason.unwrap_or_else(|| detected.reason.clone());
         let asked =
             Asked { query_type, reading: &reading, detected: &detected, mentions: &mentions, keywords: &keywords };
         Self {
@@ -125,22 +125,33 @@ impl ParsedQuery {
             relationship: asked.relationship(),
             flow: asked.flow(),
             pattern: asked.pattern(),
-            reason: match options.forced_type {
-                Some(_) => TypeReason::Forced { detected: detected.query_type },
-                None => detected.reason,
-            },
+            reason,
             strategy: query_type.strategy(),
             intent: intent(&tokens),
-            text_without_filters: rest,
+            text_without_filters: if is_whole { stated.rest } else { text.clone() },
             text,
             cut,
             keywords,
             mentions,
-            filters,
+            filters: stated.filters,
             expansions,
             file_name,
         }
     }
+}
+
+impl Classified {
+    /// The tokens of the names beside the relationship words.
+    fn named_tokens(&self) -> Vec<Range<usize>> {
+        let names = |found: &RelationFound| [Some(found.name.clone()), found.other.clone()];
+        self.relation.iter().flat_map(names).flatten().collect()
+    }
+}
+
+/// The tokens that are in none of these ranges.
+fn without(tokens: &[Token], ranges: &[Range<usize>]) -> Vec<Token> {
+    let is_kept = |index: &usize| !ranges.iter().any(|range| range.contains(index));
+    (0..tokens.len()).filter(is_kept).map(|index| tokens[index].clone()).collect()
 }
 
 /// Whether a subject names nothing: "how do I get from A to B".
@@ -185,7 +196,7 @@ impl Asked<'_> {
             return None;
         }
         let found = self.detected.flow.clone().or_else(|| crate::flow::find(self.reading.tokens));
-        let text = |range: Option<std::ops::Range<usize>>| range.map(|range| self.reading.name(&range));
+        let text = |range: Option<Range<usize>>| range.map(|range| self.reading.name(&range));
         let asked =
             found.map(|found| FlowAsked { from: text(found.from), to: text(found.to), subject: text(found.subject) });
         let mut asked = asked.unwrap_or_default();
@@ -214,7 +225,7 @@ impl Asked<'_> {
 
 impl Reading<'_> {
     /// The text of these tokens without a determiner at its start.
-    fn name(&self, range: &std::ops::Range<usize>) -> String {
+    fn name(&self, range: &Range<usize>) -> String {
         let is_determiner = |token: &Token| token.is_any(&["the", "a", "an", "our", "my", "its", "this"]);
         let start =
             if range.len() > 1 && is_determiner(&self.tokens[range.start]) { range.start + 1 } else { range.start };

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use crate::phrase::{Found, Phrase};
 use crate::relation::Relation;
 use crate::tokens::Token;
+use crate::vocabulary::{ADVERBS, list};
 
 /// The source of the relation that a rule asks for.
 #[derive(Clone, Copy, PartialEq)]
@@ -120,6 +121,7 @@ const RULES: &[(&str, Asked, Guard)] = &[
     ("<n:id> VERB:third who|what|which", Objects, Guard::Strong),
     ("^ does|do|did <n:id> @adv* VERB:base <other:name>", Objects, Guard::NoPurpose),
     ("^ does|do|did <n:name> @adv* VERB:base <other:id>", Objects, Guard::NoPurpose),
+    ("<n:id> who|what|which|where VERB:any it|this", Subjects, Guard::Strong),
     // Nouns.
     ("NOUN does|do <n:name> have", Noun, Guard::None),
     (
@@ -162,6 +164,9 @@ const RULES: &[(&str, Asked, Guard)] = &[
 
 static COMPILED: LazyLock<Vec<(Phrase, Asked, Guard)>> =
     LazyLock::new(|| RULES.iter().map(|(rule, asked, guard)| (Phrase::new(rule), *asked, *guard)).collect());
+
+/// Words before which "calls" and its kind are nouns: "which system calls block".
+static CALL_TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("call_terms"));
 
 /// The relation that a question asks for.
 #[derive(Clone, PartialEq, Debug)]
@@ -255,13 +260,15 @@ fn agrees(tokens: &[Token], found: &Found) -> bool {
     let at = found.relation_tokens.start;
     let written = &tokens[at].lower;
     let is_third = verb.third.split(' ').next() == Some(written.as_str());
-    let subject = (0..at)
-        .rev()
-        .map(|index| &tokens[index].lower)
-        .find(|word| !crate::vocabulary::ADVERBS.contains(&word.as_str()));
+    // "parts of the system depend": the noun before "of" is the subject.
+    let is_preposition = |index: &usize| tokens[*index].is_any(&["of", "in", "inside", "within"]);
+    let head = (found.start + 2..at).find(is_preposition).unwrap_or(at);
+    let is_adverb = |index: &usize| tokens[*index].is_any(&ADVERBS);
+    let subject = (0..head).rev().find(|index| !is_adverb(index)).map(|index| &tokens[index].lower);
     let is_after_modal =
         at > 0 && tokens[at - 1].is_any(&["can", "could", "may", "might", "must", "should", "will", "would"]);
-    is_after_modal || subject.is_some_and(|word| is_plural(word) != is_third)
+    let is_term = is_third && at > 0 && tokens[at - 1].is_any(&CALL_TERMS);
+    !is_term && (is_after_modal || subject.is_some_and(|word| is_plural(word) != is_third))
 }
 
 pub(crate) fn is_plural(word: &str) -> bool {
@@ -350,6 +357,7 @@ mod tests {
             "how do I use the client",
             "compress files using gzip",
             "why are imports slow",
+            "which system calls block",
             "what calls are slow",
             "which database does the server use",
             "`who calls parse` in a message",

@@ -41,7 +41,13 @@ pub(crate) fn has_only_lead_ins(tokens: &[Token], index: usize) -> bool {
 /// The first word of the question that is written like a name of code.
 pub(crate) fn identifier(tokens: &[Token]) -> Option<usize> {
     let is_name = |token: &Token| is_identifier(token) && !is_file(token);
-    tokens.iter().position(is_name).or_else(|| declared(tokens))
+    tokens.iter().position(is_name).or_else(|| declared(tokens)).or_else(|| capitalised(tokens))
+}
+
+/// The capitalised word of a question that has only lead-ins beside it: "find Button".
+fn capitalised(tokens: &[Token]) -> Option<usize> {
+    let index = (1..tokens.len()).find(|index| is_capitalised(&tokens[*index]))?;
+    has_only_lead_ins(tokens, index).then_some(index)
 }
 
 /// The name after a keyword, if the question is only a declaration: "class Parser", "fn parse".
@@ -52,7 +58,9 @@ fn declared(tokens: &[Token]) -> Option<usize> {
     let is_short =
         matches!(tokens[index].lower.as_str(), "fn" | "func" | "def" | "struct" | "typedef" | "enum" | "const");
     let after = index + 1 == tokens.len() - 1 && (is_name(&tokens[index + 1]) || is_short);
-    let has_name_before = index > 0 && is_name(&tokens[index - 1]) && index + 1 == tokens.len();
+    let is_type = !matches!(tokens[index].lower.as_str(), "module" | "function" | "method" | "type" | "record");
+    let has_name_before =
+        index > 0 && (index > 1 || is_type) && is_name(&tokens[index - 1]) && index + 1 == tokens.len();
     let others = |name: usize| (0..tokens.len()).filter(move |other| *other != name && *other != index);
     let is_alone = |name: usize| others(name).all(|other| tokens[other].is_any(&LEAD_INS));
     if after && is_alone(index + 1) {
@@ -104,6 +112,10 @@ mod tests {
         check("`parse_url` fails", identifier, None);
         check("where is user validation", identifier, None);
         check("class hierarchy", identifier, None);
+        check("find Button", identifier, Some("Button"));
+        check("Button component", identifier, Some("Button"));
+        check("what is Kafka", identifier, None);
+        check("Billing module", identifier, None);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Logarithms and fractions in integers. The logarithms of libm differ in their last bit between platforms, but numbers
-//! that are stored or ranked must be equal on all platforms.
+//! Logarithms and fractions in integers. The logarithms of libm differ in their last bit between platforms,
+//! but numbers that are stored or ranked must be equal on all platforms.
 
 /// Computes `log2(numerator / denominator)` in units of `2^-fraction_bits`, rounded down.
 ///

@@ -241,7 +241,7 @@ mod tests {
             ("where are sessions stored", ""),
             ("tests of the parser", "t"),
             ("how do I run the tests", "tdn"),
-            ("how are unit tests and benchmarks run", "te"),
+            ("how are unit tests and benchmarks run", "tdne"),
             ("what do I need to compile the jar", "dn"),
             ("what is in config.json?", "d"),
             ("installing the command line tool", "d"),

@@ -1,12 +1,12 @@
 //! The order of an answer.
 //!
-//! A score is a sum of points, in millionths. The points of the lists are multiplied by the priors of the chunk.
-//! The best chunk of each file gets points for the evidence in the whole file. Then points for the path and for
-//! the definition of the requested name are added. Equal texts become one hit with several places, and further
-//! hits of a file are multiplied by one factor.
+//! A score is a sum of points, in millionths. The points of the lists are multiplied by the priors of the
+//! chunk. The best chunk of each file gets points for the evidence in the whole file. Then points for the
+//! path and for the definition of the requested name are added. Equal texts become one hit with several
+//! places, and further hits of a file are multiplied by one factor.
 //!
-//! The hits are sorted by a total order (score, repository, path, line, key). So the answer does not depend on
-//! the order in which stores return the candidates.
+//! The hits are sorted by a total order (score, repository, path, line, key). So the answer does not depend
+//! on the order in which stores return the candidates.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -195,7 +195,8 @@ fn relation_points(rank: u32) -> u64 {
     RELATED * 100 / (100 + u64::from(rank))
 }
 
-/// Adds the points for a relation and for the path, or, in a question of one word, the points for the definition.
+/// Adds the points for a relation and for the path, or, in a question of one word, the points for the
+/// definition.
 fn add_names(hits: &mut [RankedHit], query: &QueryWords) {
     let keywords: Vec<Keyword> = query.keywords.iter().map(|word| keyword(word)).collect();
     let mut of_paths: BTreeMap<RepoPath, u64> = BTreeMap::new();
@@ -274,8 +275,8 @@ fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
     kept
 }
 
-/// Expects sorted hits, so that the best hit of a file keeps its score. The factor is the same for all further
-/// hits: a factor that falls with each hit hides functions within a large file.
+/// Expects sorted hits, so that the best hit of a file keeps its score. The factor is the same for all
+/// further hits: a factor that falls with each hit hides functions within a large file.
 fn reduce_further_hits(hits: &mut [RankedHit]) {
     let mut files: BTreeMap<(RepositoryId, RepoPath), ()> = BTreeMap::new();
     for hit in hits {

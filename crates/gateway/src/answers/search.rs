@@ -66,8 +66,8 @@ pub struct TextPlace {
     pub end_line: u32,
 }
 
-/// How a score was computed: the sum of the parts. In a further result of a file, the sum is also multiplied by
-/// the factor `same_file`.
+/// How a score was computed: the sum of the parts. In a further result of a file, the sum is also multiplied
+/// by the factor `same_file`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Explanation {
     pub parts: Vec<ScorePart>,

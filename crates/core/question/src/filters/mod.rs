@@ -95,6 +95,16 @@ impl Filters {
     }
 }
 
+/// The result of [`filters`].
+pub(crate) struct Stated {
+    pub(crate) filters: Filters,
+    /// The question without the words that state filters, or the whole question if no other word than stop
+    /// words remains.
+    pub(crate) rest: String,
+    /// Tokens that state a time or whether tests are wanted. They describe no content.
+    pub(crate) conditions: Vec<Range<usize>>,
+}
+
 /// A filter with its tokens.
 pub(crate) struct FoundFilter {
     pub(crate) tokens: Range<usize>,
@@ -126,9 +136,8 @@ impl FilterValue {
 }
 
 /// The filters of a question, and the question without the words that state them. `taken` are tokens that
-/// name the subject of the question, so they state no filter. If no other word than stop words remains, the
-/// whole question is returned.
-pub(crate) fn filters(question: &str, tokens: &[Token], taken: &[Range<usize>]) -> (Filters, String) {
+/// name the subject of the question, so they state no filter.
+pub(crate) fn filters(question: &str, tokens: &[Token], taken: &[Range<usize>]) -> Stated {
     let mut found: Vec<FoundFilter> = Vec::new();
     for list in [
         since::find(tokens),
@@ -147,13 +156,15 @@ pub(crate) fn filters(question: &str, tokens: &[Token], taken: &[Range<usize>]) 
     found.sort_by_key(|filter| filter.tokens.start);
     let ranges: Vec<Range<usize>> = found.iter().map(|filter| filter.tokens.clone()).collect();
     let rest = without(question, tokens, &ranges);
+    let is_condition = |filter: &&FoundFilter| matches!(filter.value, FilterValue::Since(_) | FilterValue::Tests(_));
+    let conditions = found.iter().filter(is_condition).map(|filter| filter.tokens.clone()).collect();
     let mut filters = Filters::default();
     for filter in found {
         let words = question[tokens[filter.tokens.start].start..tokens[filter.tokens.end - 1].end].to_owned();
         filters.stated.push(StatedFilter { filter: filter.value.name(), words });
         add(&mut filters, filter.value);
     }
-    (filters, rest)
+    Stated { filters, rest, conditions }
 }
 
 fn add(filters: &mut Filters, value: FilterValue) {
@@ -210,7 +221,7 @@ mod tests {
     use crate::tokens::tokenize;
 
     fn check(question: &str, stated: &[&str], rest: &str) {
-        let (filters, found_rest) = filters(question, &tokenize(question), &[]);
+        let Stated { filters, rest: found_rest, .. } = filters(question, &tokenize(question), &[]);
         let words: Vec<&str> = filters.stated.iter().map(|filter| filter.words.as_str()).collect();
         assert_eq!((words.as_slice(), found_rest.as_str()), (stated, rest), "{question}");
     }
@@ -232,11 +243,13 @@ mod tests {
 
     #[test]
     fn taken_words_state_no_filter() {
+        let taken = vec![Range { start: 2, end: 3 }];
         let question = "what imports auth.py in tests";
         let tokens = tokenize(question);
-        let (found, _) = filters("calls in auth.py", &tokenize("calls in auth.py"), &[2..3]);
-        assert!(found.is_empty());
-        let (found, rest) = filters(question, &tokens, &[2..3]);
-        assert_eq!((found.tests, rest.as_str()), (Some(TestsWanted::Only), "what imports auth.py"));
+        let found = filters("calls in auth.py", &tokenize("calls in auth.py"), &taken);
+        assert!(found.filters.is_empty());
+        let found = filters(question, &tokens, &taken);
+        assert_eq!((found.filters.tests, found.rest.as_str()), (Some(TestsWanted::Only), "what imports auth.py"));
+        assert_eq!(found.conditions, vec![Range { start: 3, end: 5 }]);
     }
 }
