@@ -2,6 +2,7 @@
 
 use cairn_domain::{Digest, Digester, View};
 use cairn_ports::ChunkFilter;
+use cairn_question::ParsedQuery;
 use cairn_ranking::{Cut, RankedHit, estimate_tokens, fit, truncate_lines};
 
 use crate::bounds;
@@ -44,6 +45,8 @@ pub struct Found {
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct SearchAnswer {
+    /// How the question was read.
+    pub query: ParsedQuery,
     pub found: Vec<Found>,
     /// Position of the first result of the page among all results, from 0.
     pub offset: usize,
@@ -102,6 +105,7 @@ impl Searcher {
             found.iter().map(|found| found.hit.chunk.repository).collect()
         };
         Ok(SearchAnswer {
+            query: query.parsed,
             stamps: self.stamps(&selected, &used).await?,
             found,
             offset,

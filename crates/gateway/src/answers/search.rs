@@ -11,6 +11,11 @@ use crate::time::rfc3339_of_seconds;
 /// One page of search results, best first.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SearchResults {
+    /// `symbol`, `relationship`, `flow`, `pattern` or `concept`.
+    pub query_type: String,
+    /// How the question was read, one fact per line. Empty unless an explanation was requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reading: Vec<String>,
     pub results: Vec<SearchResult>,
     /// Number of results on the previous pages.
     pub offset: usize,
@@ -149,6 +154,8 @@ pub struct RelatedModuleReport {
 impl SearchResults {
     pub fn of(answer: SearchAnswer, explain: bool) -> Self {
         Self {
+            query_type: answer.query.query_type.to_string(),
+            reading: if explain { answer.query.explain() } else { Vec::new() },
             results: answer.found.into_iter().map(|found| SearchResult::of(found, explain)).collect(),
             offset: answer.offset,
             num_results: answer.num_results,

@@ -36,6 +36,9 @@ pub(super) fn search(answer: &SearchResults, next: Option<&str>) -> String {
     let several = answer.sources.len() > 1;
     let last = answer.offset + answer.results.len();
     let mut out = format!("results {}-{last} of {}\n{UNTRUSTED}\n", answer.offset + 1, answer.num_results);
+    for fact in &answer.reading {
+        out.push_str(&format!("{}\n", one_line(fact)));
+    }
     for (number, result) in (answer.offset + 1..).zip(&answer.results) {
         put_result(&mut out, number, result, several);
         if let Some(explanation) = &result.explain {

@@ -61,6 +61,9 @@ fn search(answer: &SearchResults) {
             output::note(message);
         }
     }
+    for fact in &answer.reading {
+        output::line(&styled(FAINT, fact.clone()));
+    }
     for (number, result) in (answer.offset + 1..).zip(&answer.results) {
         found(number, result);
     }
