@@ -151,7 +151,7 @@ fn from_lists(candidate: Candidate, lists: Lists, query: &QueryWords, subjects: 
     RankedHit { score, chunk, contributions, priors, relation_rank, named, definition, also_at: Vec::new() }
 }
 
-fn sum(contributions: &Vec<Contribution>) -> u64 {
+fn sum(contributions: &[Contribution]) -> u64 {
     contributions.iter().map(|part| part.points).sum()
 }
 
