@@ -146,7 +146,7 @@ fn from_lists(candidate: Candidate, lists: Lists, query: &QueryWords, subjects: 
     let dense = dense.map(|listed| part("dense", listed.rank, lists.dense.dense_points(listed), weights.dense));
     let terms = terms.map(|listed| part("terms", listed.rank, lists.terms.term_points(listed), weights.terms));
     let names = name_rank.map(|rank| part("names", Some(rank), name_points(rank), weights.names));
-    let contributions = [dense, terms, names].into_iter().flatten().collect();
+    let contributions: Vec<Contribution> = [dense, terms, names].into_iter().flatten().collect();
     let score = sum(&contributions);
     RankedHit { score, chunk, contributions, priors, relation_rank, named, definition, also_at: Vec::new() }
 }
