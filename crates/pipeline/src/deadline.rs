@@ -43,8 +43,8 @@ impl Deadline {
     }
 
     /// The maximum total time of a handler of the stage. It is `longest`, except for publishing. Publishing
-    /// has only the time `lasts`, because it stores the time at which it writes, and the previous generation
-    /// must stay readable for a fixed time after that.
+    /// must end within `lasts`: it stores the time of its write, and the previous generation must stay
+    /// readable for a fixed period after this stored time.
     pub fn in_all(&self, stage: StageName, longest: Duration) -> Duration {
         if stage == StageName::Publish { self.lasts } else { longest }
     }

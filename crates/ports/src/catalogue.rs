@@ -91,8 +91,8 @@ pub trait Catalogue: Send + Sync {
     /// replaced, and the aliases are added to the existing ones.
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
 
-    /// Replaces the settings of a registered repository and changes nothing else. `Conflict`, and no change,
-    /// if the stored settings are not `expected`: another call has changed them.
+    /// Replaces the settings of a registered repository and changes nothing else. Returns `Conflict` and
+    /// changes nothing if the stored settings differ from `expected`, because another call has changed them.
     async fn change_settings(
         &self,
         repository: RepositoryId,

@@ -20,7 +20,7 @@ pub struct Organisation {
     pub name: String,
 }
 
-/// The list's data about a repository.
+/// The data of one repository in the list of a hosting service.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostedRepository {
     /// The service's id. It does not change when the repository is renamed or transferred.

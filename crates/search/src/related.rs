@@ -47,7 +47,7 @@ fn edges_of(relation: Relation) -> &'static [Edges] {
     }
 }
 
-/// The end of an edge that a question asks for.
+/// A node that a question asks for: the other end of an edge of the named definition or file.
 struct Site {
     node: NodeRecord,
     /// The line of the reference, if it is in the file of the node.

@@ -42,7 +42,7 @@ impl Stage for ParseStage {
         let (outlines, facts) =
             blocking(move || Ok((pack_outlines(facts.iter().map(outline)), pack_facts(&facts)))).await?;
         // Existing facts are also written again, because this renews their modification time. A sweep that
-        // began before this run decides only by the modification time.
+        // began before this run uses only this time to decide whether to delete the facts.
         self.artifacts.blobs.put(&facts_key_of(pack), Bytes::from(facts)).await?;
         // Outlines are written last, because readers of outlines assume that the facts exist. If only the
         // facts exist, readers make the missing outlines from them.

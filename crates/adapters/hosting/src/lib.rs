@@ -8,7 +8,7 @@
 //!
 //! Invariants:
 //!
-//! - A listing contains all pages, or it is an error.
+//! - A listing contains all pages. Otherwise, an error is returned.
 //! - An entry that cannot be used is reported, and the other entries are listed normally.
 //! - The adapter respects the waiting times that the service requests. It sleeps for a short one and returns
 //!   a long one as `Throttled`.

@@ -26,7 +26,7 @@ pub struct Replaced {
 }
 
 /// At most [`MAX_EXPANSIONS`] wordings. The first synonyms of all words come before the second ones. If the
-/// question has other words than keywords, the keywords alone are the last wording.
+/// question also contains words that are not keywords, the last wording contains only the keywords.
 pub(crate) fn expansions(question: &str, tokens: &[Token], keywords: &[String], synonyms: Synonyms) -> Vec<Expansion> {
     let alone = keywords_alone(tokens, keywords).filter(|text| *text != normal(question));
     let num_synonyms = MAX_EXPANSIONS - usize::from(alone.is_some());

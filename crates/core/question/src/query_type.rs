@@ -68,7 +68,7 @@ pub struct Strategy {
     pub symbols: bool,
     /// Whether the index of patterns is read first.
     pub patterns: bool,
-    /// Whether results are extended along the graph.
+    /// Whether results are extended with their neighbours in the graph.
     pub graph: bool,
     /// The number of edges between a result and its extensions. 0 without the graph.
     pub graph_depth: u32,

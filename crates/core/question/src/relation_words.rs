@@ -100,7 +100,7 @@ pub(crate) struct Noun {
     pub(crate) relation: Relation,
     /// Whether the noun relates code only if the name is written like a name of code.
     pub(crate) is_weak: bool,
-    /// Whether the noun has no other meaning, so that it also relates code without a preposition:
+    /// Whether the noun has no other meaning. Then it also means a relation without a preposition, as in
     /// "redis usages".
     pub(crate) is_exclusive: bool,
 }

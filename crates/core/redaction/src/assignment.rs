@@ -13,8 +13,8 @@ use crate::{beside, context, data};
 /// Maximum number of string literals that are joined to one value.
 const MOST_PARTS: usize = 32;
 
-/// The value of the name around a keyword, if the value is a secret. The result is one range, or several
-/// ranges of joined string literals.
+/// The value that is assigned to the name that contains the keyword, if the value is a secret. The result is
+/// one range, or several ranges of joined string literals.
 pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range<usize>>> {
     let known = delimited(text, hit.clone(), naming);
     let whole = data::secrets(text, &hit, naming);

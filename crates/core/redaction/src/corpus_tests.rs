@@ -4,7 +4,7 @@ use crate::rule_tests::CASES;
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore};
 
-/// Texts around a token without a name. `§` is replaced by the token.
+/// Templates of texts with a token that is recognised without a name. `§` is replaced by the token.
 const PLACES: [&str; 15] = [
     "x = \"§\"\n",
     "    call('§', 7);\n",

@@ -435,7 +435,7 @@ async fn name_in_another_spelling_is_reported() {
     let agent = agent().await;
     let read = agent.call("read_code", json!({"symbol": "parseHttpDate"})).await.ok();
     assert_eq!(read.json["resolved_from"], json!("parseHttpDate"));
-    assert!(read.text.contains("`parseHttpDate` does not exist in this spelling"), "{}", read.text);
+    assert!(read.text.contains("no name is spelled exactly `parseHttpDate`"), "{}", read.text);
     let exact = agent.call("read_code", json!({"symbol": "parse_http_date"})).await.ok();
     assert_eq!(exact.json["resolved_from"], Value::Null);
     assert!(!exact.text.contains("in this spelling"), "{}", exact.text);

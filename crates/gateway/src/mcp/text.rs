@@ -125,7 +125,7 @@ pub(super) fn code(code: &CodeText, rest: Option<&str>) -> String {
 }
 
 fn resolved_from(requested: &str) -> String {
-    format!("`{}` does not exist in this spelling; this is the nearest name", one_line(requested))
+    format!("no name is spelled exactly `{}`; the nearest name is used", one_line(requested))
 }
 
 /// The edges of one relation that start or end at a name. `more` is the call that shows more edges.

@@ -39,12 +39,12 @@ pub struct Vanished {
 pub enum Absence {
     /// The service has no repository with this id that the token may see.
     Gone,
-    /// Another owner has the repository; its present full name.
+    /// Another owner has the repository. The value is its present full name.
     Elsewhere(String),
-    /// The repository exists, but the settings exclude it; the reason.
+    /// The repository exists, but the settings exclude it. The value is the reason.
     Unwanted(&'static str),
-    /// The state is unknown, because the service did not answer or too many repositories are missing; the
-    /// reason.
+    /// The state is unknown, because the service did not answer or too many repositories are missing. The
+    /// value is the reason.
     Unknown(String),
 }
 

@@ -191,7 +191,7 @@ fn with_lines(given: impl Iterator<Item = String>, path: &str, first: u64, last:
 
 fn graph(question: &Question, answer: &Relationships) {
     if let Some(requested) = &answer.resolved_from {
-        output::note(&format!("`{requested}` does not exist in this spelling; this is the nearest name"));
+        output::note(&format!("no name is spelled exactly `{requested}`; the nearest name is used"));
     }
     let relation = if let Question::Graph(question) = question { question.relation.as_str() } else { "edges" };
     for node in &answer.about {

@@ -197,8 +197,8 @@ impl HttpEmbedder {
         input_type: InputType,
         texts: &[Cow<'_, str>],
     ) -> Result<CallResult, EmbedderError> {
-        // The wait for the pass may have taken long. If another process owns the key now, that process does
-        // not count this call.
+        // The wait for the pass may have taken a long time. If another process owns the key now, that process
+        // does not count this call.
         if !self.is_held() {
             return Err(self.error(ErrorKind::Unavailable, texts.len()).because("another process owns the key"));
         }

@@ -2,8 +2,8 @@
 //! so remainders that wait for the gate at the same time share one call.
 //!
 //! The first remainder in the queue takes all waiting remainders that fit, and makes the call for all of
-//! them. No remainder waits only to share a call. If the gate is open, it makes its call alone; if calls are
-//! scarce, other remainders are already waiting.
+//! them. No remainder waits only to share a call. If the gate is open, a remainder makes its call alone. If
+//! calls are scarce, other remainders are already waiting, and they share the call.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -64,7 +64,7 @@ pub struct StaticModel<'a> {
     words: &'a [u8],
 }
 
-/// The roles of a row's weights.
+/// The weights of a row, one for each role.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Weights {
     pub(crate) query: u16,

@@ -164,7 +164,7 @@ impl Segment {
         Digest(*element(self.section(Section::VectorDigests), row))
     }
 
-    /// The prefix of a key and its row, at a position in the order of keys.
+    /// Returns the entry at a position in the order of keys: the prefix of the key, and the row of the key.
     fn key_order(&self, place: u32) -> Result<(u32, u32), SegmentError> {
         let bytes: &[u8; KEY_ORDER_BYTES] = element(self.section(Section::KeyOrder), place);
         let [a, b, c, d, e, f, g, h] = *bytes;
