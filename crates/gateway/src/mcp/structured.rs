@@ -114,16 +114,18 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
     short_schema::<T>()
 }
 
-/// The counts of a run. The tool schemas omit its fields, because it has more fields than any other type. The
-/// OpenAPI document describes them.
-const RUN_RESULT: &str = "/$defs/RunResult";
+/// Types whose fields the tool schemas omit, because they have many fields and few clients need them: the
+/// counts of a run, and the explanation of a score. The OpenAPI document describes them.
+const OMITTED: [&str; 2] = ["/$defs/RunResult", "/$defs/Explanation"];
 
 /// Clients may put the schemas of all tools into the context of a model, so the schemas contain only names
 /// and types. Lists of required fields are omitted for the same reason: they would repeat the names.
 fn short_schema<T: JsonSchema>() -> JsonObject {
     let mut schema = bare(schema_of::<T>().to_value());
-    if let Some(definition) = schema.pointer_mut(RUN_RESULT) {
-        *definition = json!({ "type": "object" });
+    for omitted in OMITTED {
+        if let Some(definition) = schema.pointer_mut(omitted) {
+            *definition = json!({ "type": "object" });
+        }
     }
     inline_definitions(&mut schema);
     let mut schema = match schema {
