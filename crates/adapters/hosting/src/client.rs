@@ -57,8 +57,8 @@ impl ServiceClient {
         Ok(Self { client: builder.build()?, foreign: ForeignText::new(token), max_wait, retry_pause })
     }
 
-    /// Sends the request until the reply is neither an internal failure of the service nor a refusal because
-    /// of a rate limit. `key` names the object of the request in errors.
+    /// Sends the request again after an internal failure of the service and after a refusal by its rate
+    /// limit. `key` names the object of the request in errors.
     pub(crate) async fn get(&self, url: &Url, operation: &'static str, key: &str) -> Result<HttpReply, HostingError> {
         let mut attempt = 1;
         loop {

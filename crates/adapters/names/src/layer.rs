@@ -23,8 +23,8 @@ pub(crate) struct Layer {
     /// The keys of chunks, 16 bytes each.
     chunk_keys: Bytes,
     records: Bytes,
-    /// All paths in lower case, concatenated. Most lookups of files scan them. `lower_ends` contains the end
-    /// of each path.
+    /// All paths in lower case, concatenated. Most lookups of files scan this text. `lower_ends` contains the
+    /// position at which each path ends.
     lower_paths: String,
     lower_ends: Vec<u32>,
     /// The entries of `names` as a list. A lookup that must test every name scans this list, because

@@ -31,9 +31,7 @@ pub(crate) struct Keyword {
 pub(crate) fn path_points(path: &RepoPath, keywords: &[Keyword]) -> u64 {
     let directory = path.directory();
     let parent = directory.rsplit('/').next().unwrap_or_default();
-    let stem = path.stem();
-    let name = if DIRECTORY_STEMS.contains(&stem) { parent } else { stem };
-    let (name, parent, directories) = (words_of(name), words_of(parent), words_of(directory));
+    let (name, parent, directories) = (words_of(name_of_file(path)), words_of(parent), words_of(directory));
     let asked: Vec<&str> = keywords.iter().map(|keyword| keyword.word.as_str()).filter(|word| is_word(word)).collect();
     let in_name = |word: &&&str| name.iter().chain(&parent).any(|of_name| have_prefix(word, of_name, PREFIX_OF_NAME));
     let in_question = |of_name: &&String| {

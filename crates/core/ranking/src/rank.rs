@@ -9,7 +9,7 @@
 //! on the order in which stores return the candidates.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{ChunkKey, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId};
 
@@ -278,9 +278,9 @@ fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
 /// Expects sorted hits, so that the best hit of a file keeps its score. The factor is the same for all
 /// further hits: a factor that falls with each hit hides functions within a large file.
 fn reduce_further_hits(hits: &mut [RankedHit]) {
-    let mut files: BTreeMap<(RepositoryId, RepoPath), ()> = BTreeMap::new();
+    let mut files: BTreeSet<(RepositoryId, RepoPath)> = BTreeSet::new();
     for hit in hits {
-        if files.insert((hit.chunk.repository, hit.chunk.path.clone()), ()).is_some() {
+        if !files.insert((hit.chunk.repository, hit.chunk.path.clone())) {
             hit.score = hit.score * u64::from(FURTHER_HIT.percent) / 100;
             hit.priors.push(FURTHER_HIT);
         }

@@ -1,7 +1,7 @@
 //! Distributes the work on a list over the processor cores.
 
-/// Returns the results in the order of the items. It runs in parallel because hashing takes most of the time
-/// of a first read.
+/// Applies the work to all items in parallel, and returns the results in the order of the items. Hashing
+/// takes most of the time when a source is read for the first time.
 pub(super) fn map<T: Sync, R: Send>(items: &[T], work: &(impl Fn(&T) -> R + Sync)) -> Vec<R> {
     let num_threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     if items.len() < 256 || num_threads == 1 {
