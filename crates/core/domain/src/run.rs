@@ -74,8 +74,8 @@ impl MessageId {
         Self(digester.text(part.stage.as_str()).number(u64::from(part.number)).key())
     }
 
-    /// Derives the id of the message for a sync request. `request` is the number of the request among the
-    /// requests of the repository.
+    /// Derives the id of the message for a sync request. `request` is the sequence number of the request
+    /// within its repository.
     pub fn derive_sync(repository: RepositoryId, request: u64) -> Self {
         Self(Digester::new("sync message").key_of(repository.0).number(request).key())
     }
@@ -93,7 +93,7 @@ words! {
     RunState {
         /// Some parts are open.
         Running = "running",
-        /// The run is published, and every part succeeded.
+        /// Every part succeeded, and the run is published.
         Published = "published",
         /// The run is published, but some parts failed. The files of these parts are missing in the index,
         /// and the result lists them.

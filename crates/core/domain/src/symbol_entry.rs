@@ -1,4 +1,4 @@
-//! Symbols as the name index contains them.
+//! The entries of the name index: one entry for each symbol.
 
 use crate::{ChunkKey, Digest, Digester, LineSpan, NodeKey, RepoPath, SymbolKind};
 

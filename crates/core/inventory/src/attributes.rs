@@ -1,9 +1,9 @@
-//! Reads `.gitattributes` files. The owners of a repository mark generated files there with the attribute
-//! `linguist-generated`.
+//! Reads `.gitattributes` files. In these files, the owners of a repository mark generated files with the
+//! attribute `linguist-generated`.
 //!
-//! Precedence is as in git: the nearest file above a path that has a mark for the path takes precedence.
-//! Within a file, the last matching line takes precedence. A pattern matches files, but not the files below a
-//! directory of that name. A line that git ignores has no effect.
+//! Precedence is as in git: if several attribute files mark a path, the file in the nearest directory takes
+//! precedence. Within a file, the last matching line takes precedence. A pattern matches files, but not the
+//! files below a directory of that name. A line that git ignores has no effect.
 
 use std::collections::HashMap;
 use std::path::Path;

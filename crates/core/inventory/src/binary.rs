@@ -32,8 +32,8 @@ const MAGIC: &[&[u8]] = &[
     b"wOF2",
     b"\x93NUMPY",
     b"\x89HDF",
-    // A pointer file of Git LFS. It is a text that replaces content stored elsewhere, nearly always a binary
-    // file.
+    // The start of a Git LFS pointer file. Such a file is a short text in place of a file that is stored
+    // elsewhere. That file is nearly always binary.
     b"version https://git-lfs.github.com/spec/",
 ];
 
@@ -45,9 +45,9 @@ pub(crate) fn has_nul(bytes: &[u8]) -> bool {
     memchr(0, bytes).is_some()
 }
 
-/// Whether more than one byte in thirty is a control character. The bytes must not be valid UTF-8. Text in
-/// legacy encodings contains no control characters. In compressed or packed data, about one byte in ten is a
-/// control character.
+/// Whether more than one byte in thirty is a control character. Call this only with bytes that are not valid
+/// UTF-8. Text in legacy encodings contains no control characters. In compressed or packed data, about one
+/// byte in ten is a control character.
 pub(crate) fn is_mostly_control(bytes: &[u8]) -> bool {
     let is_control = |byte: &&u8| matches!(byte, 0x01..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
     bytes.iter().filter(is_control).count() * 30 > bytes.len()

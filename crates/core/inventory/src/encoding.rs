@@ -28,8 +28,8 @@ pub(crate) fn to_text(mut bytes: Vec<u8>) -> Result<String, Reason> {
     String::from_utf8(bytes).or_else(|error| from_legacy(error.as_bytes()))
 }
 
-/// Recognises UTF-16 by its byte-order mark. UTF-32 is excluded: its mark begins like that of UTF-16, but is
-/// followed by a NUL character.
+/// Recognises UTF-16 by its byte-order mark. UTF-32 is excluded: its byte-order mark begins with the mark of
+/// UTF-16, but a NUL character follows.
 fn utf_16_of(bytes: &[u8]) -> Option<&'static Encoding> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] => None,
@@ -52,7 +52,7 @@ fn convert(encoding: &'static Encoding, bytes: &[u8]) -> Result<String, Reason> 
 
 /// Converts bytes that are not UTF-8. A legacy encoding is used only if it decodes the bytes without
 /// malformed sequences and without characters that do not occur in text. Damaged UTF-8 is not converted,
-/// because a wrong guess would produce a text that differs from the file.
+/// because a wrongly guessed encoding would change the text.
 fn from_legacy(bytes: &[u8]) -> Result<String, Reason> {
     if binary::is_mostly_control(bytes) {
         return Err(Reason::Binary);

@@ -1,9 +1,9 @@
-//! Reads `.cairnignore` files. They have the syntax of `.gitignore`, and any directory of any kind of source
-//! may contain one.
+//! Reads `.cairnignore` files. These files have the syntax of `.gitignore`. Every directory of every kind of
+//! source may contain such a file.
 //!
-//! Precedence is as in git: the nearest file above a path that has a matching pattern takes precedence.
-//! Within a file, the last matching pattern takes precedence. A pattern with `!` includes a path again. Paths
-//! below an ignored directory remain ignored.
+//! Precedence is as in git: if several ignore files have a matching pattern, the file in the nearest
+//! directory takes precedence. Within a file, the last matching pattern takes precedence. A pattern with `!`
+//! includes a path again. Paths below an ignored directory remain ignored.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use std::path::Path;
 use cairn_domain::RepoPath;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// A rule file. Its text contains rules for the paths below its directory.
+/// A rule file. The text of the file contains rules for the paths below the directory of the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleFile {
     /// The path of the rule file, e.g. `src/.cairnignore`.

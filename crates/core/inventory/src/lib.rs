@@ -7,7 +7,8 @@
 //! The reasons for skipping are tested in a fixed order, so that a path has the same reason in every run:
 //!
 //! 1. `submodule`, `symlink`: the kind of the tree entry.
-//! 2. `sensitive`: the file name. It is tested before all settings, so no setting can hide a sensitive name.
+//! 2. `sensitive`: the file name. The name is tested before all settings, so no setting can include a
+//!    sensitive file.
 //! 3. `excluded`: `exclude` of the repository or the caller, then `.cairnignore`, then the default excludes.
 //!    `include_override` disables only default excludes.
 //! 4. `not_included`: `include` is not empty and has no match.

@@ -1,4 +1,4 @@
-//! The compiled rules of one repository. They decide about a path by its name, kind and size.
+//! The compiled rules of one repository. The rules decide by name, kind and size whether a path is skipped.
 
 use std::fmt;
 
@@ -14,21 +14,22 @@ use crate::{FileSizeLimit, GeneratedPolicy, InvalidFileSize, InvalidPattern, Rul
 pub struct RuleSettings {
     /// An empty list includes everything.
     pub include: Vec<String>,
-    /// Has precedence over `include`.
+    /// `exclude` has precedence over `include`.
     pub exclude: Vec<String>,
-    /// Includes paths that the default excludes hide. It has no effect on paths that other rules hide.
+    /// Includes paths that the default excludes hide. `include_override` has no effect on paths that other
+    /// rules hide.
     pub include_override: Vec<String>,
     /// Every `.cairnignore` of the tree.
     pub ignore_files: Vec<RuleFile>,
     /// Every `.gitattributes` of the tree.
     pub attribute_files: Vec<RuleFile>,
-    /// In bytes. `None` selects the default of 1 MiB, 0 the hard cap of 10 MiB.
+    /// In bytes. `None` selects the default of 1 MiB. 0 selects the hard cap of 10 MiB.
     pub max_file_size: Option<u64>,
     pub generated: GeneratedPolicy,
 }
 
-/// A message shows at most this many errors and the number of the rest, because a repository can contain any
-/// number of them.
+/// A message shows at most this many errors, and the number of errors that it omits. A repository can contain
+/// any number of errors.
 const MAX_SHOWN_FAULTS: usize = 5;
 
 /// Settings that cannot be compiled, with all their errors. They are reported before any file is read.
@@ -52,8 +53,8 @@ impl fmt::Display for InvalidRules {
     }
 }
 
-/// The reason for skipping a path, and the rule that gives this reason. This answers the question "why is
-/// this file not in the index?".
+/// The reason for skipping a path, and the rule that gives this reason. `Explanation` answers the question
+/// "why is this file not in the index?".
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Skip {
     pub reason: Reason,
@@ -196,8 +197,8 @@ impl Rules {
         self.generated
     }
 
-    /// Changes exactly when the effective settings change, so that files decided under other rules are
-    /// decided again. The digest does not include the inputs of `is_sensitive`. The caller adds these inputs.
+    /// The digest changes exactly when the effective settings change. Then a run decides again about every
+    /// file. The digest does not include the inputs of `is_sensitive`. The caller adds these inputs.
     pub fn digest(&self) -> Digest {
         self.digest
     }
@@ -223,7 +224,8 @@ fn sorted(files: &[RuleFile]) -> Vec<&RuleFile> {
 }
 
 fn digest(settings: &RuleSettings, limit: FileSizeLimit) -> Digest {
-    // Lines that do not mark generated files change often and have no effect on the rules.
+    // Lines that do not mark generated files are left out, because they change often and have no effect on
+    // the rules.
     let marked = sorted(&settings.attribute_files);
     let marked = marked.into_iter().map(|file| (file.path.as_str(), marks(&file.text).collect::<Vec<_>>()));
     let marked: Vec<_> = marked.filter(|(_, marks)| !marks.is_empty()).collect();

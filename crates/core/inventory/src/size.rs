@@ -18,7 +18,7 @@ impl FileSizeLimit {
     /// The default limit: 1 MiB.
     pub const DEFAULT_BYTES: u64 = 1024 * 1024;
 
-    /// `provided` is in bytes. 0 selects the hard cap.
+    /// `provided` is in bytes. The value 0 selects the hard cap.
     pub fn new(provided: u64) -> Result<Self, InvalidFileSize> {
         match provided {
             0 => Ok(Self(Self::HARD_CAP_BYTES)),

@@ -8,8 +8,8 @@ use std::fmt;
 pub struct Builtins {
     /// Names that both the parser and the linker read.
     pub shared: &'static [&'static str],
-    /// Names that only the parser reads. It records no reference to such a name that is used alone, unless
-    /// the file defines or imports the name.
+    /// Names that only the parser reads. If such a name is used alone, the parser records no reference,
+    /// unless the file defines or imports the name.
     pub parser: &'static [&'static str],
     /// Names that only the linker reads. The parser records references to them, but an unbound reference
     /// never links to a definition in the repository.
@@ -69,7 +69,7 @@ impl StandardModules {
 }
 
 impl fmt::Debug for StandardModules {
-    /// Does not print the modules: only the linker reads them, and the version of the parser's facts does not
+    /// Does not print the modules. Only the linker reads them, so the version of the parser's facts must not
     /// depend on them.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("StandardModules")

@@ -32,7 +32,7 @@ fn index() -> &'static Index {
 }
 
 /// Returns the language of a file, or None if the language is unknown. `head` is the first few kilobytes of
-/// the content. It is read only if the name does not decide.
+/// the content. `head` is read only if the name does not decide.
 pub fn language_of(path: &RepoPath, head: &[u8]) -> Option<&'static LanguageRow> {
     let name = path.file_name();
     if let Some(row) = index().file_names.get(name) {
@@ -72,8 +72,8 @@ fn by_content(extension: &str, head: &[u8]) -> Option<&'static LanguageRow> {
 
 const OBJECTIVE_C_MARKS: &[&str] = &["@interface", "@implementation", "@protocol", "@property", "@import "];
 
-/// Texts that identify a C++ header. `extern "C"` is not one of them, because C headers contain it inside
-/// `#ifdef __cplusplus`.
+/// Texts that identify a C++ header. `extern "C"` is not in this list, because C headers also contain this
+/// text inside `#ifdef __cplusplus`.
 const CPP_MARKS: &[&str] = &[
     "\nclass ",
     "\nnamespace ",

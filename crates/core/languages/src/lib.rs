@@ -1,7 +1,7 @@
 //! Languages as data: each language has a row, a list of the names that it defines itself, and a query file.
 //!
 //! Each language has one file in `table/` and one query file beside it. The parser and the linker read the
-//! same row, so every fact about a language is written in one place. `LANGUAGES.md` explains how to add a
+//! same row, so each fact about a language is written only once. `LANGUAGES.md` explains how to add a
 //! language.
 
 mod builtins;

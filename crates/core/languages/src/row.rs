@@ -8,7 +8,7 @@ use tree_sitter::Language;
 use crate::builtins::{Builtins, StandardModules};
 use crate::family::Family;
 
-/// The class of a language. It decides how files are chunked and ranked.
+/// The class of a language. The class decides how files are chunked and ranked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LanguageClass {
     /// Source code.
@@ -23,7 +23,8 @@ pub enum LanguageClass {
     Text,
 }
 
-/// A grammar crate. Its name and version are part of the facts key. A test compares them with the lock file.
+/// A grammar crate. The name and version of the grammar crate are part of the facts key. A test compares them
+/// with the lock file.
 #[derive(Clone, Copy)]
 pub struct Grammar {
     pub crate_name: &'static str,
@@ -32,7 +33,7 @@ pub struct Grammar {
 }
 
 impl fmt::Debug for Grammar {
-    /// Does not print the function, because its address differs in each process.
+    /// Does not print the function, because the address of the function differs in each process.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {}", self.crate_name, self.version)
     }
@@ -79,21 +80,23 @@ pub enum RelativeImports {
 /// How test code is recognised.
 #[derive(Clone, Copy, Debug)]
 pub struct TestRules {
-    /// Names of directories that contain tests. The directory may be anywhere in the path.
+    /// Names of directories that contain tests. Such a directory may be at any depth of the path.
     pub directories: &'static [&'static str],
     /// Prefixes of the names of test files.
     pub file_prefixes: &'static [&'static str],
     /// Suffixes of the names of test files, compared without the file extension.
     pub stem_suffixes: &'static [&'static str],
-    /// Decorators of test code. They are listed without the marker, and either without arguments or with all
-    /// their arguments.
+    /// Decorators of test code. Each decorator is listed without the marker, either without arguments or with
+    /// all its arguments.
     pub decorators: &'static [&'static str],
-    /// Prefixes of the names of test functions. They apply only in a file that imports one of `libraries`, or
-    /// to a signature that contains one of `signature_marks`. Everything inside a test function is test code.
+    /// Prefixes of the names of test functions. The prefixes apply only in a file that imports one of
+    /// `libraries`, or to a signature that contains one of `signature_marks`. Everything inside a test
+    /// function is test code.
     pub function_prefixes: &'static [&'static str],
     pub libraries: &'static [&'static str],
     pub signature_marks: &'static [&'static str],
-    /// Prefixes of the names of test classes. They apply only in a file that imports one of `libraries`.
+    /// Prefixes of the names of test classes. The prefixes apply only in a file that imports one of
+    /// `libraries`.
     pub class_prefixes: &'static [&'static str],
     /// Words that mark the declaration of a test class, e.g. the name of its base class.
     pub class_marks: &'static [&'static str],
@@ -119,7 +122,7 @@ pub struct ModuleRules {
 pub struct LanguageRow {
     /// The name that users, stores and filters use.
     pub name: &'static str,
-    /// Languages of one family can refer to each other's definitions.
+    /// Files of one family can refer to each other's definitions.
     pub family: Family,
     pub class: LanguageClass,
     pub grammar: Option<Grammar>,
@@ -149,10 +152,10 @@ pub struct LanguageRow {
     pub root_marks: &'static [&'static str],
     /// Opening brackets after which a type name is cut off: `<` for generics, `[` for Python and Go.
     pub generic_brackets: &'static [u8],
-    /// Words for the current object, such as `self`. They can be the first part of a receiver.
+    /// Words for the current object, such as `self`. Such a word can be the first part of a receiver.
     pub self_words: &'static [&'static str],
-    /// Words for the base class of the current object. An entry is `super()` in a language where the word is
-    /// called.
+    /// Words for the base class of the current object. If the language calls the word like a function, the
+    /// entry is `super()`.
     pub super_words: &'static [&'static str],
     /// If true, an owner with several parts is a type nested in another type: `extension Outer.Inner`.
     pub dotted_owners: bool,
@@ -166,8 +169,8 @@ pub struct LanguageRow {
     pub call_instantiates: bool,
     /// Functions that return a new value of the type on which they are called: `new` in `Foo::new()`.
     pub constructor_functions: &'static [&'static str],
-    /// The name of constructors in languages where a call of a super word alone, such as `super(…)`, calls
-    /// the constructor of the base class. It is empty for other languages.
+    /// The name of constructors, if a call of a super word alone, such as `super(…)`, calls the constructor
+    /// of the base class. Empty for all other languages.
     pub constructor_method: &'static str,
     /// Types that are replaced by their type argument: `Option<Foo>` becomes `Foo`.
     pub transparent_types: &'static [&'static str],

@@ -22,7 +22,7 @@ pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
     for (index, parameter) in split_parameters(list).enumerate() {
         let parameter = parameter.trim();
         if index == 0 && parameter.starts_with("this ") {
-            // An extension method of C# receives its object before the dot or as the first argument.
+            // A call of a C# extension method passes the object before the dot or as the first argument.
             arity.max = 1;
             continue;
         }
@@ -46,7 +46,7 @@ fn parameter_list<'s>(signature: &'s str, name: &str) -> Option<&'s str> {
     let mut from = 0;
     while let Some(found) = signature[from..].find(name) {
         let after = from + found + name.len();
-        // The match is the end of a longer name.
+        // Skip this match, because it is the end of a longer name.
         if signature[..from + found].ends_with(|before: char| before.is_alphanumeric() || before == '_') {
             from = after;
             continue;

@@ -82,8 +82,8 @@ impl Lookup<'_> {
     }
 
     /// Searches the base classes depth first, from left to right. This order is correct for languages with
-    /// single inheritance. In other languages it can be wrong if two bases have a common base, so a member
-    /// found through one of several bases is less certain.
+    /// single inheritance. In other languages, this order can be wrong if two bases have a common base.
+    /// Therefore a member that is found through one of several bases is less certain.
     fn inherited(&mut self, file: FileId, class: u32, name: &str, ask: Ask, depth: u32) -> Finding {
         if depth > MAX_DEPTH || !self.spend() {
             return Finding::Nothing;
@@ -104,7 +104,7 @@ impl Lookup<'_> {
                 continue;
             };
             if (base_file, index) == (file, class) {
-                // A base with the class's own name is another class, which is defined in another file.
+                // A base with the same name as the class is another class, from another file.
                 is_open = true;
                 continue;
             }

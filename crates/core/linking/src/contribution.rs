@@ -1,5 +1,5 @@
 //! The contribution of one file: its names, its classes, and those imports that other files can follow. Other
-//! files find only these parts of it.
+//! files find only these parts of the file.
 //!
 //! The environment is built from contributions alone. Therefore a run that changed one file needs the facts
 //! of only that file and of the affected files. For all other files it needs only the contributions.
@@ -17,7 +17,8 @@ use crate::names::Name;
 #[derive(Clone, Copy, Debug)]
 pub struct FilePlace<'a> {
     pub path: &'a RepoPath,
-    /// The module path, such as `fisio.imports.aws`. It is empty if the language has no module paths.
+    /// The module path, such as `fisio.imports.aws`. The module path is empty if the language has no module
+    /// paths.
     pub module_path: &'a str,
     pub is_test: bool,
     /// The name of the declared or detected module that contains the file.
@@ -51,26 +52,27 @@ pub struct Definition {
     /// Whether other files can use the name.
     pub exported: bool,
     pub private: bool,
-    /// Whether the definition is inside a function. Then only that function can use the name.
+    /// Whether the definition is inside a function. If so, only that function can use the name.
     pub local: bool,
-    /// Whether it repeats another definition: the signature of an overload, the setter of a property, a
-    /// prototype.
+    /// Whether the definition repeats another definition. Examples: the signature of an overload, the setter
+    /// of a property, a prototype.
     pub secondary: bool,
     /// The name of the container, without the file's package.
     pub holder: Name,
-    /// Whether all containers are inline modules or namespaces. Then the definition is a name of its package.
+    /// Whether all containers are inline modules or namespaces. If so, the definition is a name of its
+    /// package.
     pub in_package: bool,
     /// The qualified name without the file's package.
     pub full: Name,
-    /// Whether it is the default export of the file.
+    /// Whether the definition is the default export of the file.
     pub is_default: bool,
-    /// Whether it is an object that may have the same name as a class.
+    /// Whether the definition is an object that may have the same name as a class.
     pub is_companion: bool,
     /// Whether no reference can use the name, as for a test that a macro defines.
     pub nameless: bool,
-    /// Whether it is an alias of its container: `const Self = @This();`.
+    /// Whether the definition is an alias of its container: `const Self = @This();`.
     pub names_holder: bool,
-    /// Whether it is a member of a type, but also a name at the top level of its file.
+    /// Whether the definition is a member of a type and also a name at the top level of its file.
     pub at_top: bool,
 }
 
@@ -90,7 +92,7 @@ pub struct ImportFact {
     pub level: u8,
     /// The name that is imported from the module. None if the import binds the module itself.
     pub name: Option<String>,
-    /// The local name. It is empty for a wildcard.
+    /// The local name. The local name is empty for a wildcard.
     pub local: Name,
     pub wildcard: bool,
     /// For a wildcard: whether only constructors, fields and methods become visible, as with `import Shape

@@ -115,7 +115,8 @@ impl FileLinker<'_> {
                 let is_held = |holder: &str| {
                     definition.container_last == Name::of(holder) || is_at_top && occurs_in(contribution, holder)
                 };
-                // The mention must contain the member's container, unless the name alone is specific enough.
+                // A mention of a member must also name the member's container, unless the member's name alone
+                // is specific enough.
                 let is_meant = holder.map_or(is_at_top || !is_word, is_held);
                 if !definition.secondary && is_meant && !contribution.is_test {
                     referents.add(Referent::Definition { file, index });

@@ -1,4 +1,4 @@
-//! The edges of one owner. They are added in any order and then numbered by their positions.
+//! The edges of one owner. Edges are added in any order and then numbered by their positions.
 
 use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, RepositoryId, Resolution};
 
@@ -53,7 +53,8 @@ impl Edges {
     }
 }
 
-/// The confidence for a class of resolution. It was measured by reading samples of each class.
+/// The confidence for a class of resolution. The values were measured: a person checked samples of each
+/// class.
 fn confidence(resolution: Resolution, num_candidates: usize) -> u8 {
     match resolution {
         Resolution::Exact => 99,

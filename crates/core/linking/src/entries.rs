@@ -1,4 +1,5 @@
-//! The keys under which a contribution is found, and the keys whose entries change with it.
+//! The keys under which a contribution is found, and the keys whose entries change when the contribution
+//! changes.
 //!
 //! The environment is only a multimap from keys to entries. The digest of an entry covers everything that the
 //! linker reads through the entry. Therefore a file's links can change only if the file requested a key whose

@@ -30,8 +30,9 @@ pub struct Environment<'a> {
     pub(crate) shared: Mutex<FxHashMap<LinkQuery, Finding>>,
 }
 
-/// The part of one state that differs from the other state. `files` are the files that the other state does
-/// not contain, or contains with another contribution. `packages` are all packages of this state.
+/// The files of one state that differ from the other state, and the packages. `files` are the files that the
+/// other state does not contain, or contains with another contribution. `packages` are all packages of this
+/// state.
 #[derive(Clone, Copy, Debug)]
 pub struct State<'a> {
     pub files: &'a [Contribution],

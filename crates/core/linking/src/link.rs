@@ -54,7 +54,7 @@ pub struct Linked {
     pub counts: LinkCounts,
 }
 
-/// Links all files of a snapshot. The result does not depend on the order of the input.
+/// Links the files of a whole snapshot. The result does not depend on the order of the input.
 pub fn link(snapshot: &SnapshotFacts<'_>) -> Linked {
     let mut files: Vec<&LinkFile<'_>> = snapshot.files.iter().collect();
     files.sort_unstable_by(|a, b| a.place.path.cmp(b.place.path));

@@ -21,14 +21,14 @@ pub struct UnresolvedReference {
     pub reason: Unresolved,
 }
 
-/// The result of linking one file. It depends only on the file, and on the environment's entries under the
-/// keys `asked`.
+/// The result of linking one file. The result depends only on the file, and on the environment's entries
+/// under the keys `asked`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileLinks {
     pub path: RepoPath,
     /// Sorted by source, kind, target, line.
     pub edges: Vec<EdgeRecord>,
-    /// In order of position, with imports first.
+    /// Imports first, then all other references. Both are in order of position.
     pub unresolved: Vec<UnresolvedReference>,
     /// The names of the other modules to which the file's edges lead, sorted.
     pub modules: Vec<String>,

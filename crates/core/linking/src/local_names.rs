@@ -16,7 +16,7 @@ const MANY_BINDINGS: usize = 16;
 
 impl<'e> Resolver<'e> {
     /// Resolves a name in the functions and classes around a reference, from the innermost outwards. The flag
-    /// is true if one of these classes has unknown bases. In that case the name may be inherited.
+    /// is true if one of these classes has unknown bases. Then the name may be inherited from such a base.
     pub(crate) fn local(&mut self, name: &'e str, enclosing: Option<u32>, ask: Ask) -> (Local<'e>, bool) {
         let hashed = Name::of(name);
         let mut is_open = false;
@@ -42,8 +42,8 @@ impl<'e> Resolver<'e> {
 
     /// Resolves a name without a receiver to a member of a class around the reference. If the reference is in
     /// a method that is written outside of its class, resolves the name to a member of that class. Members
-    /// are visible without a receiver directly in the body of the class. In some languages they are visible
-    /// everywhere inside it.
+    /// are visible without a receiver directly in the body of the class. In some languages, members are
+    /// visible everywhere inside the class.
     fn visible_member(
         &mut self,
         scope: u32,
@@ -102,7 +102,7 @@ impl<'e> Resolver<'e> {
         let children: Vec<(FileId, u32)> = children.map(|index| (self.file, index)).collect();
         let found = select(&mut self.lookup, children.into_iter(), ask, self.rules);
         if !found.is_nothing() {
-            // C has no nested functions. A nested function is in fact a macro that the grammar does not
+            // C has no nested functions. A seemingly nested function is a macro that the grammar does not
             // recognise.
             let is_doubtful = self.family == Family::C;
             return Local::Found(if is_doubtful { found.at_most(Resolution::Heuristic) } else { found });

@@ -1,4 +1,4 @@
-//! The environment, as one file uses it. The work for each file is limited.
+//! Reads the environment for one file. The work for each file is limited.
 
 use std::sync::PoisonError;
 
@@ -13,15 +13,15 @@ use crate::packages::Packages;
 use crate::queries::{Asked, LinkQuery};
 use crate::referents::Finding;
 
-/// Reads the environment for one file. It records every key that the file requests, except keys under which
-/// only the file itself can be found.
+/// Reads the environment for one file. Records every key that the file requests, except keys under which only
+/// the file itself can be found.
 #[derive(Debug)]
 pub(crate) struct Lookup<'e> {
     environment: &'e Environment<'e>,
     own: FileId,
     asked: Asked,
-    /// The remaining steps for the current reference. They limit the time that a large network of re-exports
-    /// can take.
+    /// The remaining steps for the current reference. This limit bounds the time that a large network of
+    /// re-exports can take.
     fuel: u32,
     /// The number of entries that the file may still examine.
     work: u64,
@@ -32,9 +32,9 @@ pub(crate) struct Lookup<'e> {
 /// The maximum number of steps for one reference.
 const FUEL: u32 = 300;
 
-/// The maximum number of entries and steps for one file, a hundred times what large files need. After this
-/// limit, the remaining lookups of a file find nothing. The limit is reached at the same point on every
-/// machine.
+/// The maximum number of entries and steps for one file. Large files need about a hundredth of this number.
+/// After this limit, the remaining lookups of a file find nothing. The limit is reached at the same point on
+/// every machine.
 const WORK: u64 = 50_000_000;
 
 /// A result over fewer entries is not remembered, because computing it again takes no longer than looking it
@@ -111,8 +111,8 @@ impl<'e> Lookup<'e> {
     }
 
     /// Returns the result of a query over this many entries. The result does not depend on the requesting
-    /// file. It is computed once for all files, and the computation does not use the work of the first file.
-    /// So the remaining work of a file does not depend on the order of the files.
+    /// file. The result is computed once for all files. The computation does not count as work of the file
+    /// that requests it first. So the remaining work of a file does not depend on the order of the files.
     pub(crate) fn shared(
         &mut self,
         query: LinkQuery,

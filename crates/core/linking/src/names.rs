@@ -2,8 +2,8 @@
 //!
 //! The linker compares names a few million times in one run. Therefore names are 64-bit hashes, and the
 //! contribution of a file contains no text. In a repository with a million names, the probability that two of
-//! them have the same hash is about 1 in 40 million. The effect would be one wrong edge, the same on every
-//! machine. Keys are stored, so the hash is the same on every platform.
+//! them have the same hash is about 1 in 40 million. Two names with the same hash would cause one wrong edge.
+//! This edge would be the same on every machine. Keys are stored, so the hash is the same on every platform.
 
 use cairn_languages::Family;
 
@@ -16,7 +16,7 @@ const PRIME: u64 = 0x0000_0100_0000_01b3;
 pub struct Name(pub u64);
 
 impl Name {
-    /// The hash of the empty text. It means the top level of a file, or the root folder.
+    /// The hash of the empty text. The empty text represents the top level of a file, or the root folder.
     pub const EMPTY: Name = Name(OFFSET);
 
     pub fn of(text: &str) -> Name {

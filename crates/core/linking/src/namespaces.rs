@@ -28,7 +28,7 @@ pub(crate) fn swift_module(target: &str) -> Name {
 }
 
 /// The name of a Go package. Each folder is a package. If a folder contains external tests of its package,
-/// they are a second package.
+/// these tests form a second package.
 pub(crate) fn go_package(directory: &str, package: Option<&str>) -> Name {
     let folder = Name::of("go:").then(directory);
     if package.is_some_and(|package| package.ends_with("_test")) { folder.then("#test") } else { folder }

@@ -39,7 +39,8 @@ fn node(key: NodeKey, repository: RepositoryId, kind: NodeKind, name: &str, qual
     }
 }
 
-/// Creates the nodes of a file: the file itself, its symbols and its sections. They depend only on the file.
+/// Creates the nodes of a file: the file itself, its symbols and its sections. The nodes depend only on the
+/// file.
 pub fn file_nodes(repository: RepositoryId, file: &LinkFile<'_>) -> Vec<NodeRecord> {
     let LinkFile { place, facts } = *file;
     let own = |record: NodeRecord| NodeRecord {
@@ -95,8 +96,8 @@ fn first_paragraph(doc: &str) -> String {
 /// Creates the nodes and edges that belong to no single file: the repository, its modules and packages, and
 /// their dependencies.
 ///
-/// This is fast, so it is repeated in every run. `files` must contain every file of the repository, each with
-/// the names of the other modules to which its edges lead.
+/// This function is fast, so every run calls it again. `files` must contain every file of the repository,
+/// each with the names of the other modules to which its edges lead.
 pub fn repository_graph<'a>(
     repository: RepositoryId,
     name: &str,

@@ -1,4 +1,5 @@
-//! Builds the outline of a file from its facts. The outline is the part that other files and patterns use.
+//! Builds the outline of a file from its facts. Other files and the search for patterns use only the outline
+//! of a file.
 
 use cairn_domain::{
     Arity, FileFacts, Import, Outline, OutlineBase, OutlineField, OutlineSymbol, ReferenceKind, Symbol, SymbolKind,
@@ -71,7 +72,7 @@ fn arity(symbol: &Symbol, family: Family, language: &str) -> Arity {
     let Symbol { signature, name, .. } = symbol;
     match family {
         Family::Elixir => of_clause(signature, name),
-        // The types and equations of Haskell do not show how many arguments a call passes.
+        // In Haskell, the type and the equations of a function do not show how many arguments a call passes.
         Family::Haskell => Arity::UNKNOWN,
         Family::Zig if symbol.kind == SymbolKind::Method => {
             // The object itself is the first parameter, whatever its name is.
@@ -114,11 +115,11 @@ fn is_secondary(symbol: &Symbol, family: Family) -> bool {
         // The signature of a prototype ends with `;`, because it has no body.
         Family::C => symbol.kind.is_callable() && symbol.signature.ends_with(';'),
         Family::Script => symbol.kind == SymbolKind::Method && symbol.signature.starts_with("set "),
-        // A test has the name of the tested function, and no code calls it.
+        // A test often has the name of the tested function, and no code calls the test.
         Family::Zig => symbol.is_test && symbol.signature.starts_with("test"),
         // The declaration of a callback in a behaviour is not a separate function.
         Family::Elixir => symbol.is_test && symbol.signature.starts_with("test") || symbol.signature.starts_with('@'),
-        // This is a type signature that is not directly above its equations.
+        // A type signature that is not directly above its equations.
         Family::Haskell => symbol.kind.is_callable() && symbol.signature.contains(" :: "),
         _ => false,
     }

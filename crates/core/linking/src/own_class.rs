@@ -8,13 +8,13 @@ use crate::names::Name;
 use crate::referents::{Ask, Finding, Referent, Want};
 use crate::resolve::Resolver;
 
-/// The class around a reference, as far as it is known from the file.
+/// The class around a reference, with the facts that this file contains.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnClass<'e> {
     /// The index of the class, if this file defines it.
     pub(crate) symbol: Option<u32>,
-    /// The definition of the class. If the file does not define it, only the fields that follow from the name
-    /// of its member are valid.
+    /// The definition of the class. If the file does not define the class, only the fields that follow from
+    /// the name of the member are valid.
     pub(crate) class: Definition,
     pub(crate) name: &'e str,
     /// Whether another function is between the method and the reference. Then `self` may be another object.
@@ -63,9 +63,9 @@ impl<'e> Resolver<'e> {
         OwnClass { symbol, class, name, is_doubtful: false }
     }
 
-    /// Whether a call that seems to mean a method of the own class may mean another method. A method that
+    /// Whether a call that looks like a call of the class's own method may call another method. A method that
     /// seems to call itself may call an overload that it inherits. A type from outside the repository may
-    /// have a method of its own with the same name as the method of the trait.
+    /// itself define a method with the same name as the method of the trait.
     fn may_mean_another(&mut self, own: &OwnClass<'e>, found: &Finding, name: &str, ask: Ask) -> bool {
         let Finding::Found(referents, _) = found else { return false };
         let Some(Referent::Definition { file, index }) = referents.single().filter(|_| ask.want == Want::Call) else {

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::Name;
 
-/// The declared packages and their indices. `all` is sorted, and the indices under each key are in ascending
+/// The declared packages and their indices. `all` is sorted. The indices under each key are in ascending
 /// order.
 #[derive(Debug)]
 pub(crate) struct Packages<'a> {

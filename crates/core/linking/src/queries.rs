@@ -7,9 +7,9 @@ use crate::referents::{Ask, Want};
 /// The kind of a query.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Topic {
-    /// A name at the top level of a file or of an inline module, as visible inside of it.
+    /// A name at the top level of a file or of an inline module, looked up from inside the file.
     Visible,
-    /// A name at the top level of a file or of an inline module, as visible to other files.
+    /// A name at the top level of a file or of an inline module, looked up from another file.
     Exported,
     /// Like `Visible`, but without wildcard imports.
     Own,

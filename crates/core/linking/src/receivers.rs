@@ -55,7 +55,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// Resolves a name that the code marks as a name of the global namespace.
+    /// Resolves a name that is marked as a name of the global namespace.
     fn at_root(&mut self, name: &str, ask: Ask) -> LinkResult {
         let limit = if self.family == Family::C { Resolution::Heuristic } else { Resolution::Import };
         match self.lookup.in_package(self.family, Name::EMPTY, name, ask) {
@@ -102,7 +102,7 @@ impl<'e> Resolver<'e> {
         let limit = if class.is_doubtful { Resolution::Heuristic } else { Resolution::Exact };
         match self.member_of_own(&class, name, ask) {
             Finding::Found(referents, resolution) => Some(LinkResult::of(referents, resolution.max(limit))),
-            // In Rust, `self` may also mean the module.
+            // In Rust, `self` may also be the current module.
             _ if self.family == Family::Rust => None,
             Finding::External => Some(LinkResult::Unresolved(Unresolved::External)),
             Finding::Nothing if self.lookup.fields(self.family, class.class.name, Name::of(name)).next().is_some() => {
@@ -129,8 +129,8 @@ impl<'e> Resolver<'e> {
         })
     }
 
-    /// Resolves a name in a module that is written with its full name, such as `Shop.Shape`. It is used if no
-    /// prefix of that name is a module.
+    /// Resolves a name in a module that is written with its full name, such as `Shop.Shape`. This function is
+    /// used if no prefix of the full name is a module.
     fn whole_module(&mut self, receiver: &str, name: &str, ask: Ask) -> Finding {
         if !self.rules.modules_are_types || ask.want == Want::Call {
             return Finding::Nothing;
@@ -147,8 +147,8 @@ impl<'e> Resolver<'e> {
     }
 
     /// Resolves a method call on an object whose class is unknown. If the repository has only one method with
-    /// this specific name, the call probably means it. If a method calls its own name on another object, it
-    /// delegates to a method of another class.
+    /// this specific name, the call probably means it. If a method calls a method of the same name on another
+    /// object, the called method belongs to another class.
     fn by_method_name(&mut self, name: &str, enclosing: Option<u32>, ask: Ask) -> LinkResult {
         if ask.want != Want::Call || is_common_method(name) {
             return LinkResult::Unresolved(Unresolved::UnknownReceiver);

@@ -45,8 +45,8 @@ impl Referents {
         referents
     }
 
-    /// Adds a referent. The set contains at most one referent more than the limit, which is enough to know
-    /// that the limit is exceeded.
+    /// Adds a referent. The set contains at most one referent more than the limit. This one more shows that
+    /// the limit is exceeded.
     pub(crate) fn add(&mut self, referent: Referent) {
         if !self.as_slice().contains(&referent) && usize::from(self.len) < self.items.len() {
             self.items[usize::from(self.len)] = referent;
@@ -113,8 +113,8 @@ impl Finding {
         }
     }
 
-    /// Combines two results that apply under different conditions. The result contains the referents of both,
-    /// with less certainty if they differ.
+    /// Combines two results that apply under different conditions. The combined result contains the referents
+    /// of both. If the two results differ, the certainty is lower.
     pub(crate) fn or(self, other: Finding) -> Self {
         match (self, other) {
             (Finding::Nothing, other) => other,
@@ -139,7 +139,7 @@ pub(crate) enum Want {
     Instance,
     Type,
     Value,
-    /// Anything, because it is only the start of a longer chain.
+    /// A referent of any kind, because the name is only the start of a longer chain.
     Any,
 }
 
@@ -170,7 +170,8 @@ impl Want {
         }
     }
 
-    /// Whether the reference means a class and not the object with the same name. Some languages have both.
+    /// Whether the reference means a class and not the object with the same name. In some languages, a class
+    /// and an object can have the same name.
     pub(crate) fn is_of_type(self) -> bool {
         matches!(self, Want::Instance | Want::Type)
     }

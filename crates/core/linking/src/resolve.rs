@@ -96,8 +96,8 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// If a file is called or read as a value, the reference means the default export of the file: `const app
-    /// = require("./app"); app()`.
+    /// If code calls a file or reads it as a value, the reference means the default export of the file:
+    /// `const app = require("./app"); app()`.
     fn exported_value(&mut self, result: LinkResult, ask: Ask) -> LinkResult {
         let LinkResult::Linked(referents, resolution) = result else { return result };
         let Some(Referent::File { file, container }) = referents.single() else { return result };
@@ -136,7 +136,7 @@ impl<'e> Resolver<'e> {
             Local::Found(Finding::External) => return LinkResult::Unresolved(Unresolved::External),
             Local::Found(Finding::Nothing) | Local::Unbound => {}
         }
-        // At the top level of a file, opaque names are bound only by functions without a name.
+        // At the top level of a file, only functions without a name bind opaque names.
         let is_hidden = enclosing.is_none() && self.scopes.is_opaque_at_top(Name::of(name));
         if is_hidden && self.rules.variables_hide_functions {
             return LinkResult::Unresolved(Unresolved::Dynamic);
@@ -165,8 +165,8 @@ impl<'e> Resolver<'e> {
         found
     }
 
-    /// Resolves a macro of Rust. It is visible after its definition in the order of the text, also in other
-    /// files.
+    /// Resolves a macro of Rust. A macro is visible after its definition in the order of the text, also in
+    /// other files.
     fn macro_of_crate(&mut self, name: &str) -> LinkResult {
         let named = self.lookup.named(self.family, Name::of(name));
         let query = LinkQuery::new(Topic::Macro, self.family as FileId, Name::EMPTY, Name::of(name), Ask::ANY);

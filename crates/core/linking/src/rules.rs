@@ -21,13 +21,13 @@ pub(crate) struct Rules {
     pub(crate) overloads: bool,
     /// A call means none of the definitions if its number of arguments does not fit any of them.
     pub(crate) arity_is_strict: bool,
-    /// Every name that a file imports can be imported from that file.
+    /// Other files can import from a file every name that this file imports.
     pub(crate) imports_are_members: bool,
     /// The names of the surrounding modules are not visible inside an inline module.
     pub(crate) modules_are_closed: bool,
     /// Several files may contain members of one class.
     pub(crate) open_classes: bool,
-    /// Modules inside a file are values: their members are accessed only through them.
+    /// Modules inside a file are values: their members are accessed only through the module.
     pub(crate) modules_are_values: bool,
     /// Other files cannot refer to the private names of a file by any path.
     pub(crate) files_hide_private: bool,

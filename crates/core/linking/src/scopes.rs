@@ -1,5 +1,5 @@
-//! The bindings of the functions and classes of one file. They are used to search for a name from a reference
-//! outwards.
+//! The bindings of the functions and classes of one file. The resolver uses these tables to search for a name
+//! from a reference outwards.
 
 use cairn_domain::{Binding, BindingEvidence, FileFacts, SymbolKind};
 

@@ -208,7 +208,7 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// The object in a field of a class, if its type is evident.
+    /// The object in a field of a class, if the type of the field is evident.
     fn field(&mut self, file: FileId, class: u32, name: &str) -> Option<Subject> {
         field_type(&mut self.lookup, file, class, Name::of(name)).map(|found| object(found, self.family))
     }

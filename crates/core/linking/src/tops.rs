@@ -115,8 +115,8 @@ impl<'e> Lookup<'e> {
         }
         match (own.is_nothing(), imported.is_nothing()) {
             (false, false) if own.is_same_as(&imported) => own,
-            // The name is both defined and imported. Which of the two applies depends on a condition or on
-            // the kind of thing that is meant.
+            // The name is both defined and imported. A condition, or the kind of the requested item, decides
+            // which of the two applies.
             (false, false) if ask.want != Want::Any => own.or(imported).at_most(Resolution::Heuristic),
             (false, _) => own,
             (true, false) => imported,
@@ -149,8 +149,8 @@ impl<'e> Lookup<'e> {
             Family::Elixir => found,
             // All files that declare no package share one namespace.
             _ if namespace.is_empty() => found.at_most(Resolution::Heuristic),
-            // A namespace shows only what a name may mean. Only an include or a load shows that the name is
-            // available.
+            // A namespace only shows the possible meanings of a name. Only an include or a load makes the
+            // name available.
             Family::C | Family::Ruby => found.at_most(Resolution::Heuristic),
             _ => found,
         }
@@ -198,8 +198,8 @@ impl<'e> Lookup<'e> {
         found
     }
 
-    /// Resolves `name` in families in which every file is a separate package. Searches the exports of the
-    /// files, including their re-exports.
+    /// Resolves `name` in families in which every file is a separate package. Searches the exports and
+    /// re-exports of the files.
     fn in_files_of_package(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
         let mut found = Finding::Nothing;
         for file in self.package_files(family, namespace) {

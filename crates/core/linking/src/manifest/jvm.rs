@@ -1,4 +1,5 @@
-//! Reads Maven, Gradle and .NET projects. The text is searched for a few elements and not parsed completely.
+//! Reads Maven, Gradle and .NET projects. These functions only search the text for a few elements. They do
+//! not parse the whole file.
 
 use super::declared::Declared;
 

@@ -32,8 +32,8 @@ pub(super) fn target(
     path(lookup, file, container, &parts, ask, Some(import.local))
 }
 
-/// Resolves the path of a `use` or of an expression. `own` is the name that the current `use` itself binds.
-/// The path cannot start with this name.
+/// Resolves the path of a `use` or of an expression. `own` is the name that the current `use` binds. The path
+/// of this `use` cannot start with `own`.
 fn path(
     lookup: &mut Lookup<'_>,
     file: FileId,

@@ -75,8 +75,8 @@ fn open(lookup: &mut Lookup<'_>, path: &str) -> Option<FileId> {
     [name, index].into_iter().find_map(|stem| ENDINGS.iter().find_map(|ending| lookup.file(stem.then(ending))))
 }
 
-/// Aliases such as `@/` and base URLs are settings of the build, which are not read. By convention, they mean
-/// the nearest `src` folder above, or the nearest folder above that contains the path.
+/// Aliases such as `@/` and base URLs are settings of the build, which are not read. By convention, an alias
+/// means the nearest `src` folder above, or the nearest folder above that contains the path.
 fn upwards(lookup: &mut Lookup<'_>, directory: &str, path: &str) -> Option<FileId> {
     let mut folder = Some(directory);
     while let Some(current) = folder {

@@ -64,7 +64,7 @@ fn edge_kind(name: &str) -> Option<EdgeKind> {
     EdgeKind::ALL.iter().copied().find(|kind| kind.as_str() == name)
 }
 
-/// Compares two lists of edges. Each edge must occur equally often in both.
+/// Compares two lists of edges. Each edge must occur equally often in both lists.
 fn compare(found: &[String], expected: &[String]) -> Vec<String> {
     let mut missing = expected.to_vec();
     let mut differences = Vec::new();
@@ -82,7 +82,7 @@ fn fixtures() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_data");
     let languages = fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path());
     let mut paths: Vec<PathBuf> = languages
-        .flat_map(|language| fs::read_dir(language).expect("a folder per language"))
+        .flat_map(|language| fs::read_dir(language).expect("test_data must contain one folder for each language"))
         .map(|entry| entry.expect("readable").path())
         .collect();
     paths.sort();

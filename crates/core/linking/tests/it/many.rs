@@ -1,5 +1,5 @@
-//! Tests repositories with very many definitions of one name. Here the linker remembers results and shares
-//! them between files. The result must be the same as without remembering.
+//! Tests repositories with very many definitions of one name. In such repositories, the linker remembers
+//! results and shares them between files. The edges must be the same as without remembered results.
 
 use cairn_domain::EdgeKind;
 

@@ -173,8 +173,8 @@ proptest! {
     }
 }
 
-/// Checks environments that are built together for two states. Each must give the same links as an
-/// environment that is built for one state alone.
+/// Checks environments that are built together for two states. Each environment must give the same links as
+/// an environment that is built for one state alone.
 fn check_states(before: &Summary, after: &Summary, touched: &[&str], files: &[Parsed]) -> Result<(), TestCaseError> {
     let own = |summary: &Summary| -> Vec<Contribution> {
         let own = summary.contributions.iter().filter(|(path, _)| touched.contains(&path.as_str()));
