@@ -31,7 +31,8 @@ pub(crate) fn clusters(neighbours: &[Vec<u32>], weights: &[usize], min_size: usi
         if size < min_size {
             break;
         }
-        // The size of a set only decreases. For an outdated entry, a newer entry follows later in the heap.
+        // The size of a set only decreases. If this entry is outdated, the heap contains a newer entry of the
+        // same set, which follows later.
         if is_taken[medoid as usize] || size != sizes[medoid as usize] {
             continue;
         }

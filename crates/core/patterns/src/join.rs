@@ -1,12 +1,12 @@
 //! Finds the pairs of sets whose Jaccard similarity reaches a threshold, in near-linear time.
 //!
 //! The *prefix* of a set consists of its rarest elements. The prefixes of two similar sets have an element in
-//! common. Therefore only sets that share a rare element are compared. An element of thousands of classes,
-//! such as `__init__`, causes no comparison.
+//! common. Therefore only sets that share a rare element are compared. An element that thousands of classes
+//! have, such as `__init__`, causes no comparison.
 //!
-//! If thousands of sets are similar, this rule alone would still compare all pairs. Therefore, if many
-//! sets share a rare element, only the first sets are compared with all the others. The clusters around these
-//! first sets contain the same members.
+//! If thousands of sets are similar, the rule about rare elements would still compare all pairs. Therefore,
+//! if many sets share a rare element, only the first sets are compared with all the others. The clusters
+//! around these first sets contain the same members as after a comparison of all pairs.
 
 use rustc_hash::FxHashMap;
 
@@ -36,7 +36,7 @@ fn num_common(a: &[u32], b: &[u32]) -> usize {
     common
 }
 
-/// If each set has one rare element, all sets together need at most about this number of comparisons.
+/// The maximum number of comparisons, approximately, if each set has one rare element.
 const MOST_COMPARISONS: usize = 4_000_000;
 
 /// If at most this number of sets share a rare element, all pairs of these sets are compared.

@@ -6,7 +6,8 @@ use cairn_domain::{PatternMember, PatternRecord};
 
 use crate::words;
 
-/// Maximum number of members that are listed. For the rest, only their number is shown.
+/// Maximum number of members that are listed. If a pattern has more members, the text contains only the
+/// number of the other members.
 const MAX_LISTED: usize = 30;
 
 /// The text of a chunk of kind `pattern`. It answers questions such as "how do importers work". It contains

@@ -1,9 +1,10 @@
-//! Shortens long questions. The title and the first 1,000 bytes of an issue find its code better than the
-//! whole text.
+//! Shortens long questions. A search for the title and the first 1,000 bytes of an issue finds its code
+//! better than a search for the whole text.
 
 use serde::Serialize;
 
-/// A text of this length or less is used as it is: a title, and the first bytes after it.
+/// A title or a body with at most this number of bytes is used unchanged. Of a longer body, the first bytes
+/// are used.
 const MAX_TITLE_BYTES: usize = 200;
 const MAX_BODY_BYTES: usize = 1_000;
 /// Only the first line or sentence of a longer question decides its type.

@@ -1,4 +1,4 @@
-//! Other wordings of a question, which find code that uses other words.
+//! Makes other wordings of a question. They find code that uses other words than the question.
 
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ pub(crate) fn expansions(question: &str, tokens: &[Token], keywords: &[String], 
     found
 }
 
-/// The keywords with the code spans of the question. A single word is no wording of its own.
+/// The keywords with the code spans of the question. A single word is not used as a wording.
 fn keywords_alone(tokens: &[Token], keywords: &[String]) -> Option<String> {
     if keywords.len() < 2 {
         return None;

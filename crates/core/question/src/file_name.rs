@@ -6,7 +6,8 @@ use crate::identifiers::{is_bare_file, is_document_id, is_file_text, is_word_pai
 use crate::symbol::has_only_lead_ins;
 use crate::tokens::Token;
 
-/// A name of a file or directory that is the whole question, apart from a lead-in.
+/// The name of a file or directory, if the question consists of this name and at most a lead-in such as
+/// "find".
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FileNameQuery {
     pub name: String,

@@ -1,4 +1,4 @@
-//! Recognises questions about the way of something through the code.
+//! Recognises questions about a flow: the path of a request or of data through the code.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ enum Guard {
     None,
     /// A word such as "path", "flow", "get", "go", "travel" or "reach" is in the question.
     Travel,
-    /// The subject is no pronoun: "how do I get the id" asks for no flow.
+    /// The subject must not be a pronoun: "how do I get the id" does not ask for a flow.
     NoPronoun,
     /// The subject is one thing: "how parsers work" asks for a pattern.
     Singular,
@@ -22,7 +22,7 @@ enum Guard {
     Path,
 }
 
-/// Pronouns of people, who are never the subject of a flow.
+/// Pronouns of people. They are never the subject of a flow.
 static PEOPLE: LazyLock<&[&str]> = LazyLock::new(|| list("people"));
 
 /// Other words that are never the subject of a flow.
@@ -87,7 +87,7 @@ pub(crate) struct FlowFound {
     pub(crate) from: Option<Range<usize>>,
     pub(crate) to: Option<Range<usize>>,
     pub(crate) subject: Option<Range<usize>>,
-    /// The tokens that decided.
+    /// The tokens that identified the question as a question about a flow.
     pub(crate) words: Vec<usize>,
 }
 
@@ -119,7 +119,8 @@ fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
     }
 }
 
-/// The word beside "from A to B" that makes the question one about a flow. It is no part of the two ends.
+/// The word beside "from A to B" that identifies a question about a flow. The word is not part of the two
+/// ends.
 fn travel_word(tokens: &[Token], found: &Found) -> Option<usize> {
     let is_captured = |index: &usize| found.captures.iter().any(|(_, range)| range.contains(index));
     (0..tokens.len()).filter(|index| !is_captured(index)).find(|index| tokens[*index].is_any(list("travel")))
@@ -133,7 +134,7 @@ mod tests {
 
     fn check(question: &str, from: &str, to: &str, subject: &str) {
         let tokens = tokenize(question);
-        let found = find(&tokens).unwrap_or_else(|| panic!("{question} asks for no flow"));
+        let found = find(&tokens).unwrap_or_else(|| panic!("{question} does not ask for a flow"));
         let text =
             |range: Option<Range<usize>>| range.map(|range| text_of(question, &tokens, &range)).unwrap_or_default();
         assert_eq!(

@@ -8,10 +8,10 @@ use crate::vocabulary::list;
 /// Names of products, formats and standards that are spelled like identifiers. Lower case, sorted.
 static PRODUCT_NAMES: LazyLock<&[&str]> = LazyLock::new(|| list("product_names"));
 
-/// Words with dots that are no names of code.
+/// Words with dots that are not names of code.
 static DOTTED_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("dotted_words"));
 
-/// Endings of file names, without the dot. The last row has second endings: `Button.test`, `app.config`.
+/// Endings of file names, without the dot. The last row contains second endings: `Button.test`, `app.config`.
 static EXTENSIONS: LazyLock<&[&str]> = LazyLock::new(|| list("extensions"));
 
 /// Names of files without an ending, in lower case.
@@ -20,10 +20,10 @@ static BARE_FILES: LazyLock<&[&str]> = LazyLock::new(|| list("bare_files"));
 /// Names of hidden files.
 static DOT_FILES: LazyLock<&[&str]> = LazyLock::new(|| list("dot_files"));
 
-/// Prefixes of standards and codes such as `UTF-8` and `SHA-256`, which are no names of documents.
+/// Prefixes of standards and codes such as `UTF-8` and `SHA-256`. Such names are not names of documents.
 static STANDARDS: LazyLock<&[&str]> = LazyLock::new(|| list("standards"));
 
-/// Words between which a slash is no part of a path.
+/// Pairs of words with a slash between them that are not paths.
 static WORD_PAIRS: LazyLock<&[&str]> = LazyLock::new(|| list("word_pairs"));
 
 pub(crate) fn is_word_pair(text: &str) -> bool {
@@ -31,7 +31,7 @@ pub(crate) fn is_word_pair(text: &str) -> bool {
 }
 
 /// Whether a word of a question is spelled in a way that is usual only for names of code. Words in quotes and
-/// code spans are no identifiers.
+/// code spans are not identifiers.
 pub(crate) fn is_identifier(token: &Token) -> bool {
     token.kind == TokenKind::Word && is_identifier_text(&token.text)
 }
@@ -61,8 +61,8 @@ fn is_dotted(word: &str) -> bool {
     parts.len() > 1 && parts.iter().all(is_name) && !matches!(parts[parts.len() - 1], "com" | "org" | "net" | "io")
 }
 
-/// Whether a capital follows a lower-case letter, or a lower-case letter follows two capitals. Plural
-/// acronyms (`URLs`) and names of products do not count.
+/// Whether a capital follows a lower-case letter, or a lower-case letter follows two capitals. The result is
+/// false for plural acronyms (`URLs`) and for names of products.
 fn is_camel_case(word: &str) -> bool {
     if !word.chars().all(|character| character.is_alphanumeric()) || is_product(word) {
         return false;
@@ -193,7 +193,7 @@ mod tests {
             "*.test.ts",
             "config.json",
         ] {
-            assert!(!is_identifier_text(word), "{word} is no identifier");
+            assert!(!is_identifier_text(word), "{word} is not an identifier");
         }
     }
 
@@ -216,7 +216,7 @@ mod tests {
         }
         for name in ["View.render", "os.path", "src/auth", "v1.0", "3.14", "https://a.b/c.js", "node.js", "a.b", "e.g"]
         {
-            assert!(!is_file_text(name), "{name} is no file");
+            assert!(!is_file_text(name), "{name} is not a file");
         }
     }
 
@@ -226,7 +226,7 @@ mod tests {
             assert!(is_document_id(name), "{name} is a document");
         }
         for name in ["UTF-8", "SHA-256", "iso-8601", "python-3", "end-2-end", "ADR", "Foo-1"] {
-            assert!(!is_document_id(name), "{name} is no document");
+            assert!(!is_document_id(name), "{name} is not a document");
         }
     }
 }

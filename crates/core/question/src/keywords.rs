@@ -12,7 +12,7 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok() || cairn_ranking::is_stop_word(word)
 }
 
-/// The keywords in the order of the question, without duplicates. Code spans are no keywords, because they
+/// The keywords in the order of the question, without duplicates. Code spans are not keywords, because they
 /// are mentions. If no word is a keyword, all words are keywords.
 pub(crate) fn keywords(tokens: &[Token]) -> Vec<String> {
     let is_keyword = |word: &str| {
@@ -46,8 +46,8 @@ pub(crate) fn split(text: &str, mut word: impl FnMut(&str)) {
     }
 }
 
-/// Whether a run of letters and digits is one word: no capital inside, and digits only at its end. So
-/// "oauth2" and "sha256" are not split, and "APIs" is one word.
+/// Whether a sequence of letters and digits is one word: only its first letter may be a capital, and digits
+/// are only at its end. So "oauth2" and "sha256" are not split, and "APIs" is one word.
 fn is_plain(run: &str) -> bool {
     let letters = run.trim_end_matches(|character: char| character.is_ascii_digit());
     let is_acronym = letters

@@ -16,7 +16,8 @@ pub(crate) struct Name {
     pub(crate) tokens: Range<usize>,
     /// The token after the name and its kind words.
     pub(crate) end: usize,
-    /// Whether the name is written like a name of code, or a word beside it says that it is one.
+    /// Whether the name is written like a name of code, or a word beside the name shows that it is a name of
+    /// code.
     pub(crate) is_strong: bool,
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn names_at(tokens: &[Token], first: usize) -> Vec<Name> {
         return Vec::new();
     }
     if is_strong(tokens, start) {
-        // "the User model" has the name "User", but may also be one name.
+        // "the User model" contains the name "User", but the whole phrase may also be one name.
         let longer = plain_names(tokens, start).into_iter().filter(|name| name.tokens.len() > 1);
         let longer = longer.map(|name| Name { is_strong: true, ..name });
         return [strong_name(tokens, start)].into_iter().chain(longer).collect();
@@ -126,8 +127,8 @@ fn is_type_word(token: &Token) -> bool {
         )
 }
 
-/// The text of the question from the first to the last of these tokens, without their quotes if there is one
-/// token.
+/// The text of the question from the first to the last of these tokens. A single token is returned without
+/// its quotes.
 pub(crate) fn text_of(question: &str, tokens: &[Token], range: &Range<usize>) -> String {
     match &tokens[range.clone()] {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! A question as Cairn reads it.
+//! The result of reading a question.
 
 use std::ops::Range;
 
@@ -18,17 +18,17 @@ use crate::relationship::{self, RelationFound};
 use crate::synonyms::Synonyms;
 use crate::tokens::{Token, tokenize};
 
-/// Facts beside the question that decide how it is read.
+/// Facts in addition to the question that affect how the question is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParseOptions<'a> {
     /// The type that the caller chose.
     pub forced_type: Option<QueryType>,
-    /// The names of the patterns in scope. If they are None, "how do X work" is always a pattern question.
+    /// The names of the patterns in scope. If `None`, "how do X work" is always a pattern question.
     pub pattern_names: Option<&'a [String]>,
     pub synonyms: Synonyms<'a>,
 }
 
-/// A question as Cairn reads it. Answers contain this value.
+/// The result of reading a question. Answers contain this value.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ParsedQuery {
     /// The question without white space around it. A long question is shortened.
@@ -154,13 +154,13 @@ fn without(tokens: &[Token], ranges: &[Range<usize>]) -> Vec<Token> {
     (0..tokens.len()).filter(is_kept).map(|index| tokens[index].clone()).collect()
 }
 
-/// Whether a subject names nothing: "how do I get from A to B".
+/// Whether a subject is only a pronoun: "how do I get from A to B".
 fn is_pronoun(subject: &str) -> bool {
     crate::vocabulary::PRONOUNS.contains(&subject.to_lowercase().as_str())
 }
 
-/// The source of the parts that the strategy of a type reads. If the caller chose the type and no words state
-/// these parts, the names and keywords of the question are used.
+/// The source of the parts that the strategy of a type reads. If the caller chose the type and the question
+/// does not state these parts, the names and keywords of the question are used.
 struct Asked<'a> {
     query_type: QueryType,
     reading: &'a Reading<'a>,

@@ -1,4 +1,4 @@
-//! Recognises questions about the usual form of something in the code.
+//! Recognises questions about the usual form of some kind of code.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -12,11 +12,12 @@ use crate::vocabulary::{DETERMINERS, NAME_ENDS, PRONOUNS, list};
 #[derive(Clone, Copy, PartialEq)]
 enum Guard {
     None,
-    /// "how do X work": X is several things, and names a pattern if the names of the patterns are known.
+    /// "how do X work": X must be in the plural form or a list. If the names of the patterns are known, X
+    /// must name a pattern.
     Work,
-    /// As [`Guard::Work`], and X is in the plural.
+    /// Like [`Guard::Work`], and X must be in the plural.
     PluralWork,
-    /// The word is no part of a fixed term such as "regex pattern".
+    /// The word must not be part of a fixed term such as "regex pattern".
     NoTerm,
 }
 
@@ -46,7 +47,8 @@ const RULES: &[(&str, Guard)] = &[
     ),
 ];
 
-/// Fixed terms in which a pattern word has another meaning: the word, and the words before or after it.
+/// Fixed terms in which a pattern word has another meaning: the pattern word, the words before it, and the
+/// words after it.
 const TERMS: &[(&[&str], &[&str], &[&str])] = &[
     (
         &["standard"],
@@ -151,7 +153,7 @@ static COMPILED: LazyLock<Vec<(Phrase, Guard)>> =
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct PatternFound {
     pub(crate) subject: Option<Range<usize>>,
-    /// The tokens that decided.
+    /// The tokens that identified the question as a pattern question.
     pub(crate) words: Vec<usize>,
     /// Whether the question has the form "how do X work".
     pub(crate) asks_how_it_works: bool,
@@ -232,7 +234,7 @@ mod tests {
 
     fn check(question: &str, subject: &str) {
         let tokens = tokenize(question);
-        let found = find(&tokens, None).unwrap_or_else(|| panic!("{question} asks for no pattern"));
+        let found = find(&tokens, None).unwrap_or_else(|| panic!("{question} does not ask for a pattern"));
         let text = found.subject.map(|range| text_of(question, &tokens, &range)).unwrap_or_default();
         assert_eq!(text, subject, "{question}");
     }

@@ -17,7 +17,7 @@
 //! | `<x:name>` | a name, also one of plain words |
 //! | `<x>` | 1 to 7 tokens of one clause |
 //!
-//! Words in quotes and code spans match only `..` and the elements in angle brackets.
+//! Words in quotes and code spans can only be matched by `..` and by the elements in angle brackets.
 
 use std::ops::Range;
 
@@ -86,14 +86,15 @@ impl Phrase {
         Self(rule.split_whitespace().map(element).collect())
     }
 
-    /// A rule in which `placeholder` is any number of the words in `list`.
+    /// A rule in which `placeholder` matches any number of the words in `list`.
     pub(crate) fn with_words(rule: &'static str, placeholder: &str, list: &'static str) -> Self {
         let any = |list: &'static str| Element::Words(list.split('|').collect(), Count::Any);
         let compile = |text: &'static str| if text == placeholder { any(list) } else { element(text) };
         Self(rule.split_whitespace().map(compile).collect())
     }
 
-    /// A rule in which the names of `lists` are one of the words of the list. `NAME?` is at most one of them.
+    /// A rule in which the name of each list in `lists` matches one word of this list. `NAME?` matches at
+    /// most one word.
     pub(crate) fn with_lists(rule: &'static str, lists: &[(&str, &'static str)]) -> Self {
         let compile = |text: &'static str| {
             let (name, count) = text.strip_suffix('?').map_or((text, Count::One), |name| (name, Count::Optional));
@@ -218,7 +219,7 @@ fn is_end(tokens: &[Token], at: usize) -> bool {
     at == tokens.len() || (at > 0 && tokens[at - 1].ends_clause)
 }
 
-/// The ends of the gaps at a token that have at least `least` tokens, the shortest first.
+/// The ends of the gaps that start at a token and have at least `least` tokens, the shortest first.
 fn gap(tokens: &[Token], at: usize, least: usize) -> impl Iterator<Item = usize> + '_ {
     let is_inside = move |end: &usize| {
         let last = end.checked_sub(2).filter(|_| *end > at);

@@ -15,9 +15,9 @@ pub enum QueryType {
     Symbol,
     /// Asks how code is related to named code.
     Relationship,
-    /// Asks for the way of something through the code.
+    /// Asks for the path of a request or of data through the code.
     Flow,
-    /// Asks for the usual form of something.
+    /// Asks for the usual form of some kind of code.
     Pattern,
     /// Asks about a topic.
     Concept,
@@ -70,13 +70,14 @@ pub struct Strategy {
     pub patterns: bool,
     /// Whether results are extended with their neighbours in the graph.
     pub graph: bool,
-    /// The number of edges between a result and its extensions. 0 without the graph.
+    /// The maximum number of edges between a result and its neighbours in the answer. 0 if the strategy does
+    /// not use the graph.
     pub graph_depth: u32,
     /// The number of results for callers that give no limit.
     pub limit: u32,
 }
 
-/// The reason for the type of a question. It prints as one sentence.
+/// The reason for the type of a question. `Display` prints the reason as one sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TypeReason {
     /// The question is only a quoted term or a code span, with at most a lead-in.

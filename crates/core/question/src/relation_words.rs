@@ -17,8 +17,8 @@ pub(crate) struct Verb {
     pub(crate) subjects: Relation,
     /// The relation of a subject to its objects.
     pub(crate) objects: Relation,
-    /// Whether the verb relates code only if its object is written like a name of code. "creates" does,
-    /// "calls" does not.
+    /// Whether the verb relates code only if its object is written like a name of code. This is true for
+    /// "creates" and false for "calls".
     pub(crate) is_weak: bool,
     /// Whether the passive form asks for a relation after "where". "where is X implemented" asks for a
     /// definition.
@@ -100,8 +100,8 @@ pub(crate) struct Noun {
     pub(crate) relation: Relation,
     /// Whether the noun relates code only if the name is written like a name of code.
     pub(crate) is_weak: bool,
-    /// Whether the noun has no other meaning. Then it also means a relation without a preposition, as in
-    /// "redis usages".
+    /// Whether the noun has no other meaning. If so, the noun also states a relation without a preposition,
+    /// as in "redis usages".
     pub(crate) is_exclusive: bool,
 }
 

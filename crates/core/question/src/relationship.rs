@@ -1,7 +1,7 @@
 //! Recognises questions about how code is related to other code.
 //!
 //! A word such as "call" relates code only beside an asker and a name ("who calls X") or as a noun with a
-//! name ("calls to X"). "call stack" and "import parser" relate nothing.
+//! name ("calls to X"). "call stack" and "import parser" state no relation.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -33,10 +33,10 @@ enum Guard {
     Passive,
     /// The verb must agree with the noun before it, or the name must be written like a name of code.
     Agrees,
-    /// The verb must not be "use": "which database does the server use" is no question about the graph.
+    /// The verb must not be "use": "which database does the server use" is not a question about the graph.
     NotUse,
-    /// The noun is in the plural, so that it is no verb: "how to use X". The name must be written like a name
-    /// of code.
+    /// The noun must be in the plural, because in the singular it may be a verb: "how to use X". The name
+    /// must be written like a name of code.
     Plural,
     /// The noun must have no other meaning.
     Exclusive,
@@ -165,7 +165,7 @@ const RULES: &[(&str, Asked, Guard)] = &[
 static COMPILED: LazyLock<Vec<(Phrase, Asked, Guard)>> =
     LazyLock::new(|| RULES.iter().map(|(rule, asked, guard)| (Phrase::new(rule), *asked, *guard)).collect());
 
-/// Words before which "calls" and its kind are nouns: "which system calls block".
+/// Words before which "calls" and similar words are nouns: "which system calls block".
 static CALL_TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("call_terms"));
 
 /// The relation that a question asks for.
@@ -174,7 +174,7 @@ pub(crate) struct RelationFound {
     pub(crate) relation: Relation,
     pub(crate) name: Range<usize>,
     pub(crate) other: Option<Range<usize>>,
-    /// The tokens that decided.
+    /// The tokens that identified the question as a relationship question.
     pub(crate) words: Range<usize>,
 }
 
@@ -226,7 +226,8 @@ fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
         }
 }
 
-/// Whether the verb is one such as "returns". "what does X return" asks about X, not about the graph.
+/// Whether the verb asks about the named code itself, such as "returns". "what does X return" asks about X,
+/// not about the graph.
 fn is_weak_use(found: &Found) -> bool {
     found.verb.is_some_and(|verb| verb.is_weak && verb.objects == Relation::Uses)
 }

@@ -7,7 +7,8 @@ use crate::phrase::Phrase;
 use crate::tokens::{Token, TokenKind};
 use crate::vocabulary::{KIND_WORDS, list};
 
-/// Words that may be beside a quoted term, a code span or a file name in a question that is only this name.
+/// Lead-ins: words that a question may contain beside a quoted term, a code span or a file name and still ask
+/// only for this name.
 static LEAD_INS: LazyLock<&[&str]> = LazyLock::new(|| list("lead_ins"));
 
 /// Keywords of languages that begin a definition.
@@ -22,8 +23,8 @@ const DEFINITIONS: &[&str] = &[
 
 static COMPILED: LazyLock<Vec<Phrase>> = LazyLock::new(|| DEFINITIONS.iter().map(|rule| Phrase::new(rule)).collect());
 
-/// The token of the quoted term or code span, if the question has no other words than lead-ins. A question
-/// with several spans and nothing else gives the first of them.
+/// The token of the quoted term or code span, if the question has no other words than lead-ins. If the
+/// question consists of several such tokens, the first is returned.
 pub(crate) fn only_span(tokens: &[Token]) -> Option<usize> {
     let first = tokens.iter().position(Token::is_span)?;
     let is_beside = |token: &Token| token.is_span() || token.is_any(&LEAD_INS) || token.is_any(&KIND_WORDS);

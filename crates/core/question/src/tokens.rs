@@ -40,7 +40,7 @@ impl Token {
 /// Words that may be contracted with `is`.
 const CONTRACTED: [&str; 10] = ["what", "who", "where", "how", "which", "when", "why", "there", "it", "that"];
 
-/// Arrows in all spellings become this word.
+/// Every spelling of an arrow is replaced by this word.
 pub(crate) const ARROW: &str = "->";
 
 /// The opening and closing marks of terms in quotes.

@@ -1,11 +1,11 @@
-//! Lists of words that rules name.
+//! Lists of words that rules refer to by name.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 static LISTS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| lists(include_str!("../data/words.txt")));
 
-/// A line begins with the name of its list, or is indented and goes on with the list before it.
+/// A line begins with the name of its list. An indented line continues the list of the line before it.
 fn lists(text: &'static str) -> HashMap<&'static str, Vec<&'static str>> {
     let mut lists: HashMap<&str, Vec<&str>> = HashMap::new();
     let mut name = "";
@@ -40,10 +40,10 @@ pub(crate) static KIND_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("kind"))
 /// Words that may be the subject of "X that calls Y" or "X using Y".
 pub(crate) static THINGS: LazyLock<&[&str]> = LazyLock::new(|| list("things"));
 
-/// Words that cannot be part of the noun phrase before a verb.
+/// Words that are never part of the noun phrase before a verb.
 pub(crate) static BLOCKERS: LazyLock<&[&str]> = LazyLock::new(|| list("blockers"));
 
-/// Words after which a verb of a relation is a noun: "the call", "for use".
+/// Words after which a word for a relation is a noun and not a verb: "the call", "for use".
 pub(crate) static BEFORE_NOUNS: LazyLock<&[&str]> = LazyLock::new(|| list("before_nouns"));
 
 /// Words at which the name of something ends.

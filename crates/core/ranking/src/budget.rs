@@ -49,9 +49,10 @@ pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
 /// Estimates how many tokens a language model reads in `text`. The estimate is usually too high and seldom
 /// too low, so that an answer stays within its limit.
 ///
-/// Six letters of a word are counted as one token, and so are three digits. A remainder is counted as a whole
-/// token. Each line break and each punctuation character is one token, but a sequence of the same character
-/// is only one token. Each character beyond ASCII is one token. Other white space is not counted.
+/// Six letters of a word are counted as one token, and so are three digits. Fewer remaining letters or digits
+/// are counted as a whole token. Each line break and each punctuation character is one token, but a sequence
+/// of the same character is only one token. Each character beyond ASCII is one token. Other white space is
+/// not counted.
 pub fn estimate_tokens(text: &str) -> usize {
     let mut num_tokens = 0;
     words(text, |word| {

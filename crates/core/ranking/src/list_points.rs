@@ -1,20 +1,21 @@
 //! The points that a chunk gets from one ranked list: half from its score, half from its rank.
 //!
 //! Scores of one list can be compared with each other, and ranks can be compared between lists. The mean of
-//! both ranks better than either alone.
+//! score and rank gives a better order than the score alone or the rank alone.
 
 use crate::fixed::{ONE, share};
 
 /// The constant in the points of a rank. A larger constant makes the points of neighbouring ranks more
 /// similar.
 const RANK_CONSTANT: u64 = 20;
-/// The same constant for the list of names, whose first entries are much better than the next ones.
+/// The same constant for the list of names. In this list, the first entries are much better than the next
+/// entries.
 const NAMES_CONSTANT: u64 = 10;
 
 /// The position of a chunk in a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Listed {
-    /// From 1. None if only the score of the chunk is known, because the list ends before it.
+    /// From 1. None if only the score of the chunk is known, because the list ends before the chunk.
     pub rank: Option<u32>,
     pub score: i64,
 }
@@ -32,7 +33,7 @@ impl ScoreRange {
         Self { first: scores.clone().next().unwrap_or_default(), last: scores.last().unwrap_or_default() }
     }
 
-    /// Points for a dot product. The last chunk of the list gets none for its score, because dot products
+    /// Points for a dot product. The last chunk of the list gets 0 points for its score, because dot products
     /// have no natural zero.
     pub(crate) fn dense_points(self, listed: Listed) -> u64 {
         let is_first = listed.rank == Some(1);

@@ -6,7 +6,7 @@ use crate::fixed::{ONE, times};
 use crate::stem::stem;
 use crate::{is_stop_word, words};
 
-/// Millionths of a point for the three shares of matching words.
+/// The maximum points, in millionths, for each of the three shares of matching words.
 const QUESTION_WORDS_IN_NAME: u64 = 500_000;
 const NAME_WORDS_IN_QUESTION: u64 = 400_000;
 const RARE_WORDS_IN_DIRECTORIES: u64 = 200_000;

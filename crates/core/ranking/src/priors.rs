@@ -12,7 +12,7 @@ use crate::words;
 pub struct Prior {
     /// The name of the factor, as shown in explanations.
     pub name: &'static str,
-    /// 100 does not change the score.
+    /// The factor in percent. 100 percent does not change the score.
     pub percent: u32,
 }
 
@@ -20,7 +20,7 @@ const DOCUMENT: Prior = Prior { name: "document", percent: 50 };
 const PATTERN: Prior = Prior { name: "pattern", percent: 30 };
 const TEST: Prior = Prior { name: "test", percent: 30 };
 const ASIDE: Prior = Prior { name: "example_or_vendored", percent: 30 };
-/// A navigation document answers the question that it was written for.
+/// A navigation document was written to answer exactly this kind of question.
 const NAVIGATION: Prior = Prior { name: "navigation", percent: 150 };
 
 /// Directories whose code demonstrates or copies other code. Sorted.
@@ -203,8 +203,8 @@ fn is_in_aside_directory(chunk: &ChunkRecord) -> bool {
     chunk.path.directory().split('/').any(|part| ASIDE_DIRECTORIES.binary_search(&part).is_ok())
 }
 
-/// Whether the question asks for what such a directory contains. The factor of a document or a test is not
-/// applied twice.
+/// Whether the factor of the directory is not applied: the question asks for the content of such a directory,
+/// or the chunk already has a factor as a document or a test.
 fn is_excused(chunk: &ChunkRecord, subjects: Subjects) -> bool {
     subjects.examples || is_document(chunk) || (chunk.is_test && subjects.tests)
 }

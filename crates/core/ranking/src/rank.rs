@@ -5,8 +5,8 @@
 //! path and for the definition of the requested name are added. Equal texts become one hit with several
 //! places, and further hits of a file are multiplied by one factor.
 //!
-//! The hits are sorted by a total order (score, repository, path, line, key). So the answer does not depend
-//! on the order in which stores return the candidates.
+//! The hits are sorted by a total order (score, repository, path, line, key). Therefore the answer does not
+//! depend on the order in which stores return the candidates.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ const DEFINITION: u64 = 2 * ONE;
 const DEFINITION_IN_OTHER_STYLE: u64 = ONE;
 /// The points for a definition are multiplied by this factor if the file has the same name.
 const FILE_HAS_THE_NAME: u64 = 3 * ONE / 2;
-/// Points for code that the graph relates to a name as the question asks.
+/// Points for code that has the requested relation to a name in the graph.
 const RELATED: u64 = 20 * ONE;
 /// The factor of each further hit of a file.
 const FURTHER_HIT: Prior = Prior { name: "same_file", percent: 60 };
@@ -52,7 +52,7 @@ pub struct Candidate {
     pub terms: Option<Listed>,
     /// The rank in the list of names, from 1.
     pub name_rank: Option<u32>,
-    /// The rank in the list of code that is related to a name as the question asks, from 1.
+    /// The rank, from 1, in the list of code that has the requested relation to a name.
     pub relation_rank: Option<u32>,
     /// Set if the whole question is the name of a definition in the chunk, or the path of the chunk's file.
     pub named: Option<Exactness>,
@@ -60,7 +60,7 @@ pub struct Candidate {
     pub definition: Option<Definition>,
 }
 
-/// A definition that a chunk shows among others.
+/// One of the definitions in a chunk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Definition {
     /// Qualified name.
@@ -69,7 +69,7 @@ pub struct Definition {
     pub span: LineSpan,
 }
 
-/// How exactly a question gives a name.
+/// How exactly a question spells a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exactness {
     /// The question is the name, its qualified form, or the end of the path.
@@ -121,7 +121,8 @@ pub struct RankedHit {
     pub also_at: Vec<Place>,
 }
 
-/// Orders the candidates, which may come in any order. Two candidates must not have the same chunk.
+/// Ranks the candidates. Their order in `candidates` does not matter. Two candidates must not have the same
+/// chunk.
 pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: &QueryWords, subjects: Subjects) -> Vec<RankedHit> {
     let mut hits: Vec<RankedHit> =
         candidates.into_iter().map(|candidate| from_lists(candidate, lists, query, subjects)).collect();
@@ -195,8 +196,8 @@ fn relation_points(rank: u32) -> u64 {
     RELATED * 100 / (100 + u64::from(rank))
 }
 
-/// Adds the points for a relation and for the path, or, in a question of one word, the points for the
-/// definition.
+/// Adds the points for a relation and for the path. In a question of one word, adds the points for the
+/// definition instead.
 fn add_names(hits: &mut [RankedHit], query: &QueryWords) {
     let keywords: Vec<Keyword> = query.keywords.iter().map(|word| keyword(word)).collect();
     let mut of_paths: BTreeMap<RepoPath, u64> = BTreeMap::new();
@@ -276,7 +277,7 @@ fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
 }
 
 /// Expects sorted hits, so that the best hit of a file keeps its score. The factor is the same for all
-/// further hits: a factor that falls with each hit hides functions within a large file.
+/// further hits: a factor that decreases with each hit would hide functions in a large file.
 fn reduce_further_hits(hits: &mut [RankedHit]) {
     let mut files: BTreeSet<(RepositoryId, RepoPath)> = BTreeSet::new();
     for hit in hits {
@@ -297,7 +298,7 @@ mod tests {
     const LISTS: Lists =
         Lists { dense: ScoreRange { first: 1000, last: 0 }, terms: ScoreRange { first: 100, last: 0 } };
 
-    /// A candidate of the list of vectors.
+    /// A candidate that only the list of vectors contains.
     fn candidate(path: &str, line: u32, text: &str, score: i64) -> Candidate {
         let dense = Some(Listed { rank: None, score });
         Candidate {

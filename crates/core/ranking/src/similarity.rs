@@ -6,8 +6,8 @@ pub const MAX_EDIT_DISTANCE: usize = 2;
 /// Fuzzy matches with a lower similarity are ignored.
 pub const MIN_FUZZY_PERCENT: u32 = 70;
 
-/// Converts a name to lower case and removes `_`, `-` and `$`. For `get_user`, `getUser` and `GetUser`, the
-/// results are equal.
+/// Converts a name to lower case and removes `_`, `-` and `$`. `get_user`, `getUser` and `GetUser` all give
+/// the same result.
 pub fn fold_style(name: &str) -> String {
     let kept = name.chars().filter(|character| !matches!(character, '_' | '-' | '$'));
     kept.flat_map(char::to_lowercase).collect()

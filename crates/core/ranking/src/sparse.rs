@@ -97,8 +97,8 @@ fn path_parts(path: &str) -> (&str, &str, &str) {
     }
 }
 
-/// Occurrences of terms. Each is packed as `term << 32 | units`, so that equal terms are adjacent after
-/// sorting.
+/// Occurrences of terms. Each occurrence is packed as `term << 32 | units`, so that equal terms are adjacent
+/// after sorting.
 #[derive(Default)]
 struct TermCounts {
     occurrences: Vec<u64>,

@@ -196,7 +196,7 @@ fn without_closers(value: &[u8], before: &Before) -> usize {
     length
 }
 
-/// The first position from `from` on that is not a blank. At most 24 bytes are read.
+/// The first position, starting at `from`, that does not contain a blank. At most 24 bytes are read.
 pub(crate) fn skip_blanks(text: &[u8], from: usize) -> usize {
     from + text[from.min(text.len())..].iter().take(24).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }

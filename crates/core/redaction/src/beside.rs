@@ -11,7 +11,7 @@ use crate::name::{Name, Naming, name_end};
 /// Keys whose value is a name.
 const NAME_KEYS: [&[u8]; 6] = [b"name", b"key", b"type", b"id", b"variable", b"parameterkey"];
 
-/// Keys whose value belongs to that name.
+/// Keys whose value belongs to the name in the same object.
 const VALUE_KEYS: [&[u8]; 2] = [b"value", b"parametervalue"];
 
 /// Maximum distance between the name and the start of its value, in bytes.

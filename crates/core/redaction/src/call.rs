@@ -33,7 +33,8 @@ pub(crate) static CREDENTIAL_CALLS: &[&str] = &[
     ".open \"",
 ];
 
-/// Calls that write a text into a field or compare it. Another part of the line names the field.
+/// Calls that write a text into a field or compare it. Another part of the same line contains the name of the
+/// field.
 const FIELD_CALLS: [&[u8]; 15] = [
     b"sendKeys(",
     b"SendKeys(",
@@ -81,7 +82,7 @@ pub(crate) fn fields(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec
     if let Some(start) = call_on(text, &line) {
         found.extend(literals(text, start, budget).into_iter().map(|(_, value)| value));
     }
-    // The literal that names the field is not the text of the field.
+    // A literal that contains the name of the field is not the text of the field.
     found.retain(|value| {
         (value.start >= name || value.end <= hit.start) && value.end <= line.end && is_argument(&text[value.clone()])
     });

@@ -61,7 +61,7 @@ pub(crate) static COMMANDS: &[&str] = &[
     "rootpw",
 ];
 
-/// Options and settings that are followed by a password.
+/// Options and settings. The word after each of them is a password.
 const FIRST: [&[u8]; 5] = [b"requirepass", b"masterauth", b"storepass", b"keypass", b"rootpw"];
 
 /// The position of the password in the command line.
@@ -70,7 +70,7 @@ enum Position {
     First,
     /// The word after this option, or the rest of the word that contains the option.
     Argument(&'static str),
-    /// The word after this option.
+    /// The word after this option. The option and the password are always separate words.
     Next(&'static str),
     /// The rest of the word that contains the option. The next word has another meaning.
     Joined(&'static str),
@@ -112,8 +112,8 @@ pub(crate) struct LastCommand {
     end: usize,
 }
 
-/// The passwords in the command line whose command is at `hit`. A further occurrence of the same name inside
-/// the last command line is an argument, so it is not read again.
+/// The passwords in the command line whose command is at `hit`. If the same name occurs again inside the last
+/// command line, that occurrence is an argument and is not read as a command.
 pub(crate) fn passwords(
     text: &[u8],
     hit: &Range<usize>,
@@ -237,7 +237,8 @@ fn at_position(
         Position::Next(_) => None,
         Position::Joined(option) => {
             let rest = text[word.whole.clone()].strip_prefix(option.as_bytes())?;
-            // These are long options with one hyphen: `-port=…`, `-protocol=…`, `-password=…`.
+            // Long options with one hyphen do not contain a password: `-port=…`, `-protocol=…`,
+            // `-password=…`.
             let is_long =
                 [b"ort".as_slice(), b"rotocol", b"assword", b"lugin"].iter().any(|name| rest.starts_with(name));
             (!rest.is_empty() && !is_long).then(|| Word::inner(text, word.whole.end - rest.len()..word.whole.end))
@@ -301,8 +302,8 @@ fn openssl_passwd(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The password in `net use X: \\host\share VALUE /user:u`. It is the word that is not a drive, a share or an
-/// option.
+/// The password in `net use X: \\host\share VALUE /user:u`. The password is the word that is not a drive, a
+/// share or an option.
 fn net_use(text: &[u8], words: &[Word]) -> Vec<Range<usize>> {
     let is_share = |word: &Word| text[word.value.clone()].starts_with(b"\\\\");
     let Some(share) = words.iter().position(is_share) else { return Vec::new() };
@@ -347,7 +348,7 @@ fn after_equals(text: &[u8], word: Range<usize>) -> Range<usize> {
     if text[word.clone()].starts_with(b"userid=") { word.start + b"userid=".len()..word.end } else { word }
 }
 
-/// Whether the value is a password that a person may have chosen, or one that cannot be part of a program.
+/// Whether a person may have chosen the value as a password, or the value cannot be part of a program.
 pub(crate) fn is_password(value: &[u8]) -> bool {
     data::is_written(value, Naming::Password, Promise::Password, true)
         || (judge::is_chosen(value) && !judge::is_code(value))

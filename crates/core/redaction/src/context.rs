@@ -1,12 +1,14 @@
-//! Decides from the context of an unquoted value whether the value is data. It is data if it fills its line,
-//! belongs to a connection string or sets an environment variable. Otherwise it is probably an expression.
+//! Decides from the context of an unquoted value whether the value is data. The value is data if it fills its
+//! line, belongs to a connection string or sets an environment variable. Any other unquoted value is probably
+//! an expression.
 
 use std::ops::Range;
 
 use crate::judge::Style;
 use crate::prose::is_stated;
 
-/// The style of an unquoted value. It may fill its line, as in YAML, or be part of a connection string.
+/// The style of an unquoted value. The value may fill its line, as in YAML, or be part of a connection
+/// string.
 pub(crate) fn bare_style(text: &[u8], name: &Range<usize>, value: &Range<usize>, style: Style) -> Style {
     if is_in_connection_string(text, name, value) {
         return Style::Connection;

@@ -8,8 +8,8 @@ const LONGEST: usize = 16 * 1024;
 /// Minimum length of a sequence of base64, in bytes. Shorter sequences cannot contain a secret with a name.
 const SHORTEST: usize = 16;
 
-/// Beginnings of words that indicate a secret, encoded in base64. Each word has three forms, because its
-/// encoding depends on its position relative to the groups of three bytes.
+/// The base64 encodings of the beginnings of words that indicate a secret. Each word has three forms, because
+/// its encoding depends on its position relative to the groups of three bytes.
 #[rustfmt::skip]
 pub(crate) static KEYWORDS: &[&str] = &[
     // Encodings of `password` and `-----BEGIN`.

@@ -16,16 +16,16 @@ use crate::{
 /// Maximum length of a match after the keyword of a pattern, in bytes.
 const REACH: usize = 2048;
 
-/// The same maximum for a pattern that may begin before its keyword. It is smaller, because the pattern is
-/// searched in the whole window.
+/// The same maximum for a pattern that may begin before its keyword. This maximum is smaller, because such a
+/// pattern is searched in the whole window.
 const INNER_REACH: usize = 256;
 
-/// If a match with more bytes than this is refused, it is not tried again from keywords inside it. Otherwise
-/// a long line of letters and digits would take quadratic time.
+/// If a rejected match has more bytes than this, keywords inside the match are skipped. Without this limit, a
+/// long line of letters and digits would take quadratic time.
 const LONG_REFUSAL: usize = 128;
 
 /// The number of bytes that may be read for tables, notebooks and similar forms is `BUDGET` plus
-/// `BUDGET_PER_BYTE` for each byte of the text. Real texts need a hundredth of this number.
+/// `BUDGET_PER_BYTE` for each byte of the text. Real texts need about a hundredth of this number.
 const BUDGET: usize = 1 << 20;
 const BUDGET_PER_BYTE: usize = 64;
 
@@ -138,7 +138,8 @@ struct Scan<'text> {
     spans: Vec<Span>,
     next_secret: usize,
     refused_until: usize,
-    /// The end of the last decoded base64, manifest, table and so on. Text before this end is not read again.
+    /// The end of the last structure that was read, such as a base64 sequence, a manifest or a table. Text
+    /// before this end is not read again.
     decoded_until: usize,
     manifests_until: usize,
     tables_until: usize,

@@ -157,7 +157,8 @@ fn passphrase(dice: &mut Dice) -> String {
     format!("{}{}{}", words.join(&joiner.to_string()), dice.of(DIGITS), dice.of("!$#%?"))
 }
 
-/// The value in the form in which these surroundings contain it. `None` if they cannot contain it.
+/// The value in the form in which these surroundings contain it. `None` if these surroundings cannot contain
+/// the value.
 pub fn written(value: &str, writing: Writing) -> Option<String> {
     let has = |signs: &str| value.contains(|character| signs.contains(character));
     let escaped = |quote: char| value.replace('\\', "\\\\").replace(quote, &format!("\\{quote}"));

@@ -1,4 +1,4 @@
-//! Reads `secrets.ignore`. The owners of a repository use it to declare findings harmless.
+//! Reads `secrets.ignore`. With this setting, the owners of a repository declare findings harmless.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use regex::{Regex, RegexBuilder};
 use crate::rules::rule_ids;
 use crate::untrusted::{Untrusted, quoted};
 
-/// Maximum compiled size of a regular expression, in bytes. A larger expression is refused, because it could
-/// exhaust the memory.
+/// Maximum compiled size of a regular expression, in bytes. Larger expressions are rejected, because they
+/// could exhaust the memory.
 const REGEX_BYTES: usize = 256 * 1024;
-/// Limits that are tried in order to measure the size of a compiled expression. The library reports only
+/// The limits, in bytes, with which an expression is compiled to measure its size. The library reports only
 /// whether a limit is exceeded.
 const REGEX_STEPS: [usize; 3] = [8 * 1024, 32 * 1024, 128 * 1024];
 /// Estimated size of a compiled glob, in bytes.
@@ -41,8 +41,8 @@ pub enum InvalidRule {
 /// | `regex:^AKIA.*TEST$` | values that the expression matches |
 /// | `path:tests/**` | whole files (decided by the caller, because a redactor does not receive paths) |
 ///
-/// A line without one of these prefixes is interpreted as a rule if it is the id of a rule, as a path if it
-/// contains `/` or `*`, and otherwise as a value.
+/// If a line has none of these prefixes, its content decides. The id of a rule is a rule, a text with `/` or
+/// `*` is a path, and any other text is a value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum IgnorePattern {
     Rule(String),

@@ -9,20 +9,20 @@ use crate::{entropy, expression, random, template};
 /// The way in which a value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Style {
-    /// A string literal or the text of an XML element. It is a constant in every language.
+    /// A string literal or the text of an XML element. Such a value is a constant in every language.
     Literal,
     /// A string literal inside a call. `env("NAME")` is as frequent as `Secret("value")`.
     Wrapped,
     /// An unquoted value at the end of a line that begins with the name, as in YAML and `.properties`.
     Line,
-    /// An unquoted value in any other position. In most languages, it is an expression.
+    /// An unquoted value in any other position. In most languages, such a value is an expression.
     Loose,
     /// A string literal as the argument of a function with the name of a secret.
     Call,
     /// A string literal after the name and a space, as in `storePassword "…"`.
     Beside,
-    /// An unquoted value after the name and a space, without an operator. It is as often part of a sentence
-    /// as of a command.
+    /// An unquoted value after the name and a space, without an operator. Such a value is part of a sentence
+    /// as often as it is part of a command.
     Spaced,
     /// A value between semicolons in a connection string.
     Connection,
@@ -62,7 +62,7 @@ fn is_explicit(naming: Naming, style: Style, value: &[u8]) -> bool {
     {
         return false;
     }
-    // People choose secrets as often as they generate them, as in `JWT_SECRET=hunter2dragon`.
+    // Many secrets are chosen by people and not generated, as in `JWT_SECRET=hunter2dragon`.
     if naming == Naming::Secret && matches!(style, Style::Literal | Style::Call | Style::Line) && is_made_up(value) {
         return true;
     }

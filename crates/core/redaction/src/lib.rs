@@ -1,5 +1,6 @@
-//! Removes secrets from all text that Cairn writes. `Redactor` replaces the secrets in texts. `sensitive`
-//! lists the files that are never read. `untrusted` makes text from unknown sources safe for messages.
+//! Removes secrets from all text that Cairn writes. `Redactor` replaces the secrets in texts. The module
+//! `sensitive` lists the files that are never read. The module `untrusted` makes text from unknown sources
+//! safe for messages.
 //!
 //! One pass of Aho-Corasick over the whole text finds the keywords of the rules. Regular expressions and
 //! hand-written readers run only around these keywords, within bounded windows. Therefore the time is linear

@@ -1,4 +1,5 @@
-//! Decides which names indicate that the value is a secret: `db_password` does, `password_hint` does not.
+//! Decides which names indicate that the value is a secret: `db_password` indicates a secret, `password_hint`
+//! does not.
 
 use std::ops::Range;
 
@@ -15,9 +16,9 @@ pub(crate) enum Naming {
 /// The kind of value that a name indicates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Promise {
-    /// A person chose the value. It does not need to look random.
+    /// A person chose the value. The value does not need to look random.
     Password,
-    /// A machine generated the value. It must look random.
+    /// A machine generated the value. The value must look random.
     Explicit,
     /// The name often has another meaning, so the value must clearly look random.
     Weak,
@@ -32,7 +33,7 @@ pub(crate) struct Name {
 /// Maximum length of a name before and after the keyword, in bytes.
 const REACH: usize = 64;
 
-/// Words at the end of a name which show that the value is a property of a secret and not the secret itself.
+/// Words at the end of a name that show that the value is a property of a secret, such as its length.
 #[rustfmt::skip]
 const ABOUT: &[&str] = &[
     "name", "names", "id", "ids", "path", "paths", "file", "files", "filename", "dir", "url", "urls", "uri", "type",
@@ -163,7 +164,7 @@ fn after_spaced_word(text: &[u8], start: usize) -> bool {
         && ends_with_one_of(&text[..start - 1], &["api", "access", "secret", "private", "account", "encryption"])
 }
 
-/// Reduces the promise of a name according to the words after the keyword. `None` if the name does not
+/// Changes the expected kind of value according to the words after the keyword. `None` if the name does not
 /// indicate a secret.
 fn weaken(promise: Promise, tail: &[u8]) -> Option<Promise> {
     let mut left = promise;

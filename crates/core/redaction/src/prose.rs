@@ -40,8 +40,8 @@ pub(crate) fn introduces(line: &[u8]) -> bool {
     line.ends_with(b" ") && WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// The length of the text before the answer to a question: `?`, a line break and the start of the next line
-/// up to `it's` or a similar phrase.
+/// The length of the text between the name in a question and the answer: `?`, a line break and the start of
+/// the next line up to `it's` or a similar phrase.
 pub(crate) fn answer(rest: &[u8]) -> Option<usize> {
     const VERBS: [&[u8]; 5] = [b"it's ", b"it is ", b"its ", b"that's ", b"that is "];
     let line = rest.strip_prefix(b"?")?;

@@ -155,8 +155,8 @@ mod tests {
         }
     }
 
-    /// The units are parts of tables, rows and notebooks that never end. The test checks that each is read a
-    /// bounded number of times.
+    /// The units are beginnings of tables, rows and notebooks without an end. The test checks that each is
+    /// read a bounded number of times.
     #[test]
     fn unfinished_tables_take_linear_time() {
         for unit in [

@@ -6,8 +6,8 @@ use crate::{expression, random};
 /// Whether the value refers to something else: a path, a URL, a selector, a variable or a file.
 pub(crate) fn is_reference(value: &[u8]) -> bool {
     if value.len() >= 24 && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)) {
-        // Base64 may begin with a slash. In random base64, one in 64 characters is a slash. In a path, it is
-        // about one in five.
+        // Base64 may begin with a slash. In random base64, one in 64 characters is a slash. In a path, about
+        // one in five characters is a slash.
         let slashes = value.iter().filter(|byte| **byte == b'/').count();
         return is_public_key(value) || (slashes > 0 && !(slashes * 6 <= value.len() && random::is_random(value)));
     }
@@ -62,7 +62,7 @@ fn is_file_name(value: &[u8]) -> bool {
 pub(crate) fn is_pattern(value: &[u8]) -> bool {
     const CERTAIN: [&[u8]; 11] =
         [b"\\x", b"[a-z", b"[A-Z", b"[0-9", b"\\d", b"\\w", b"\\s", b"a-zA-Z", b"A-Za-z", b"0-9A-Z", b"0-9a-z"];
-    /// One of these may occur in a generated password by chance.
+    /// A generated password may contain one of these sequences by chance.
     const LIKELY: [&[u8]; 4] = [b"(?", b".*", b".+", b"[^"];
     let num = |marks: &[&[u8]]| -> usize {
         marks.iter().map(|mark| value.windows(mark.len()).filter(|window| window == mark).count()).sum()

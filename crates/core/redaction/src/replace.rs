@@ -21,8 +21,8 @@ pub struct Redacted<'text> {
     pub findings: Vec<SecretFinding>,
 }
 
-/// Replaces the secrets that `find` returns. `find` is called again with each result, until it returns no
-/// spans or the maximum number of passes is reached.
+/// Replaces the secrets that `find` returns. `find` is called again for each redacted text. This ends when
+/// `find` returns no spans or after the maximum number of passes.
 pub(crate) fn redact<'text>(text: &'text str, find: impl Fn(&str) -> Vec<Span>) -> Redacted<'text> {
     let mut redacted = Redacted { text: Cow::Borrowed(text), findings: Vec::new() };
     for _ in 0..MOST_PASSES {

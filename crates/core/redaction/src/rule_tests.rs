@@ -358,8 +358,8 @@ fn filled_templates_are_redacted() {
                 let (_, fires, survives) = outcome(&redactor, rule, template, Fill::Random, *seed);
                 !fires || survives
             });
-            // A few random values look like words, so one value may be missed. A value with the prefix of a
-            // provider is never missed.
+            // A few random values look like words, so one value may be missed. If the value has the prefix of
+            // a provider, the rule must always find it.
             let num_missed = num_missed.count();
             if num_missed > 1 {
                 missed.push(format!("{rule}: {template}: {num_missed} of {SEEDS}"));

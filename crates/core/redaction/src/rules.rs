@@ -7,8 +7,8 @@ mod services;
 
 use crate::name::Naming;
 
-/// This number is part of the key of everything that is derived from redacted texts. Increase it when a
-/// change of the rules changes which text is redacted.
+/// This number is part of the key of all data that is derived from redacted texts. Increase it when a change
+/// of the rules changes which text is redacted.
 pub const RULES_VERSION: u32 = 6;
 
 /// A rule for one kind of secret. It defines how the secret is found and checked.

@@ -9,8 +9,8 @@ use crate::vocabulary::list;
 /// A word with the kinds of symbols that it names.
 type KindRow = (&'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
-/// The singulars and the plurals of a word, and the kinds that it names. Functions and methods are one kind
-/// of code for most people.
+/// The singulars and the plurals of a word, and the kinds that it names. Both words "function" and "method"
+/// name both kinds, because most people do not distinguish them.
 const KINDS: &[KindRow] = &[
     (&["function", "func", "fn", "method"], &["functions", "funcs", "methods"], &["function", "method"]),
     (&["class"], &["classes"], &["class"]),
@@ -50,7 +50,7 @@ pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
     found.into_iter().collect()
 }
 
-/// "how" asks for no kind, but "how many" does.
+/// A question with "how" does not ask for a kind, but a question with "how many" does.
 fn asks_how(tokens: &[Token]) -> bool {
     tokens.first().is_some_and(|first| first.is_any(&["how"]))
         && !tokens.get(1).is_some_and(|next| next.is_any(&["many"]))

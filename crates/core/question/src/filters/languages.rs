@@ -28,7 +28,8 @@ const LANGUAGES: &[(&[&str], &str)] = &[
     (&["c#", "csharp"], "csharp"),
 ];
 
-/// Names that are also words. They count only after "in" at the end of a clause, or before a word for code.
+/// Names of languages that are also ordinary words. Such a name is recognised only after "in" at the end of a
+/// clause, or before a word for code.
 const AMBIGUOUS: &[(&str, &str)] = &[("go", "go"), ("c", "c")];
 
 /// Words for code that may be after the name of a language.

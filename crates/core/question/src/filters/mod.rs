@@ -72,7 +72,7 @@ impl FilterName {
     }
 }
 
-/// Whether a question excludes tests or asks only for tests.
+/// Whether the question excludes tests, or asks only for tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestsWanted {
@@ -98,10 +98,10 @@ impl Filters {
 /// The result of [`filters`].
 pub(crate) struct Stated {
     pub(crate) filters: Filters,
-    /// The question without the words that state filters, or the whole question if no other word than stop
-    /// words remains.
+    /// The question without the words that state filters. If only stop words remain, this is the whole
+    /// question.
     pub(crate) rest: String,
-    /// Tokens that state a time or whether tests are wanted. They describe no content.
+    /// Tokens that state a time or whether tests are wanted. These tokens do not describe content.
     pub(crate) conditions: Vec<Range<usize>>,
 }
 
@@ -135,8 +135,8 @@ impl FilterValue {
     }
 }
 
-/// The filters of a question, and the question without the words that state them. `taken` are tokens that
-/// name the subject of the question, so they state no filter.
+/// The filters of a question, and the question without the words that state them. The tokens in `taken` name
+/// the subject of the question, so they cannot state a filter.
 pub(crate) fn filters(question: &str, tokens: &[Token], taken: &[Range<usize>]) -> Stated {
     let mut found: Vec<FoundFilter> = Vec::new();
     for list in [

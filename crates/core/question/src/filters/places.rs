@@ -12,7 +12,7 @@ static ARTICLES: LazyLock<&[&str]> = LazyLock::new(|| list("places_articles"));
 static MODULES: LazyLock<&[&str]> = LazyLock::new(|| list("places_modules"));
 static DIRECTORIES: LazyLock<&[&str]> = LazyLock::new(|| list("places_directories"));
 
-/// Words before "module" that name no module.
+/// Words before "module" that are not names of modules.
 static NO_NAMES: LazyLock<&[&str]> = LazyLock::new(|| list("places_no_names"));
 
 pub(super) fn find(tokens: &[Token]) -> Vec<FoundFilter> {
@@ -56,7 +56,7 @@ fn place(tokens: &[Token], start: usize) -> Option<FoundFilter> {
     }
 }
 
-/// A path without a kind word: "in src/auth".
+/// A path without a word for its kind: "in src/auth".
 fn path(tokens: &[Token], start: usize, at: usize) -> Option<FoundFilter> {
     let text = &tokens[at].text;
     let is_path = text.trim_matches('/').contains('/') && !text.contains("//") && !tokens[at].is_span();

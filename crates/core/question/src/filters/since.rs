@@ -1,4 +1,5 @@
-//! The time since which a question wants changes. There is no clock here: the caller resolves days and hours.
+//! Finds the time since which code must have changed. This module reads no clock: the caller resolves days
+//! and hours.
 
 use std::sync::LazyLock;
 
