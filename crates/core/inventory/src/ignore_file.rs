@@ -154,7 +154,7 @@ impl<'f> PatternLines<'f> {
 fn message(error: &ignore::Error) -> String {
     match error {
         ignore::Error::Glob { err, .. } => err.clone(),
-        _ => "the patterns are too large".to_owned(),
+        _ => "the patterns of the file are too large to be compiled".to_owned(),
     }
 }
 

@@ -113,13 +113,15 @@ struct ParsedPattern {
 
 fn parse(written: &str, index: usize) -> Result<ParsedPattern, String> {
     if index >= MAX_PATTERNS {
-        return Err(format!("more than {MAX_PATTERNS} patterns"));
+        return Err(format!("the list has more than {MAX_PATTERNS} patterns"));
     }
     if written.len() > MAX_PATTERN_BYTES {
-        return Err(format!("longer than {MAX_PATTERN_BYTES} bytes"));
+        return Err(format!("the pattern is longer than {MAX_PATTERN_BYTES} bytes"));
     }
     if written.starts_with('!') {
-        return Err("negation is not supported here; `include_override` disables default excludes".to_owned());
+        return Err(
+            "a pattern with `!` is not supported here; use `include_override` to disable default excludes".to_owned()
+        );
     }
     let text = written.strip_prefix("./").unwrap_or(written);
     let (text, anchored) = text.strip_prefix('/').map_or((text, false), |rest| (rest, true));
@@ -128,7 +130,7 @@ fn parse(written: &str, index: usize) -> Result<ParsedPattern, String> {
         return Err("the pattern is empty".to_owned());
     }
     if text.split('/').any(|part| part == "..") {
-        return Err("paths are relative to the repository's root; `..` matches nothing".to_owned());
+        return Err("`..` matches nothing; write a path relative to the root of the repository".to_owned());
     }
     let floating = !anchored && !text.contains('/');
     let literal = !text.contains(['*', '?', '[', '{', '\\']);

@@ -77,8 +77,8 @@ pub enum SkipRule {
 impl fmt::Display for SkipRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Submodule => formatter.write_str("submodules are recorded, never followed"),
-            Self::Symlink => formatter.write_str("symbolic links are recorded, not followed"),
+            Self::Submodule => formatter.write_str("submodules are recorded, but their content is never read"),
+            Self::Symlink => formatter.write_str("symbolic links are recorded, but they are not followed"),
             Self::SensitiveName => formatter.write_str("files with this name may contain secrets and are never read"),
             Self::Exclude { pattern } => write!(formatter, "`exclude` contains `{pattern}`"),
             Self::IgnoreFile { file, pattern } => write!(formatter, "`{file}` contains `{pattern}`"),

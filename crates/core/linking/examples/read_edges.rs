@@ -27,7 +27,7 @@ struct Source {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [root, class, rest @ ..] = arguments.as_slice() else {
-        eprintln!("give a folder and a class: DIR CLASS [SEED [COUNT [KIND,…]]]");
+        eprintln!("the folder or the class is missing; usage: read_edges DIR CLASS [SEED [COUNT [KIND,…]]]");
         std::process::exit(2);
     };
     let number = |index: usize, default: u64| rest.get(index).and_then(|word| word.parse().ok()).unwrap_or(default);

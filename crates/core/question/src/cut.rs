@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-/// A title or a body with at most this number of bytes is used unchanged. Of a longer body, the first bytes
-/// are used.
+/// A title or a body with at most this number of bytes is used unchanged. If the body is longer, only its
+/// first bytes are used.
 const MAX_TITLE_BYTES: usize = 200;
 const MAX_BODY_BYTES: usize = 1_000;
 /// Only the first line or sentence of a longer question decides its type.

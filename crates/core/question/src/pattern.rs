@@ -12,8 +12,8 @@ use crate::vocabulary::{DETERMINERS, NAME_ENDS, PRONOUNS, list};
 #[derive(Clone, Copy, PartialEq)]
 enum Guard {
     None,
-    /// "how do X work": X must be in the plural form or a list. If the names of the patterns are known, X
-    /// must name a pattern.
+    /// "how do X work": the verb "do" shows that X is plural. If the names of the patterns are known, X must
+    /// name a pattern.
     Work,
     /// Like [`Guard::Work`], and X must be in the plural.
     PluralWork,

@@ -27,7 +27,7 @@ pub(crate) struct Keyword {
     pub(crate) weight: u64,
 }
 
-/// Points for a path, at most 1.1 in millionths.
+/// Points for a path, in millionths: at most 1,100,000.
 pub(crate) fn path_points(path: &RepoPath, keywords: &[Keyword]) -> u64 {
     let directory = path.directory();
     let parent = directory.rsplit('/').next().unwrap_or_default();

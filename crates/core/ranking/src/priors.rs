@@ -20,7 +20,8 @@ const DOCUMENT: Prior = Prior { name: "document", percent: 50 };
 const PATTERN: Prior = Prior { name: "pattern", percent: 30 };
 const TEST: Prior = Prior { name: "test", percent: 30 };
 const ASIDE: Prior = Prior { name: "example_or_vendored", percent: 30 };
-/// A navigation document was written to answer exactly this kind of question.
+/// Used only for questions about building, testing, modules and conventions. Navigation documents answer such
+/// questions.
 const NAVIGATION: Prior = Prior { name: "navigation", percent: 150 };
 
 /// Directories whose code demonstrates or copies other code. Sorted.

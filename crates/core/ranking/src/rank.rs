@@ -196,8 +196,8 @@ fn relation_points(rank: u32) -> u64 {
     RELATED * 100 / (100 + u64::from(rank))
 }
 
-/// Adds the points for a relation and for the path. In a question of one word, adds the points for the
-/// definition instead.
+/// Adds the points for a relation. Then adds the points for the path or, in a question of one word, for the
+/// definition.
 fn add_names(hits: &mut [RankedHit], query: &QueryWords) {
     let keywords: Vec<Keyword> = query.keywords.iter().map(|word| keyword(word)).collect();
     let mut of_paths: BTreeMap<RepoPath, u64> = BTreeMap::new();

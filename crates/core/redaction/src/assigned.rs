@@ -12,7 +12,7 @@ use crate::prose;
 /// Maximum distance between a name and its value, and maximum length of the value, in bytes.
 pub(crate) const REACH: usize = 1024;
 
-/// The value after a name. `word_end` is the end of the keyword in the name. The check is cheap if no value
+/// The value after a name. `word_end` is the end of the keyword in the name. The function is fast if no value
 /// follows, because most keywords in a text are ordinary words.
 pub(crate) fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
     let name_end = name_end(text, word_end);

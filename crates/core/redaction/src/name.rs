@@ -164,8 +164,8 @@ fn after_spaced_word(text: &[u8], start: usize) -> bool {
         && ends_with_one_of(&text[..start - 1], &["api", "access", "secret", "private", "account", "encryption"])
 }
 
-/// Changes the expected kind of value according to the words after the keyword. `None` if the name does not
-/// indicate a secret.
+/// Returns a weaker [`Promise`] if the words after the keyword make a secret less likely. `None` if the name
+/// does not indicate a secret.
 fn weaken(promise: Promise, tail: &[u8]) -> Option<Promise> {
     let mut left = promise;
     for word in words(tail) {

@@ -78,10 +78,11 @@ pub(crate) struct Pattern {
 pub(crate) enum Check {
     /// The value has enough different characters. This excludes `ghp_xxxxxxxx`.
     Varied,
-    /// The value has mixed letters and digits without words. Used for formats that identifiers also have.
+    /// The value has mixed letters and digits without words. Used for secrets whose format is also common for
+    /// identifiers.
     Random,
-    /// The value has capitals, and a digit or high entropy. Used for prefixes with which the names of styles
-    /// and packages also begin.
+    /// The value has capitals, and a digit or high entropy. Used for prefixes that also occur at the
+    /// beginning of the names of styles and packages.
     Mixed,
     /// The value is base64 of `user:password`.
     BasicAuth,

@@ -1,12 +1,12 @@
 //! Recognises files that are never read, because their names show that they contain secrets.
 //!
 //! `ALWAYS` lists kinds of files that contain only secrets. `BY_NAME` lists words in file names. These words
-//! do not apply to source code and documents, because such files more often describe secrets than contain
-//! them (`secrets.py`, `docs/secrets.md`). Source code and documents are redacted like every other text.
+//! do not apply to source code and documents (`secrets.py`, `docs/secrets.md`). Such files usually describe
+//! secrets and do not contain them. Source code and documents are redacted like every other text.
 //!
 //! `.env.example`, `.env.sample` and `.env.template` are sensitive like all files that match `.env*`. People
-//! sometimes write real secrets into these files by mistake, and the name does not show it. An operator can
-//! allow them.
+//! sometimes write real secrets into these files by mistake, and the file name does not show such a mistake.
+//! An operator can allow them.
 
 use cairn_domain::RepoPath;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};

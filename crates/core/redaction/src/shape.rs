@@ -12,8 +12,8 @@ const FOLLOWERS: [&[u8]; 26] = [
     b"abcefilmnprst", b"aei", b"aeinr", b"ept", b"ps", b"e",
 ];
 
-/// Words that occur in placeholders or name a secret. A value that contains one of these words is not a
-/// secret.
+/// Words that occur in placeholders, and words that name a secret. A value that contains one of these words
+/// is not a secret.
 #[rustfmt::skip]
 const STAND_INS: [&str; 45] = [
     "example", "placeholder", "changeme", "change_me", "change-me", "change_this", "replace", "your", "xxxx", "****",
@@ -37,7 +37,7 @@ pub(crate) struct Shape {
     pub(crate) blanks: usize,
     /// Number of positions where the kind changes between lower-case letters, capitals and digits. The change
     /// after the first letter of a capitalised word is not counted. In random text, the kind changes about
-    /// every two characters, in identifiers about every six.
+    /// every two characters. In identifiers, the kind changes about every six characters.
     pub(crate) changes: usize,
     /// Number of letters in sequences that look like words.
     pub(crate) in_words: usize,
@@ -114,8 +114,8 @@ fn word_runs(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Whether a sequence of letters looks like a word. It must have at least four letters, and three quarters of
-/// the pairs must be common. For a long sequence, two thirds are enough, because it may consist of several
-/// words.
+/// the pairs must be common. In a long sequence, only two thirds of the pairs must be common, because the
+/// sequence may consist of several words.
 fn reads_like_a_word(run: &[u8]) -> bool {
     let enough = if run.len() < 8 { (run.len() - 1) * 9 } else { (run.len() - 1) * 8 };
     run.len() >= 4 && common_pairs(run) * 12 >= enough
@@ -148,8 +148,8 @@ pub(crate) fn is_placeholder_text(value: &[u8]) -> bool {
         || STAND_INS.iter().any(|word| contains_word(value, word.as_bytes()))
 }
 
-/// Whether the value contains the word. In a long random value, four letters often form a word by chance. In
-/// such a case, the capitals rarely fit the word, and the word rarely ends at a word boundary.
+/// Whether the value contains the word. In a long random value, four letters often form a word by chance.
+/// Such a word by chance rarely has regular capitals, and it rarely ends at a word boundary.
 fn contains_word(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).enumerate().any(|(at, window)| {
         window.eq_ignore_ascii_case(word)
@@ -221,7 +221,7 @@ pub(crate) fn is_random_text(value: &[u8]) -> bool {
 }
 
 /// Whether the pairs of letters are random: at most half of them are common. In English, nine of ten pairs
-/// are common, in abbreviations six of ten.
+/// are common. In abbreviations, six of ten pairs are common.
 fn is_pair_noise(value: &[u8]) -> bool {
     let (mut num_pairs, mut num_common) = (0, 0);
     for run in value.split(|byte| !byte.is_ascii_alphabetic()).filter(|run| run.len() >= 2) {

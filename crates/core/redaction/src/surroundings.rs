@@ -1,7 +1,7 @@
 //! The surroundings of generated secrets, in many languages and formats. The module `generated` uses them.
 
-/// The way in which the surroundings delimit a value. It determines which characters the value may contain
-/// and how these characters are written.
+/// The way in which the surroundings delimit a value. This way determines which characters the value may
+/// contain and how these characters are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Writing {
     /// The value extends to the end of the line and contains no blanks.
@@ -40,7 +40,7 @@ pub enum Writing {
     Blunt,
     /// A value in a Makefile.
     Make,
-    /// A value in a connection string. It extends to `;`, within double quotes of XML or of a program.
+    /// A value in a connection string. The value extends to `;`, within double quotes of XML or of a program.
     Connection,
     /// A URL in which every special character is percent-encoded.
     Percent,

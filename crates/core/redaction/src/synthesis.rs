@@ -38,7 +38,7 @@ pub(crate) enum Fill {
     Random,
     /// Filled with a single character: `x` or `0`.
     Same,
-    /// Filled with random characters, but only four different ones.
+    /// Filled with random characters that have only four different values.
     Cut,
 }
 

@@ -23,8 +23,8 @@ pub(crate) fn cells(text: &[u8], hit: &Range<usize>, until: &mut usize, budget: 
     found
 }
 
-/// Whether the border of a cell follows the rest of the name. The check is cheap, because most keywords in a
-/// text are words of programs.
+/// Whether the border of a cell follows the rest of the name. The check must be cheap, because most keywords
+/// in a text are not in a table.
 fn ends_cell(text: &[u8], end: usize) -> bool {
     let rest = &text[end..text.len().min(end + LONGEST_NAME)];
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_- *`\"'\\\r".contains(byte);

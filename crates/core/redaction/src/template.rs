@@ -19,7 +19,7 @@ const PAIRS: [(&[u8], &[u8]); 8] = [
 /// Brackets around a label: `<your password>`, `[password]`, `{0}`, `%PASSWORD%`, `__PASSWORD__`.
 const AROUND: [(u8, u8); 4] = [(b'<', b'>'), (b'[', b']'), (b'{', b'}'), (b'%', b'%')];
 
-/// Whether a part of the value is filled in later.
+/// Whether a part of the value is a placeholder that is filled in later.
 pub(crate) fn is_template(value: &[u8]) -> bool {
     is_variable(value)
         || PAIRS.iter().any(|(open, close)| holds_pair(value, open, close))
@@ -65,7 +65,8 @@ fn holds_label(value: &[u8], open: u8, close: u8) -> bool {
     matches!(value.first(), Some(b'<' | b'[')) && is_words(&value[1..]) && (is_wordy(value) || value.len() < 8)
 }
 
-/// Whether the text between brackets is a label. Between braces, it may also be a number, a format or empty.
+/// Whether the text between brackets is a label. Between braces, the text may also be a number, a format or
+/// empty.
 fn is_label(inner: &[u8], open: u8, whole: bool) -> bool {
     let inner = inner.trim_ascii();
     match open {

@@ -6,9 +6,9 @@
 //! - Every secret is redacted, even on lines with a marker such as `cairn:ignore-secret`.
 //! - Line breaks, control characters and invisible characters are escaped.
 //! - The text has at most [`MAX_UNTRUSTED_CHARS`] characters.
-//! - The text is displayed between `«` and `»`, which it cannot contain itself. These quotation marks
-//!   remain when a message is stored as plain text, so [`message_parts`] can find the quoted parts of any
-//!   message.
+//! - The text is displayed between `«` and `»`. The text itself cannot contain these characters. These
+//!   quotation marks remain when a message is stored as plain text, so [`message_parts`] can find the quoted
+//!   parts of any message.
 
 use std::fmt;
 
@@ -27,8 +27,8 @@ const ELLIPSIS: char = '…';
 /// A longer text is cut to this many bytes before it is redacted.
 const MAX_REDACTED_BYTES: usize = 16 * 1024;
 
-/// The cut may divide a secret, so that no rule finds it. Therefore this many bytes before the cut are not
-/// shown. A rule for one line never reads more bytes than this.
+/// The cut may divide a secret, and then no rule finds the secret. Therefore this many bytes before the cut
+/// are not shown. A rule for one line never reads more bytes than this.
 const HIDDEN_BEFORE_CUT_BYTES: usize = 2048;
 
 /// Untrusted text that is safe in a message. `Display` adds the quotation marks. [`Untrusted::as_str`]
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn secret_halved_by_the_cut_is_not_shown() {
-        // When `encoded` is redacted, one marker replaces nearly all of the text before the token.
+        // Redaction replaces nearly all of the text before the token in `encoded` with one marker.
         let encoded = "cGFzc3dvcmQ9azNKOXhRN3daMnBMCg".repeat(1 << 10);
         for length in MAX_REDACTED_BYTES - 60..MAX_REDACTED_BYTES {
             let text = format!("{} {} x", &encoded[..length], token());

@@ -69,14 +69,14 @@ fn scheme_start(text: &[u8], colon: usize) -> usize {
     floor + text[floor..colon].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1)
 }
 
-/// The end of the userinfo: the last `@` before the path. People forget to escape `/`, `?` and `#` in
-/// passwords, so these characters end the search only after text that may be a host and a port.
+/// The end of the userinfo: the last `@` before the path. The characters `/`, `?` and `#` end the search only
+/// after text that may be a host and a port, because people forget to escape them in passwords.
 fn at_sign(rest: &[u8], quoted: bool) -> Option<usize> {
     let is_end = |byte: &u8| {
         matches!(byte, 0..=32 | b'"' | b'`' | b'<' | b'>' | b'\\' | b'|' | 127) || (quoted && *byte == b'\'')
     };
     let whole = &rest[..rest.iter().position(is_end).unwrap_or(rest.len())];
-    // The name in `${USER}` may contain any character. No other part of a userinfo is in braces.
+    // The name in `${USER}` may contain any character. Only such a name is in braces in a userinfo.
     let authority = &whole[..whole.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(whole.len())];
     let last = |part: &[u8]| part.iter().rposition(|byte| *byte == b'@');
     last(authority).or_else(|| {

@@ -31,7 +31,8 @@ impl Word {
         if rest.ends_with(quote) {
             return range.start + length..range.end - length;
         }
-        // A tag or a bracket of the text around the command follows the closing quote.
+        // The closing quote may be followed by a tag or a bracket that belongs to the text around the
+        // command.
         if length == 1
             && let Some(end) = quoted_length(rest, quote[0])
             && rest.get(end).is_some_and(|next| b"<),:]}".contains(next))
@@ -70,13 +71,13 @@ pub(crate) struct Words<'text> {
     /// Whether a bracket is open before the command.
     is_nested: bool,
     is_over: bool,
-    /// Whether a `'` or `"` on the rest of the line is never closed. In this case, the line is not searched
-    /// again for that quote.
+    /// Whether a `'` or `"` on the rest of the line is never closed. If so, the line is not searched again
+    /// for the same quote.
     unclosed: [bool; 2],
 }
 
 impl<'text> Words<'text> {
-    /// Reads the words of the command that begins at `start`. The first word is searched at `from`.
+    /// Reads the words of the command that begins at `start`. The search for the first word starts at `from`.
     pub(crate) fn of_command(text: &'text [u8], start: usize, from: usize, budget: &mut usize) -> Self {
         *budget = budget.saturating_sub(REACH + crate::before::REACH);
         let text = &text[..text.len().min(from + REACH)];

@@ -48,8 +48,8 @@ pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Rang
     lines
 }
 
-/// The first sequence of digits after the separator that follows the name. The check is cheap if no sequence
-/// follows.
+/// The first sequence of digits after the separator that follows the name. The function is fast if no
+/// sequence follows.
 fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
     let end = text.len().min(name_end + REACH);
     let is_filler = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'`' | b'*');
@@ -96,7 +96,7 @@ fn next_line(text: &[u8], end: usize, width: usize, num_digits: usize) -> Option
 }
 
 /// The start of the next sequence. Only a line break, characters that join literals, and comment characters
-/// may precede it. If the current literal is closed, another literal must follow.
+/// may precede the sequence. If the current literal is closed, another literal must follow.
 fn between(text: &[u8], end: usize) -> Option<usize> {
     let mut at = end;
     let mut num_quotes = 0;

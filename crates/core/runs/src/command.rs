@@ -58,11 +58,11 @@ pub enum Command {
     },
     SendAgain {
         run: RunId,
-        /// Stages for which the broker still has all jobs.
+        /// Stages whose jobs are all still in the broker.
         held: BTreeSet<StageName>,
         now_ms: i64,
     },
-    /// An attempt at a part failed, and its job is delivered again later.
+    /// Records that an attempt at a part failed and that the job of the part is delivered again later.
     PostponePart {
         run: RunId,
         postponed: PostponedPart,
@@ -106,7 +106,8 @@ pub enum Command {
         repository: RepositoryId,
         request: u64,
     },
-    /// An attempt at the requested sync ended with this outcome. The next attempt is made at `until_ms`.
+    /// Records that an attempt at the requested sync ended with this outcome and that the next attempt starts
+    /// at `until_ms`.
     Postpone {
         repository: RepositoryId,
         request: u64,
@@ -118,13 +119,13 @@ pub enum Command {
         request: u64,
         outcome: SyncOutcome,
     },
-    /// Cancels the pending sync requests of the repository and stores this outcome as that of the last sync.
-    /// A sync in progress cannot begin a run.
+    /// Cancels the pending sync requests of the repository and stores this outcome as the outcome of the last
+    /// sync. After this command, a sync in progress cannot begin a run.
     Cancel {
         repository: RepositoryId,
         outcome: SyncOutcome,
     },
-    /// The records that the published run retired were removed from every store.
+    /// Records that the sweep has removed from every store the records that the published run retired.
     MarkSwept {
         run: RunId,
     },
@@ -339,7 +340,9 @@ fn change_settings(documents: &mut Documents, expected: &str, settings: &str) ->
     registered(documents)?;
     let repository = documents.repository.as_mut().ok_or(Refusal::NotFound)?;
     if repository.details.settings != expected {
-        return Err(Refusal::Conflict("another call has changed the settings"));
+        return Err(Refusal::Conflict(
+            "another call has changed the settings; read the current settings and try again",
+        ));
     }
     settings.clone_into(&mut repository.details.settings);
     Ok(CommandReply::Done)

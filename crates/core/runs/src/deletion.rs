@@ -26,14 +26,14 @@ impl RepositoryState {
         self.is_deleted = true;
         self.deletion = Some(generation);
         // A job may be delivered twice, and the slower handler may still write after the publication. So the
-        // published generation is now treated as aborted: it is removed only when no late handler can exist
-        // any more.
+        // published generation is now treated as aborted. It is removed only after the latest time at which
+        // such a handler can still run.
         if let Some(published) = self.published.take() {
             self.aborted.insert(published, now_ms);
         }
         self.requests = Requests { last: self.requests.last, ..Requests::default() };
-        // A sync in progress read the source and the settings of the deleted repository. It begins no run,
-        // even if the repository is registered again.
+        // A sync in progress read the source and the settings of the deleted repository. This sync must not
+        // begin a run, even if the repository is registered again.
         self.lease.revoke(now_ms);
         Ok(generation)
     }

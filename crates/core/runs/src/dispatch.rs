@@ -19,7 +19,7 @@ impl RepositoryState {
 
     pub fn dispatch(&mut self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.dispatchable(now_ms, again_after_ms)?;
-        // If an earlier request has no answer yet, its options are combined with those of this request.
+        // If an earlier request has no answer yet, the options of both requests are combined.
         let request = self.requests.dispatched.map_or(wanted, |before| wanted.joined(before.request));
         self.requests.wanted = Some(request);
         self.requests.dispatched =
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(
             asked(&answered, first),
             Some((Lane::Bulk, false, true)),
-            "the next request also includes the answered one"
+            "the next request also includes the answered request"
         );
         assert_eq!(
             answered.dispatch(4, 100).map(|wanted| wanted.rebuild),
@@ -145,8 +145,8 @@ mod tests {
         assert!(state.dispatchable(600, 100).is_some(), "or was lost");
         let again = state.requests.ask(Lane::Interactive, false, 400);
         assert_eq!(state.dispatch(401, 100).map(|wanted| wanted.number), Some(again));
-        assert_eq!(state.dispatch(402, 100), None, "that one is in progress");
-        assert!(!state.requests.postpone(number, 900), "the earlier one is over");
+        assert_eq!(state.dispatch(402, 100), None, "the earlier request is in progress");
+        assert!(!state.requests.postpone(number, 900), "the earlier request is answered");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The documents in a store: one for the registry, one for each repository, and one for each run. Each ended
-//! part has a row.
+//! The documents in a store: one for the registry, one for each repository, and one for each run. For each
+//! part of a run that has ended, the store has a row.
 
 use cairn_domain::{
     ArtifactRef, GenerationId, Hosted, PartEnd, PartId, RepositoryId, RepositoryName, RunId, Source, Tenant, View,
@@ -27,7 +27,7 @@ pub struct RepositoryDetails {
     pub settings: String,
     /// Former names, sorted.
     pub aliases: Vec<RepositoryName>,
-    /// Set if the listing of an organisation registered the repository, not a person.
+    /// Set if the repository was registered from the listing of an organisation, and not by a person.
     pub hosted: Option<Hosted>,
 }
 
@@ -81,12 +81,12 @@ pub struct Reach {
 }
 
 /// The documents of one change. A store loads the documents that `Reach` names, lets the command change them,
-/// and saves the result.
+/// and saves the changed documents.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Documents {
     pub registry: Registry,
     pub repository: Option<RepositoryDocument>,
-    /// The run that `Reach` names. If it names none, the unfinished run of the repository.
+    /// The run that `Reach` names. If `Reach` names no run, this is the unfinished run of the repository.
     pub run: Option<RunDocument>,
     /// The published run of the repository.
     pub previous: Option<RunDocument>,

@@ -1,5 +1,5 @@
-//! The lease for syncing a repository. Only one holder has it at a time. The lease expires, because a holder
-//! may die before it ends the lease.
+//! The lease for syncing a repository. Only one worker holds the lease at a time. The lease expires, because
+//! its holder may crash before the holder ends the lease.
 
 use cairn_domain::SyncProgress;
 
@@ -16,7 +16,7 @@ pub struct LeaseState {
     pub progress: SyncProgress,
 }
 
-const LOST: Refusal = Refusal::Conflict("the lease has ended, or another holder has it");
+const LOST: Refusal = Refusal::Conflict("the lease has ended, or another worker holds the lease");
 
 impl LeaseState {
     pub fn is_active(&self, now_ms: i64) -> bool {
@@ -26,7 +26,7 @@ impl LeaseState {
     /// Makes the caller the holder and returns its epoch.
     pub fn take(&mut self, now_ms: i64, ttl_ms: i64) -> Result<u64, Refusal> {
         if self.is_active(now_ms) {
-            return Err(Refusal::Conflict("another holder is syncing the repository"));
+            return Err(Refusal::Conflict("another worker holds the lease and is syncing the repository"));
         }
         // The epoch is at least the current time. A repository that was deleted and registered again must not
         // reuse epochs that an earlier holder may still use.

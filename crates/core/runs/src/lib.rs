@@ -1,12 +1,12 @@
 //! The lifecycle of runs: leases, plans and their barriers, publication, views, aborting, sweeping, deletion.
 //!
-//! The state machines are plain values. Each function takes the states that it needs. It either changes them
-//! and returns a result, or refuses and leaves them unchanged. In one transaction, a store loads the states
-//! under its write lock, calls one function and writes the changed states. So SQLite, Neo4j and the
-//! simulation make the same decisions.
+//! The state machines are plain values. Each function takes the states that it needs. The function either
+//! changes the states and returns a result, or refuses and leaves the states unchanged. In one transaction, a
+//! store loads the states under its write lock, calls one function and writes the changed states. So SQLite,
+//! Neo4j and the simulation make the same decisions.
 //!
-//! - `Registry`: the state that all repositories share. It allots generations, counts publications, and lists
-//!   the generations that every view must hide.
+//! - `Registry`: the state that all repositories share. `Registry` allots generations, counts publications,
+//!   and lists the generations that every view must hide.
 //! - `RepositoryState`: a repository's lease, published generation, unfinished run, and requests.
 //! - `RunLedger`: the plan of one run as sets of parts, and the state of each part.
 //! - `Command`: a change as data, and the documents that the change needs.

@@ -6,7 +6,7 @@ use std::fmt;
 pub enum Refusal {
     /// The subject of the change does not exist.
     NotFound,
-    /// Another change was made first, or the state does not allow the change now.
+    /// Another change happened before this change, or the current state does not allow this change.
     Conflict(&'static str),
     /// The change is not allowed in any state.
     Invalid(&'static str),

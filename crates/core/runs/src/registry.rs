@@ -10,8 +10,8 @@ use cairn_domain::{GenerationId, PublishedSeq, RepositoryId, View};
 pub struct Deletion {
     /// Records that began before this generation must be removed.
     pub generation: GenerationId,
-    /// The generations before the deletion, which stay hidden. It is set when the repository is indexed
-    /// again. Until then, the whole repository is hidden.
+    /// The generations before the deletion, which stay hidden. This field is set when the repository is
+    /// indexed again. Until then, the whole repository is hidden.
     pub indexed_again: Option<BTreeSet<GenerationId>>,
 }
 
@@ -41,7 +41,7 @@ impl Registry {
         self.without_deleted(view)
     }
 
-    /// An earlier view, without the repositories that were deleted since.
+    /// An earlier view, without the repositories that were deleted after it was created.
     pub fn without_deleted(&self, mut view: View) -> View {
         for (repository, deletion) in &self.deletions {
             match &deletion.indexed_again {

@@ -24,7 +24,7 @@ pub struct RepositoryState {
 }
 
 impl RepositoryState {
-    /// Registers the repository. A deleted repository becomes a normal one again.
+    /// Registers the repository. This also reverses the deletion of a repository.
     pub fn register(&mut self) {
         self.is_deleted = false;
     }

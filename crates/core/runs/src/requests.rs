@@ -14,8 +14,8 @@ pub struct Wanted {
     pub asked_at_ms: i64,
     /// Whether all records must be created again.
     pub rebuild: bool,
-    /// A schedule made this request, not a person. If the sync fails in the same way as the sync before it,
-    /// the failure is not a new one.
+    /// Whether a schedule made this request, and not a person. If such a sync fails in the same way as the
+    /// sync before it, the failure is not reported as new.
     pub is_scheduled: bool,
 }
 
@@ -44,18 +44,18 @@ pub struct Dispatched {
     pub postponed_until_ms: Option<i64>,
 }
 
-/// If a dispatched job does not reach the broker within this time, its dispatcher has died.
+/// If a dispatched job does not reach the broker within this time, the dispatcher has crashed.
 pub const HANDED_OVER_WITHIN_MS: i64 = 10_000;
 
 impl Dispatched {
-    /// Whether the job is treated as lost: it never reached the broker, or the broker lost it.
+    /// Whether the job is treated as lost: the job never reached the broker, or the broker lost the job.
     pub(crate) fn is_lost(self, now_ms: i64, again_after_ms: i64) -> bool {
         let patience_ms = if self.is_sent { again_after_ms } else { again_after_ms.min(HANDED_OVER_WITHIN_MS) };
         self.at_ms.max(self.postponed_until_ms.unwrap_or(i64::MIN)).saturating_add(patience_ms) <= now_ms
     }
 
-    /// Whether the job is waiting for its next attempt. During this time, no worker has the job, and it uses
-    /// no capacity.
+    /// Whether the job is waiting for its next attempt. During this time, no worker has the job, and the job
+    /// uses no capacity.
     pub fn is_postponed(self, now_ms: i64) -> bool {
         self.postponed_until_ms.is_some_and(|until_ms| now_ms < until_ms)
     }
@@ -111,7 +111,7 @@ impl Requests {
     }
 
     /// The sort key of the waiting request among the requests of all repositories: its lane and its time.
-    /// Between two attempts, the time is that of the next attempt.
+    /// Between two attempts, the sort key contains the time of the next attempt.
     pub fn place(&self) -> Option<(Lane, i64)> {
         let wanted = self.wanted?;
         let own = self.dispatched.filter(|dispatched| dispatched.request.number == wanted.number);

@@ -16,17 +16,17 @@ pub struct RunLedger {
     /// Maximum number of parts in flight.
     pub window: u32,
     pub stages: BTreeMap<StageName, StageParts>,
-    /// The time at which a part last ended; before the first end, the time at which the run began.
+    /// The time at which a part last ended. If no part has ended yet, the time at which the run began.
     pub progressed_at_ms: i64,
     /// The time when the run's jobs were last sent again. Sending jobs again is not progress.
     pub sent_again_at_ms: Option<i64>,
     pub ended_at_ms: Option<i64>,
     pub published: Option<PublishedSeq>,
-    /// The time when a newer run was published or the repository was deleted. The run's artifacts are needed
-    /// as long as views of the run exist.
+    /// The time when a newer run was published or the repository was deleted. The artifacts of the run are
+    /// still needed while views of the run exist.
     pub superseded_at_ms: Option<i64>,
-    /// Whether the sweep has removed the run's records from every store: the records that a published run
-    /// retired, or those that an aborted run began.
+    /// Whether the sweep has removed the run's records from every store. For a published run, these are the
+    /// records that the run retired. For an aborted run, these are the records that the run began.
     pub is_swept: bool,
     /// Parts whose last attempt failed and whose jobs wait for the next attempt. Sorted by part.
     pub postponed: Vec<PostponedPart>,
@@ -80,7 +80,9 @@ impl RunLedger {
             return Err(Refusal::Conflict("the repository has an unfinished run"));
         }
         if repository.published != beginning.previous {
-            return Err(Refusal::Conflict("the plan was made against another generation than the published one"));
+            return Err(Refusal::Conflict(
+                "the plan was made for a generation that is no longer the published generation",
+            ));
         }
         let generation = registry.allot();
         registry.unpublished.insert(generation);
@@ -111,7 +113,7 @@ impl RunLedger {
     /// listed in the result.
     pub fn end_part(&mut self, part: PartId, failed: bool, now_ms: i64) -> Result<Ended, Refusal> {
         if self.state.is_finished() {
-            return Err(Refusal::Conflict("the run is finished"));
+            return Err(Refusal::Conflict("the run is already finished"));
         }
         let stage = self.stages.get_mut(&part.stage).filter(|stage| stage.planned.contains(part.number));
         let stage = stage.ok_or(Refusal::NotFound)?;
@@ -180,8 +182,8 @@ impl RunLedger {
         }
     }
 
-    /// The last time at which a part ended or the jobs were sent again. Since then, nothing has caused jobs
-    /// to be published.
+    /// The last time at which a part ended or the jobs were sent again. After this time, no event has caused
+    /// jobs to be published.
     pub fn quiet_since_ms(&self) -> i64 {
         self.sent_again_at_ms.map_or(self.progressed_at_ms, |sent_again| sent_again.max(self.progressed_at_ms))
     }
@@ -192,7 +194,7 @@ impl RunLedger {
     }
 
     /// Puts the jobs of a stalled run back into the outbox, except jobs of stages in `held`, which the broker
-    /// still has. A job that was not lost is delivered twice, which every stage tolerates.
+    /// still has. If a job was not lost, it is delivered twice. Every stage tolerates this.
     pub fn send_again(&mut self, held: &BTreeSet<StageName>, now_ms: i64) {
         for (_, stage) in self.stages.iter_mut().filter(|(name, _)| !held.contains(name)) {
             stage.sent = stage.sent.without(&stage.in_flight());
@@ -211,8 +213,8 @@ impl RunLedger {
     }
 
     /// Puts the jobs of postponed parts back into the outbox, so that the parts start at once. The waiting
-    /// copies of the jobs are delivered later. Either the part has ended by then, or it is done twice, which
-    /// every stage tolerates.
+    /// copies of the jobs are delivered later. If the part has not ended by then, it is done twice. Every
+    /// stage tolerates this.
     pub fn resume(&mut self) {
         for PostponedPart { part, .. } in std::mem::take(&mut self.postponed) {
             if let Some(stage) = self.stages.get_mut(&part.stage) {
@@ -233,7 +235,7 @@ impl RunLedger {
         now_ms: i64,
     ) -> Result<PublishedSeq, Refusal> {
         if !matches!(state, RunState::Published | RunState::Partial) {
-            return Err(Refusal::Invalid("a published run is `published` or `partial`"));
+            return Err(Refusal::Invalid("the state of a published run must be `published` or `partial`"));
         }
         if let Some(seq) = self.published {
             return Ok(seq);
@@ -266,7 +268,7 @@ impl RunLedger {
             return Err(Refusal::Conflict("another generation was published since the run began"));
         }
         if !self.may_start(StageName::Publish) {
-            return Err(Refusal::Conflict("parts of the run are open"));
+            return Err(Refusal::Conflict("some parts of the run have not ended"));
         }
         Ok(())
     }
@@ -274,10 +276,10 @@ impl RunLedger {
     /// Ends the run without publishing it. The old generation stays published.
     pub fn abort(&mut self, repository: &mut RepositoryState, state: RunState, now_ms: i64) -> Result<(), Refusal> {
         if !matches!(state, RunState::Failed | RunState::Cancelled) {
-            return Err(Refusal::Invalid("an aborted run is `failed` or `cancelled`"));
+            return Err(Refusal::Invalid("the state of an aborted run must be `failed` or `cancelled`"));
         }
         if self.state.is_finished() {
-            return Err(Refusal::Conflict("the run is finished"));
+            return Err(Refusal::Conflict("the run is already finished"));
         }
         self.state = state;
         self.ended_at_ms = Some(now_ms);

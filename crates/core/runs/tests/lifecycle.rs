@@ -66,7 +66,7 @@ fn stage_starts_after_its_predecessors_end() {
     let last = run.end_part(part(StageName::Parse, 0), true, 7).expect("planned");
     assert_eq!(last.released, [part(StageName::Embed, 0)]);
     assert_eq!(run.counts(), (4, 2, 1));
-    assert_eq!(world.publish(&mut run), Err(Refusal::Conflict("parts of the run are open")));
+    assert_eq!(world.publish(&mut run), Err(Refusal::Conflict("some parts of the run have not ended")));
     let last = run.end_part(part(StageName::Embed, 0), false, 8).expect("planned");
     assert_eq!(last.released, [part(StageName::Publish, 0)]);
     assert_eq!(run.end_part(part(StageName::Embed, 1), false, 8), Err(Refusal::NotFound));
@@ -102,7 +102,7 @@ fn outbox_contains_unconfirmed_jobs() {
     assert_eq!(run.unsent(), []);
     assert!(!run.is_stalled(19, 10) && run.is_stalled(20, 10));
     run.send_again(&BTreeSet::from([StageName::Parse]), 20);
-    assert_eq!(run.unsent(), [], "the broker has confirmed them");
+    assert_eq!(run.unsent(), [], "the broker has confirmed the jobs");
     assert!(!run.is_stalled(29, 10) && run.is_stalled(30, 10));
     run.send_again(&BTreeSet::new(), 30);
     assert_eq!(run.unsent(), [part(StageName::Parse, 0), part(StageName::Parse, 2)]);
@@ -140,8 +140,8 @@ fn views_see_published_generations_only() {
     world.publish(&mut third).expect("published");
     let (two, three) = (second.id.generation, third.id.generation);
     assert!(world.sees(three) && !world.sees(two));
-    // The aborted generation stays hidden until it is swept from every store and no late writer can exist any
-    // more.
+    // The aborted generation stays hidden until two conditions hold: it is swept from every store, and no
+    // late writer can still exist.
     assert!(!world.repository.forget_aborted(&mut world.registry, two, 99));
     assert!(world.registry.view().hidden.contains(&two));
     assert!(world.repository.forget_aborted(&mut world.registry, two, 100));
@@ -179,7 +179,7 @@ fn deleted_repository_is_hidden_and_can_be_reindexed() {
 }
 
 /// A sync that began before the deletion loses its lease, even if the repository is registered again. The
-/// source or the settings that it read may be the reason for the deletion.
+/// sync may have read the source or the settings that caused the deletion.
 #[test]
 fn sync_of_a_deleted_repository_loses_its_lease() {
     let mut world = World::new();
@@ -191,8 +191,8 @@ fn sync_of_a_deleted_repository_loses_its_lease() {
     assert!(world.repository.lease.take(20, 1_000).is_ok(), "the lease is free");
 }
 
-/// If a part of the published run was delivered twice, the slower handler may still write. So the deletion is
-/// forgotten only after the grace period.
+/// If a part of the published run was delivered twice, the slower handler may still write. Therefore the
+/// deletion is forgotten only after the grace period.
 #[test]
 fn deletion_waits_for_late_handlers() {
     let mut world = World::new();

@@ -1,5 +1,5 @@
-//! Rules for secrets that belong to no provider. These rules come last. If a rule of a provider finds the
-//! same text, the id of the provider's rule is reported.
+//! Rules for secrets that do not belong to a provider. These rules come after the rules for providers. If a
+//! rule of a provider finds the same text, the id of the provider's rule is reported.
 
 use super::{Check, Find, Pattern, Rule, checked, token};
 use crate::name::Naming;

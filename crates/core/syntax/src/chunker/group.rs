@@ -10,7 +10,7 @@ pub(super) struct Group {
     pub(super) rows: Rows,
     pub(super) kind: ChunkKind,
     pub(super) symbol: Option<u32>,
-    /// For the header: the definition around the group, if `symbol` is not that definition.
+    /// For the header: the definition that encloses the group, if `symbol` is a different definition.
     pub(super) enclosing: Option<u32>,
     /// For the head of an opened class: the members that are in other chunks.
     pub(super) members: Vec<u32>,

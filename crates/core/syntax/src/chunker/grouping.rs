@@ -1,5 +1,5 @@
 //! Groups small neighbouring pieces of a file, so that each chunk contains enough text to be found and
-//! understood alone.
+//! understood without its neighbours.
 
 use cairn_domain::{ChunkKind, Symbol};
 
@@ -72,8 +72,8 @@ impl Bundle {
         let (first, is_alone) = (shown.next(), shown.next().is_none());
         let is_class = first.is_some_and(|first| first.role == Role::Head || first.symbol == self.owner);
         let symbol = first.filter(|_| is_alone || is_class).and_then(|first| first.symbol);
-        // A comment beside a definition does not change the kind of the chunk, but a similar amount of other
-        // code does.
+        // A comment beside a definition does not change the kind of the chunk. A similar amount of other code
+        // changes it.
         let loose = self.pieces.iter().filter(|piece| piece.role == Role::Loose);
         let loose_weight: u32 = loose.map(|piece| lines.weight(piece.rows)).sum();
         let kind = match symbol {
@@ -99,8 +99,8 @@ fn is_small(lines: &Lines<'_>, piece: &Piece) -> bool {
     piece.role != Role::Part && lines.tokens(piece.rows) < LONG_TOKENS
 }
 
-/// Adds a few loose lines to the definition after them, or else to the definition before them. The head of a
-/// class stays separate, because readers find the class by it.
+/// Adds a few loose lines to the definition after these lines, or else to the definition before them. The
+/// head of a class stays separate, because searches for the class must find this head.
 fn join_tiny_pieces(lines: &Lines<'_>, symbols: &[Symbol], groups: &mut Vec<Group>) {
     let mut kept: Vec<Group> = Vec::with_capacity(groups.len());
     let mut waiting: Option<Group> = None;
@@ -136,8 +136,8 @@ fn can_join(lines: &Lines<'_>, first: &Group, second: &Group) -> bool {
     first.is_test == second.is_test && lines.tokens(Rows::new(first.rows.start, second.rows.end)) <= WHOLE_TOKENS
 }
 
-/// For each class, records in its first chunk the members that are in other chunks. So a search for their
-/// names also finds the class.
+/// For each class, records in its first chunk the members that are in other chunks. So a search for the names
+/// of these members also finds the class.
 fn list_members(symbols: &[Symbol], groups: &mut [Group]) {
     let mut first_chunk = vec![u32::MAX; symbols.len()];
     for (index, group) in groups.iter().enumerate().rev() {

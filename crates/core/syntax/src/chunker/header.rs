@@ -1,5 +1,5 @@
-//! Creates context headers. The header of a chunk describes those parts of the rest of the file that a reader
-//! of the chunk needs.
+//! Creates context headers. The header of a chunk describes the code outside of the chunk that a reader needs
+//! to understand the chunk.
 //!
 //! A header has up to four parts, each with one or more lines:
 //!
@@ -8,7 +8,7 @@
 //! - `members: …` for a class whose methods are in other chunks;
 //! - `uses …` for the imports whose names occur in the chunk.
 //!
-//! It never contains the name of the file, because facts do not depend on the path.
+//! A header never contains the name of the file, because facts do not depend on the path.
 
 use std::fmt::Write;
 
@@ -88,10 +88,10 @@ struct Bound {
 /// Finds the imports that are used in a text, in one pass over the words of the text.
 struct ImportNames<'a> {
     imports: &'a [Import],
-    /// Imports in two functions can bind the same name. Then the first import is kept.
+    /// Imports in two functions can bind the same name. In that case, the first import is kept.
     bound: FxHashMap<&'a [u8], Bound>,
-    /// For each first byte, the lengths of the names that begin with it. A word whose length is not among
-    /// them is not imported. For most words, this check makes hashing unnecessary.
+    /// For each first byte, the lengths of the names that begin with it. If the length of a word is not in
+    /// this set, the word is not an imported name. For most words, this check makes hashing unnecessary.
     lengths: [u64; 256],
     used: Vec<Bound>,
 }

@@ -1,5 +1,5 @@
-//! An index of the lines of a text and their weights. With it, the rest of the chunker finds lines and
-//! weights in constant time.
+//! An index of the lines of a text and their weights. With this index, the other parts of the chunker find
+//! lines and weights in constant time.
 
 use cairn_domain::LineSpan;
 

@@ -82,7 +82,7 @@ pub fn window_chunks(text: &str) -> Vec<ChunkFacts> {
     window_rows(&lines, lines.all()).into_iter().map(|rows| plain_chunk(&lines, rows, ChunkKind::Text)).collect()
 }
 
-/// Divides rows into windows. A window exceeds the target size only if a single line exceeds it.
+/// Divides rows into windows. A window exceeds the target size only if a single line exceeds the target size.
 pub(crate) fn window_rows(lines: &Lines<'_>, rows: Rows) -> Vec<Rows> {
     if rows.is_empty() { Vec::new() } else { split_rows(lines, rows) }
 }

@@ -1,4 +1,4 @@
-//! Divides a file into consecutive pieces. Together the pieces are the whole file.
+//! Divides a file into consecutive pieces. Together, the pieces contain every row of the file.
 //!
 //! The structure is read from the spans of symbols and not from their `parent`. The parent can end before the
 //! symbol begins, as for a method in an `impl` block or with a Go receiver. A definition that is too large
@@ -137,7 +137,7 @@ impl Layout<'_> {
         self.tail(Rows::new(at, rows.end), around);
     }
 
-    /// Whether a definition becomes a separate piece. Otherwise it belongs to the lines around it.
+    /// Whether a definition becomes a separate piece. If not, the definition belongs to the lines around it.
     fn is_own_piece(&self, index: usize, unit: Rows, around: Surroundings) -> bool {
         let kind = self.symbols[self.nodes[index].symbol as usize].kind;
         if kind.is_callable() || kind.is_container() {
@@ -150,7 +150,7 @@ impl Layout<'_> {
         self.lines.tokens(unit) >= least
     }
 
-    /// Adds a definition as a whole, or opens it, or divides it into parts.
+    /// Adds a definition as one piece, or opens the definition, or divides the definition into parts.
     fn add_definition(&mut self, index: usize, rows: Rows, around: Surroundings) {
         let (node, lines) = (&self.nodes[index], self.lines);
         let symbol = &self.symbols[node.symbol as usize];
@@ -230,7 +230,7 @@ impl Layout<'_> {
     }
 
     /// Adds rows that only close a definition, such as `}`, to the piece before. Returns the first row after
-    /// them.
+    /// the closing rows.
     fn give_closers_back(&mut self, rows: Rows) -> usize {
         match self.pieces.last_mut() {
             Some(last) if last.rows.end == rows.start => {
@@ -242,7 +242,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The first row of the comment or annotations directly before the end of the rows.
+    /// The first row of the comment or annotations at the end of `rows`.
     fn comment_above(&self, rows: Rows) -> usize {
         let mut first = rows.end;
         while first > rows.start
@@ -276,7 +276,7 @@ impl Layout<'_> {
     }
 }
 
-/// Whether the row only closes something: `}`, `});`, `end`, `#endif`.
+/// Whether the row only closes a block or definition: `}`, `});`, `end`, `#endif`.
 fn is_closer(row: &str) -> bool {
     let row = row.trim_ascii();
     matches!(row, "end" | "#endif" | "fi" | "done" | "esac")

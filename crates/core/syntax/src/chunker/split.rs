@@ -8,7 +8,7 @@ use super::lines::{Lines, Rows};
 use super::sizes::{TARGET_TOKENS, WHOLE_TOKENS};
 use super::tokens::TOKEN;
 
-/// The minimum size of a part, where another cut is possible.
+/// The minimum size of a part. A part may be smaller only if no other cut is possible.
 const LEAST_TOKENS: u32 = 200;
 
 /// Divides rows into parts of about the target size, with at least one row each. If the rows fit into one
@@ -96,8 +96,8 @@ fn is_continuation(row: &str) -> bool {
     }
 }
 
-/// The number of open brackets at the beginning of each row, counted from the first of the rows and never
-/// below 0.
+/// The number of open brackets at the beginning of each row. The count starts at 0 in the first of these rows
+/// and is never negative.
 fn bracket_depths(lines: &Lines<'_>, rows: Rows) -> Vec<u16> {
     let mut depth = 0_u16;
     let mut depths = Vec::with_capacity(rows.end - rows.start);

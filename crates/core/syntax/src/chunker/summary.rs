@@ -1,5 +1,4 @@
-//! Creates summaries of classes that are too large to be read as a whole. A summary is a chunk that lists the
-//! members of the class.
+//! Creates summaries of large classes. A summary is a chunk that lists the members of the class.
 
 use cairn_domain::{ChunkFacts, ChunkKind, ContentHash, Symbol};
 
@@ -11,8 +10,8 @@ use super::tokens::estimate_tokens;
 const MOST_METHODS: usize = 50;
 
 /// Returns one summary for each class with more than fifty methods, in order of the classes. Methods are
-/// assigned to classes by their parent. So methods of Go and Rust are counted although they are written
-/// outside of the type.
+/// assigned to classes by their parent. Therefore methods of Go and Rust are counted, although the source
+/// contains these methods outside of the type.
 pub(super) fn summaries(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<ChunkFacts> {
     if symbols.len() <= MOST_METHODS {
         return Vec::new();

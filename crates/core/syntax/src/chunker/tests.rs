@@ -176,7 +176,7 @@ fn large_class_has_a_summary() {
     let chunks = source.chunks();
     let summaries: Vec<_> = chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Summary).collect();
     let [summary] = summaries[..] else { panic!("{summaries:?}") };
-    let text = summary.synthetic_text.as_deref().expect("a summary has a text of its own");
+    let text = summary.synthetic_text.as_deref().expect("a summary has synthetic text");
     assert!(text.starts_with("class Huge\n51 methods:\n"), "{text}");
     assert!(text.contains("method_0") && text.contains("method_50"), "{text}");
     assert_eq!(summary.span, LineSpan::new(1, source.num_lines()));
@@ -299,7 +299,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Symbols that no parser creates: at any position, overlapping, out of range, and with random parents.
+    /// Invalid symbols, which no parser creates: at any position, overlapping, out of range, and with random
+    /// parents.
     fn wild_symbols()(wild in prop::collection::vec((0_u32..300, 0_u32..80, 0..SymbolKind::ALL.len(), any::<bool>(), 0_u32..40), 0..40)) -> Vec<Symbol> {
         let each = wild.into_iter().map(|(start, length, kind, is_test, parent)| {
             let mut symbol = symbol("x", SymbolKind::ALL[kind], (start, (start + length).saturating_sub(3)), Some(parent));
@@ -337,7 +338,7 @@ proptest! {
         };
         // A few lines directly above a definition are part of its chunk. More lines become a separate chunk.
         let expected = hash("").map(|(hash, _)| hash);
-        let found = hash(&above.join("\n")).expect("a chunk of its own");
+        let found = hash(&above.join("\n")).expect("a separate chunk");
         prop_assert!(Some(found.0) == expected || found.1 > num_lines + 1);
         prop_assert_eq!(hash(&format!("{}\n\n\n", "y = compute(value, other)\n".repeat(5))).map(|(hash, _)| hash), expected);
     }

@@ -24,9 +24,10 @@ pub fn chunk_text<'t>(text: &'t str, line_starts: &[u32], span: LineSpan) -> &'t
     text.get(start..offset(span.end)).unwrap_or("")
 }
 
-/// The text of a chunk that is embedded. Its hash is the `content_hash` of the chunk. It is the synthetic
-/// text of the chunk, or else the lines of its span without blank lines at both ends. It depends neither on
-/// the header nor on the position of the lines in the file.
+/// The text of a chunk that is embedded. Its hash is the `content_hash` of the chunk. If the chunk has
+/// synthetic text, this is the synthetic text. If not, these are the lines of its span without blank lines at
+/// both ends. This text does not depend on the header, and it does not depend on the position of the lines in
+/// the file.
 pub fn embedded_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts) -> Cow<'t, str> {
     match &chunk.synthetic_text {
         Some(synthetic) => Cow::Borrowed(synthetic),
@@ -34,8 +35,8 @@ pub fn embedded_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFac
     }
 }
 
-/// The text of a chunk that is shown. It is the synthetic text of the chunk, or else the lines of its span
-/// without white space at the end.
+/// The text of a chunk that is shown. If the chunk has synthetic text, this is the synthetic text. If not,
+/// these are the lines of its span without white space at the end.
 pub fn shown_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts) -> Cow<'t, str> {
     match &chunk.synthetic_text {
         Some(synthetic) => Cow::Borrowed(synthetic),

@@ -9,8 +9,8 @@ use cairn_domain::{ChunkFacts, ChunkKind, Symbol, SymbolKind};
 
 use crate::chunker::{Lines, Rows, plain_chunk, split_rows};
 
-/// Scanners ignore blocks that are nested deeper than this. So this is also the maximum depth of the
-/// recursion here.
+/// Scanners ignore blocks that are nested deeper than this. Therefore this is also the maximum recursion
+/// depth in this module.
 pub(super) const DEEPEST: u8 = 8;
 
 /// A block with its rows. The blocks inside it come directly after it and have a greater depth.
@@ -183,9 +183,9 @@ fn group_small(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<P
     groups
 }
 
-/// Joins tiny pieces with neighbours. Loose lines join the next piece, which keeps its name. The same applies
-/// to a piece that is only the head of the next piece, such as a heading without text or `services:`. Any
-/// other tiny piece joins the piece before it under the same parent.
+/// Joins tiny pieces with neighbours. Loose lines join the next piece, and the name of that piece stays the
+/// same. The same applies to a piece that is only the head of the next piece, such as a heading without text
+/// or `services:`. Any other tiny piece joins the piece before it under the same parent.
 fn join_tiny(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Piece> {
     let is_tiny = |piece: &Piece| piece.part.is_none() && lines.tokens(piece.rows) < TINY_TOKENS;
     let fits = |start, end| lines.tokens(Rows::new(start, end)) <= style.whole_tokens + 4 * TINY_TOKENS;

@@ -91,7 +91,7 @@ struct Scanner<'a> {
     depth: usize,
     /// The start of the text that is the name of the next block.
     name_start: usize,
-    /// The start of the last non-empty row. None if a brace or semicolon came after that row.
+    /// The start of the last non-empty row. None if a brace or semicolon follows that row.
     row_start: Option<usize>,
 }
 
@@ -107,7 +107,7 @@ impl Scanner<'_> {
     }
 
     /// Ends a row. If the row ends with a comma, its text is the beginning of the next block's name.
-    /// Otherwise, the text is a name only if the opening brace follows directly.
+    /// If the row does not end with a comma, its text is a name only if the opening brace follows directly.
     fn end_row(&mut self, at: usize) {
         let pending = &self.text[self.name_start..at];
         let text = pending.trim_ascii_start();

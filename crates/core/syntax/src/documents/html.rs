@@ -9,7 +9,7 @@ const LONGEST: usize = 2_000;
 const LONGEST_TITLE: usize = 160;
 
 pub(super) fn outline(lines: &Lines<'_>, text: &str) -> Outline {
-    // All rows except headings are hidden, and none is prose. The description is found by the tag of its
+    // All rows except headings are hidden, and no row is prose. The description is found by the tag of its
     // paragraph.
     let mut outline = Outline { rows: vec![RowKind::Hidden; lines.num_rows()], ..Outline::default() };
     let mut at = 0;
@@ -23,8 +23,8 @@ pub(super) fn outline(lines: &Lines<'_>, text: &str) -> Outline {
     outline
 }
 
-/// The length of the comment, script or style that begins here. If it has no end, it extends to the end of
-/// the text.
+/// The length of the comment, script or style that begins here. If the end is missing, the construct extends
+/// to the end of the text.
 fn skipped(text: &str) -> Option<usize> {
     let kinds = [("<!--", "-->"), ("<script", "</script"), ("<style", "</style")];
     let (start, end) = kinds.into_iter().find(|(start, _)| starts_with(text, start))?;

@@ -75,8 +75,8 @@ pub(super) fn code_spans(row: &str) -> Vec<&str> {
     let mut index = 0;
     while index < runs.len() {
         let (start, length) = runs[index];
-        // The next run of the same length closes a run. In real rows it is one of the next few runs, so only
-        // these are checked.
+        // The next run of the same length closes a run. In real rows, the closing run is one of the next few
+        // runs, so only these runs are checked.
         let close = runs[index + 1..].iter().take(16).position(|&(_, other)| other == length);
         match close {
             Some(offset) => {

@@ -51,8 +51,8 @@ pub(super) fn ini(lines: &Lines<'_>) -> Vec<Block> {
     builder.finish()
 }
 
-/// Builds the blocks of sections and keys. Comments above a block are outside of all blocks and join the next
-/// block.
+/// Builds the blocks of sections and keys. Comments above a block do not belong to any block here. They join
+/// the next block later.
 #[derive(Default)]
 struct Builder {
     blocks: Vec<Block>,

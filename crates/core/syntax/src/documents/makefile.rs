@@ -4,8 +4,8 @@ use super::blocks::Block;
 use super::inline::shortened;
 use crate::chunker::Lines;
 
-/// Creates a block for each rule and for each multi-line definition. The name of a rule's block is its
-/// targets. Assignments are outside of all blocks.
+/// Creates a block for each rule and for each multi-line definition. The name of a rule's block is the list
+/// of the rule's targets. Assignments are outside of all blocks.
 pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut is_in_rule = false;

@@ -1,12 +1,13 @@
 //! Finds the headings of Markdown row by row: ATX, setext and HTML headings outside of fences, comments and
-//! front matter. The rules are those of CommonMark, except where real documents differ.
+//! front matter. The rules are the rules of CommonMark, except where real documents usually differ from
+//! CommonMark.
 
 use super::inline::{fold, plain};
 use super::outline::{Heading, Outline, RowKind};
 use crate::chunker::{Lines, Rows};
 
-/// If a longer paragraph is followed by `---`, the paragraph is prose and the `---` is a rule. CommonMark
-/// would read a heading.
+/// If a longer paragraph is followed by `---`, the paragraph is prose and the `---` is a rule. In CommonMark,
+/// the paragraph would be a heading.
 const MOST_SETEXT_ROWS: usize = 3;
 /// The maximum number of rows of an HTML heading.
 const MOST_HTML_ROWS: usize = 8;
@@ -17,7 +18,7 @@ enum Paragraph {
     None,
     /// A paragraph that begins at this row.
     From(usize),
-    /// The text of a list item, quotation or table. An underline below it is a rule.
+    /// The text of a list item, quotation or table. An underline below such text is a horizontal rule.
     Other,
 }
 
@@ -151,7 +152,7 @@ fn atx(text: &str) -> Option<(usize, &str)> {
         return None;
     }
     let title = rest.trim_end_matches('#');
-    // Closing marks are removed only if a blank is before them. So the title `# C#` keeps its last mark.
+    // Closing marks are removed only if a blank is before them. So the title `# C#` keeps its last `#`.
     let title = if title.ends_with([' ', '\t']) || title.is_empty() { title } else { rest };
     Some((level, title.trim()))
 }
@@ -165,8 +166,8 @@ fn setext_level(text: &str) -> Option<usize> {
     }
 }
 
-/// Reads a heading of the form `<h1 align="center">Title</h1>`, which many READMEs have at the top. Returns
-/// the level, the markup between the tags, and the row after the heading.
+/// Reads a heading of the form `<h1 align="center">Title</h1>`. Many READMEs begin with such a heading.
+/// Returns the level, the markup between the tags, and the row after the heading.
 fn html_heading<'t>(lines: &Lines<'t>, row: usize, text: &str) -> Option<(usize, &'t str, usize)> {
     let bytes = text.as_bytes();
     let level = match bytes {

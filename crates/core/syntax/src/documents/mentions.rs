@@ -9,10 +9,12 @@ use super::outline::{Outline, RowKind};
 use crate::chunker::Lines;
 
 const LONGEST_MENTION: usize = 200;
-/// The maximum number of mentions. A document with more mentions is only a listing, so the rest is left out.
+/// The maximum number of mentions. A document with more mentions is probably only a list of names, so further
+/// mentions are left out.
 const MOST_MENTIONS: usize = 5_000;
 
-/// Extensions of files. A name without a slash is a file if it has one of these, and otherwise a symbol.
+/// Extensions of files. A name without a slash is a file if it has one of these extensions. If not, the name
+/// is a symbol.
 const FILE_EXTENSIONS: &[&str] = &[
     "adoc", "bash", "bat", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "cxx", "ex", "exs", "go", "gradle",
     "h", "hpp", "hs", "html", "ini", "ipynb", "java", "js", "json", "jsx", "kt", "kts", "less", "lock", "lua", "md",

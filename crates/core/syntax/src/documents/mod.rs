@@ -3,12 +3,12 @@
 //!
 //! Each format has a scanner that finds *blocks* (sections, keys, statements, rules) in one pass over the
 //! bytes. [`blocks`] turns the blocks of any format into chunks. A scanner implements only as much of a
-//! format as it needs to recognise strings, comments and fences. It stores its state in counters and does not
-//! recurse, so hostile texts cost no more time than other texts. A text without blocks is divided into
-//! windows.
+//! format as it needs to recognise strings, comments and fences. A scanner stores its state in counters and
+//! does not recurse. Therefore hostile texts need no more time than other texts. A text without blocks is
+//! divided into windows.
 //!
-//! The text of a document is only data. It can change ranking through its facts, but its instructions are
-//! never followed.
+//! The text of a document is only data. The text can change ranking through its facts, but instructions in
+//! the text are never followed.
 
 mod blocks;
 mod braces;
@@ -38,7 +38,7 @@ pub use navigation::is_navigation;
 use crate::chunker::{Lines, window_chunks};
 
 /// Parses a text. `format` is the name of its format in the language table. A text of any other format is
-/// divided into windows. Line numbers refer to `text`, and every line of it belongs to at least one chunk.
+/// divided into windows. Line numbers refer to `text`. Every line of `text` belongs to at least one chunk.
 ///
 /// Only documents for human readers have document facts, and only SQL has symbols. The synthetic text of a
 /// notebook's chunk is the decoded source of its cells.

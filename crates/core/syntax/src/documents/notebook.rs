@@ -39,8 +39,8 @@ pub(super) fn chunks(lines: &Lines<'_>, text: &str) -> Vec<ChunkFacts> {
     last.rows.end = lines.num_rows();
     let mut at = 0;
     for cell in &mut cells {
-        // The spans of the cells are consecutive. Only in minified notebooks, where one row contains many
-        // cells, do the spans overlap.
+        // The spans of the cells are consecutive. The spans overlap only in minified notebooks, where one row
+        // contains many cells.
         cell.rows.start = cell.rows.start.min(at);
         at = cell.rows.end;
     }

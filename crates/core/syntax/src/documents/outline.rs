@@ -11,7 +11,8 @@ const LONGEST_HEADING: usize = 160;
 pub(super) enum RowKind {
     /// Prose, a list or a table. The names in its code spans are recorded as mentions.
     Prose,
-    /// Code, a comment, front matter or markup. It is used neither for the description nor for mentions.
+    /// Code, a comment, front matter or markup. Such a row is not used for the description, and not for
+    /// mentions.
     Hidden,
     /// A heading or its underline.
     Heading,
@@ -47,8 +48,8 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    /// The heading that is the title of the whole document. It is the first heading if all other headings
-    /// have a lower rank.
+    /// The heading that is the title of the whole document. The first heading is the title if all other
+    /// headings have a lower rank.
     fn title_heading(&self) -> Option<&Heading> {
         let first = self.headings.first()?;
         self.headings[1..].iter().all(|other| other.level > first.level).then_some(first)

@@ -6,8 +6,8 @@ use super::outline::RowKind;
 use super::sections::first_paragraph;
 use crate::chunker::Lines;
 
-/// The facts of plain text contain only a description. Text that looks like a heading or code span is rarely
-/// meant as one here.
+/// The facts of plain text contain only a description. In plain text, text that looks like a heading or code
+/// span rarely has this meaning.
 pub(super) fn facts(lines: &Lines<'_>) -> DocumentFacts {
     let rows = vec![RowKind::Prose; lines.num_rows()];
     DocumentFacts { description: first_paragraph(lines, &rows), ..DocumentFacts::default() }

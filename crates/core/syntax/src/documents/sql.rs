@@ -141,8 +141,8 @@ impl Routine {
         } else if self.num_words < 8 && self.is_create {
             self.is_routine |= is("function") || is("procedure") || is("trigger") || is("event");
         }
-        // `END IF` and `END LOOP` end constructs whose beginning is not counted, so the decrement for `END`
-        // is undone.
+        // `END IF` and `END LOOP` end constructs whose beginning was not counted. Therefore the decrement for
+        // `END` is reversed.
         if self.after_end && (is("if") || is("loop") || is("while") || is("repeat") || is("for")) {
             self.depth += 1;
         }
@@ -177,8 +177,8 @@ fn string_length(rest: &[u8], quote: u8) -> usize {
         if rest[at - 1] == quote {
             return at;
         }
-        // A backslash is an escape only in MySQL. It is read as an escape if the quote after it cannot be the
-        // end of the string.
+        // A backslash is an escape only in MySQL. The scanner reads a backslash as an escape if the quote
+        // after the backslash cannot be the end of the string.
         let escapes_quote = rest.get(at) == Some(&quote) && !ends_value(rest.get(at + 1));
         at = (at + usize::from(escapes_quote)).min(rest.len());
     }
@@ -257,8 +257,8 @@ fn symbol(lines: &Lines<'_>, rows: Rows, head: &str, created: &Created<'_>) -> S
     }
 }
 
-/// The signature of an object. For a routine it includes the parameters. For other objects it ends at the
-/// first bracket.
+/// The signature of an object. The signature of a routine includes the parameters. The signature of another
+/// object ends at the first bracket.
 fn signature(head: &str, kind: SymbolKind) -> String {
     let upper = head.to_ascii_uppercase();
     let word = |word: &str| {
