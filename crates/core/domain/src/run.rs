@@ -1,5 +1,5 @@
-//! Runs. A run is one attempt to index a snapshot of a repository. Its plan lists all its parts from the
-//! start.
+//! Runs. A run is one attempt to index a snapshot of a repository. When a run begins, its plan already lists
+//! all its parts.
 
 use std::fmt;
 
@@ -95,10 +95,10 @@ words! {
         Running = "running",
         /// Every part succeeded, and the run is published.
         Published = "published",
-        /// The run is published, but some parts failed. The files of these parts are missing in the index,
-        /// and the result lists them.
+        /// The run is published, but some parts failed. The files of the failed parts are missing in the
+        /// index. The result of the run lists these files.
         Partial = "partial",
-        /// The run ended before it was published. The old generation stays published.
+        /// The run ended without a publication. The old generation stays published.
         Failed = "failed",
         Cancelled = "cancelled",
     }

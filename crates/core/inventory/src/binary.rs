@@ -2,8 +2,8 @@
 
 use memchr::memchr;
 
-/// The first bytes of binary formats. No text begins with one of them. Formats whose first bytes are plain
-/// letters are not listed if their NUL bytes identify them.
+/// The first bytes of binary formats. No text begins with one of these sequences. Formats whose first bytes
+/// are plain letters are not listed if their NUL bytes identify them.
 const MAGIC: &[&[u8]] = &[
     b"%PDF-",
     b"\x89PNG",

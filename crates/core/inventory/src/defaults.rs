@@ -1,4 +1,5 @@
-//! The paths that are excluded by default. A repository can include them again with `include_override`.
+//! The paths that are excluded by default. A repository can include excluded paths again with
+//! `include_override`.
 //!
 //! The excludes are two sorted tables and two lists of suffixes instead of globs. Most paths of a tree are
 //! tested against all excludes. One table look-up for each part of a path is much cheaper than matching a

@@ -12,11 +12,11 @@ use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 const MAX_PATTERNS: usize = 1_000;
 const MAX_PATTERN_BYTES: usize = 1_000;
 
-/// A pattern that cannot be compiled. It is reported before any file is read.
+/// A pattern that cannot be compiled. The error is reported before any file is read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("invalid pattern {pattern} in `{field}`: {message}")]
 pub struct InvalidPattern {
-    /// The setting that contains the pattern, e.g. `exclude`. It is never a text from a repository.
+    /// The setting that contains the pattern, e.g. `exclude`. The name is never a text from a repository.
     pub field: &'static str,
     pub pattern: Untrusted,
     pub message: String,

@@ -32,7 +32,8 @@ pub struct RuleSettings {
 /// any number of errors.
 const MAX_SHOWN_FAULTS: usize = 5;
 
-/// Settings that cannot be compiled, with all their errors. They are reported before any file is read.
+/// Settings that cannot be compiled, with all their errors. These errors are reported before any file is
+/// read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidRules {
     pub patterns: Vec<InvalidPattern>,
@@ -188,7 +189,7 @@ impl Rules {
         self.generated_marks.find(path.as_str())
     }
 
-    /// Lines of `.cairnignore` and `.gitattributes` files that cannot be used. They have no effect.
+    /// Lines of `.cairnignore` and `.gitattributes` files that cannot be used. These lines have no effect.
     pub fn unusable_lines(&self) -> &[UnusableLines] {
         &self.unusable
     }

@@ -1,6 +1,6 @@
 //! The limit on the size of an indexed file.
 
-/// A size limit in bytes. It never exceeds the hard cap.
+/// A size limit in bytes. A limit never exceeds the hard cap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileSizeLimit(u64);
 
@@ -13,7 +13,7 @@ pub struct InvalidFileSize {
 }
 
 impl FileSizeLimit {
-    /// The hard cap: 10 MiB. No setting can exceed it.
+    /// The hard cap: 10 MiB. No setting can exceed this cap.
     pub const HARD_CAP_BYTES: u64 = 10 * 1024 * 1024;
     /// The default limit: 1 MiB.
     pub const DEFAULT_BYTES: u64 = 1024 * 1024;

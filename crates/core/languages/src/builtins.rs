@@ -11,8 +11,8 @@ pub struct Builtins {
     /// Names that only the parser reads. If such a name is used alone, the parser records no reference,
     /// unless the file defines or imports the name.
     pub parser: &'static [&'static str],
-    /// Names that only the linker reads. The parser records references to them, but an unbound reference
-    /// never links to a definition in the repository.
+    /// Names that only the linker reads. The parser records references to these names, but an unbound
+    /// reference never links to a definition in the repository.
     pub linker: &'static [&'static str],
 }
 
@@ -44,8 +44,8 @@ impl fmt::Debug for Builtins {
 pub enum StandardModules {
     /// The language has no known standard modules.
     None,
-    /// Every module belongs to the standard library, unless the repository contains it or declares it as a
-    /// dependency.
+    /// Every module belongs to the standard library, except modules that the repository contains or declares
+    /// as dependencies.
     Any,
     /// The first part of the module's name is one of these words.
     FirstPart(&'static str),

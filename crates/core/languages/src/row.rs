@@ -23,8 +23,8 @@ pub enum LanguageClass {
     Text,
 }
 
-/// A grammar crate. The name and version of the grammar crate are part of the facts key. A test compares them
-/// with the lock file.
+/// A grammar crate. The name and version of the grammar crate are part of the facts key. A test compares the
+/// name and version with the lock file.
 #[derive(Clone, Copy)]
 pub struct Grammar {
     pub crate_name: &'static str,
@@ -111,7 +111,7 @@ pub struct ModuleRules {
     pub drop_leading: &'static [&'static str],
     /// Folders that are removed at their first occurrence in the path, e.g. `src` of a workspace member.
     pub drop_inner: &'static [&'static str],
-    /// Stems of files that represent the folder in which they are, e.g. `index`.
+    /// Stems of files that represent their folder, e.g. `index`.
     pub index_stems: &'static [&'static str],
     /// If true, all files of a folder belong to one module, whatever their names are.
     pub folder_is_module: bool,
@@ -129,7 +129,7 @@ pub struct LanguageRow {
     /// True for a text format without a grammar that has a scanner in `documents`. The scanner has the row's
     /// name.
     pub has_scanner: bool,
-    /// The text of the query file. It is empty for a language without a grammar.
+    /// The text of the query file. The text is empty for a language without a grammar.
     pub query: &'static str,
 
     /// File extensions in lower case, without the dot.
@@ -183,8 +183,8 @@ pub struct LanguageRow {
     /// Kinds of syntax nodes that expand one value to several arguments. A call with such a node has no known
     /// number of arguments.
     pub spread_nodes: &'static [&'static str],
-    /// True if the C preprocessor processes the language. Then macros at places where the grammar allows no
-    /// name are replaced by spaces before the parse.
+    /// True if the C preprocessor processes the language. If true, macros at places where the grammar allows
+    /// no name are replaced by spaces before the parse.
     pub preprocessed: bool,
     /// The names that the language defines itself.
     pub builtins: Builtins,

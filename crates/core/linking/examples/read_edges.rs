@@ -1,6 +1,6 @@
-//! Prints a sample of the edges or unresolved references of a checkout, each with its source line. A person
-//! can then compare them with the code. Usage: `cargo run --release -p cairn-linking --example read_edges --
-//! DIR CLASS SEED COUNT [KIND,…]`.
+//! Prints a sample of the edges or unresolved references of a checkout, each with its source line. With this
+//! sample, a person can compare edges with the code. Usage:
+//! `cargo run --release -p cairn-linking --example read_edges -- DIR CLASS SEED COUNT [KIND,…]`.
 //!
 //! CLASS is a resolution class or the reason of an unresolved reference. With `all`, the numbers of all
 //! classes and reasons are printed instead. Linking is the same as in the pipeline, except that settings,

@@ -1,4 +1,4 @@
-//! Reads from the signature of a definition how many arguments it takes.
+//! Reads the number of arguments of a definition from the signature.
 
 use cairn_domain::Arity;
 

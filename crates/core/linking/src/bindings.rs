@@ -4,7 +4,7 @@ use crate::Family;
 use crate::contribution::ImportFact;
 use crate::names::Name;
 
-/// One name that an import binds. The texts are borrowed from the facts.
+/// A name that an import binds. The texts are borrowed from the facts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BoundName<'a> {
     pub(crate) module: &'a str,

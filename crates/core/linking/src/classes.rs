@@ -36,8 +36,8 @@ impl Lookup<'_> {
         self.remembered(query, |lookup| lookup.inherited(file, class, name, ask, 0))
     }
 
-    /// Resolves `super(…)` to the constructor of the base class, or to the base class itself if it has no
-    /// written constructor.
+    /// Resolves `super(…)` to the constructor of the base class, or to the base class itself if the source
+    /// contains no constructor of that class.
     pub(crate) fn base_constructor(&mut self, file: FileId, class: u32, ask: Ask) -> Finding {
         let mut is_open = false;
         for base in self.bases(file, class) {
@@ -64,7 +64,8 @@ impl Lookup<'_> {
         if is_open { Finding::External } else { Finding::Nothing }
     }
 
-    /// Finds the constructor that is written in a class. Its name is the name of the class, or `constructor`.
+    /// Finds the constructor that is written in a class. The name of a constructor is the name of the class,
+    /// or `constructor`.
     pub(crate) fn constructor(&mut self, file: FileId, class: u32, ask: Ask) -> Finding {
         let rules = Rules::of(self.contribution(file).family);
         let definition = *self.definition(file, class);
@@ -145,7 +146,7 @@ impl Lookup<'_> {
     }
 
     /// Finds a member that is written in the class itself, in any file. `class` is the class that contains
-    /// it.
+    /// the member.
     pub(crate) fn own_member(
         &mut self,
         file: FileId,

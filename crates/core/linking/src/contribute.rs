@@ -95,8 +95,8 @@ fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name
     }
 }
 
-/// Whether a member is also a name at the top level of its file. This is true for constructors and fields of
-/// a type, and for declarations in a class. It is false for methods of an instance.
+/// Whether a member is also a name at the top level of its file. The result is true for constructors and
+/// fields of a type, and for declarations in a class. The result is false for methods of an instance.
 fn is_member_at_top(kind: SymbolKind, parent: &Definition) -> bool {
     parent.in_package
         && match parent.kind {

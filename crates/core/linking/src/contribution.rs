@@ -2,7 +2,7 @@
 //! files find only these parts of the file.
 //!
 //! The environment is built from contributions alone. Therefore a run that changed one file needs the facts
-//! of only that file and of the affected files. For all other files it needs only the contributions.
+//! of only that file and of the affected files. For all other files, such a run needs only the contributions.
 //! Contributions contain hashes instead of names, except where a path must be formed.
 
 use std::sync::{Arc, OnceLock};
@@ -39,7 +39,7 @@ pub struct Definition {
     pub name: Name,
     /// The qualified name within the file.
     pub qualified: Name,
-    /// The qualified name of the container. It is empty at the top level of the file.
+    /// The qualified name of the container. This name is empty at the top level of the file.
     pub container: Name,
     /// The last part of the container's name.
     pub container_last: Name,
@@ -85,7 +85,7 @@ pub struct Base {
     pub implements: bool,
 }
 
-/// One name that an import binds, or all names of a module.
+/// A name that an import binds, or all names of a module.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ImportFact {
     pub module: String,
@@ -149,8 +149,8 @@ pub struct Contribution {
     /// Computed on first use.
     pub(crate) named: OnceLock<Named>,
     pub(crate) outer_namespaces: OnceLock<Vec<Name>>,
-    /// The keys of the definitions' nodes. They are computed on first use, because most files of a repository
-    /// are not the target of any edge.
+    /// The keys of the definitions' nodes. The keys are computed on first use, because most files of a
+    /// repository are not the target of any edge.
     pub(crate) nodes: OnceLock<Vec<NodeKey>>,
 }
 

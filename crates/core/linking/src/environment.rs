@@ -14,8 +14,8 @@ use crate::referents::Finding;
 /// An item and the file that contains it.
 pub(crate) type Entry = (FileId, Item);
 
-/// A multimap from keys to the entries of all files. It is immutable and `Sync`, so files can be linked in
-/// parallel.
+/// A multimap from keys to the entries of all files. The environment is immutable and `Sync`, so files can be
+/// linked in parallel.
 #[derive(Debug)]
 pub struct Environment<'a> {
     repository: RepositoryId,
@@ -40,8 +40,8 @@ pub struct State<'a> {
 }
 
 impl<'a> Environment<'a> {
-    /// Builds the environment from the contributions of all files and the declared packages. Their order does
-    /// not matter.
+    /// Builds the environment from the contributions of all files and the declared packages. The order of the
+    /// contributions and packages does not matter.
     pub fn build(
         repository: RepositoryId,
         files: impl IntoIterator<Item = &'a Contribution>,
@@ -75,8 +75,8 @@ impl<'a> Environment<'a> {
             .map(|state| Self::of_state(repository, files.clone(), Arc::clone(&path_names), Arc::clone(&table), state))
     }
 
-    /// At the indices of shared files, `files` contains these files. At each other index it contains the file
-    /// of either state. Only entries that are added here refer to these other indices.
+    /// At the indices of shared files, `files` contains these files. At each other index, `files` contains
+    /// the file of either state. Only entries that are added here refer to these other indices.
     fn of_state(
         repository: RepositoryId,
         mut files: Vec<&'a Contribution>,

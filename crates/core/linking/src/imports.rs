@@ -33,8 +33,8 @@ const PYTHON_DISTRIBUTIONS: &[(&str, &str)] = &[
 impl FileLinker<'_> {
     pub(crate) fn imports(&mut self) {
         let family = self.resolver.family;
-        // An import with an empty module means the file itself. It exports a name of the file under another
-        // name.
+        // An import with an empty module means the file itself. Such an import exports a name of the file
+        // under another name.
         let is_own = |import: &Import| matches!(family, Family::Script | Family::Lua) && import.module.is_empty();
         for import in self.resolver.facts.imports.iter().filter(|import| !is_own(import)) {
             let container = self.resolver.scopes.module_around(import.enclosing);
@@ -72,7 +72,8 @@ impl FileLinker<'_> {
     ) {
         self.resolver.lookup.refuel();
         let file = self.resolver.file;
-        // Resolves the whole module, because an import in Python may bind only the first part of it.
+        // Resolves the whole module, because an import in Python may bind only the first part of the module's
+        // name.
         let module = BoundName { name: None, local: Name::EMPTY, wildcard: true, ..*bound };
         let whole = import_target(&mut self.resolver.lookup, file, container, &module, Ask::ANY);
         let named = match bound.name {
@@ -100,7 +101,7 @@ impl FileLinker<'_> {
         }
     }
 
-    /// Whether the imported name is a better target of the import than the module. This is the case for a
+    /// Whether the imported name is a better target of the import than the module. The result is true for a
     /// file of a package, and in Rust for an inner module.
     fn is_better_match(&self, module: Referent, named: &Finding) -> bool {
         let Finding::Found(referents, _) = named else { return false };
@@ -131,8 +132,8 @@ impl FileLinker<'_> {
         self.reach(referent);
     }
 
-    /// The file that represents a package of many files. It is the file with the name of its folder, or else
-    /// the file with the documentation, or else the first file.
+    /// The file that represents a package of many files. This is the file with the same name as the folder.
+    /// If no such file exists, the file with the documentation is used, or else the first file.
     fn face_of_package(&mut self, family: Family, namespace: Name) -> Option<u32> {
         if family == Family::Python {
             return None;
@@ -189,7 +190,7 @@ fn dependency_name<'p>(family: Family, package: &'p PackageManifest, module: &st
         Family::Rust => has(first).or_else(|| has(&first.replace('_', "-"))),
         // The dependency is the longest declared prefix of the module.
         Family::Go => beginnings(module, '/').rev().find_map(has),
-        // The dependency is the last one whose group is a prefix of the module.
+        // The dependency is the last dependency whose group is a prefix of the module.
         Family::Jvm => beginnings(module, '.').filter_map(|group| last_of_group(&package.dependencies, group)).max(),
         _ => None,
     };

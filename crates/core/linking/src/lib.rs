@@ -1,9 +1,9 @@
 //! Links the facts of a snapshot's files to a graph: each name is resolved to definitions.
 //!
-//! The *outline* of a file ([`outline()`]) contains everything that other files can find in it. It does not
-//! depend on the path. From an outline and a path, [`contribute`] builds the *contribution* of the file. The
-//! [`Environment`] stores all contributions by key. [`link_file`] resolves the references of one file and
-//! records the keys that it requested.
+//! The *outline* of a file ([`outline()`]) contains all items of the file that other files can find. The
+//! outline does not depend on the path. From an outline and a path, [`contribute`] builds the *contribution*
+//! of the file. The [`Environment`] stores all contributions by key. [`link_file`] resolves the references of
+//! one file and records the keys that it requested.
 //!
 //! The edges of a file depend only on the file and on the entries of the keys that it requested. When files
 //! change, [`changed_keys`] returns the keys whose entries changed. Only the changed files and the

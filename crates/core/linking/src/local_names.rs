@@ -11,7 +11,8 @@ use crate::referents::{Ask, Finding, Want};
 use crate::resolve::{Local, Resolver};
 use crate::select::select;
 
-/// If a function has more bindings of a name than this, it is searched only once for the name.
+/// If a function has more bindings of a name than this limit, the function is searched only once for the
+/// name.
 const MANY_BINDINGS: usize = 16;
 
 impl<'e> Resolver<'e> {

@@ -37,8 +37,8 @@ const FUEL: u32 = 300;
 /// every machine.
 const WORK: u64 = 50_000_000;
 
-/// A result over fewer entries is not remembered, because computing it again takes no longer than looking it
-/// up.
+/// A result over fewer entries is not remembered, because a new computation takes no longer than a look-up of
+/// the stored result.
 const MANY_ENTRIES: usize = 16;
 
 impl<'e> Lookup<'e> {
@@ -247,7 +247,7 @@ impl<'e> Lookup<'e> {
         })
     }
 
-    /// The packages of the repository. The caller may look up only packages of this ecosystem in them.
+    /// The packages of the repository. The caller may look up only packages of this ecosystem.
     pub(crate) fn packages(&mut self, ecosystem: &'static str) -> &'e Packages<'e> {
         self.asked.add(manifests_key(ecosystem));
         &self.environment.packages

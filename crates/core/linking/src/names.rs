@@ -79,8 +79,8 @@ pub(crate) enum Space {
     Manifests,
 }
 
-/// A key of the environment. Its bits are mixed, because FNV hashes of similar names differ in only a few
-/// bits.
+/// A key of the environment. The bits of a key are mixed, because FNV hashes of similar names differ in only
+/// a few bits.
 pub(crate) fn key(space: Space, parts: [Name; 3]) -> u64 {
     let seed = (space as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     parts.iter().fold(seed, |hash, part| mix(hash.rotate_left(23) ^ part.0))

@@ -15,8 +15,8 @@ use crate::rules::Rules;
 /// Increase this number when a code change gives a different outline for the same facts.
 pub const OUTLINE_VERSION: u64 = 1;
 
-/// Builds the outline of a file. It depends only on the facts, so it can be stored beside them or built
-/// again.
+/// Builds the outline of a file. The outline depends only on the facts. Therefore a caller can store it
+/// beside the facts or build it again.
 pub fn outline(facts: &FileFacts) -> Outline {
     let family = family_of(&facts.language);
     let mut ordinals: FxHashMap<(&str, SymbolKind), u32> = FxHashMap::default();
@@ -112,7 +112,7 @@ fn is_secondary(symbol: &Symbol, family: Family) -> bool {
             let name = decorator.split('(').next().unwrap_or(decorator);
             matches!(name.rsplit('.').next(), Some("overload" | "setter" | "deleter"))
         }),
-        // The signature of a prototype ends with `;`, because it has no body.
+        // The signature of a prototype ends with `;`, because a prototype has no body.
         Family::C => symbol.kind.is_callable() && symbol.signature.ends_with(';'),
         Family::Script => symbol.kind == SymbolKind::Method && symbol.signature.starts_with("set "),
         // A test often has the name of the tested function, and no code calls the test.

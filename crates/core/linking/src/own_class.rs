@@ -17,7 +17,8 @@ pub(crate) struct OwnClass<'e> {
     /// the name of the member are valid.
     pub(crate) class: Definition,
     pub(crate) name: &'e str,
-    /// Whether another function is between the method and the reference. Then `self` may be another object.
+    /// Whether another function is between the method and the reference. Inside such a function, `self` may
+    /// be another object.
     pub(crate) is_doubtful: bool,
 }
 

@@ -1,5 +1,5 @@
 //! The packages that a repository declares, indexed by name and by folder. An index is needed because a
-//! repository may declare thousands of packages, and every import from outside looks them up.
+//! repository may declare thousands of packages, and every import from outside causes a look-up.
 
 use cairn_domain::PackageManifest;
 use rustc_hash::FxHashMap;

@@ -147,8 +147,8 @@ impl<'e> Resolver<'e> {
     }
 
     /// Resolves a method call on an object whose class is unknown. If the repository has only one method with
-    /// this specific name, the call probably means it. If a method calls a method of the same name on another
-    /// object, the called method belongs to another class.
+    /// this specific name, the call probably means this method. If a method calls a method of the same name
+    /// on another object, the called method belongs to another class.
     fn by_method_name(&mut self, name: &str, enclosing: Option<u32>, ask: Ask) -> LinkResult {
         if ask.want != Want::Call || is_common_method(name) {
             return LinkResult::Unresolved(Unresolved::UnknownReceiver);
@@ -182,7 +182,7 @@ impl<'e> Resolver<'e> {
                 *other == file || !definition.private && (in_test || !lookup.contribution(*other).is_test);
             is_method && is_reachable && admits(definition, ask)
         };
-        // One more method is taken, because the caller itself may be among them.
+        // One more method is taken, because the caller itself may be one of these methods.
         named.iter().filter(is_meant).take(MAX_CANDIDATES + 2).collect()
     }
 }

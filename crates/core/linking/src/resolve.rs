@@ -48,8 +48,8 @@ pub(crate) struct Resolver<'e> {
     pub(crate) scopes: Scopes<'e>,
     /// The index of the symbol around the current reference.
     pub(crate) calling: Option<u32>,
-    /// The results for names at the top level of the file. Each is computed for the first reference to the
-    /// name.
+    /// The results for names at the top level of the file. Each result is computed for the first reference to
+    /// the name.
     tops: FxHashMap<(Name, Name, Want, Option<u8>), Finding>,
     /// The results for names inside a function that binds them very often.
     pub(crate) in_functions: FxHashMap<(u32, Name, Want, Option<u8>), Local<'e>>,
@@ -185,8 +185,8 @@ impl<'e> Resolver<'e> {
         }
     }
 
-    /// Resolves a name that any file may define. If the repository has only one definition of it, the name
-    /// probably means that definition.
+    /// Resolves a name that any file may define. If the repository has only one definition of the name, the
+    /// name probably means that definition.
     fn global(&mut self, name: &str, ask: Ask, is_open: bool) -> LinkResult {
         let (file, rules) = (self.file, self.rules);
         let named = self.lookup.named(self.family, Name::of(name));

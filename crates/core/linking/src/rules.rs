@@ -19,7 +19,7 @@ pub(crate) struct Rules {
     pub(crate) constructors_need_new: bool,
     /// Several definitions may have the same name if their parameters differ.
     pub(crate) overloads: bool,
-    /// A call means none of the definitions if its number of arguments does not fit any of them.
+    /// If the number of arguments in a call fits no definition, the call means none of the definitions.
     pub(crate) arity_is_strict: bool,
     /// Other files can import from a file every name that this file imports.
     pub(crate) imports_are_members: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Rules {
     pub(crate) loose_arguments: bool,
     /// The number of parameters is part of the name of a definition.
     pub(crate) arity_is_name: bool,
-    /// Modules have absolute names everywhere, and contain the structure with the same name.
+    /// Modules have absolute names everywhere, and a module contains the structure with the same name.
     pub(crate) modules_are_types: bool,
     /// Constructors, fields and methods of a class are also names at the top level of the file.
     pub(crate) members_at_top: bool,

@@ -17,7 +17,7 @@ pub(crate) enum Variable<'f> {
     Opaque,
 }
 
-/// The tables of one file. They are sorted by scope and name.
+/// The tables of one file. Each table is sorted by scope and name.
 #[derive(Debug)]
 pub(crate) struct Scopes<'f> {
     contribution: &'f Contribution,
@@ -61,8 +61,8 @@ impl<'f> Scopes<'f> {
         range(&self.children, scope, name).len() + range(&self.imports, scope, name).len()
     }
 
-    /// The qualified name of the inline module or namespace around a symbol. It is empty at the top level of
-    /// the file.
+    /// The qualified name of the inline module or namespace around a symbol. The name is empty at the top
+    /// level of the file.
     pub(crate) fn module_around(&self, symbol: Option<u32>) -> Name {
         let definitions = &self.contribution.definitions;
         let mut current = symbol;

@@ -95,7 +95,8 @@ fn declares_more_than_it_defines<'d>(
     num_defined > 0 && most_in_a_file > Some(num_defined)
 }
 
-/// Keeps only the candidates that satisfy the condition. If none satisfies it, keeps all candidates.
+/// Keeps only the candidates that satisfy the condition. If no candidate satisfies the condition, keeps all
+/// candidates.
 fn narrow(candidates: &mut Vec<(FileId, u32)>, keep: impl Fn(&(FileId, u32)) -> bool) {
     if candidates.len() > 1 && candidates.iter().any(&keep) {
         candidates.retain(keep);

@@ -12,7 +12,7 @@ use crate::select::select;
 use crate::{Family, ImportFact, Name};
 
 /// Whether a name is looked up from inside the file or from another file. Inside the file all its names are
-/// visible. For other files only its exports are visible.
+/// visible. For other files, only the exports of the file are visible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum View {
     Inside,

@@ -32,7 +32,7 @@ pub struct Shape {
     pub decorators: BTreeSet<String>,
 }
 
-/// Methods that construct an object. They do not describe its behaviour.
+/// Methods that construct an object. Such methods do not describe the behaviour of a class.
 const CONSTRUCTORS: &[&str] = &["new", "default", "constructor", "init", "initialize", "main"];
 
 /// Set-up and tear-down methods of test classes.

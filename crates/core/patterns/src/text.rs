@@ -10,9 +10,9 @@ use crate::words;
 /// number of the other members.
 const MAX_LISTED: usize = 30;
 
-/// The text of a chunk of kind `pattern`. It answers questions such as "how do importers work". It contains
-/// the name in singular and plural, the shared methods, the canonical member, and how the other members
-/// differ.
+/// The text of a chunk of kind `pattern`. This text answers questions such as "how do importers work". The
+/// text contains the name in singular and plural, the shared methods, the canonical member, and how the other
+/// members differ.
 pub fn pattern_chunk_text(pattern: &PatternRecord) -> String {
     let words: Vec<String> = words::split(&pattern.name).iter().map(|word| word.to_lowercase()).collect();
     let one = words.join(" ");

@@ -23,8 +23,8 @@ pub(crate) fn split(name: &str) -> Vec<&str> {
     words
 }
 
-/// The longest sequence of words that all names end with. If it is empty, the longest sequence of words that
-/// all names begin with. The result has the spelling of the first name.
+/// The longest sequence of words that all names end with. If the names have no such sequence, the longest
+/// sequence of words that all names begin with. The result has the spelling of the first name.
 pub(crate) fn common(names: &[&str]) -> Option<String> {
     let split: Vec<Vec<&str>> = names.iter().map(|name| self::split(name)).collect();
     let first = split.first()?;

@@ -25,8 +25,9 @@ pub struct Replaced {
     pub source: SynonymSource,
 }
 
-/// At most [`MAX_EXPANSIONS`] wordings. The first synonyms of all words come before the second ones. If the
-/// question also contains words that are not keywords, the last wording contains only the keywords.
+/// At most [`MAX_EXPANSIONS`] wordings. The first synonym of every word comes before the second synonym of
+/// any word. If the question also contains words that are not keywords, the last wording contains only the
+/// keywords.
 pub(crate) fn expansions(question: &str, tokens: &[Token], keywords: &[String], synonyms: Synonyms) -> Vec<Expansion> {
     let alone = keywords_alone(tokens, keywords).filter(|text| *text != normal(question));
     let num_synonyms = MAX_EXPANSIONS - usize::from(alone.is_some());

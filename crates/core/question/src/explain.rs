@@ -1,4 +1,4 @@
-//! Prints how a question was read, one fact in a line.
+//! Prints the result of reading a question, with one fact per line.
 
 use crate::expansions::Expansion;
 use crate::filters::{FilterName, Filters};
@@ -6,8 +6,8 @@ use crate::parsed::{FlowAsked, ParsedQuery};
 use crate::query_type::Strategy;
 
 impl ParsedQuery {
-    /// The facts about the question, one in a line: a name, a colon, and the value. Facts without a value are
-    /// left out.
+    /// The facts about the question. Each line contains the name of the fact, a colon, and the value. Facts
+    /// without a value are left out.
     pub fn explain(&self) -> Vec<String> {
         let mut lines = vec![format!("question: {}", self.text.replace('\n', " ⏎ "))];
         if let Some(cut) = self.cut {

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::relation::Relation;
 
-/// The type of a question. It decides the strategy of retrieval.
+/// The type of a question. The type decides the strategy of retrieval.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueryType {

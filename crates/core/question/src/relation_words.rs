@@ -38,7 +38,7 @@ const TYPES: (Relation, Relation) = (Relation::Subtypes, Relation::Supertypes);
 const OVERRIDES: (Relation, Relation) = (Relation::Overrides, Relation::Overridden);
 const CREATES: (Relation, Relation) = (Relation::Creators, Relation::Uses);
 
-/// Longer forms of a verb are before shorter ones.
+/// Longer forms of a verb are before shorter forms.
 pub(crate) const VERBS: &[Verb] = &[
     verb(["calls out to", "call out to", "calling out to", "called out to"], CALLS, false, false),
     verb(["calls into", "call into", "calling into", "called into"], CALLS, false, true),

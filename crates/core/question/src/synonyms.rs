@@ -13,7 +13,7 @@ pub struct SynonymEntry {
     pub synonyms: Vec<String>,
 }
 
-/// Two words that the code in scope uses together. Each may replace the other.
+/// Two words that the code in scope uses together. Each of the two words may replace the other word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LearnedPair {
     pub first: String,

@@ -22,7 +22,7 @@ fn lists(text: &'static str) -> HashMap<&'static str, Vec<&'static str>> {
     lists
 }
 
-/// The words of a list of `data/words.txt`. Rules use it as `@name`.
+/// The words of a list of `data/words.txt`. Rules refer to the list as `@name`.
 pub(crate) fn list(name: &str) -> &'static [&'static str] {
     LISTS.get(name).unwrap_or_else(|| panic!("no list of words has the name {name}"))
 }
@@ -46,10 +46,10 @@ pub(crate) static BLOCKERS: LazyLock<&[&str]> = LazyLock::new(|| list("blockers"
 /// Words after which a word for a relation is a noun and not a verb: "the call", "for use".
 pub(crate) static BEFORE_NOUNS: LazyLock<&[&str]> = LazyLock::new(|| list("before_nouns"));
 
-/// Words at which the name of something ends.
+/// Words that end a name. They are not part of the name.
 pub(crate) static NAME_ENDS: LazyLock<&[&str]> = LazyLock::new(|| list("name_ends"));
 
-/// Words that are never the name of something in the code.
+/// Words that are never names of code.
 pub(crate) static NOT_NAMES: LazyLock<&[&str]> = LazyLock::new(|| list("not_names"));
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 
 use crate::words;
 
-/// The number of letters of a word that are counted as one token. It is an average of common tokenizers.
+/// The number of letters of a word that are counted as one token. This number is an average of common
+/// tokenizers.
 const LETTERS_PER_TOKEN: usize = 6;
 const DIGITS_PER_TOKEN: usize = 3;
 
-/// The number of results that fit into an answer, and the reason why the rest was cut.
+/// The number of results that fit into an answer, and the reason why further results were cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fit {
     /// The number of results that fit, counted from the start of the list.

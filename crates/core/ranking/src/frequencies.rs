@@ -26,7 +26,7 @@ static SHIPPED: LazyLock<DocumentFrequencies<'static>> = LazyLock::new(|| {
     DocumentFrequencies::read(include_bytes!("../data/document_frequencies.bin")).unwrap_or(DocumentFrequencies::EMPTY)
 });
 
-/// A table of document frequencies. It is read in place, without copying.
+/// A table of document frequencies. The table is read in place, without a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct DocumentFrequencies<'a> {
     num_documents: u32,

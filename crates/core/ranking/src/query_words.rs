@@ -17,8 +17,8 @@ const QUESTION_WORDS: [&str; 32] = [
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QueryWords {
     /// Names that the question spells as code, such as `UserService`, `get_user`, `render()` or `` `open` ``.
-    /// They are folded by [`fold_style`]. For `Parser.parse`, the set contains the whole name and the last
-    /// part.
+    /// The names are normalised by [`fold_style`]. For `Parser.parse`, the set contains the whole name and
+    /// the last part.
     pub names: BTreeSet<String>,
     /// The same names in their original spelling, in the order of the question. The parts of a qualified name
     /// are joined by dots. For `Parser::parse`, the list contains the whole name and then the

@@ -105,7 +105,7 @@ pub struct Contribution {
     pub points: u64,
 }
 
-/// One entry of an answer.
+/// An entry of an answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RankedHit {
     pub chunk: ChunkRecord,
@@ -161,7 +161,7 @@ fn factor(priors: &[Prior]) -> u64 {
     priors.iter().fold(ONE, |factor, prior| factor * u64::from(prior.percent) / 100)
 }
 
-/// Divides all scores by the highest score, so that it becomes 1.
+/// Divides all scores by the highest score, so that the highest score becomes 1.
 fn normalise(hits: &mut [RankedHit]) {
     let highest = hits.iter().map(|hit| hit.score).max().unwrap_or_default();
     for hit in hits {

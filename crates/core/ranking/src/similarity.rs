@@ -13,9 +13,9 @@ pub fn fold_style(name: &str) -> String {
     kept.flat_map(char::to_lowercase).collect()
 }
 
-/// The similarity of two names, from 0 to 100. It is `1 - distance / length`, plus 0.2 if one name starts
-/// with the other, plus 0.3 if the names differ only in case, but at most 1. `length` is the number of
-/// characters of the longer name.
+/// The similarity of two names, from 0 to 100. The similarity is `1 - distance / length`. If one name starts
+/// with the other, 0.2 is added. If the names differ only in case, 0.3 is added. The maximum is 1. `length`
+/// is the number of characters of the longer name.
 ///
 /// `None` if the edit distance without regard to case exceeds [`MAX_EDIT_DISTANCE`].
 pub fn similarity_percent(asked: &str, name: &str) -> Option<u32> {
@@ -67,8 +67,9 @@ fn edit_distance(left: &[char], right: &[char]) -> Option<usize> {
     Some(last[right.len()]).filter(|distance| *distance <= MAX_EDIT_DISTANCE)
 }
 
-/// Whether the case-sensitive edit distance of two names is at most [`MAX_EDIT_DISTANCE`]. It does not
-/// allocate for ASCII names, so it is a cheap filter before [`similarity_percent`] in a loop over all names.
+/// Whether the case-sensitive edit distance of two names is at most [`MAX_EDIT_DISTANCE`]. This function does
+/// not allocate memory for ASCII names. Therefore it is a cheap filter before [`similarity_percent`] in a
+/// loop over all names.
 pub fn are_near(left: &str, right: &str) -> bool {
     if left.is_ascii() && right.is_ascii() {
         return within(left.as_bytes(), right.as_bytes(), MAX_EDIT_DISTANCE);
@@ -77,8 +78,8 @@ pub fn are_near(left: &str, right: &str) -> bool {
     within(&characters(left), &characters(right), MAX_EDIT_DISTANCE)
 }
 
-/// Tries each kind of edit at the first difference, then compares the rest. With two edits, this makes at
-/// most sixteen short comparisons.
+/// Tries each kind of edit at the first difference, then compares the remaining characters. With two edits,
+/// this makes at most sixteen short comparisons.
 fn within<T: PartialEq>(left: &[T], right: &[T], edits: usize) -> bool {
     if left.len().abs_diff(right.len()) > edits {
         return false;
@@ -101,7 +102,7 @@ fn within<T: PartialEq>(left: &[T], right: &[T], edits: usize) -> bool {
 /// - 90: Ignoring case, the end of the path or the base name without its extension is equal to the name.
 /// - 80: Ignoring case, the base name starts with the name.
 /// - 60: Ignoring case, the path contains the name.
-/// - Up to 50: The base name has a similarity above 0.7. This is tested only with `fuzzy`.
+/// - Up to 50: The base name has a similarity above 0.7. The similarity is tested only with `fuzzy`.
 ///
 /// `None` if the path does not match.
 pub fn file_name_score(asked: &str, path: &str, fuzzy: bool) -> Option<u32> {

@@ -63,7 +63,7 @@ pub fn passage_terms(fields: &PassageFields<'_>) -> SparseVector {
 
 /// The weighted terms of a question, sorted by term. At most [`MAX_QUERY_TERMS`] terms are returned.
 ///
-/// If a question contains only stop words, such as "with", they are used as terms, because such a question
+/// If a question contains only stop words, such as "with", the stop words are used as terms. Such a question
 /// can only mean a name.
 pub fn query_terms(text: &str) -> Vec<(u32, u32)> {
     let mut found = distinct_terms(text, StopWords::Dropped);

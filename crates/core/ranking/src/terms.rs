@@ -6,8 +6,8 @@
 //! Words may contain letters beyond ASCII. These letters are converted to lower case, and diacritics are
 //! removed. In scripts without spaces between words, each pair of neighbouring characters is a word.
 //!
-//! A term is stored as a hash of 32 bits. It is the FNV-1a hash of 64 bits over the UTF-8 bytes, with the two
-//! halves combined by exclusive or. Every stored index contains these hashes, so the hash function never
+//! A term is stored as a hash of 32 bits. The hash is the 64-bit FNV-1a hash of the UTF-8 bytes. Its two
+//! halves are combined by exclusive or. Every stored index contains these hashes, so the hash function never
 //! changes.
 
 use unicode_normalization::UnicodeNormalization;
@@ -58,8 +58,8 @@ fn ascii_end(bytes: &[u8], start: usize) -> usize {
     end
 }
 
-/// Reads the identifier at `start`. Its part up to `known` is ASCII. The next character is beyond ASCII and
-/// may continue the identifier. Returns the position after the identifier.
+/// Reads the identifier at `start`. The part of the identifier before `known` is ASCII. The next character is
+/// beyond ASCII and may continue the identifier. Returns the position after the identifier.
 fn with_other_letters(
     text: &str,
     start: usize,

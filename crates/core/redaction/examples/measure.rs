@@ -2,9 +2,9 @@
 //! [--show|--table] [--fast] DIR…`.
 //!
 //! The example redacts the files that would be indexed and cuts the redacted texts into chunks in the same
-//! way as the index. It lists every chunk that redaction changed, with its path, lines and rules. `--show`
-//! adds the redacted lines. `--table` writes rows of Markdown. At the end, the example prints the share of
-//! changed chunks and, without `--fast`, the speed.
+//! way as the index. The example lists every chunk that redaction changed, with its path, lines and rules.
+//! `--show` adds the redacted lines. `--table` writes rows of Markdown. At the end, the example prints the
+//! share of changed chunks and, without `--fast`, the speed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
-//! Reads the value that is assigned to a name. It supports many syntaxes: `name = "value"`, `"name":
-//! "value"`, `name: value`, `name=value`, `name("value")`, `<name>value</name>`, `--name value`, `name="x"
-//! value="value"`, `("name", "value")`, and the escaped strings of JSON (`\"name\": \"value\"`).
+//! Reads the value that is assigned to a name. This module supports many syntaxes: `name = "value"`,
+//! `"name": "value"`, `name: value`, `name=value`, `name("value")`, `<name>value</name>`, `--name value`,
+//! `name="x" value="value"`, `("name", "value")`, and the escaped strings of JSON (`\"name\": \"value\"`).
 
 use std::ops::Range;
 

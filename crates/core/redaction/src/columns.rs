@@ -96,7 +96,7 @@ fn is_plain_name(cell: &[u8]) -> bool {
 }
 
 /// Whether each word names a secret or a column that is usual in tables of accounts. Without a line of dashes
-/// below it, only such a line is a table head, because a sentence also contains other words.
+/// below the head, only such a line is a table head, because a sentence also contains other words.
 fn are_columns(text: &[u8], heads: &[Range<usize>]) -> bool {
     #[rustfmt::skip]
     const COLUMNS: [&str; 34] = [
@@ -133,7 +133,8 @@ fn split(text: &[u8], line: &Range<usize>, separator: u8) -> Vec<Range<usize>> {
     cells
 }
 
-/// The position of the double quote that closes a cell. A separator or the end of the line follows it.
+/// The position of the double quote that closes a cell. A separator or the end of the line follows this
+/// quote.
 fn closing_quote(text: &[u8], cell: Range<usize>, separator: u8) -> Option<usize> {
     let end = cell.end;
     cell.into_iter().find(|at| text[*at] == b'"' && (at + 1 == end || text[at + 1] == separator))

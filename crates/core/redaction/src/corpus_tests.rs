@@ -51,7 +51,7 @@ fn redactor() -> Redactor {
     Redactor::new(&SecretsIgnore::default()).expect("no patterns")
 }
 
-/// Templates of tokens that are identified without a name. They contain no quotes and no spaces.
+/// Templates of tokens that are identified without a name. The tokens contain no quotes and no spaces.
 fn nameless_tokens() -> impl Iterator<Item = (&'static str, &'static str)> {
     let named = |template: &str| {
         template.contains([' ', '"', '\'', '\n', '=', '/', '?', '@', '\\']) || template.starts_with('{')

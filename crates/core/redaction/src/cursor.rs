@@ -132,14 +132,14 @@ impl Cursor<'_> {
         self.at = comma;
         self.skip_spaces();
         let found = self.literal(Style::Literal)?;
-        // If a colon follows, the literal is the next key of a map. Then the name was the value of the
-        // previous key.
+        // If a colon follows, the literal is the next key of a map. In that case, the name was the value of
+        // the previous key.
         self.skip_quote();
         self.skip_spaces();
         if matches!(self.peek(), b':' | b'=') { None } else { Some(found) }
     }
 
-    /// Reads the value in `value="…"`. This is an attribute or a key next to `name="password"`.
+    /// Reads the value in `value="…"`. Such a `value` is an attribute or a key next to `name="password"`.
     pub(crate) fn after_value_word(&mut self) -> Option<(Style, Range<usize>)> {
         self.at += b"value".len();
         self.skip_quote();
@@ -152,8 +152,8 @@ impl Cursor<'_> {
         self.literal(Style::Literal).or_else(|| self.bare().map(|span| (Style::Line, span)))
     }
 
-    /// Reads a sequence without blanks, quotes and backslashes. It ends at a character that ends an argument
-    /// or a pair.
+    /// Reads a sequence without blanks, quotes and backslashes. The sequence ends at a character that ends an
+    /// argument or a pair.
     pub(crate) fn bare(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         let rest = &self.text[start..];

@@ -2,8 +2,8 @@
 //! connection strings.
 //!
 //! Other modules end a value at the first character that ends an expression in some language. This module
-//! reads a value with all its special characters, up to a blank, a quote or a separator. It accepts the value
-//! only if the value cannot be part of a program.
+//! reads a value with all its special characters, up to a blank, a quote or a separator. This module accepts
+//! the value only if the value cannot be part of a program.
 
 use std::ops::Range;
 

@@ -38,7 +38,7 @@ pub(crate) struct Span {
     pub(crate) end: usize,
     /// Index into the table of rules. If spans overlap, the rule with the lowest index is reported.
     pub(crate) rule: u16,
-    /// Number of the secret. All spans of one secret have the same number. Only the first of them is
+    /// Number of the secret. All spans of one secret have the same number. Only the first of these spans is
     /// reported.
     pub(crate) secret: usize,
 }
@@ -146,8 +146,8 @@ struct Scan<'text> {
     bodies_until: usize,
     wrapped_until: usize,
     last_command: command::LastCommand,
-    /// The number of bytes that may still be read for tables, notebooks and similar forms. This makes the
-    /// time linear in the length of any text.
+    /// The number of bytes that may still be read for tables, notebooks and similar forms. With this limit,
+    /// the time is linear in the length of any text.
     budget: usize,
 }
 
@@ -334,8 +334,8 @@ impl Scan<'_> {
     }
 }
 
-/// Whether a token may begin at `start`. No letter or digit may precede it, except the end of an escape
-/// (`\n`, `%3D`).
+/// Whether a token may begin at `start`. No letter or digit may precede the token, except the end of an
+/// escape (`\n`, `%3D`).
 pub(crate) fn is_free_on_the_left(text: &[u8], start: usize) -> bool {
     let Some(before) = start.checked_sub(1) else { return true };
     !text[before].is_ascii_alphanumeric()

@@ -34,7 +34,7 @@ const fn log2(number: u64) -> u32 {
     result
 }
 
-/// The entropy of the bytes in hundredths of a bit per byte. It is 0 for `aaaa` and at most 800.
+/// The entropy of the bytes in hundredths of a bit per byte. The entropy is 0 for `aaaa` and at most 800.
 pub(crate) fn centibits(value: &[u8]) -> u32 {
     let value = &value[..value.len().min(LONGEST)];
     if value.is_empty() {

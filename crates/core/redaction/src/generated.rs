@@ -29,7 +29,7 @@ pub enum Kind {
     TrailingSign,
     /// Contains `<` before a letter, as at the beginning of a tag.
     Angle,
-    /// Contains any characters. One in three is a special character.
+    /// Contains any characters. One character in three is a special character.
     Dense,
     /// Like `Dense`, but begins with a special character.
     DenseSign,
@@ -124,7 +124,7 @@ pub fn password(kind: Kind, dice: &mut Dice) -> String {
     value.into_iter().collect()
 }
 
-/// A password of random characters. It contains at least one letter and one digit.
+/// A password of random characters. The password contains at least one letter and one digit.
 fn generated(kind: Kind, dice: &mut Dice) -> String {
     let plain = format!("{LETTERS}{DIGITS}");
     let dense = format!("{plain}{DIGITS}{SIGNS}");

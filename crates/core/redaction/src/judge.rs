@@ -93,7 +93,7 @@ fn is_beyond_doubt(value: &[u8]) -> bool {
         && entropy::centibits(value) >= 350
 }
 
-/// Whether a person may have chosen the value as a password. It must not be a template, a name or a
+/// Whether a person may have chosen the value as a password. The value must not be a template, a name or a
 /// placeholder.
 pub(crate) fn is_chosen(value: &[u8]) -> bool {
     let shape = Shape::of(value);
@@ -176,8 +176,8 @@ fn is_unreadable(value: &[u8]) -> bool {
         && entropy::centibits(value) >= 380
 }
 
-/// Whether a person may have chosen the value. It must have digits and enough letters, and must not be a name
-/// of several parts.
+/// Whether a person may have chosen the value. The value must have digits and enough letters, and must not be
+/// a name of several parts.
 pub(crate) fn is_made_up(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     is_chosen(value)
@@ -201,7 +201,7 @@ fn is_identifier_with_digits(value: &[u8]) -> bool {
 }
 
 /// Removes a first character that begins passwords as often as expressions. Values such as `!vault abc` are
-/// refused before this function is called, because they contain a blank.
+/// rejected before this function is called, because such values contain a blank.
 fn strip_sign(value: &[u8]) -> &[u8] {
     match value {
         [b'!' | b'@' | b'%', rest @ ..] if rest.iter().any(u8::is_ascii_digit) && !rest.ends_with(b"%") => rest,
@@ -270,7 +270,8 @@ fn is_strong(value: &[u8]) -> bool {
     (mixed && (!shape.is_wordy() || shape.num_classes() == 4)) || is_random_in_part(value)
 }
 
-/// Whether a printed value without a name is a secret. It must be random or have all classes of characters.
+/// Whether a printed value without a name is a secret. The value must be random or have all classes of
+/// characters.
 pub(crate) fn is_printed(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let mixed = shape.num_classes() == 4 && shape.joiners == 0 && shape.digits > 1 && value.len() <= 40;

@@ -23,8 +23,8 @@ pub(crate) fn line_around(text: &[u8], hit: &Range<usize>) -> Option<Range<usize
     (line.end >= hit.end).then(|| string_of(text, line, hit.start))
 }
 
-/// The string that contains the position `at`, if the line ends with an escape. Other strings may precede it
-/// on the line.
+/// The string that contains the position `at`, if the line ends with an escape. Other strings may precede
+/// this string on the line.
 fn string_of(text: &[u8], line: Range<usize>, at: usize) -> Range<usize> {
     if !text[line.end..].starts_with(b"\\n") {
         return line;
@@ -34,7 +34,7 @@ fn string_of(text: &[u8], line: Range<usize>, at: usize) -> Range<usize> {
     start..line.end
 }
 
-/// The line that begins at `start`. It ends with a line feed or with the escape `\n` of a string.
+/// The line that begins at `start`. A line ends with a line feed or with the escape `\n` of a string.
 fn next_line(text: &[u8], start: usize) -> Option<Range<usize>> {
     let rest = &text[start..text.len().min(start + LONGEST_LINE)];
     let plain = rest.iter().position(|byte| *byte == b'\n');
@@ -69,7 +69,8 @@ pub(crate) fn lines_after(text: &[u8], line: &Range<usize>) -> impl Iterator<Ite
     })
 }
 
-/// The next string of a line. If the line begins inside a string, this is the rest of that string.
+/// The next string of a line. If the line begins inside a string, the result is the remaining part of that
+/// string.
 fn next_string(text: &[u8], line: Range<usize>) -> Range<usize> {
     let bytes = &text[line.clone()];
     let is_quote = |at: &usize| bytes[*at] == b'"' && (*at == 0 || bytes[*at - 1] != b'\\');

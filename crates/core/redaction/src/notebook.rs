@@ -83,7 +83,7 @@ fn next_string(text: &[u8], at: usize, end: usize) -> Option<Range<usize>> {
     (at < end).then_some(start..at)
 }
 
-/// The code of a cell. It may precede or follow the outputs.
+/// The code of a cell. The code may precede or follow the outputs.
 fn source(text: &[u8], before: usize, after: usize) -> &[u8] {
     const KEY: &[u8] = b"\"source\"";
     const NEAR: usize = 4096;

@@ -34,7 +34,7 @@ pub(crate) fn is_passphrase(value: &[u8]) -> bool {
     diced || (shape.digits > 0 && shape.letters() >= 6 && (shape.signs > 0 || has_mixed_word))
 }
 
-/// Whether the value is a generated password with blanks. It must have few words and all classes of
+/// Whether the value is a generated password with blanks. The value must have few words and all classes of
 /// characters.
 pub(crate) fn is_signed_phrase(value: &[u8]) -> bool {
     let shape = Shape::of(value);

@@ -49,8 +49,8 @@ pub(crate) fn piped(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<
     found
 }
 
-/// The argument of `echo` or `printf` before the pipe to the command at `hit`. It must be the only argument
-/// that is not an option or a format string.
+/// The argument of `echo` or `printf` before the pipe to the command at `hit`. The password must be the only
+/// argument that is not an option or a format string.
 fn echoed(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Option<Range<usize>> {
     let line = line_before(text, hit.start);
     *budget = budget.saturating_sub(line.len());

@@ -1,6 +1,6 @@
 //! Inserts secrets into code, comments, documents, notebooks and settings, in the forms that people use, and
-//! checks that all of them are redacted. The formats of the secrets are public. They were written down
-//! independently of the rules.
+//! checks that all of them are redacted. The formats of the secrets are public. The formats in these tests
+//! were written independently of the rules.
 //!
 //! `«kind»` in a template is replaced by a value that is generated at run time, so no file of this project
 //! contains a secret. Every such value must be redacted.

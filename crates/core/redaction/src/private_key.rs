@@ -2,7 +2,8 @@
 //! `Private-Lines:` of PuTTY.
 //!
 //! A key may be indented, divided into the lines of a list of strings, or contained in a comment or in a
-//! string literal with `\n`. Only the sequences of base64 are redacted. The text around them stays unchanged.
+//! string literal with `\n`. Only the sequences of base64 are redacted. The text around these sequences stays
+//! unchanged.
 
 use std::ops::Range;
 
@@ -28,7 +29,7 @@ pub(crate) fn runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>)
 }
 
 /// Beginnings of the base64 of private keys: PKCS #1, PKCS #8 (RSA, encrypted, EC, Ed25519), SEC 1, DSA and
-/// OpenSSH. They do not depend on the header.
+/// OpenSSH. These beginnings do not depend on the header.
 pub(crate) static BODIES: &[&str] = &[
     "IBAAKC",
     "IBADANBgkqhkiG9w0BAQEFAASC",

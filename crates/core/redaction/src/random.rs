@@ -7,8 +7,8 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     template::is_template(value) || shape::is_placeholder_text(value)
 }
 
-/// Whether a machine generated the value. It must have mixed letters and digits, no words, high entropy for
-/// its length, and must not be a template.
+/// Whether a machine generated the value. Such a value has mixed letters and digits, no words, and high
+/// entropy for its length, and it is not a template.
 pub(crate) fn is_random(value: &[u8]) -> bool {
     shape::is_random_text(value) && !template::is_template(value)
 }

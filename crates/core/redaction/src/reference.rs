@@ -1,9 +1,9 @@
-//! Recognises values that refer to something else and are not secrets: paths, URLs, files, patterns,
-//! addresses and public keys.
+//! Recognises values that are references and not secrets: paths, URLs, files, patterns, addresses and public
+//! keys.
 
 use crate::{expression, random};
 
-/// Whether the value refers to something else: a path, a URL, a selector, a variable or a file.
+/// Whether the value is a reference: a path, a URL, a selector, a variable or a file.
 pub(crate) fn is_reference(value: &[u8]) -> bool {
     if value.len() >= 24 && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)) {
         // Base64 may begin with a slash. In random base64, one in 64 characters is a slash. In a path, about
@@ -24,8 +24,8 @@ pub(crate) fn is_reference(value: &[u8]) -> bool {
         || is_file_name(value)
 }
 
-/// Whether the value is a path or a selector. It must contain only names and the characters that join names,
-/// as in `/etc/x`, `./x`, `~/x`, `#id`, `.class`.
+/// Whether the value is a path or a selector. Such a value contains only names and the characters that join
+/// names, as in `/etc/x`, `./x`, `~/x`, `#id`, `.class`.
 fn begins_path(value: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~#:$*@+, ".contains(byte) || !byte.is_ascii();
     matches!(value, [b'/' | b'.' | b'#' | b'~', ..])

@@ -15,7 +15,7 @@ const MOST_PASSES: usize = 16;
 /// A text without secrets, and the findings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Redacted<'text> {
-    /// Borrowed if no secret was found. It has the same number of lines as the original text.
+    /// Borrowed if no secret was found. The text has the same number of lines as the original text.
     pub text: Cow<'text, str>,
     /// Sorted by line. For a secret of several lines, the finding contains the number of the first line.
     pub findings: Vec<SecretFinding>,
@@ -64,7 +64,7 @@ fn merged(mut spans: Vec<Span>) -> Vec<Span> {
     merged
 }
 
-/// One finding for each secret, at its first line.
+/// Returns one finding for each secret, with the first line of the secret.
 fn findings(text: &str, spans: &[Span]) -> Vec<SecretFinding> {
     let mut findings = Vec::new();
     let mut line = 1;

@@ -11,9 +11,10 @@ use crate::name::Naming;
 /// of the rules changes which text is redacted.
 pub const RULES_VERSION: u32 = 6;
 
-/// A rule for one kind of secret. It defines how the secret is found and checked.
+/// A rule for one kind of secret. The rule defines how the secret is found and checked.
 pub(crate) struct Rule {
-    /// The name that users see and use in `secrets.ignore`. It consists of lower-case words with hyphens.
+    /// The name that users see and use in `secrets.ignore`. The name consists of lower-case words with
+    /// hyphens.
     pub(crate) id: &'static str,
     /// The rule is tried only where one of these texts occurs. Upper and lower case are not distinguished.
     pub(crate) keywords: &'static [&'static str],
@@ -68,7 +69,8 @@ pub(crate) struct Pattern {
     /// The first group that matches is the secret. Without a group, the secret is the whole match. A match
     /// never contains a line feed.
     pub(crate) regex: &'static str,
-    /// Maximum number of bytes of a match before the keyword. If it is 0, the match begins with the keyword.
+    /// Maximum number of bytes of a match before the keyword. If this number is 0, the match begins with the
+    /// keyword.
     pub(crate) back: usize,
     pub(crate) check: Check,
 }

@@ -6,7 +6,7 @@
 //!
 //! `.env.example`, `.env.sample` and `.env.template` are sensitive like all files that match `.env*`. People
 //! sometimes write real secrets into these files by mistake, and the file name does not show such a mistake.
-//! An operator can allow them.
+//! An operator can allow these files.
 
 use cairn_domain::RepoPath;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};

@@ -113,9 +113,9 @@ fn word_runs(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Whether a sequence of letters looks like a word. It must have at least four letters, and three quarters of
-/// the pairs must be common. In a long sequence, only two thirds of the pairs must be common, because the
-/// sequence may consist of several words.
+/// Whether a sequence of letters looks like a word. The sequence must have at least four letters, and three
+/// quarters of its pairs must be common. In a long sequence, only two thirds of the pairs must be common,
+/// because the sequence may consist of several words.
 fn reads_like_a_word(run: &[u8]) -> bool {
     let enough = if run.len() < 8 { (run.len() - 1) * 9 } else { (run.len() - 1) * 8 };
     run.len() >= 4 && common_pairs(run) * 12 >= enough
@@ -140,8 +140,8 @@ pub(crate) fn is_letter_noise(value: &[u8]) -> bool {
     joined * 3 <= value.len() && common_pairs(value) * 10 <= (value.len() - 1) * 6
 }
 
-/// Whether the value is a placeholder. It contains a word of `STAND_INS`, an ascending sequence, or only very
-/// few different characters.
+/// Whether the value is a placeholder. A placeholder contains a word of `STAND_INS`, an ascending sequence,
+/// or only very few different characters.
 pub(crate) fn is_placeholder_text(value: &[u8]) -> bool {
     entropy::num_distinct(value) < 4.min(value.len())
         || longest_count_up(value) >= 6
@@ -160,8 +160,8 @@ fn contains_word(value: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// Whether the word continues after `end`. This is tested only in a value with lower-case letters, capitals
-/// and digits. In such a value, a lower-case letter or a digit continues the word.
+/// Whether the word continues after `end`. The result can only be true in a value with lower-case letters,
+/// capitals and digits. In such a value, a lower-case letter or a digit continues the word.
 fn goes_on(value: &[u8], end: usize) -> bool {
     let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
     has(u8::is_ascii_uppercase)
@@ -198,8 +198,8 @@ pub(crate) fn is_uuid(value: &[u8]) -> bool {
         })
 }
 
-/// Whether a machine generated the value. It must have mixed letters and digits, no words, and high entropy
-/// for its length.
+/// Whether a machine generated the value. Such a value has mixed letters and digits, no words, and high
+/// entropy for its length.
 pub(crate) fn is_random_text(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     if shape.blanks > 0 || is_placeholder_text(value) {

@@ -1,4 +1,5 @@
-//! The surroundings of generated secrets, in many languages and formats. The module `generated` uses them.
+//! The surroundings of generated secrets, in many languages and formats. The module `generated` uses these
+//! surroundings.
 
 /// The way in which the surroundings delimit a value. This way determines which characters the value may
 /// contain and how these characters are written.

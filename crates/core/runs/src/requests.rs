@@ -86,8 +86,8 @@ impl Requests {
             Some(wanted) if wanted.number > under_way => wanted.joined(asked),
             _ => {
                 // The first number is at least the current time. A repository that was deleted and registered
-                // again must not reuse numbers. Otherwise, a late job from before the deletion would answer a
-                // new request.
+                // again must not reuse numbers. If it reused a number, a late job from before the deletion
+                // would answer a new request.
                 self.last = if self.last == 0 { asked.asked_at_ms.max(1) as u64 } else { self.last + 1 };
                 Wanted { number: self.last, ..asked }
             }

@@ -1,5 +1,5 @@
 //! Prints the syntax tree of the text on standard input: `dump_tree LANGUAGE < FILE`. Authors of query files
-//! use it.
+//! use this example.
 
 use std::io::Read;
 

@@ -65,7 +65,7 @@ pub(super) const ROWS: &[LanguageRow] = &[
     text_only("patch", &["patch", "diff"], &[]),
 ];
 
-/// A language that has a name but no grammar. Its files are divided into windows of text.
+/// A language that has a name but no grammar. The files of such a language are divided into windows of text.
 const fn text_only(
     name: &'static str,
     extensions: &'static [&'static str],

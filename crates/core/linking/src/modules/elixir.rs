@@ -8,7 +8,7 @@ use crate::lookup::Lookup;
 use crate::referents::{Ask, Finding};
 use crate::{Family, Name};
 
-/// The word that code uses for the module around it.
+/// The word with which code refers to the enclosing module.
 const OWN_MODULE: &str = "__MODULE__";
 
 /// Resolves the longest prefix of the name that is a module of the repository, and then the remaining parts

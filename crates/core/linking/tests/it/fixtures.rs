@@ -1,4 +1,4 @@
-//! Runs the fixtures in `test_data/`. Each fixture is one text file. It contains the files of a small
+//! Runs the fixtures in `test_data/`. Each fixture is one text file. A fixture contains the files of a small
 //! repository and the edges that linking must find.
 //!
 //! ```text

@@ -82,7 +82,7 @@ fn lines() -> impl Strategy<Value = Lines> {
     prop::collection::vec((any::<u8>(), 0..NAMES.len(), 0..NAMES.len()), 0..5)
 }
 
-/// A random repository. For each path it contains the lines of the file, or None if the file does not exist.
+/// A random repository. For each path: the lines of the file, or None if the file does not exist.
 fn repositories() -> impl Strategy<Value = Vec<Option<Lines>>> {
     prop::collection::vec(prop::option::weighted(0.8, lines()), PATHS.len())
 }

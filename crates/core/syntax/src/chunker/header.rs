@@ -177,8 +177,8 @@ const fn word_bytes() -> [bool; 256] {
     table
 }
 
-/// The names that an import of a whole module may bind. They are the first part of the module in Python and
-/// the last part in other languages. A version part such as `v2` at the end of a Go module is ignored.
+/// The names that an import of a whole module may bind. Such a name is the first part of the module in Python
+/// and the last part in other languages. A version part such as `v2` at the end of a Go module is ignored.
 fn module_names(module: &str) -> impl Iterator<Item = &str> {
     let is_word = |part: &&str| !part.is_empty() && part.bytes().all(|byte| WORD[usize::from(byte)]);
     let is_version =

@@ -4,8 +4,8 @@
 //! First the file is *laid out*: its rows are divided into consecutive pieces. A piece is a definition, the
 //! head of a class, a part of a long function, or loose lines between definitions ([`outline`]). Then small
 //! neighbouring pieces are *grouped* ([`grouping`]). Each group gets a header and a hash. Every step reads
-//! rows and not nodes of the syntax tree. So the chunker needs no grammar, and takes only a small fraction of
-//! the time for parsing.
+//! rows and not nodes of the syntax tree. Therefore the chunker needs no grammar, and takes only a small
+//! fraction of the time for parsing.
 //!
 //! Invariants:
 //!
@@ -75,8 +75,8 @@ fn group_chunk(lines: &Lines<'_>, group: &group::Group, headers: &mut header::He
     }
 }
 
-/// Returns the chunks of a text without known structure. These are windows of about the target size that end
-/// at blank lines if possible.
+/// Returns the chunks of a text without known structure. The chunks are windows of about the target size. If
+/// possible, a window ends at a blank line.
 pub fn window_chunks(text: &str) -> Vec<ChunkFacts> {
     let lines = Lines::new(text);
     window_rows(&lines, lines.all()).into_iter().map(|rows| plain_chunk(&lines, rows, ChunkKind::Text)).collect()

@@ -73,7 +73,7 @@ fn nodes(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<Node> {
     nodes
 }
 
-/// The only chunk of a small file. It has a symbol if the file defines exactly one symbol.
+/// The only chunk of a small file. The chunk has a symbol if the file defines exactly one symbol.
 pub(super) fn whole_file(lines: &Lines<'_>, symbols: &[Symbol]) -> Group {
     let nodes = nodes(lines, symbols);
     let mut outermost = Vec::new();
@@ -178,7 +178,7 @@ impl Layout<'_> {
     }
 
     /// Whether a definition should be opened. A container is opened if one of its members becomes a separate
-    /// piece. Any other definition is opened only if it consists mostly of definitions, such as a function
+    /// piece. Any other definition is opened only if it contains mostly other definitions, such as a function
     /// that acts as a module.
     fn is_worth_opening(&self, index: usize, rows: Rows) -> bool {
         let node = &self.nodes[index];

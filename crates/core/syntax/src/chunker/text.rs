@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use cairn_domain::{ChunkFacts, LineSpan};
 
-/// The byte offsets of the lines of a text. Compute them once per file, and pass them to [`chunk_text`] and
-/// [`embedded_text`]. Then reading all chunks of a file takes linear time.
+/// The byte offsets of the lines of a text. Compute the offsets once per file, and pass them to
+/// [`chunk_text`] and [`embedded_text`]. With these offsets, reading all chunks of a file takes linear time.
 pub fn line_starts(text: &str) -> Vec<u32> {
     let mut starts = Vec::with_capacity(text.len() / 32 + 1);
     let mut start = 0;
@@ -24,10 +24,10 @@ pub fn chunk_text<'t>(text: &'t str, line_starts: &[u32], span: LineSpan) -> &'t
     text.get(start..offset(span.end)).unwrap_or("")
 }
 
-/// The text of a chunk that is embedded. Its hash is the `content_hash` of the chunk. If the chunk has
-/// synthetic text, this is the synthetic text. If not, these are the lines of its span without blank lines at
-/// both ends. This text does not depend on the header, and it does not depend on the position of the lines in
-/// the file.
+/// The text of a chunk that is embedded. The hash of this text is the `content_hash` of the chunk. If the
+/// chunk has synthetic text, this is the synthetic text. If not, these are the lines of its span without
+/// blank lines at both ends. This text does not depend on the header, and it does not depend on the position
+/// of the lines in the file.
 pub fn embedded_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts) -> Cow<'t, str> {
     match &chunk.synthetic_text {
         Some(synthetic) => Cow::Borrowed(synthetic),

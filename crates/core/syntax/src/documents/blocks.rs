@@ -13,7 +13,7 @@ use crate::chunker::{Lines, Rows, plain_chunk, split_rows};
 /// depth in this module.
 pub(super) const DEEPEST: u8 = 8;
 
-/// A block with its rows. The blocks inside it come directly after it and have a greater depth.
+/// A block with its rows. The inner blocks come directly after their outer block and have a greater depth.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Block {
     pub(super) rows: Rows,

@@ -23,7 +23,7 @@ pub(super) const GRAPHQL: Syntax =
     Syntax { line_comment: Some(b"#"), has_block_comments: false, has_block_strings: true };
 pub(super) const HCL: Syntax = Syntax { line_comment: Some(b"#"), has_block_comments: true, has_block_strings: false };
 
-/// Creates a block for each pair of braces. Its name is the text before the opening brace.
+/// Creates a block for each pair of braces. The name of the block is the text before the opening brace.
 pub(super) fn blocks(lines: &Lines<'_>, text: &str, syntax: Syntax) -> Vec<Block> {
     let bytes = text.as_bytes();
     let mut scanner =
@@ -58,8 +58,8 @@ fn skipped(bytes: &[u8], at: usize, syntax: Syntax) -> Option<usize> {
     }
 }
 
-/// Whether a line comment begins here. If the mark has a leading blank, white space must be before it. In
-/// CSS, `//` without white space can be part of a URL.
+/// Whether a line comment begins here. If the mark has a leading blank, white space must be before the mark.
+/// In CSS, `//` without white space can be part of a URL.
 fn is_line_comment(bytes: &[u8], at: usize, syntax: Syntax) -> bool {
     let Some(mark) = syntax.line_comment else { return false };
     match mark.strip_prefix(b" ") {

@@ -59,7 +59,8 @@ fn instruction(text: &str) -> Option<&str> {
     INSTRUCTIONS.iter().any(|known| known.eq_ignore_ascii_case(word)).then_some(word)
 }
 
-/// The name of a stage. For `FROM image AS name` it is the name after `AS`, otherwise the image.
+/// The name of a stage. For `FROM image AS name`, this is the name after `AS`. Without `AS`, this is the
+/// image.
 fn stage_name(text: &str) -> &str {
     let mut words = text.split_ascii_whitespace().skip(1).skip_while(|word| word.starts_with("--"));
     let image = words.next().unwrap_or("FROM");

@@ -37,7 +37,7 @@ fn starts_with(text: &str, tag: &str) -> bool {
     text.as_bytes().get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
 }
 
-/// Records a heading, the title or the first paragraph. Returns the offset after it.
+/// Records a heading, the title or the first paragraph. Returns the offset after the end of the element.
 fn element(lines: &Lines<'_>, text: &str, tag: usize, outline: &mut Outline) -> Option<usize> {
     let bytes = &text.as_bytes()[tag..];
     let name_length = bytes[1..].iter().take(8).take_while(|byte| byte.is_ascii_alphanumeric()).count();

@@ -6,7 +6,7 @@ use super::inline::shortened;
 use crate::chunker::Lines;
 
 const LONGEST_NAME: usize = 80;
-/// Keys that are nested deeper than this do not become blocks. They are part of the block around them.
+/// Keys that are nested deeper than this do not become blocks. Such keys are part of the enclosing block.
 const DEEPEST_KEY: usize = 5;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,7 +101,7 @@ pub(super) fn decoded(raw: &str) -> String {
 }
 
 /// Reads an escape of four hexadecimal digits, or two such escapes that form a surrogate pair. Returns the
-/// rest of the text.
+/// text after the escape.
 fn push_unicode<'t>(rest: &'t str, text: &mut String) -> &'t str {
     let unit = |digits: Option<&str>| digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
     let Some(first) = unit(rest.get(..4)) else {
@@ -183,7 +183,8 @@ impl<'t> Scanner<'_, 't> {
             Token::String(raw) => self.last_string = Some((row, raw)),
             _ => {}
         }
-        // A string that contains a line feed is malformed. Its rows still belong to the block.
+        // A string that contains a line feed is malformed. The rows of such a string still belong to the
+        // block.
         let end = if let Token::String(raw) = token { at + raw.len() + 1 } else { at };
         self.last_row = self.lines.row_from(row, end);
     }

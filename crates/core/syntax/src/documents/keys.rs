@@ -138,8 +138,8 @@ impl Value {
         }
     }
 
-    /// Reads a string that begins with the first byte of `text`. Returns the text after it. For a multi-line
-    /// string, returns the text after its opening quotes.
+    /// Reads a string that begins with the first byte of `text`. Returns the text after the string. For a
+    /// multi-line string, returns the text after its opening quotes.
     fn string<'t>(&mut self, mark: u8, text: &'t str) -> &'t str {
         let triple = if mark == b'"' { "\"\"\"" } else { "'''" };
         if let Some(after) = text.strip_prefix(triple) {

@@ -78,7 +78,8 @@ fn indented(row: &str) -> (usize, &str) {
     (leading.map(|byte| if byte == b'\t' { 4 } else { 1 }).sum(), text)
 }
 
-/// Hides the front matter, and reads the title and description from it. Returns the first row after it.
+/// Hides the front matter, and reads the title and description from the front matter. Returns the first row
+/// after the front matter.
 fn front_matter(lines: &Lines<'_>, outline: &mut Outline) -> usize {
     let mark = lines.row(0).trim_ascii_end();
     if mark != "---" && mark != "+++" {
@@ -123,7 +124,7 @@ fn ends(hiding: &Hiding, indent: usize, text: &str) -> bool {
     }
 }
 
-/// Adds a heading that begins or ends at the row. Returns the row after it.
+/// Adds a heading that begins or ends at the row. Returns the row after the heading.
 fn heading(lines: &Lines<'_>, row: usize, text: &str, paragraph: Paragraph, outline: &mut Outline) -> Option<usize> {
     if let Some((level, title)) = atx(text) {
         outline.headings.push(Heading::new(row, level, title));
@@ -152,7 +153,7 @@ fn atx(text: &str) -> Option<(usize, &str)> {
         return None;
     }
     let title = rest.trim_end_matches('#');
-    // Closing marks are removed only if a blank is before them. So the title `# C#` keeps its last `#`.
+    // Closing marks are removed only if a blank precedes these marks. So the title `# C#` keeps its last `#`.
     let title = if title.ends_with([' ', '\t']) || title.is_empty() { title } else { rest };
     Some((level, title.trim()))
 }

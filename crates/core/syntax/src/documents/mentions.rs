@@ -1,5 +1,5 @@
-//! Reads names in code spans: the files and symbols that a document mentions, and the files that it lists as
-//! entry points.
+//! Reads names in code spans: the files and symbols that a document mentions, and the files that the document
+//! lists as entry points.
 
 use cairn_domain::Mention;
 

@@ -1,5 +1,5 @@
 //! Creates the chunks of Jupyter notebooks from their cells. The text of a chunk is the decoded source of its
-//! cells. Its span is the lines of the stored JSON.
+//! cells. The span of a chunk is a range of lines in the stored JSON.
 //!
 //! A chunk is one cell, a part of a long cell, or several small cells. Outputs and metadata are in the span
 //! of the cell before them, but not in its text. A file that is not a notebook is divided into windows.

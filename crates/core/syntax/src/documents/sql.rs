@@ -1,8 +1,8 @@
 //! Finds the statements of SQL, and the tables, views and routines that they create.
 //!
 //! The scanner divides the text at semicolons outside of strings, comments, dollar quotes and the bodies of
-//! routines. It recognises `DELIMITER`, `GO`, `/` and the data of `COPY … FROM stdin`. It does not implement
-//! the grammar of any dialect.
+//! routines. The scanner recognises `DELIMITER`, `GO`, `/` and the data of `COPY … FROM stdin`. The scanner
+//! does not implement the grammar of any dialect.
 
 use cairn_domain::{Symbol, SymbolKind, Visibility};
 
@@ -48,7 +48,7 @@ fn statements(lines: &Lines<'_>, text: &str) -> Vec<(usize, usize)> {
 /// Tracks whether a statement is inside the body of a routine, where semicolons do not end the statement.
 #[derive(Default)]
 struct Routine {
-    /// The number of words of the statement so far. Only the first few are counted.
+    /// The number of words of the statement so far. Only the first few words are counted.
     num_words: usize,
     is_create: bool,
     is_routine: bool,
@@ -68,7 +68,7 @@ struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
-    /// Reads one word, string, comment or mark. Returns the offset after it.
+    /// Reads one word, string, comment or mark. Returns the offset after this element.
     fn step(&mut self, lines: &Lines<'t>, at: usize) -> usize {
         let bytes = self.text.as_bytes();
         let rest = &bytes[at..];
@@ -163,7 +163,8 @@ fn comment_end(rest: &[u8]) -> Option<usize> {
     if rest.starts_with(b"--") {
         return Some(memchr::memchr(b'\n', rest).unwrap_or(rest.len()));
     }
-    // `/*! … */` contains statements for MySQL. They are read as comments, because they are not needed here.
+    // `/*! … */` contains statements for MySQL. These statements are read as comments, because they are not
+    // needed here.
     let body = rest.strip_prefix(b"/*")?;
     Some(memchr::memmem::find(body, b"*/").map_or(rest.len(), |end| end + 4))
 }
