@@ -176,7 +176,7 @@ impl Want {
         matches!(self, Want::Instance | Want::Type)
     }
 
-    /// Whether the reference prefers this kind if things of several kinds have the same name.
+    /// Whether the reference prefers this kind if items of several kinds have the same name.
     pub(crate) fn prefers(self, kind: SymbolKind) -> bool {
         match self {
             Want::Call => kind.is_callable(),

@@ -147,7 +147,7 @@ impl<'e> Lookup<'e> {
                 self.in_package(contribution.family, Name::EMPTY, name, ask)
             }
             Family::Elixir => found,
-            // All files that declare no package share one namespace.
+            // All files without a package declaration share one namespace.
             _ if namespace.is_empty() => found.at_most(Resolution::Heuristic),
             // A namespace only shows the possible meanings of a name. Only an include or a load makes the
             // name available.

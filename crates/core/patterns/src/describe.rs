@@ -9,7 +9,7 @@ use crate::cluster::clusters;
 use crate::join::{Set, neighbours};
 use crate::{PatternSettings, Shape, words};
 
-/// A method belongs to the pattern if at least this percentage of the members has it.
+/// A method belongs to the pattern if at least this percentage of the members has the method.
 const SHARED_PERCENT: usize = 80;
 
 /// The patterns among the shapes of a repository, sorted by key. The order of the shapes does not matter.
@@ -133,8 +133,8 @@ fn member(shape: &Shape, shared_methods: &[String]) -> PatternMember {
     }
 }
 
-/// The name of a pattern. The first of these names that exists is used: the common words of the member names,
-/// the word that most names end or begin with, the first common base, the common methods.
+/// The name of a pattern. The first available candidate is used: the common words of the member names, the
+/// word at the end or beginning of most names, the first common base, or the common methods.
 fn name(shapes: &[&Shape], shared_bases: &[String], shared_methods: &[String]) -> String {
     let names: Vec<&str> = shapes.iter().map(|shape| shape.name.as_str()).collect();
     words::common(&names)

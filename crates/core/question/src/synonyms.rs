@@ -1,5 +1,5 @@
-//! The words that may replace a word of a question: the table that ships with Cairn, the entries of the
-//! configuration, and the words that the code in scope uses together.
+//! The words that may replace a word of a question. They come from the table in Cairn, from the
+//! configuration, and from words that occur together in the code in scope.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -74,8 +74,8 @@ fn add<'a>(known: &mut Vec<&'static str>, words: impl Iterator<Item = &'a &'stat
 }
 
 impl Synonyms<'_> {
-    /// The synonyms of a word, the best first: configured, shipped, learned. If a plural has no synonyms,
-    /// those of its singular are returned.
+    /// The synonyms of a word, the best first: configured, shipped, learned. If a plural has no synonyms, the
+    /// synonyms of its singular are returned.
     pub fn of(&self, word: &str) -> Vec<(String, SynonymSource)> {
         let word = word.to_lowercase();
         let found = self.of_exactly(&word);

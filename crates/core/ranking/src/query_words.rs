@@ -24,8 +24,8 @@ pub struct QueryWords {
     /// are joined by dots. For `Parser::parse`, the list contains the whole name and then the
     /// last part.
     pub spelled: Vec<String>,
-    /// The name that the question asks for, if it is one word, or one name with words such as `what is` or
-    /// `function`. Without surrounding quotes.
+    /// The name that the question asks for. It is set if the question is one word, or one name with words
+    /// such as `what is` or `function`. Without surrounding quotes.
     pub whole: Option<String>,
     /// The words of the question without stop words and question words. Identifiers are split into words. The
     /// words are in lower case, in the order of the question, without duplicates.
@@ -89,7 +89,7 @@ fn one_word(question: &str) -> Option<String> {
     (!word.is_empty() && !word.contains(char::is_whitespace)).then(|| word.to_owned())
 }
 
-/// Words that accompany a name and do not restrict it. Sorted.
+/// Words beside a name that do not change the meaning of the question. Sorted.
 const COMPANIONS: [&str; 27] = [
     "a",
     "class",
@@ -120,7 +120,7 @@ const COMPANIONS: [&str; 27] = [
     "where",
 ];
 
-/// The only name of a question whose other words are companions.
+/// The only name of a question, if all other words are such companions.
 fn only_name<'a>(written: &[&'a str]) -> Option<&'a str> {
     let mut names = written.iter().copied().filter(|token| is_code_name(token));
     let name = names.next().filter(|_| names.next().is_none())?;
@@ -190,8 +190,8 @@ fn is_separator(character: char) -> bool {
     character.is_whitespace() || matches!(character, ',' | ';' | '?' | '!' | '"' | '\'')
 }
 
-/// Whether a word of a question is spelled in a way that is usual only in code: in backticks, with `()`, with
-/// dots, with underscores or with capitals inside the word.
+/// Whether a word of a question is spelled like code: in backticks, with `()`, with dots, with underscores or
+/// with capitals inside the word.
 fn is_code_name(token: &str) -> bool {
     if token.starts_with('`') || token.ends_with("()") || token.contains("::") {
         return true;

@@ -191,7 +191,7 @@ fn add_file_evidence(hits: &mut [RankedHit]) {
     normalise(hits);
 }
 
-/// Points for a rank in the list of related code: more than all other parts together.
+/// Points for a rank in the list of related code. These points exceed the sum of all other parts of a score.
 fn relation_points(rank: u32) -> u64 {
     RELATED * 100 / (100 + u64::from(rank))
 }

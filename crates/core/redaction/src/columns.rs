@@ -95,8 +95,8 @@ fn is_plain_name(cell: &[u8]) -> bool {
         && cell.last() != Some(&b' ')
 }
 
-/// Whether each word names a secret or a column that is usual in tables of accounts. Without a line of dashes
-/// below the head, only such a line is a table head, because a sentence also contains other words.
+/// Whether each word names a secret or a usual column of a table of accounts. Without a line of dashes below
+/// the head, only such a line is a table head, because a sentence also contains other words.
 fn are_columns(text: &[u8], heads: &[Range<usize>]) -> bool {
     #[rustfmt::skip]
     const COLUMNS: [&str; 34] = [

@@ -252,7 +252,7 @@ fn at_position(
     }
 }
 
-/// The password in `-u user -p VALUE`, after a command that is not in the table.
+/// The password in `-u user -p VALUE`, for a command that is not in the table.
 pub(crate) fn options(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Option<Range<usize>> {
     let before = line_before(text, hit.start);
     // In `mysql -u user -p`, the next word is the name of a database.

@@ -11,7 +11,7 @@ pub(crate) struct Cursor<'text> {
 }
 
 impl Cursor<'_> {
-    /// The byte at the position. 0 at the end of the text.
+    /// The byte at the position, or 0 at the end of the text.
     pub(crate) fn peek(&self) -> u8 {
         self.text.get(self.at).copied().unwrap_or(0)
     }
@@ -179,7 +179,7 @@ struct Quote {
 }
 
 /// The length of quotes that are part of a literal: doubled quotes as in SQL and YAML, or `'\''` of a shell.
-/// 0 if the first quote closes the literal.
+/// The length is 0 if the first quote closes the literal.
 fn inner_quotes(rest: &[u8], quote: &Quote) -> usize {
     if quote.slashes > 0 {
         return 0;

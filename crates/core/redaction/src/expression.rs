@@ -2,9 +2,8 @@
 //! `Option<String>` are expressions, `k3(x9}Q$z` is not.
 //!
 //! A value is an expression if a program may contain its special characters in this order and its names look
-//! like names that people choose. A generated password fails one of these tests: it has digits between
-//! letters, capitals in unusual positions, brackets that do not match, or special characters that no language
-//! uses in such a position.
+//! like names that people choose. A generated password fails one of these tests. It has digits between
+//! letters, capitals or special characters in unusual positions, or brackets that do not match.
 
 use crate::shape::{self, Shape};
 
@@ -194,7 +193,7 @@ pub(crate) fn is_name(name: &[u8]) -> bool {
 }
 
 /// Whether the name has only lower-case letters, only capitals without digits, or capitals after a prefix
-/// such as `get`. A generated password mixes these classes in other ways.
+/// such as `get`. A generated password mixes these classes of characters in other ways.
 fn is_even(name: &[u8]) -> bool {
     let has = |kind: fn(&u8) -> bool| name.iter().any(kind);
     let prefix = name.iter().take_while(|byte| byte.is_ascii_lowercase()).count();

@@ -1,4 +1,5 @@
-//! Redacts texts that look like texts with secrets but contain none, and checks that they stay unchanged.
+//! Redacts texts that look like texts with secrets but contain no secrets. Checks that the texts stay
+//! unchanged.
 
 use crate::{Redactor, SecretsIgnore};
 

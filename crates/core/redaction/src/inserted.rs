@@ -6,8 +6,8 @@ use crate::cell::{Promised, promised, trimmed};
 use crate::judge::{self, Style};
 use crate::lines::REACH;
 
-/// The secrets in the rows of `INSERT INTO table (columns) VALUES (…), (…)`. Without column names, only
-/// values that are certainly secrets are returned.
+/// The secrets in the rows of `INSERT INTO table (columns) VALUES (…), (…)`. If the statement names no
+/// columns, only values that are certainly secrets are returned.
 pub(crate) fn inserted(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     if *budget == 0 {
         return Vec::new();

@@ -53,7 +53,7 @@ impl Untrusted {
     }
 
     /// The beginning of the text, with at most this many characters. If the text is longer, an ellipsis
-    /// replaces the rest.
+    /// replaces the part after this limit.
     #[must_use]
     pub fn shortened(mut self, max_chars: usize) -> Self {
         if self.0.chars().count() > max_chars {
@@ -89,8 +89,8 @@ pub enum MessagePart<'message> {
     Untrusted(&'message str),
 }
 
-/// The parts of a message in order. No part is empty. If an opening quotation mark has no counterpart, the
-/// rest of the message is treated as untrusted.
+/// The parts of a message in order. No part is empty. If a closing quotation mark is missing, all text after
+/// the opening mark is treated as untrusted.
 pub fn message_parts(message: &str) -> impl Iterator<Item = MessagePart<'_>> {
     let mut rest = message;
     let mut is_quote = false;

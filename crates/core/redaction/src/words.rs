@@ -61,8 +61,8 @@ pub(crate) fn list_words(text: &[u8], name_end: usize, budget: &mut usize) -> Ve
     words
 }
 
-/// The words of one command. The command ends at the end of the line, a pipe, `;`, `&`, or the end of the
-/// string around it.
+/// The words of one command. The command ends at the end of the line, at a pipe, `;` or `&`, or at the end of
+/// the string that contains the command.
 pub(crate) struct Words<'text> {
     text: &'text [u8],
     at: usize,
@@ -123,7 +123,7 @@ impl<'text> Words<'text> {
     }
 
     /// The length of a quoted part at the start of `rest`, if this part has the same quotes as the string
-    /// around the command. Documents contain such nested quotes.
+    /// around the command. Such nested quotes occur in documents.
     fn nested_length(&mut self, rest: &[u8]) -> usize {
         match (self.quote, rest) {
             (Some((quote, false)), [byte, next, ..])

@@ -1,5 +1,5 @@
-//! Changes of the documents as data. A store runs each command in one transaction. `Command::apply` defines
-//! the effect of every command.
+//! Commands: each command describes one change of the documents as data. A store runs each command in one
+//! transaction. `Command::apply` defines the effect of every command.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ pub enum Command {
         repository: RepositoryId,
         details: Box<RepositoryDetails>,
     },
-    /// Replaces the settings if the stored ones are equal to `expected`. The address, the name and the branch
-    /// are not changed.
+    /// Replaces the settings if the stored settings are equal to `expected`. The address, the name and the
+    /// branch are not changed.
     ChangeSettings {
         repository: RepositoryId,
         expected: String,
@@ -91,7 +91,7 @@ pub enum Command {
         rebuild: bool,
         now_ms: i64,
     },
-    /// A sync is due.
+    /// Requests a sync because the schedule requires it.
     Schedule {
         repository: RepositoryId,
         now_ms: i64,

@@ -81,7 +81,7 @@ mod tests {
             requests.dispatched = Some(Dispatched { request, at_ms: 3, is_sent: true, postponed_until_ms: None });
             request.number
         };
-        assert!(is_scheduled(&[person, under_way, schedule]), "the scheduled request is a new one");
+        assert!(is_scheduled(&[person, under_way, schedule]), "the scheduled request is a new request");
     }
 
     #[test]

@@ -48,12 +48,13 @@ pub struct RunDocument {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunDetails {
     pub tenant: Tenant,
-    /// The manifest of the snapshot. The publication replaces the planned manifest with the published one.
+    /// The manifest of the snapshot. The publication replaces the planned manifest with the published
+    /// manifest.
     pub manifest: ArtifactRef,
     pub plan: ArtifactRef,
     pub revision: String,
     pub branch: Option<String>,
-    /// Name of the embedding model; empty until the run is published.
+    /// Name of the embedding model. Empty until the run is published.
     pub model: String,
     /// The run's result, as text that this crate does not interpret.
     pub result: String,

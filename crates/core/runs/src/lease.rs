@@ -36,8 +36,8 @@ impl LeaseState {
         Ok(epoch)
     }
 
-    /// Prolongs the lease, or ends it (`ttl_ms` 0). An expired lease can be renewed if no other holder has
-    /// taken it.
+    /// Renews the lease, or ends the lease if `ttl_ms` is 0. An expired lease can be renewed if no other
+    /// worker has taken the lease.
     pub fn renew(&mut self, epoch: u64, now_ms: i64, ttl_ms: i64, progress: SyncProgress) -> Result<(), Refusal> {
         self.check(epoch)?;
         let is_held = ttl_ms > 0;
@@ -46,14 +46,14 @@ impl LeaseState {
         Ok(())
     }
 
-    /// Takes the lease away from its holder.
+    /// Ends the lease without the consent of its holder.
     pub fn revoke(&mut self, now_ms: i64) {
         if self.is_held {
             *self = Self { epoch: self.epoch + 1, expires_at_ms: now_ms, ..Self::default() };
         }
     }
 
-    /// Refuses every epoch except that of the newest holder.
+    /// Rejects every epoch except the epoch of the newest holder.
     pub fn check(&self, epoch: u64) -> Result<(), Refusal> {
         if self.is_held && self.epoch == epoch { Ok(()) } else { Err(LOST) }
     }

@@ -1,4 +1,5 @@
-//! The parts of a run as sets of numbers. A part whose end is reported twice is in the set only once.
+//! The parts of a run as sets of numbers. If the end of a part is reported twice, the set still contains the
+//! part only once.
 
 /// A set of part numbers of one stage.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -66,7 +67,7 @@ impl FromIterator<u32> for PartSet {
     }
 }
 
-/// The parts of one stage of a run, and the state of each.
+/// The parts of one stage of a run, and the state of each part.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StageParts {
     /// All parts of the plan.

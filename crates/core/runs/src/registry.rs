@@ -33,7 +33,8 @@ impl Registry {
         GenerationId(self.last_generation)
     }
 
-    /// The view for a question that starts now. All its parts are read from the same state of the registry.
+    /// The view for a question that starts now. All fields of the view are read from the same state of the
+    /// registry.
     pub fn view(&self) -> View {
         let next_gen = self.newest_published + 1;
         let below = self.unpublished.range(..GenerationId(next_gen)).copied();

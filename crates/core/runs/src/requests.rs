@@ -1,4 +1,4 @@
-//! The sync requests of a repository. At most one request is waiting, and at most one is in progress.
+//! The sync requests of a repository. At most one request is waiting, and at most one request is in progress.
 //!
 //! Requests that arrive before a sync has started are combined into one request. A request that arrives
 //! during a sync waits for the next sync, because the sync in progress may have read the source before the
@@ -127,8 +127,8 @@ impl Requests {
         Some(own.unwrap_or(Wanted { number, ..wanted }))
     }
 
-    /// Removes the request, because a sync has fulfilled it or has finally failed. Later requests are not
-    /// removed.
+    /// Removes the request. Call this after a sync has fulfilled the request or has finally failed. Later
+    /// requests are not removed.
     pub fn answer(&mut self, number: u64) {
         if self.dispatched.is_some_and(|dispatched| dispatched.request.number == number) {
             self.dispatched = None;

@@ -44,7 +44,7 @@ pub(super) struct Piece {
 struct Node {
     rows: Rows,
     symbol: u32,
-    /// The index of the first node after this node that is not inside it.
+    /// The index of the first later node that is not inside this node.
     after: usize,
 }
 

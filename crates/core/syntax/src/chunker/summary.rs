@@ -46,8 +46,9 @@ fn summary(lines: &Lines<'_>, symbols: &[Symbol], class: usize, methods: &[&Symb
     })
 }
 
-/// The summary contains the class, the first paragraph of its documentation, and its methods. It contains the
-/// signatures of the methods if they fit, or else their names.
+/// The summary contains the class, the first paragraph of its documentation, and its methods. The summary
+/// contains the signatures of the methods. If the signatures do not fit, it contains only the names of the
+/// methods.
 fn summary_text(class: &Symbol, methods: &[&Symbol]) -> String {
     let mut head = class.signature.clone();
     if let Some(paragraph) = class.doc.as_deref().and_then(|doc| doc.trim_ascii().split("\n\n").next()) {

@@ -79,7 +79,7 @@ pub(super) fn chunks(lines: &Lines<'_>, blocks: Vec<Block>, style: Style<'_>, sy
     pieces.iter().map(|piece| chunk(lines, piece, style, symbols)).collect()
 }
 
-/// Adds to each block the index of the first block after it that is not inside it.
+/// Adds to each block the index of the first later block that is not inside the block.
 fn with_ends(blocks: Vec<Block>) -> Vec<(Block, usize)> {
     let mut ends = vec![blocks.len(); blocks.len()];
     let mut open: Vec<usize> = Vec::new();

@@ -171,7 +171,7 @@ fn text_in_fences_and_comments_is_no_heading() {
     check("# `code` and **bold** [link](x)\n", &["code and bold link"]);
 }
 
-/// Texts that would take very long in a scanner that recurses, backtracks or restarts.
+/// Texts for which a scanner that recurses, backtracks or restarts would need very much time.
 fn hostile_texts() -> Vec<String> {
     let mut texts: Vec<String> = [
         "[", "{", "(", "<", "`", "\"", "'", "*", "#", "\n", "- ", "a:\n", "<p>", "<h1>", "$$", "/*", "\\", "=\n",
