@@ -92,7 +92,7 @@ pub struct ImportFact {
     pub level: u8,
     /// The name that is imported from the module. None if the import binds the module itself.
     pub name: Option<String>,
-    /// The local name. The local name is empty for a wildcard.
+    /// The local name. Empty for a wildcard.
     pub local: Name,
     pub wildcard: bool,
     /// For a wildcard: whether only constructors, fields and methods become visible, as with `import Shape

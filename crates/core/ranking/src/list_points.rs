@@ -15,7 +15,8 @@ const NAMES_CONSTANT: u64 = 10;
 /// The position of a chunk in a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Listed {
-    /// From 1. None if only the score of the chunk is known, because the list ends before the chunk.
+    /// The rank, from 1. None if only the score of the chunk is known, because the list ends before the
+    /// chunk.
     pub rank: Option<u32>,
     pub score: i64,
 }

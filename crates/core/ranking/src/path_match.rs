@@ -92,7 +92,8 @@ mod tests {
             ("parse requests", "src/server.rs", 0),
             // Both words of the question are in the name, and both words of the name are in the question.
             ("parse requests", "src/request_parser.rs", 900_000),
-            // One of the two words of the question is in the name of the parent directory.
+            // One of the two words is in the name of the parent directory. This word is also counted among
+            // the directories.
             ("parse requests", "request/server.rs", 350_000),
             // The file represents its directory.
             ("parse requests", "src/request/mod.rs", 750_000),

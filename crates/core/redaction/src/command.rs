@@ -237,8 +237,8 @@ fn at_position(
         Position::Next(_) => None,
         Position::Joined(option) => {
             let rest = text[word.whole.clone()].strip_prefix(option.as_bytes())?;
-            // Long options with one hyphen do not contain a password: `-port=…`, `-protocol=…`,
-            // `-password=…`.
+            // If the word is a long option with one hyphen, the rest of the word is not a password:
+            // `-port=…`, `-protocol=…`, `-password=…`.
             let is_long =
                 [b"ort".as_slice(), b"rotocol", b"assword", b"lugin"].iter().any(|name| rest.starts_with(name));
             (!rest.is_empty() && !is_long).then(|| Word::inner(text, word.whole.end - rest.len()..word.whole.end))

@@ -41,8 +41,8 @@ pub enum InvalidRule {
 /// | `regex:^AKIA.*TEST$` | values that the expression matches |
 /// | `path:tests/**` | whole files (decided by the caller, because a redactor does not receive paths) |
 ///
-/// If a line has none of these prefixes, its content decides. The id of a rule is a rule, a text with `/` or
-/// `*` is a path, and any other text is a value.
+/// If a line has none of these prefixes, its content decides: the id of a rule selects this rule, a text with
+/// `/` or `*` is a path, and any other text is a value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum IgnorePattern {
     Rule(String),

@@ -145,8 +145,8 @@ mod tests {
         assert!(state.dispatchable(600, 100).is_some(), "or was lost");
         let again = state.requests.ask(Lane::Interactive, false, 400);
         assert_eq!(state.dispatch(401, 100).map(|wanted| wanted.number), Some(again));
-        assert_eq!(state.dispatch(402, 100), None, "the earlier request is in progress");
-        assert!(!state.requests.postpone(number, 900), "the earlier request is answered");
+        assert_eq!(state.dispatch(402, 100), None, "the new request is in progress");
+        assert!(!state.requests.postpone(number, 900), "the earlier request is no longer in progress");
     }
 
     #[test]
