@@ -54,7 +54,7 @@ impl fmt::Display for InvalidRules {
     }
 }
 
-/// The reason for skipping a path, and the rule that gives this reason. `Explanation` answers the question
+/// The reason for skipping a path, and the rule that gives this reason. The rule answers the question
 /// "why is this file not in the index?".
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Skip {
