@@ -39,14 +39,19 @@ impl LooseObjects {
         let name = id.to_string();
         let (directory, file) = name.split_at(2);
         let mut files = self.directories.iter().map(|objects| objects.join(directory).join(file));
-        if files.all(|path| loose_file(&path).is_none_or(|file| file.is_complete)) { Ok(()) } else { Err(damaged(&name)) }
+        if files.all(|path| loose_file(&path).is_none_or(|file| file.is_complete)) {
+            Ok(())
+        } else {
+            Err(damaged(&name))
+        }
     }
 
     /// Returns an error if the loose file of any commit or tag is damaged.
     pub(crate) fn check_commits(&self) -> Result<(), git2::Error> {
         let subdirectories = self.directories.iter().flat_map(|objects| entries(objects));
         for path in subdirectories.filter(|path| is_hex(path, 2)).flat_map(|directory| entries(&directory)) {
-            let is_damaged = |file: &LooseFile| !file.is_complete && !matches!(file.kind.as_deref(), Some("blob" | "tree"));
+            let is_damaged =
+                |file: &LooseFile| !file.is_complete && !matches!(file.kind.as_deref(), Some("blob" | "tree"));
             if is_hex(&path, 38) && loose_file(&path).as_ref().is_some_and(is_damaged) {
                 return Err(damaged(&path.display().to_string()));
             }
