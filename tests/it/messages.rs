@@ -125,6 +125,28 @@ fn text_of_other_files_is_quoted_in_messages() {
 }
 
 #[test]
+fn patterns_of_the_last_call_are_listed() {
+    let directory = repository();
+    let root = directory.path();
+    write(root, "a.py", "x = 1\n");
+    commit(root, "files");
+    let index = Index::new();
+    let target = json!(root.to_string_lossy());
+    let listed = |call: Value| {
+        let answers = agent::answers(&index, &[("index_repository", call), ("list_repositories", json!({}))]);
+        let answers = serde_json::Deserializer::from_str(&answers).into_iter::<Value>();
+        let last = answers.last().expect("an answer").expect("JSON");
+        let repository = last["result"]["structuredContent"]["repositories"][0].clone();
+        (last["result"]["content"][0]["text"].to_string(), repository)
+    };
+    let (text, repository) = listed(json!({ "target": target, "include_patterns": ["*.py"] }));
+    assert!(repository["include"][0].as_str().is_some_and(|shown| shown.contains("*.py")), "{repository}");
+    assert!(text.contains("; include ") && text.contains("*.py"), "{text}");
+    let (text, repository) = listed(json!({ "target": target, "include_patterns": [] }));
+    assert!(repository["include"] == json!([]) && !text.contains("; include "), "{text} {repository}");
+}
+
+#[test]
 fn refused_call_changes_nothing() {
     let directory = repository();
     let root = directory.path();
@@ -139,7 +161,9 @@ fn refused_call_changes_nothing() {
         let output = index.run(&[&["index", &target], arguments].concat());
         assert_eq!(output.status.code(), Some(4), "{arguments:?}: {}", shown(&output));
     };
-    for settings in ["max_file_size: nonsense\n", "[", "sensitive: ['[']\n", "tags: {a: ['[']}\n"] {
+    let unusable: [&[u8]; 5] =
+        [b"max_file_size: nonsense\n", b"[", b"sensitive: ['[']\n", b"tags: {a: ['[']}\n", b"exclude: ['\xff']\n"];
+    for settings in unusable {
         write(root, ".cairn.yaml", settings);
         refused(&["--name", "r", "--include", "*.py"]);
         refused(&["--name", "r", "--exclude", "*.py", "--max-size", "100"]);
@@ -147,7 +171,7 @@ fn refused_call_changes_nothing() {
         refused(&["--name", "other", "--include", "*.py"]);
         let call = json!({ "target": target, "include_patterns": ["*.py"] });
         agent::answers(&index, &[("index_repository", call)]);
-        assert_eq!((repositories(&index), index.fingerprint()), before, "{settings}");
+        assert_eq!((repositories(&index), index.fingerprint()), before, "{}", String::from_utf8_lossy(settings));
     }
     let new = repository();
     write(new.path(), ".cairn.yaml", "[");

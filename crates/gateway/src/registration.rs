@@ -8,7 +8,7 @@
 use cairn_domain::{RepositoryName, Scope, Source};
 use cairn_inventory::{FileSizeLimit, Patterns};
 use cairn_ports::{Catalogue, RepositoryRecord};
-use cairn_search::{KnownRepository, QueryError, QueryErrorCode, Searcher, check_patterns};
+use cairn_search::{KnownRepository, QueryError, QueryErrorCode, Searcher};
 use cairn_wire::{GivenSettings, RequestSettings};
 
 use crate::index_call::IndexCall;
@@ -94,7 +94,6 @@ pub(crate) fn check_settings(given: &GivenSettings) -> Result<(), QueryError> {
     let lists = [("include_patterns", include), ("exclude_patterns", exclude), ("include_override", include_override)];
     for (field, patterns) in lists {
         let patterns = patterns.as_deref().unwrap_or_default();
-        check_patterns(field, patterns)?;
         Patterns::compile(field, patterns).map_err(|faults| {
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
             wrong(faults.join("; "))

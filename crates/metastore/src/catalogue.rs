@@ -14,9 +14,11 @@ use crate::records::{details, published, repository_record, write_result};
 #[async_trait]
 impl Catalogue for Metastore {
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError> {
-        let id = repository.id;
-        let command = Command::Register { repository: id, details: Box::new(details(repository)) };
-        port_result(self.documents.change(command).await, "register", &id).map(drop)
+        self.add(repository, false).await
+    }
+
+    async fn register_listed(&self, repository: RepositoryRecord) -> Result<(), CatalogueError> {
+        self.add(repository, true).await
     }
 
     async fn change_settings(
@@ -99,6 +101,12 @@ impl Catalogue for Metastore {
 }
 
 impl Metastore {
+    async fn add(&self, repository: RepositoryRecord, keeps_settings: bool) -> Result<(), CatalogueError> {
+        let id = repository.id;
+        let command = Command::Register { repository: id, details: Box::new(details(repository)), keeps_settings };
+        port_result(self.documents.change(command).await, "register", &id).map(drop)
+    }
+
     /// The repositories of the tenant that are not deleted, sorted by name.
     async fn of_tenant<'t>(
         &self,

@@ -9,11 +9,14 @@ mod ledger;
 mod outbox;
 mod records;
 mod requests;
+mod shared_reads;
 mod sweep;
 
 use std::sync::Arc;
 
 use cairn_ports::RunDocuments;
+
+pub use shared_reads::SharedReads;
 
 /// The catalogue and the ledger of one store.
 #[derive(Clone)]

@@ -136,11 +136,8 @@ impl Searcher {
         let shown = selected.iter().filter(|known| used.contains(&known.record.id));
         let shown: Vec<(&KnownRepository, &PublishedGeneration)> =
             shown.filter_map(|known| Some((known, known.published.as_ref()?))).collect();
-        let ids: Vec<RepositoryId> = shown.iter().map(|(known, _)| known.record.id).collect();
-        // A repository has at most one unfinished run, and it is the newest.
-        let newest = self.ledger.runs_of(&ids, 1, usize::MAX).await?.into_iter();
-        let unfinished: BTreeSet<RepositoryId> =
-            newest.filter(|run| !run.state.is_finished()).map(|run| run.id.repository).collect();
+        let runs = if shown.is_empty() { Vec::new() } else { self.ledger.unfinished().await? };
+        let unfinished: BTreeSet<RepositoryId> = runs.into_iter().map(|run| run.id.repository).collect();
         let stamp = |(known, published): (&KnownRepository, &PublishedGeneration)| Stamp {
             repository: known.record.name.to_string(),
             commit: published.revision.clone(),

@@ -6,6 +6,7 @@ mod listen;
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use axum::middleware::from_fn;
@@ -14,7 +15,9 @@ use cairn_gateway::http::{GatewayState, router};
 use cairn_git::RemotePolicy;
 use cairn_neo4j::Neo4jKeys;
 use cairn_search::Caller;
-use cairn_wiring::{Arguments, Cluster, ClusterConfig, Health, Stop, Stores, embedder, indexing, searcher, start};
+use cairn_wiring::{
+    Arguments, Cluster, ClusterConfig, Health, Stop, Stores, embedder, indexing, searcher, shared_runs, start,
+};
 use clap::Parser;
 
 fn main() -> ExitCode {
@@ -29,10 +32,11 @@ async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
     let health_address = config.http.listen;
     let cluster = stop.unless_asked(Cluster::connect(config)).await?;
     let stores = Stores::connect(&cluster, embedder.model()).await?;
+    let runs = shared_runs(&cluster, Duration::from_millis(query.state_cache_ms));
     let state = GatewayState {
-        searcher: searcher(&cluster, &stores, embedder, cursor_key, Caller::local()),
+        searcher: searcher(&cluster, &runs, &stores, embedder, cursor_key, Caller::local()),
         keys: Arc::new(Neo4jKeys::new(cluster.neo4j.clone())),
-        indexing: Arc::new(indexing(&cluster.runs, &cluster.clock, RemotePolicy::from(&cluster.operator.sources))),
+        indexing: Arc::new(indexing(&runs, &cluster.clock, RemotePolicy::from(&cluster.operator.sources))),
     };
     let health = Health::of_stores(&cluster.probes);
     let app = router(state, query.gateway.clone()).layer(from_fn(counting::count));

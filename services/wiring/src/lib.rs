@@ -38,7 +38,7 @@ pub use key::{OwnersWork, Owning, passages};
 pub use organisations::{OrganisationConfig, discover};
 pub use probes::Probes;
 pub use query::{DEFAULT_PROCESSES, QueryConfig};
-pub use questions::searcher;
+pub use questions::{searcher, shared_runs};
 pub use signals::Signals;
 pub use start::{Arguments, Stop, start};
 pub use stores::Stores;

@@ -28,6 +28,10 @@ pub struct QueryConfig {
     pub processes: u32,
     #[serde(default = "default_max_connections")]
     pub max_connections: usize,
+    /// For this time, questions share one read of the repositories and their published states. So a question
+    /// may see a state that is older by this time.
+    #[serde(default = "default_state_cache_ms")]
+    pub state_cache_ms: u64,
     /// Permitted hosts and origins, and limits.
     #[serde(default)]
     pub gateway: GatewayConfig,
@@ -48,12 +52,22 @@ fn default_max_connections() -> usize {
     1024
 }
 
+/// The largest and the default value of `state_cache_ms`.
+const MAX_STATE_CACHE_MS: u64 = 1_000;
+
+fn default_state_cache_ms() -> u64 {
+    MAX_STATE_CACHE_MS
+}
+
 impl QueryConfig {
     pub(crate) fn faults(&self) -> Vec<String> {
         let mut faults = self.gateway.validate().err().unwrap_or_default();
         let positive = [("processes", u64::from(self.processes)), ("max_connections", self.max_connections as u64)];
         for (name, _) in positive.into_iter().filter(|(_, value)| *value == 0) {
             faults.push(format!("`{name}` must be at least 1"));
+        }
+        if self.state_cache_ms > MAX_STATE_CACHE_MS {
+            faults.push(format!("`state_cache_ms` must be at most {MAX_STATE_CACHE_MS}"));
         }
         faults
     }

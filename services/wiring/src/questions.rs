@@ -1,24 +1,34 @@
 //! Creates the searcher for the stores of a cluster.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use cairn_metastore::{Metastore, SharedReads};
+use cairn_neo4j::Neo4jRuns;
 use cairn_ports::Embedder;
 use cairn_search::{Caller, CursorKey, SearchStores, Searcher};
 
 use crate::{Cluster, Stores};
 
+/// The catalogue and the ledger for questions, which share reads that are not older than `max_age`.
+pub fn shared_runs(cluster: &Cluster, max_age: Duration) -> Arc<Metastore> {
+    let documents = Arc::new(Neo4jRuns::new(cluster.neo4j.clone()));
+    Arc::new(Metastore::new(Arc::new(SharedReads::new(documents, Arc::clone(&cluster.clock), max_age))))
+}
+
 /// A searcher for the questions of `caller`. Replicas with the same cursor key can continue each other's
 /// pages.
 pub fn searcher(
     cluster: &Cluster,
+    runs: &Arc<Metastore>,
     stores: &Stores,
     embedder: Arc<dyn Embedder>,
     cursor_key: CursorKey,
     caller: Caller,
 ) -> Searcher {
     let search_stores = SearchStores {
-        catalogue: cluster.runs.clone(),
-        ledger: cluster.runs.clone(),
+        catalogue: runs.clone(),
+        ledger: runs.clone(),
         blobs: Arc::clone(&cluster.blobs),
         vectors: stores.vector_store(),
         graph: cluster.graph.clone(),

@@ -153,6 +153,9 @@ pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides
         kind = "local"
         [pipeline]
         tick_ms = 100
+        [query]
+        // Tests ask directly after a publication.
+        state_cache_ms = 0
         [query.gateway]
         allowed_hosts = ["127.0.0.1", "localhost"]
         [query.gateway.limits]

@@ -23,6 +23,7 @@ use cairn_domain::BlobId;
 use cairn_redaction::quoted;
 use git2::{Commit, Oid, Repository};
 
+use crate::objects::loose::LooseObjects;
 use crate::objects::memory::small;
 use crate::objects::repository::open_repository;
 use crate::settings::Limits;
@@ -52,6 +53,7 @@ impl History {
 
 fn walk(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) -> Result<History, git2::Error> {
     let repository = open_repository(path)?;
+    LooseObjects::of(&repository).check_commits()?;
     let (ends, boundary) = shallow_ends(&repository);
     let saved = saved
         .filter(|saved| saved.boundary == boundary && small(|| repository.find_commit(id_of(saved.commit))).is_ok());

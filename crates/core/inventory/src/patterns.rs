@@ -11,6 +11,8 @@ use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 /// Limits on the patterns that Cairn compiles for a repository.
 const MAX_PATTERNS: usize = 1_000;
 const MAX_PATTERN_BYTES: usize = 1_000;
+/// The limit of nested braces: `{a,{b,c}}` has two levels. The glob compiler uses stack space for each level.
+const MAX_NESTING: usize = 8;
 
 /// A pattern that cannot be compiled. The error is reported before any file is read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -118,6 +120,9 @@ fn parse(written: &str, index: usize) -> Result<ParsedPattern, String> {
     if written.len() > MAX_PATTERN_BYTES {
         return Err(format!("the pattern is longer than {MAX_PATTERN_BYTES} bytes"));
     }
+    if nesting(written) > MAX_NESTING {
+        return Err(format!("braces are nested deeper than {MAX_NESTING}"));
+    }
     if written.starts_with('!') {
         return Err(
             "a pattern with `!` is not supported here; use `include_override` to disable default excludes".to_owned()
@@ -146,6 +151,19 @@ fn parse(written: &str, index: usize) -> Result<ParsedPattern, String> {
     }
     let names = if floating && !only_directory { Some(glob(text)?) } else { None };
     Ok(ParsedPattern { names, paths })
+}
+
+fn nesting(pattern: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for byte in pattern.bytes() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 fn glob(text: &str) -> Result<globset::Glob, String> {
@@ -215,6 +233,7 @@ mod tests {
         for pattern in ["[", "a[z-a]", "{a,b", "a}", "", "/", "  ", "!src", "../x", "a\\", &"x".repeat(2_000)] {
             check(pattern);
         }
+        check(&format!("{}{}", "{a,".repeat(9), "}".repeat(9)));
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub enum Command {
     Register {
         repository: RepositoryId,
         details: Box<RepositoryDetails>,
+        /// Whether a registered repository keeps its branch and settings.
+        keeps_settings: bool,
     },
     /// Replaces the settings if the stored settings are equal to `expected`. The address, the name and the
     /// branch are not changed.
@@ -234,7 +236,9 @@ impl Command {
     /// not write the documents.
     pub fn apply(&self, documents: &mut Documents) -> Result<CommandReply, Refusal> {
         match self {
-            Command::Register { repository, details } => Ok(register(documents, *repository, details)),
+            Command::Register { repository, details, keeps_settings } => {
+                Ok(register(documents, *repository, details, *keeps_settings))
+            }
             Command::ChangeSettings { expected, settings, .. } => change_settings(documents, expected, settings),
             Command::Lease { now_ms, ttl_ms, .. } => {
                 Ok(CommandReply::Epoch(state(documents)?.lease.take(*now_ms, *ttl_ms)?))
@@ -320,7 +324,12 @@ fn ledger(documents: &mut Documents) -> Result<&mut RunLedger, Refusal> {
     documents.run.as_mut().map(|document| &mut document.ledger).ok_or(Refusal::NotFound)
 }
 
-fn register(documents: &mut Documents, id: RepositoryId, details: &RepositoryDetails) -> CommandReply {
+fn register(
+    documents: &mut Documents,
+    id: RepositoryId,
+    details: &RepositoryDetails,
+    keeps_settings: bool,
+) -> CommandReply {
     let repository = documents.repository.get_or_insert_with(|| RepositoryDocument {
         id,
         details: details.clone(),
@@ -331,7 +340,12 @@ fn register(documents: &mut Documents, id: RepositoryId, details: &RepositoryDet
     aliases.extend(details.aliases.iter().cloned());
     aliases.sort();
     aliases.dedup();
-    repository.details = RepositoryDetails { aliases, ..details.clone() };
+    let mut details = RepositoryDetails { aliases, ..details.clone() };
+    if keeps_settings && !repository.state.is_deleted {
+        details.branch.clone_from(&repository.details.branch);
+        details.settings.clone_from(&repository.details.settings);
+    }
+    repository.details = details;
     repository.state.register();
     CommandReply::Done
 }

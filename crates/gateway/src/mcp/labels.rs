@@ -100,7 +100,8 @@ impl Label for RepositorySync {
 impl Label for RepositoryReport {
     fn label(&mut self) {
         self.description = self.description.as_deref().map(foreign);
-        self.topics.iter_mut().for_each(|topic| *topic = foreign(topic));
+        let patterns = self.include.iter_mut().chain(&mut self.exclude);
+        self.topics.iter_mut().chain(patterns).for_each(|text| *text = foreign(text));
         self.last_sync.iter_mut().for_each(Label::label);
         if let Some(published) = &mut self.published {
             published.result.label();

@@ -31,9 +31,12 @@ pub(super) fn sync_suffix(last: Option<&LastSync>, pending: Option<&PendingSync>
 
 fn about(repository: &RepositoryReport) -> String {
     let description = repository.description.as_ref().map(|text| format!("; description {}", one_line(text)));
-    let topics: Vec<String> = repository.topics.iter().map(|topic| one_line(topic)).collect();
-    let topics = if topics.is_empty() { String::new() } else { format!("; topics {}", topics.join(", ")) };
-    format!("{}{topics}", description.unwrap_or_default())
+    let lists = [("topics", &repository.topics), ("include", &repository.include), ("exclude", &repository.exclude)];
+    let lists = lists.into_iter().filter(|(_, texts)| !texts.is_empty()).map(|(name, texts)| {
+        let texts: Vec<String> = texts.iter().map(|text| one_line(text)).collect();
+        format!("; {name} {}", texts.join(", "))
+    });
+    description.into_iter().chain(lists).collect()
 }
 
 pub(super) fn counts(coverage: &CoverageReport) -> String {

@@ -1,5 +1,7 @@
 //! Tests that `Metastore` fulfils the contracts of catalogue and ledger, with a store of documents in memory.
 
+mod shared_reads;
+
 use std::sync::Arc;
 
 use anyhow::Result;

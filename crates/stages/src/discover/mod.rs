@@ -87,7 +87,7 @@ impl Discover {
         let (changes, records) =
             book.decide(watched.hosting.organisation(), &watched.rules, listing, self.locate.as_ref());
         for record in records {
-            self.catalogue.register(record).await?;
+            self.catalogue.register_listed(record).await?;
         }
         Ok(changes)
     }

@@ -62,7 +62,8 @@ impl<'a> Subject<'a> {
 
     async fn register(&self, name: &str) -> Result<()> {
         let details = Box::new(self.details(name));
-        self.store.change(Command::Register { repository: self.case.repository(name), details }).await?;
+        let repository = self.case.repository(name);
+        self.store.change(Command::Register { repository, details, keeps_settings: false }).await?;
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use git2::{Index, IndexEntry, Repository};
 use super::root::Root;
 use crate::blob_id::NO_BLOB;
 use crate::objects::memory::small;
-use crate::objects::repository::{blob_of, kind_of_mode};
+use crate::objects::repository::{blob_of, commit_of, kind_of_mode};
 use crate::objects::tree::{Below, count_below};
 use crate::settings::Limits;
 
@@ -49,16 +49,17 @@ pub(super) fn is_dirty(
     if tracked.len() != disk.entries.len() {
         return true;
     }
-    let head = repository.head().ok().and_then(|head| small(|| head.peel_to_tree()).ok());
-    let Some(head) = head else { return !tracked.is_empty() };
+    let head = repository.head().ok().and_then(|head| commit_of(repository, &head).ok());
+    let Some(head) = head.map(|head| head.tree_id()) else { return !tracked.is_empty() };
     // A comparison visits every directory of the tree, and a few objects can name a billion directories. So
     // the paths and directories of the tree are counted first.
     let is_same_size =
         |below: Below| below.num_paths == tracked.len() as u64 && below.num_directories <= limits.max_entries as u64;
-    if !count_below(repository, head.id(), limits).is_ok_and(is_same_size) {
+    if !count_below(repository, head, limits).is_ok_and(is_same_size) {
         return true;
     }
-    let diff = small(|| repository.diff_tree_to_index(Some(&head), Some(index), None));
+    let Ok(tree) = small(|| repository.find_tree(head)) else { return true };
+    let diff = small(|| repository.diff_tree_to_index(Some(&tree), Some(index), None));
     diff.map_or(true, |diff| diff.deltas().len() > 0)
 }
 

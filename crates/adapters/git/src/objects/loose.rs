@@ -1,39 +1,117 @@
 //! Checks loose objects before libgit2 reads them, because libgit2 never returns from the read of an object
 //! whose file is truncated.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::bufread::ZlibDecoder;
-use git2::Oid;
+use git2::{Oid, Repository};
 
 /// The longest header of an object: its type and its size.
 const MAX_HEADER_BYTES: u64 = 64;
+/// Limits on the alternates of a repository: the size of one list, and the number of all directories.
+const MAX_LIST_BYTES: u64 = 64 << 10;
+const MAX_DIRECTORIES: usize = 64;
 
-/// Whether the file of a loose object contains as many bytes as its header states. Also true if this
-/// directory has no such loose file.
-pub(crate) fn is_complete(objects: &Path, id: Oid) -> bool {
-    let name = id.to_string();
-    let (directory, file) = name.split_at(2);
-    match File::open(objects.join(directory).join(file)) {
-        Ok(file) => has_stated_size(BufReader::new(file)).unwrap_or(false),
-        Err(_) => true,
+/// The directories that contain the loose objects of a repository: its own directory, and its alternates.
+pub(crate) struct LooseObjects {
+    directories: Vec<PathBuf>,
+}
+
+impl LooseObjects {
+    pub(crate) fn of(repository: &Repository) -> Self {
+        let mut directories = vec![repository.commondir().join("objects")];
+        let mut num_visited = 0;
+        while num_visited < directories.len() {
+            for found in alternates(&directories[num_visited]) {
+                if directories.len() < MAX_DIRECTORIES && !directories.contains(&found) {
+                    directories.push(found);
+                }
+            }
+            num_visited += 1;
+        }
+        Self { directories }
+    }
+
+    /// Returns an error if the object has a loose file that is damaged.
+    pub(crate) fn check(&self, id: Oid) -> Result<(), git2::Error> {
+        let name = id.to_string();
+        let (directory, file) = name.split_at(2);
+        let mut files = self.directories.iter().map(|objects| objects.join(directory).join(file));
+        if files.all(|path| loose_file(&path).is_none_or(|file| file.is_complete)) {
+            Ok(())
+        } else {
+            Err(damaged(&name))
+        }
+    }
+
+    /// Returns an error if the loose file of any commit or tag is damaged.
+    pub(crate) fn check_commits(&self) -> Result<(), git2::Error> {
+        let subdirectories = self.directories.iter().flat_map(|objects| entries(objects));
+        for path in subdirectories.filter(|path| is_hex(path, 2)).flat_map(|directory| entries(&directory)) {
+            let is_damaged =
+                |file: &LooseFile| !file.is_complete && !matches!(file.kind.as_deref(), Some("blob" | "tree"));
+            if is_hex(&path, 38) && loose_file(&path).as_ref().is_some_and(is_damaged) {
+                return Err(damaged(&path.display().to_string()));
+            }
+        }
+        Ok(())
     }
 }
 
-fn has_stated_size(mut file: impl BufRead) -> io::Result<bool> {
-    // In an old format of git, the file does not start with a zlib stream.
-    if !matches!(file.fill_buf()?, [first, second, ..] if is_zlib(*first, *second)) {
-        return Ok(true);
+fn damaged(name: &str) -> git2::Error {
+    git2::Error::from_str(&format!("the file of the object `{name}` is damaged"))
+}
+
+/// The directories of objects that the file `info/alternates` of this directory lists.
+fn alternates(objects: &Path) -> Vec<PathBuf> {
+    let mut text = String::new();
+    let file = File::open(objects.join("info/alternates"));
+    let read = file.and_then(|file| file.take(MAX_LIST_BYTES).read_to_string(&mut text));
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    if read.is_ok() { lines.map(|line| objects.join(line)).collect() } else { Vec::new() }
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    fs::read_dir(directory).map_or_else(|_| Vec::new(), |entries| entries.flatten().map(|entry| entry.path()).collect())
+}
+
+fn is_hex(path: &Path, length: usize) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.len() == length && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+struct LooseFile {
+    /// The type in the header of the object. `None` if the file has no readable header.
+    kind: Option<String>,
+    /// Whether the file contains as many bytes as its header states.
+    is_complete: bool,
+}
+
+/// Reads a loose file to its end. `None` if there is no such file, or if it has an old format of git, which
+/// does not start with a zlib stream.
+fn loose_file(path: &Path) -> Option<LooseFile> {
+    let mut file = BufReader::new(File::open(path).ok()?);
+    match file.fill_buf() {
+        Ok([first, second, ..]) if is_zlib(*first, *second) => {}
+        _ => return None,
     }
     let mut content = BufReader::new(ZlibDecoder::new(file));
+    let Some((kind, size)) = read_header(&mut content) else {
+        return Some(LooseFile { kind: None, is_complete: false });
+    };
+    let is_complete = io::copy(&mut content.take(size), &mut io::sink()).is_ok_and(|length| length == size);
+    Some(LooseFile { kind: Some(kind), is_complete })
+}
+
+/// Reads the type and the size of an object.
+fn read_header(content: &mut impl BufRead) -> Option<(String, u64)> {
     let mut header = Vec::new();
-    content.by_ref().take(MAX_HEADER_BYTES).read_until(0, &mut header)?;
-    let digits = header.strip_suffix(b"\0").and_then(|header| header.rsplit(|byte| *byte == b' ').next());
-    let size = digits.and_then(|digits| std::str::from_utf8(digits).ok()?.parse::<u64>().ok());
-    let Some(size) = size else { return Ok(false) };
-    Ok(io::copy(&mut content.take(size), &mut io::sink())? == size)
+    content.take(MAX_HEADER_BYTES).read_until(0, &mut header).ok()?;
+    let header = std::str::from_utf8(header.strip_suffix(b"\0")?).ok()?;
+    let (kind, size) = header.split_once(' ')?;
+    Some((kind.to_owned(), size.parse().ok()?))
 }
 
 fn is_zlib(first: u8, second: u8) -> bool {

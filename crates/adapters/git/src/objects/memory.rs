@@ -11,13 +11,12 @@
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use git2::{Odb, Oid, Repository};
 
-use super::loose::is_complete;
+use super::loose::LooseObjects;
 
 /// The largest single allocation that every thread may make while it reads an object.
 const EACH_THREAD: usize = 16 << 20;
@@ -56,23 +55,19 @@ pub(crate) enum Unread {
 
 /// The work that the objects of one snapshot have caused.
 pub(crate) struct Work {
-    /// The directory of the repository's objects.
-    objects: PathBuf,
+    loose: LooseObjects,
     allocated: AtomicU64,
     read: AtomicU64,
 }
 
 impl Work {
     pub(crate) fn of(repository: &Repository) -> Self {
-        let objects = repository.commondir().join("objects");
-        Self { objects, allocated: AtomicU64::new(0), read: AtomicU64::new(0) }
+        Self { loose: LooseObjects::of(repository), allocated: AtomicU64::new(0), read: AtomicU64::new(0) }
     }
 
     /// Reads the bytes of an object.
     pub(crate) fn read(&self, odb: &Odb<'_>, id: Oid) -> Result<Vec<u8>, Unread> {
-        if !is_complete(&self.objects, id) {
-            return Err(Unread::Git(git2::Error::from_str("the file of the object is damaged")));
-        }
+        self.loose.check(id).map_err(Unread::Git)?;
         let copy = || odb.read(id).map(|object| object.data().to_vec());
         if self.is_spent() {
             return self.within(LARGE, copy);

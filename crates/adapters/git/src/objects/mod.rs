@@ -1,6 +1,6 @@
 //! Reads git's object store with libgit2. Files are never checked out.
 
-mod loose;
+pub(crate) mod loose;
 pub(crate) mod memory;
 pub(crate) mod repository;
 pub(crate) mod tree;

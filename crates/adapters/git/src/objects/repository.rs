@@ -6,10 +6,14 @@ use std::sync::Once;
 
 use cairn_domain::{BlobId, EntryKind};
 use cairn_ports::{ErrorKind, SourceError};
-use git2::{Oid, Repository, RepositoryOpenFlags};
+use git2::{Commit, Oid, Reference, Repository, RepositoryOpenFlags};
 
+use super::loose::LooseObjects;
 use super::memory;
 use crate::failure::{failure, from_git, printable};
+
+/// Maximum number of tags between a reference and its commit.
+const MAX_TAGS: usize = 10;
 
 /// Opens the repository at exactly this path. The directories above are not searched.
 pub(crate) fn open_repository(path: &Path) -> Result<Repository, git2::Error> {
@@ -64,7 +68,23 @@ pub(crate) fn resolve(
             _ => from_git("resolve", key, &error),
         })?,
     };
-    let commit = memory::small(|| found.peel_to_commit()).map_err(|error| from_git("resolve", key, &error))?;
+    let commit = commit_of(repository, &found).map_err(|error| from_git("resolve", key, &error))?;
     let name = branch.map(str::to_owned).or_else(|| found.shorthand().ok().map(str::to_owned));
     Ok((blob_of(commit.id()), name.filter(|name| name != "HEAD")))
+}
+
+/// The commit that a reference names, directly or through tags.
+pub(crate) fn commit_of<'r>(repository: &'r Repository, reference: &Reference<'_>) -> Result<Commit<'r>, git2::Error> {
+    let loose = LooseObjects::of(repository);
+    let no_target = || git2::Error::from_str("the reference names no object");
+    let mut id = memory::small(|| reference.resolve())?.target().ok_or_else(no_target)?;
+    for _ in 0..MAX_TAGS {
+        loose.check(id)?;
+        let object = memory::small(|| repository.find_object(id, None))?;
+        match object.into_tag() {
+            Ok(tag) => id = tag.target_id(),
+            Err(object) => return object.peel_to_commit(),
+        }
+    }
+    Err(git2::Error::from_str("the tag names a chain of too many tags"))
 }

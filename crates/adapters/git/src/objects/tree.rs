@@ -16,6 +16,7 @@ use cairn_ports::{
 };
 use git2::{ObjectType, Oid, Repository};
 
+use super::loose::LooseObjects;
 use super::memory::{Unread, Work, small};
 use super::repository::{blob_of, kind_of_mode, open_repository};
 use super::tree_bytes::Entries;
@@ -49,6 +50,7 @@ impl ObjectTree {
         let wrap = |error: git2::Error| from_git("open", &key, &error);
         let repository = open_repository(path).map_err(wrap)?;
         let id = Oid::from_bytes(&commit.0).map_err(wrap)?;
+        LooseObjects::of(&repository).check(id).map_err(wrap)?;
         let root = small(|| repository.find_commit(id)).map_err(wrap)?.tree_id();
         let trees = TreeStore::new(&repository).map_err(wrap)?;
         let counter = Counter::new(&key, limits.max_entries, &options.listing);

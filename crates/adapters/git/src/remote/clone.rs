@@ -15,8 +15,7 @@ use cairn_ports::{ErrorKind, SourceError};
 
 use super::child;
 use crate::failure::{failure, from_io};
-use crate::objects::memory::small;
-use crate::objects::repository::{blob_of, open_repository};
+use crate::objects::repository::{blob_of, commit_of, open_repository};
 
 /// The extension of the file that is locked while a clone is opened.
 pub(crate) const LOCK: &str = "lock";
@@ -128,7 +127,8 @@ impl<'k> CloneDirectory<'k> {
     /// The commit of an earlier fetch, if the clone contains the commit and its tree.
     pub(crate) fn commit(&self, branch: Option<&str>) -> Option<BlobId> {
         let repository = open_repository(&self.path).ok()?;
-        let commit = small(|| repository.find_reference(&local_reference(branch))?.peel_to_commit()).ok()?;
+        let reference = repository.find_reference(&local_reference(branch)).ok()?;
+        let commit = commit_of(&repository, &reference).ok()?;
         commit.tree().ok()?;
         Some(blob_of(commit.id()))
     }

@@ -192,15 +192,56 @@ fn truncated_loose_objects_are_errors() {
     fixture.write("torn", &text);
     fixture.write("good", "good");
     fixture.commit_all();
-    let torn = blob_id(text.as_bytes()).to_string();
-    let file = fixture.repo.join(".git/objects").join(&torn[..2]).join(&torn[2..]);
-    let bytes = std::fs::read(&file).expect("an object");
-    std::fs::remove_file(&file).expect("removed");
-    std::fs::write(&file, &bytes[..bytes.len() / 2]).expect("truncated");
+    truncate_object(&fixture.repo.join(".git/objects"), &blob_id(text.as_bytes()).to_string());
     let tree = fixture.open(&fixture.bare()).expect("open");
     let mut reader = tree.reader().expect("reader");
     assert!(reader.read(find(tree.as_ref(), "torn")).is_err());
     assert_eq!(reader.read(find(tree.as_ref(), "good")).expect("content"), b"good");
+}
+
+/// Cuts off the second half of a loose object's file.
+fn truncate_object(objects: &Path, id: &str) {
+    let file = objects.join(&id[..2]).join(&id[2..]);
+    let bytes = std::fs::read(&file).expect("an object");
+    std::fs::remove_file(&file).expect("removed");
+    std::fs::write(&file, &bytes[..bytes.len() / 2]).expect("truncated");
+}
+
+#[test]
+fn truncated_commits_and_tags_are_errors() {
+    let check = |revision: &str, can_open: bool| {
+        let fixture = Fixture::repository();
+        fixture.write("a.py", "x = 1\n");
+        fixture.commit_all();
+        fixture.write("a.py", "x = 2\n");
+        fixture.commit_all();
+        fixture.git(&["tag", "--annotate", "v1", "-m", "a tag"]);
+        let tag = text(fixture.git(&["rev-parse", "refs/tags/v1"]));
+        std::fs::write(fixture.repo.join(".git/refs/heads/tagged"), format!("{tag}\n")).expect("a branch");
+        fixture.git(&["symbolic-ref", "HEAD", "refs/heads/tagged"]);
+        let id = text(fixture.git(&["rev-parse", revision]));
+        truncate_object(&fixture.repo.join(".git/objects"), &id);
+        assert_eq!(fixture.open(&fixture.bare()).is_ok(), can_open, "{revision}");
+    };
+    check("refs/tags/v1", false);
+    check("refs/heads/main", false);
+    check("refs/heads/main^{tree}", false);
+    // Only the times of changes come from an earlier commit.
+    check("refs/heads/main~1", true);
+}
+
+#[test]
+fn truncated_objects_of_an_alternate_are_errors() {
+    let fixture = Fixture::repository();
+    let content: String = (0..2_000).map(|number| format!("line {number}\n")).collect();
+    fixture.write("torn", &content);
+    fixture.commit_all();
+    let shared = fixture.repo.with_file_name("shared.git");
+    fixture.git(&["clone", "--quiet", "--bare", "--shared", ".", shared.to_str().expect("UTF-8")]);
+    truncate_object(&fixture.repo.join(".git/objects"), &blob_id(content.as_bytes()).to_string());
+    let tree = fixture.open(&Source::Bare { path: shared.display().to_string() }).expect("open");
+    let mut reader = tree.reader().expect("reader");
+    assert!(reader.read(find(tree.as_ref(), "torn")).is_err());
 }
 
 /// Commits a tree that names 2^40 empty directories.

@@ -25,7 +25,7 @@ fn register(repository: RepositoryId) -> Command {
         aliases: Vec::new(),
         hosted: None,
     };
-    Command::Register { repository, details: Box::new(details) }
+    Command::Register { repository, details: Box::new(details), keeps_settings: false }
 }
 
 fn begin(repository: RepositoryId, epoch: u64) -> Command {

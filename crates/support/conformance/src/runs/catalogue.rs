@@ -81,6 +81,23 @@ pub(super) async fn changed_settings_replace_only_the_expected_ones(store: &dyn 
     Ok(())
 }
 
+pub(super) async fn listed_repositories_keep_their_settings(store: &dyn RunStore) -> Result<()> {
+    let runs = RunFixture::new(store, "listed");
+    let listed = RepositoryRecord { hosted: Some(hosted()), ..runs.record("a") };
+    store.register_listed(listed.clone()).await?;
+    store.register(RepositoryRecord { branch: Some("stable".to_owned()), ..listed.clone() }).await?;
+    store.change_settings(listed.id, "{}", "{\"x\":1}").await?;
+    let renamed = RepositoryRecord { name: RepositoryName::new("renamed"), ..listed.clone() };
+    store.register_listed(renamed.clone()).await?;
+    let (branch, settings) = (Some("stable".to_owned()), "{\"x\":1}".to_owned());
+    let expected = RepositoryRecord { branch, settings, ..renamed.clone() };
+    expect_eq!(store.repositories(&runs.case.scope()).await?, [expected]);
+    store.delete(listed.id, 3).await?;
+    store.register_listed(renamed.clone()).await?;
+    expect_eq!(store.repositories(&runs.case.scope()).await?, [renamed]);
+    Ok(())
+}
+
 pub(super) async fn a_run_is_invisible_until_it_is_published(store: &dyn RunStore) -> Result<()> {
     let runs = RunFixture::new(store, "publish");
     runs.register(&["a"]).await?;

@@ -54,9 +54,10 @@ enum Fault {
     LimitsEachAlone,
     TakesSyncsForIdle,
     LosesConflictsOfSettings,
+    ListReplacesSettings,
 }
 
-const ALL: [(&str, Fault, &str); 35] = [
+const ALL: [(&str, Fault, &str); 36] = [
     ("loses a publication", Fault::LosesPublication, "a_run_is_invisible_until_it_is_published"),
     ("sees staged generations", Fault::SeesStaged, "unpublished_generations_are_hidden"),
     ("sees deleted repositories", Fault::SeesDeleted, "a_deleted_repository_is_hidden_at_once"),
@@ -124,6 +125,7 @@ const ALL: [(&str, Fault, &str); 35] = [
         Fault::LosesConflictsOfSettings,
         "changed_settings_replace_only_the_expected_ones",
     ),
+    ("a list replaces settings", Fault::ListReplacesSettings, "listed_repositories_keep_their_settings"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn RunStore>> {
@@ -134,6 +136,13 @@ pub fn faults() -> Vec<PlantedFault<dyn RunStore>> {
 impl Catalogue for Faulty<dyn RunStore, Fault> {
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError> {
         self.inner.register(repository).await
+    }
+
+    async fn register_listed(&self, repository: RepositoryRecord) -> Result<(), CatalogueError> {
+        match self.fault {
+            Fault::ListReplacesSettings => self.inner.register(repository).await,
+            _ => self.inner.register_listed(repository).await,
+        }
     }
 
     async fn change_settings(

@@ -20,6 +20,7 @@ pub fn checks() -> Vec<Check<dyn RunStore>> {
         repositories_are_listed_by_name_and_scope,
         registering_again_updates,
         changed_settings_replace_only_the_expected_ones,
+        listed_repositories_keep_their_settings,
         a_run_is_invisible_until_it_is_published,
         views_taken_earlier_stay_as_they_are,
         a_view_comes_back_by_its_seq,

@@ -397,6 +397,10 @@ impl Catalogue for FakeIndex {
         Err(CatalogueError::new(ErrorKind::Forbidden, "register", repository.name.as_str()))
     }
 
+    async fn register_listed(&self, repository: RepositoryRecord) -> Result<(), CatalogueError> {
+        self.register(repository).await
+    }
+
     async fn change_settings(&self, repository: RepositoryId, _: &str, _: &str) -> Result<(), CatalogueError> {
         Err(CatalogueError::new(ErrorKind::Forbidden, "change_settings", repository.to_string()))
     }

@@ -1,0 +1,159 @@
+//! Shares reads of the published state between questions.
+//!
+//! Each question needs the registry, the repositories of its tenant, their published runs and the unfinished
+//! runs. [`SharedReads`] reads each of them at most once in `max_age`, for all questions together. So the load
+//! on the database does not grow with the number of questions. In return, a question may see a state that is
+//! older by `max_age`. The published runs of a sequence number never change, so they have no maximum age. All
+//! other reads, and all changes, go to the store.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cairn_domain::{PublishedSeq, RepositoryId, RunId, Tenant, View};
+use cairn_ports::{Clock, RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
+use cairn_runs::{Command, CommandReply, EndedPart, Registry, RepositoryDocument, RunDocument};
+use tokio::sync::Mutex;
+
+/// A store of run documents that answers repeated reads from memory.
+pub struct SharedReads {
+    documents: Arc<dyn RunDocuments>,
+    clock: Arc<dyn Clock>,
+    max_age: Duration,
+    registry: Mutex<Option<Read<Registry>>>,
+    /// The repositories of all tenants, or of one.
+    repositories: Mutex<BTreeMap<Option<Tenant>, Read<Vec<RepositoryDocument>>>>,
+    unfinished: Mutex<Option<Read<Vec<RunDocument>>>>,
+    published: Mutex<PublishedRuns>,
+}
+
+struct Read<T> {
+    /// The monotonic time before the read.
+    began_at: Duration,
+    value: T,
+}
+
+/// The published runs at one sequence number. A repository without a published run has the value `None`.
+#[derive(Default)]
+struct PublishedRuns {
+    seq: PublishedSeq,
+    runs: BTreeMap<RepositoryId, Option<RunDocument>>,
+}
+
+impl SharedReads {
+    pub fn new(documents: Arc<dyn RunDocuments>, clock: Arc<dyn Clock>, max_age: Duration) -> Self {
+        Self {
+            documents,
+            clock,
+            max_age,
+            registry: Mutex::default(),
+            repositories: Mutex::default(),
+            unfinished: Mutex::default(),
+            published: Mutex::default(),
+        }
+    }
+
+    fn is_current<T>(&self, read: &Read<T>) -> bool {
+        self.clock.monotonic().saturating_sub(read.began_at) < self.max_age
+    }
+
+    /// Returns the stored value, or reads it. Questions that arrive during a read wait for its result.
+    async fn current<T: Clone>(
+        &self,
+        stored: &Mutex<Option<Read<T>>>,
+        read: impl Future<Output = Result<T, RunDocumentsError>>,
+    ) -> Result<T, RunDocumentsError> {
+        let mut stored = stored.lock().await;
+        if let Some(read) = stored.as_ref().filter(|read| self.is_current(read)) {
+            return Ok(read.value.clone());
+        }
+        let began_at = self.clock.monotonic();
+        let value = read.await?;
+        *stored = Some(Read { began_at, value: value.clone() });
+        Ok(value)
+    }
+
+    async fn of_tenant(&self, tenant: Option<Tenant>) -> Result<Vec<RepositoryDocument>, RunDocumentsError> {
+        let mut stored = self.repositories.lock().await;
+        stored.retain(|_, read| self.is_current(read));
+        if let Some(read) = stored.get(&tenant) {
+            return Ok(read.value.clone());
+        }
+        let began_at = self.clock.monotonic();
+        let value = self.documents.repositories(RepositoryQuery::OfTenant(tenant.clone())).await?;
+        stored.insert(tenant, Read { began_at, value: value.clone() });
+        Ok(value)
+    }
+
+    async fn published_at(
+        &self,
+        repositories: &[RepositoryId],
+        seq: PublishedSeq,
+    ) -> Result<Vec<RunDocument>, RunDocumentsError> {
+        let mut stored = self.published.lock().await;
+        // A page of an older view must not replace the runs that all new questions use.
+        if seq < stored.seq {
+            drop(stored);
+            return self.documents.runs(RunQuery::PublishedAt { repositories: repositories.to_vec(), seq }).await;
+        }
+        if seq > stored.seq {
+            *stored = PublishedRuns { seq, runs: BTreeMap::new() };
+        }
+        let missing: Vec<_> = repositories.iter().copied().filter(|id| !stored.runs.contains_key(id)).collect();
+        if !missing.is_empty() {
+            let read = RunQuery::PublishedAt { repositories: missing.clone(), seq };
+            let found = self.documents.runs(read).await?;
+            stored.runs.extend(missing.into_iter().map(|id| (id, None)));
+            stored.runs.extend(found.into_iter().map(|run| (run.ledger.id.repository, Some(run))));
+        }
+        Ok(repositories.iter().filter_map(|id| stored.runs.get(id).cloned().flatten()).collect())
+    }
+
+    /// Discards the reads that a change of this process may have made wrong.
+    async fn discard(&self) {
+        *self.registry.lock().await = None;
+        self.repositories.lock().await.clear();
+        *self.unfinished.lock().await = None;
+    }
+}
+
+#[async_trait]
+impl RunDocuments for SharedReads {
+    async fn change(&self, command: Command) -> Result<CommandReply, RunDocumentsError> {
+        let reply = self.documents.change(command).await;
+        self.discard().await;
+        reply
+    }
+
+    async fn registry(&self) -> Result<Registry, RunDocumentsError> {
+        self.current(&self.registry, self.documents.registry()).await
+    }
+
+    async fn publication(&self, seq: PublishedSeq) -> Result<Option<View>, RunDocumentsError> {
+        self.documents.publication(seq).await
+    }
+
+    async fn repositories(&self, query: RepositoryQuery) -> Result<Vec<RepositoryDocument>, RunDocumentsError> {
+        match query {
+            RepositoryQuery::OfTenant(tenant) => self.of_tenant(tenant).await,
+            query => self.documents.repositories(query).await,
+        }
+    }
+
+    async fn runs(&self, query: RunQuery) -> Result<Vec<RunDocument>, RunDocumentsError> {
+        match query {
+            RunQuery::Unfinished => self.current(&self.unfinished, self.documents.runs(RunQuery::Unfinished)).await,
+            RunQuery::PublishedAt { repositories, seq } => self.published_at(&repositories, seq).await,
+            query => self.documents.runs(query).await,
+        }
+    }
+
+    async fn parts(&self, run: RunId) -> Result<Vec<EndedPart>, RunDocumentsError> {
+        self.documents.parts(run).await
+    }
+
+    async fn forget_publications(&self, until_ms: i64) -> Result<(), RunDocumentsError> {
+        self.documents.forget_publications(until_ms).await
+    }
+}
