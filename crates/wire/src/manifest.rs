@@ -7,19 +7,19 @@ use crate::codec::{Decode, DecodeError, Encode, Reader};
 /// The entries of a snapshot, sorted by path, and the digests of its inputs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Manifest {
-    /// Digest of the settings that decide which paths and contents are indexed. With the same rules, the
-    /// decision about an unchanged blob is the same.
+    /// Digest of the settings that decide which paths and contents are indexed. If this digest does not
+    /// change, the decision about an unchanged blob does not change either.
     pub rules: Digest,
-    /// Digest of the versions of everything that converts facts to records. If this digest changes, every
+    /// Digest of the versions of all code that converts facts to records. If this digest changes, every
     /// record is written again.
     pub tools: Digest,
     /// Text of the repository's `.cairn.yaml`; empty if it has none.
     pub settings: String,
-    /// The link state of the generation. It is set when the generation is published.
+    /// The link state of the generation. This field is set when the generation is published.
     pub links: Option<ArtifactRef>,
     pub entries: Vec<ManifestEntry>,
-    /// Digest of all inputs except the snapshot. With equal inputs, the same commit has the same result.
-    /// `None` in version 1.
+    /// Digest of all inputs except the snapshot. If two runs of a commit have the same digest, they have the
+    /// same result. `None` in version 1.
     pub inputs_digest: Option<Digest>,
 }
 

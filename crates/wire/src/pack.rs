@@ -113,8 +113,8 @@ fn checksum(bytes: &[u8]) -> [u8; 8] {
     short
 }
 
-/// Reads records of a pack. It stores the group that was read last, so that reading in order decompresses
-/// each group once.
+/// Reads records of a pack. The reader keeps the last group in memory, so that reading in order decompresses
+/// each group only once.
 pub struct PackReader {
     bytes: Bytes,
     index: Index,

@@ -28,11 +28,11 @@ pub struct Plan {
     pub embed: Vec<Vec<ChangedPath>>,
     /// Removed paths. Part `n` of the stage retire processes list `n`.
     pub retire: Vec<Vec<ChangedPath>>,
-    /// True if the run changes something that readers can find. If false, only the stamp of the snapshot is
+    /// True if the run changes data that readers can find. If false, only the stamp of the snapshot is
     /// published.
     pub changes: bool,
-    /// True if other tools created the records of the previous generation. The run then ends all of these
-    /// records and writes all records again.
+    /// True if other tools created the records of the previous generation. The run then marks all of these
+    /// records as ended, and writes all records again.
     pub rebuild: bool,
     /// Text of the repository's `.cairn.yaml`; empty if it has none.
     pub settings: String,

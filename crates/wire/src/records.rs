@@ -1,4 +1,5 @@
-//! The codec of the types of the domain. It is part of version 1 of every artifact that contains these types.
+//! Encodes and decodes the domain types. This encoding is part of version 1 of every artifact that contains
+//! these types.
 
 use cairn_domain as domain;
 use cairn_domain::Outcome;

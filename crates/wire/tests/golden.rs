@@ -1,4 +1,4 @@
-//! Tests golden files. They contain the bytes of every version of everything that is sent or stored.
+//! Tests golden files. The files contain the bytes of every version of every format that is sent or stored.
 //!
 //! The build that introduces a version writes `tests/golden/<name>.v<version>` once. The file is never
 //! changed. Every later build must read it, and a build that writes this version must write the same bytes.
@@ -23,7 +23,8 @@ struct Format {
     name: &'static str,
     version: u8,
     write: fn() -> Vec<u8>,
-    /// Reads the bytes. Returns `Err` if they are refused, and `Ok(false)` if they contain another value.
+    /// Reads the bytes. Returns `Err` if the bytes are refused, and `Ok(false)` if the bytes contain another
+    /// value.
     read: fn(&[u8]) -> Result<bool, String>,
 }
 
@@ -68,7 +69,7 @@ fn read_manifest(bytes: &[u8]) -> Result<bool, String> {
     Ok(artifact::<Manifest>(ArtifactKind::Manifest, bytes)? == expected)
 }
 
-/// Reads a plan. Version 1 has no refusal.
+/// Reads a plan. Version 1 has no field for the refusal.
 fn read_plan(bytes: &[u8]) -> Result<bool, String> {
     let expected = match bytes.get(6) {
         Some(1) => Plan { refusal: None, ..values::plan() },
