@@ -121,7 +121,11 @@ fn waiting_survives_server_errors() {
     ];
     let server = Scripted::new(&troubles);
     let output = server.run(&["index", "https://example.org/a.git"]);
-    assert!(output.status.success() && reported(&output).contains("asking again"), "{}", reported(&output));
+    assert!(
+        output.status.success() && reported(&output).contains("sending the request again"),
+        "{}",
+        reported(&output)
+    );
     assert_eq!(server.script.asked.lock().expect("no panic").len(), 1 + troubles.len() + 1);
     let gone = Scripted::new(&[Some(StatusCode::NOT_FOUND)]);
     assert_eq!(gone.run(&["index", "a"]).status.code(), Some(1));

@@ -40,7 +40,7 @@ pub struct Arguments {
     /// Print machine-readable output (JSON).
     #[arg(long, global = true)]
     pub json: bool,
-    /// Log more. Give it once to log the progress of runs, and twice to log details.
+    /// Print more log lines. Give the flag once to log the progress of runs, and twice to log details.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     #[command(subcommand)]
@@ -158,7 +158,7 @@ pub enum Command {
         /// Path of the file on disk.
         path: PathBuf,
     },
-    /// Remove a repository. It is hidden at once, and then all its data is removed.
+    /// Remove a repository. The repository is hidden at once, and then all its data is removed.
     #[command(after_help = "Example:\n  cairn remove service")]
     Remove { repository: String },
     /// Print a digest of all records that readers can see, by repository and kind of record.

@@ -1,5 +1,5 @@
-//! Accepts the connections of callers. Their number is limited, and so are the size and the duration of
-//! request heads. At the end, the connections are drained.
+//! Accepts the connections of callers. The number of connections is limited, and so are the size and the
+//! duration of request heads. When the service stops, the connections are drained.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -31,8 +31,8 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time limit for a write without progress. A caller that does not read occupies a connection that others
 /// need.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// The time limit for a whole answer, longer than `cairn --server` waits. It is needed because
-/// `WRITE_TIMEOUT` does not stop a caller that reads a byte now and then.
+/// The time limit for a whole answer, longer than `cairn --server` waits. This limit is needed because
+/// `WRITE_TIMEOUT` does not stop a caller that reads one byte from time to time.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 /// The minimum buffer size that the HTTP library accepts.
 const LEAST_BUFFER_BYTES: usize = 8 << 10;
@@ -44,8 +44,8 @@ const DRAIN: Duration = Duration::from_secs(60);
 /// The pause after a failed accept, for example when no file descriptors are free.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
-/// Answers requests until the stop signal. Then it reports that it is not ready, accepts connections for
-/// `LINGER`, and finishes the requests in progress.
+/// Answers requests until the stop signal. After the signal, the service reports that it is not ready,
+/// accepts connections for `LINGER`, and finishes the requests in progress.
 pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop: Stop) -> anyhow::Result<()> {
     let listener = TcpListener::bind(config.listen)
         .await

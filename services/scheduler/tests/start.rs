@@ -37,7 +37,7 @@ fn stops_while_it_connects() {
         program.arg("--config").arg(settings.path()).arg(command).env("KEY", "key").stderr(Stdio::piped());
         let program = program.spawn().expect("the program starts");
         let pid = program.id().to_string();
-        let connection = connections.recv_timeout(DEADLINE).expect("it asks the store");
+        let connection = connections.recv_timeout(DEADLINE).expect("the process connects to the store");
         assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill").success());
         let (ended, end) = mpsc::channel();
         thread::spawn(move || ended.send(program.wait_with_output()));

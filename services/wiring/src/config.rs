@@ -53,8 +53,8 @@ pub struct ClusterConfig {
     pub organisations: Vec<OrganisationConfig>,
     /// The file with the operator's rules for sources and sensitive names, like `config.toml` in local mode.
     pub operator: Option<PathBuf>,
-    /// The folder for data that can be created again, which are clones. Default: the system's folder for
-    /// temporary files.
+    /// The folder for data that can be created again, which are clones. The default is the system's folder
+    /// for temporary files.
     pub cache_directory: Option<PathBuf>,
 }
 
@@ -77,10 +77,11 @@ impl Default for HttpConfig {
 pub struct PipelineConfig {
     /// The number of jobs of one stage that one process runs at a time.
     pub concurrency: usize,
-    /// How long a handler may write to stores after it last checked that its run is active. It checks three
-    /// times within this time. Must be shorter than the grace period of sweeping.
+    /// How long a handler may write to stores after it last checked that its run is active. The handler
+    /// checks three times within this time. This time must be shorter than the grace period of sweeping.
     pub deadline_seconds: u64,
-    /// The maximum total time of a handler. At most two thirds of RabbitMQ's `consumer_timeout`.
+    /// The maximum total time of a handler. This time must be at most two thirds of RabbitMQ's
+    /// `consumer_timeout`.
     pub longest_seconds: u64,
     /// The memory that one process may use for whole repositories. Linking and finding patterns need it.
     pub snapshot_memory_bytes: u64,
@@ -99,8 +100,8 @@ pub struct PipelineConfig {
     pub stalled_after_ms: i64,
     /// A run that makes no progress for this time is ended as failed.
     pub reaped_after_ms: i64,
-    /// How long a generation must be invisible before it is swept. At least the lifetime of a cursor plus the
-    /// time limit of a handler.
+    /// How long a generation must be invisible before it is swept. This time must be at least the lifetime of
+    /// a cursor plus the time limit of a handler.
     pub grace_ms: i64,
     /// The delays between the attempts of a job.
     pub retry_delays_ms: Vec<u64>,
@@ -172,7 +173,7 @@ impl ClusterConfig {
         table.try_into().map_err(|error: toml::de::Error| anyhow::anyhow!(secrets.removed_from(&error.to_string())))
     }
 
-    /// Reports all faults in all sections at once. Called before any connection is opened.
+    /// Reports all faults in all sections at once. Call this function before any connection is opened.
     pub fn validate(&self) -> Result<(), InvalidConfig> {
         let sections = [
             ("rabbitmq", self.rabbitmq.as_ref().map(|section| section.validate().map_err(|fault| fault.to_string()))),

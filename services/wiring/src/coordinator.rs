@@ -1,5 +1,5 @@
 //! The loops of the coordinator. Each step depends only on the stored state and the time, so a step that was
-//! interrupted can simply be repeated. A failed step is logged, and repeated at its next turn.
+//! interrupted can simply be repeated. A failed step is logged, and repeated after its usual interval.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -103,14 +103,14 @@ impl Coordinator {
                 continue;
             }
             match runs
-                .abort(run.id, RunState::Failed, "ended by the reaper: it made no progress for too long", now_ms)
+                .abort(run.id, RunState::Failed, "ended by the reaper: the run made no progress for too long", now_ms)
                 .await
             {
                 Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => {}
                 outcome => {
                     outcome?;
                     let repository = &run.result.repository;
-                    tracing::warn!(run = %run.id, repository, "ended: it made no progress for too long");
+                    tracing::warn!(run = %run.id, repository, "the run made no progress for too long and was ended");
                     num_reaped += 1;
                 }
             }

@@ -69,7 +69,8 @@ impl Health {
         Self::new(alive, ready)
     }
 
-    /// Reports from now on that the process should receive no more work. It ends when its jobs are done.
+    /// Reports from now on that the process should receive no more work. The process ends when its jobs are
+    /// done.
     pub fn drain(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
     }

@@ -1,8 +1,8 @@
 //! Runs suspect jobs in a child process: this program, with the same arguments and settings.
 //!
 //! The child connects to the stores, creates the same workers, and reads jobs from its standard input, one
-//! per line. It answers each job with one line on its standard output. It ends at once when its input ends,
-//! so it never outlives its parent.
+//! per line. The child answers each job with one line on its standard output. The child ends at once when its
+//! input ends, so it never outlives its parent.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -107,7 +107,8 @@ impl From<Failure> for StageError {
     }
 }
 
-/// The child of this process. It is started for the first suspect, and reused for later suspects.
+/// The child of this process. This process starts the child for the first suspect, and reuses the child for
+/// later suspects.
 pub(crate) struct ChildProcess {
     command: std::sync::Mutex<Command>,
     running: Mutex<Option<Running>>,
@@ -140,12 +141,12 @@ impl ChildProcess {
         let spawned = self.command.lock().unwrap_or_else(std::sync::PoisonError::into_inner).spawn();
         let mut child = spawned.map_err(|error| not_started(&error.to_string()))?;
         let pipes = (child.stdin.take(), child.stdout.take());
-        let (Some(orders), Some(output)) = pipes else { return Err(not_started("it has no pipes")) };
+        let (Some(orders), Some(output)) = pipes else { return Err(not_started("the child has no pipes")) };
         let mut running = Running { child, orders, replies: BufReader::new(output).lines() };
         match tokio::time::timeout(STARTS_WITHIN, running.replies.next_line()).await {
             Ok(Ok(Some(line))) if line == READY => Ok(running),
-            Ok(_) => Err(not_started("it ended before it was ready")),
-            Err(_) => Err(not_started("it was not ready in time")),
+            Ok(_) => Err(not_started("the child ended before it was ready")),
+            Err(_) => Err(not_started("the child was not ready in time")),
         }
     }
 }
@@ -181,7 +182,8 @@ impl Running {
 impl Isolation for ChildProcess {
     async fn attempt(&self, lane: Lane, job: &Job) -> Isolated {
         let mut kept = self.running.lock().await;
-        // Taken out while the child works, so that the child is killed if this future is dropped.
+        // The handle is taken out while the child works, so that the child is killed if this future is
+        // dropped.
         let mut running = match kept.take() {
             Some(running) => running,
             None => match self.start().await {
@@ -218,10 +220,13 @@ pub(crate) async fn serve(
     let mut orders = orders();
     reply(READY)?;
     while let Some(line) = orders.recv().await {
-        let order: Order = serde_json::from_str(&line).context("cannot read an order")?;
+        let order: Order = serde_json::from_str(&line).context("cannot read a line from the parent process")?;
         let job = Job::from_json(&order.job).map_err(anyhow::Error::msg)?;
         let lane = Lane::parse(&order.lane).context("an unknown lane")?;
-        let worker = workers.iter().find(|worker| worker.stage() == job.stage()).context("no worker of its stage")?;
+        let worker = workers
+            .iter()
+            .find(|worker| worker.stage() == job.stage())
+            .context("this process has no worker for the stage of the job")?;
         let result = runner.attempt_alone(worker, lane, &job).await;
         reply(&serde_json::to_string(&Reply { failure: result.err().map(Failure::from) })?)?;
     }
@@ -244,7 +249,7 @@ fn orders() -> mpsc::Receiver<String> {
 
 fn reply(line: &str) -> anyhow::Result<()> {
     let mut output = std::io::stdout().lock();
-    writeln!(output, "{line}").and_then(|()| output.flush()).context("the parent is gone")
+    writeln!(output, "{line}").and_then(|()| output.flush()).context("the parent process has ended")
 }
 
 #[cfg(test)]

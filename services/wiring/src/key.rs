@@ -56,7 +56,7 @@ impl OwnersWork {
                 () = wait_for_signal(&mut signals.draining) => return Ok(()),
             };
             let ownership = ownership.with_context(|| {
-                format!("waiting for the key `{}`: is it in `rabbitmq.topology.owned_keys`?", self.key)
+                format!("waiting for the key `{}`; check that `rabbitmq.topology.owned_keys` contains it", self.key)
             })?;
             if self.work(ownership, &runner, signals.leaving.clone()).await? == Ended::Closed {
                 return Ok(());
@@ -76,8 +76,8 @@ impl OwnersWork {
         let _owned = Owned::new(&self.key);
         let ownership = Arc::new(ownership);
         if let Owning::Provider(embedder) = &self.owning {
-            // The embedder checks the ownership before each call. It has only a weak reference, so it does
-            // not keep the key after this work has ended.
+            // The embedder checks the ownership before each call. The embedder has only a weak reference, so
+            // it does not keep the key after this work has ended.
             let held = Arc::downgrade(&ownership);
             embedder.take_over(move || held.upgrade().is_some_and(|ownership| ownership.is_held()));
         }

@@ -88,7 +88,7 @@ impl ProbeStatus {
     }
 
     fn reason(&self, store: &str) -> Option<String> {
-        let not_yet = || (!self.has_answered).then(|| format!("{store} was not asked yet"));
+        let not_yet = || (!self.has_answered).then(|| format!("{store} has not been probed yet"));
         self.fault.clone().or_else(not_yet)
     }
 }
@@ -100,8 +100,8 @@ mod tests {
     #[test]
     fn one_failed_probe_is_not_reported() {
         let mut status = ProbeStatus::default();
-        let fails = || Err("Qdrant cannot be asked (unavailable)".to_owned());
-        assert_eq!(status.reason("Qdrant").as_deref(), Some("Qdrant was not asked yet"));
+        let fails = || Err("Qdrant does not answer (unavailable)".to_owned());
+        assert_eq!(status.reason("Qdrant").as_deref(), Some("Qdrant has not been probed yet"));
         status.heard(fails());
         assert!(
             status.reason("Qdrant").is_some_and(|reason| reason.contains("unavailable")),

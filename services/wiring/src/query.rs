@@ -79,7 +79,11 @@ impl QueryConfig {
             .with_context(|| format!("cannot read `{path}` ([query] cursor_key_file)"))?;
         let digits = text.trim();
         let is_key = digits.len() == 2 * KEY_BYTES && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        ensure!(is_key, "`{path}` must hold {} hex digits: `openssl rand -hex {KEY_BYTES}` makes some", 2 * KEY_BYTES);
+        ensure!(
+            is_key,
+            "`{path}` must contain {} hex digits: `openssl rand -hex {KEY_BYTES}` creates them",
+            2 * KEY_BYTES
+        );
         let mut key = [0; KEY_BYTES];
         for (byte, pair) in key.iter_mut().zip(digits.as_bytes().chunks(2)) {
             *byte = u8::from_str_radix(std::str::from_utf8(pair)?, 16)?;

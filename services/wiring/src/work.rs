@@ -79,7 +79,7 @@ impl Cluster {
         if let Ok(ended) = tokio::time::timeout(patience, &mut working).await {
             return ended?;
         }
-        tracing::warn!("not all jobs ended within {} s: they go back to the queue", patience.as_secs());
+        tracing::warn!("not all jobs ended within {} s: the unfinished jobs return to the queue", patience.as_secs());
         leave.send_replace(true);
         match tokio::time::timeout(GIVE_BACK, working).await {
             Ok(ended) => ended?,

@@ -35,7 +35,7 @@ pub fn syncing(cluster: &Cluster, sources: Arc<GitSources>) -> anyhow::Result<Ve
     Ok(vec![Worker::Sync(Arc::new(worker))])
 }
 
-/// The stage parse. It runs in child processes, which run `program` with the argument `worker`.
+/// The stage parse. The stage parses in child processes, which run `program` with the argument `worker`.
 pub fn parsing(cluster: &Cluster, program: PathBuf, worker: &str) -> Vec<Worker> {
     let parser = Arc::new(ChildParser::new(program, vec![worker.to_owned()]));
     vec![Worker::Stage(cluster.stages().parse(parser))]

@@ -172,7 +172,7 @@ fn unusable_dead_letter_stays_until_it_is_dropped() {
     let (code, reported) = cluster.output(&["dead-letters", "replay", "--all"]);
     assert_eq!(code, 1, "{reported}");
     assert!(
-        reported.contains("its repository was removed") && reported.contains("cannot read its body as a job"),
+        reported.contains("the repository was removed") && reported.contains("cannot read the body as a job"),
         "{reported}"
     );
     let found = letters(&cluster);

@@ -100,7 +100,8 @@ async fn why(agent: &dyn Agent, question: CoverageQuestion) -> Replied {
 }
 
 fn unexpected() -> Failure {
-    QueryError::new(QueryErrorCode::InternalError, "the answer belongs to another question").into()
+    QueryError::new(QueryErrorCode::InternalError, "the index returned an answer to a different kind of question")
+        .into()
 }
 
 async fn coverage(agent: &dyn Agent, question: &CoverageQuestion) -> Result<CoverageReport, Failure> {

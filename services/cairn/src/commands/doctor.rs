@@ -12,7 +12,7 @@ use crate::exit::CommandReply;
 use crate::local::Local;
 use crate::output::{self, BAD, styled};
 
-/// One check of `cairn doctor`, which prints it as one line.
+/// One check of `cairn doctor`. It is printed as one line.
 pub(crate) struct Check {
     pub what: String,
     /// The fault and how to correct it.
@@ -29,11 +29,9 @@ pub(crate) async fn doctor(local: &Local, named: Option<&str>, json: bool) -> Co
     }
     let selection = RepositorySelection(named.map(str::to_owned).into_iter().collect());
     for repository in local.searcher.select(&local.runs.view().await?, &selection).await? {
-        let fault = local
-            .verify(repository.record.id)
-            .await
-            .err()
-            .map(|error| format!("{error:#}; `cairn index --rebuild {}` writes it again", repository.record.name));
+        let fault = local.verify(repository.record.id).await.err().map(|error| {
+            format!("{error:#}; `cairn index --rebuild {}` writes the data again", repository.record.name)
+        });
         checks.push(Check { what: format!("stored data of {}", repository.record.name), fault });
         let model = &local.searcher.embedder.model().name;
         let other = repository.published.filter(|published| published.model != *model);
@@ -43,7 +41,7 @@ pub(crate) async fn doctor(local: &Local, named: Option<&str>, json: bool) -> Co
     }
     for run in local.runs.unfinished().await? {
         let fault =
-            format!("{} of {} parts ended; index its repository again to finish it", run.num_ended, run.num_parts);
+            format!("{} of {} parts ended; index the repository again to finish the run", run.num_ended, run.num_parts);
         checks.push(Check { what: format!("run {}", local.searcher.run_id(run.id)), fault: Some(fault) });
     }
     Ok(report(&checks, json))
@@ -73,7 +71,7 @@ fn git_check() -> Check {
     let git = std::process::Command::new("git").arg("--version").output();
     let fault = match git {
         Ok(output) if output.status.success() => None,
-        _ => Some("`git` is not on the path; it is needed to fetch remotes".to_owned()),
+        _ => Some("`git` was not found in PATH; install git, which fetches remotes".to_owned()),
     };
     Check { what: "git".to_owned(), fault }
 }

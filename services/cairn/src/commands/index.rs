@@ -70,7 +70,7 @@ pub(crate) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
 
 async fn cancelled(local: &Local, request: &IndexRequest) -> CommandReply {
     cancel_unfinished(local, &[request.repository()]).await?;
-    output::note(&format!("cancelled; the published state of {} stays", request.name));
+    output::note(&format!("cancelled; the published state of {} is unchanged", request.name));
     Ok(ExitCode::from(CANCELLED))
 }
 

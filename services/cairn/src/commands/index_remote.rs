@@ -75,8 +75,8 @@ async fn index_all(remote: &Remote, arguments: &IndexArguments, json: bool) -> C
     Ok(worst)
 }
 
-/// Collects the repositories that the server shall index. A server indexes only repositories that it can
-/// fetch by URL, and uses the settings of its operator.
+/// Collects the repositories that the server must index. A server indexes only repositories that it can fetch
+/// by URL, and uses the settings of its operator.
 async fn all_wanted(remote: &Remote, arguments: &IndexArguments) -> anyhow::Result<Vec<Wanted>> {
     if arguments.hosting.organisation.is_some() {
         bail!(wrong("the operator of the server sets its organisations, in `[[organisations]]` of its settings"));
@@ -95,7 +95,9 @@ async fn all_wanted(remote: &Remote, arguments: &IndexArguments) -> anyhow::Resu
 /// All repositories that the key may see, by name.
 async fn every_repository(remote: &Remote) -> anyhow::Result<Vec<Wanted>> {
     let answer = remote.ask(&Question::Repositories(RepositoriesQuestion::default())).await?;
-    let Answer::Repositories(known) = answer else { bail!("the answer belongs to another question") };
+    let Answer::Repositories(known) = answer else {
+        bail!("the server returned an answer to a different kind of question")
+    };
     let names = known.repositories.into_iter().map(|repository| repository.name);
     let by_name = |name: String| Wanted {
         place: name.clone(),
@@ -165,7 +167,7 @@ async fn attempt(remote: &Remote, question: &Question) -> Result<IndexProgress, 
     match remote.attempt(question).await? {
         Answer::Index(progress) | Answer::Progress(progress) => Ok(progress),
         _ => {
-            let error = anyhow::anyhow!("the answer belongs to another question");
+            let error = anyhow::anyhow!("the server returned an answer to a different kind of question");
             Err(Unanswered { error, again_after: None, was_reached: true })
         }
     }
@@ -246,7 +248,7 @@ async fn patiently(attempt: impl AsyncFn() -> Result<IndexProgress, Unanswered>)
             return Err(error);
         }
         if !std::mem::replace(&mut is_noted, true) {
-            output::note(&format!("no answer ({error:#}); asking again"));
+            output::note(&format!("no answer ({error:#}); sending the request again"));
         }
         tokio::time::sleep(wait).await;
     }

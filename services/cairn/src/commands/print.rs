@@ -78,7 +78,7 @@ fn search(answer: &SearchResults) {
     sources(&answer.sources);
 }
 
-/// The command line that shows the next page: the given command line with this cursor.
+/// Returns the command line that shows the next page. It is the given command line with this cursor.
 fn next_page(given: impl Iterator<Item = String>, cursor: &str) -> String {
     let mut words = Vec::new();
     let mut is_cursor = false;
@@ -179,7 +179,7 @@ fn left_out(question: &ReadQuestion, answer: &CodeText) {
     output::note(&styled(FAINT, format!("  {}", with_lines(std::env::args(), path, first, last))));
 }
 
-/// The given command line, in which the path gets another range of lines.
+/// Returns the given command line with another range of lines in the path.
 fn with_lines(given: impl Iterator<Item = String>, path: &str, first: u64, last: u64) -> String {
     let mut words: Vec<String> = given.collect();
     let is_place = |word: &String| word.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));

@@ -184,5 +184,5 @@ pub(super) fn fingerprint(fingerprint: &FingerprintReport) {
 /// Prints the reply to a request to index.
 pub(crate) fn requested(progress: &IndexProgress) {
     let (name, state) = (&progress.repository, progress.state.as_str());
-    output::line(&format!("{}: {state}; `cairn runs --repo {name}` follows it", styled(NAME, name)));
+    output::line(&format!("{}: {state}; `cairn runs --repo {name}` shows the progress", styled(NAME, name)));
 }

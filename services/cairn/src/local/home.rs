@@ -149,7 +149,7 @@ fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     fs::rename(&temporary, path).with_context(|| format!("writing {}", path.display()))
 }
 
-/// Decides which files on disk may be opened. The rules for path, name and size are the same that sync
+/// Decides which files on disk may be opened. The rules for path, name and size are the rules that sync
 /// applies to the whole tree. If the settings are invalid, no file may be opened, and sync reports the faults
 /// of the settings.
 fn reading_plan(operator: &Arc<Operator>, requested: &Requested) -> Arc<ReadingPlan> {

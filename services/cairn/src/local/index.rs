@@ -27,7 +27,7 @@ pub struct IndexRequest {
     /// If set, every record is written again. Damaged data is removed first, so readers find no data until
     /// the run ends.
     pub rebuild: bool,
-    /// The registered record. Its id, former names and host data must not change.
+    /// The registered record. The id, former names and host data in this record must not change.
     pub known: Option<Box<RepositoryRecord>>,
 }
 
@@ -95,8 +95,8 @@ impl Local {
     }
 
     /// If the call registers a repository, changes its record or removes its data, this function opens the
-    /// source and checks the settings in it. Otherwise the sync checks these settings, and it need not open
-    /// an unchanged source.
+    /// source and checks the settings in it. For all other calls, the sync checks these settings, and the
+    /// sync need not open an unchanged source.
     async fn check_source(
         &self,
         record: &RepositoryRecord,
@@ -147,8 +147,8 @@ impl Local {
         }
     }
 
-    /// Syncs the repository. If another process holds the lease, waits for as long as a dead process could
-    /// still hold it.
+    /// Syncs the repository. If another process holds the lease, waits until the lease of a dead process
+    /// would have ended.
     async fn sync(&self, request: SyncRequest, opened: &mut Option<OpenedSource>) -> anyhow::Result<Synced> {
         let give_up = self.clock.monotonic() + Duration::from_millis(2 * super::LEASE_MS as u64);
         loop {
@@ -232,9 +232,9 @@ impl Local {
         Ok(())
     }
 
-    /// Hides a repository at once, then removes all its data. A later sweep removes its record, after the
-    /// last handler of its runs must have ended. That sweep also removes data that another process is using
-    /// now. If one step fails, the other steps still run, and the first error is returned.
+    /// Hides a repository at once, then removes all its data. A later sweep removes the record of the
+    /// repository, when every handler of its runs must have ended. That sweep also removes data that another
+    /// process is using now. If one step fails, the other steps still run, and the first error is returned.
     pub async fn remove(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
         self.runs.delete(record.id, self.clock.now_ms()).await?;
         let swept = self.sweep.generations().await.map(drop).map_err(anyhow::Error::from);

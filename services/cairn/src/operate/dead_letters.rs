@@ -30,7 +30,7 @@ const TAKEN_AT_ONCE: usize = 100;
 pub(crate) struct Letters<'a> {
     pub kept: &'a dyn DeadLetters,
     pub broker: &'a dyn Broker,
-    /// None if the command does not need it, or needs it only for names and it is not available.
+    /// None if the command does not need the ledger, or needs only names and these are not available.
     pub ledger: Option<Decider<'a>>,
     /// If set, only letters of this tenant.
     pub tenant: Option<&'a Tenant>,
@@ -202,22 +202,24 @@ async fn decide_of<'a, 'l>(
             Ok(true) => {}
             // Another process removed the letter first, or the letter could not be removed.
             Ok(false) => *outcome = Err(unknown(letter.id).into()),
-            Err(error) => *outcome = Err(anyhow::anyhow!("it stays a dead letter: {error}")),
+            Err(error) => *outcome = Err(anyhow::anyhow!("the job stays a dead letter: {error}")),
         }
     }
     decided
 }
 
-/// To drop a letter, it is only removed from its queue.
+/// Dropping a letter only removes the letter from its queue.
 async fn forget(_: &Letters<'_>, _: &DeadLetter) -> anyhow::Result<Decision> {
     Ok(Decision::Dropped)
 }
 
 async fn replay(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<Decision> {
     let Some(job) = &letter.job else {
-        anyhow::bail!(wrong("this build cannot read its body as a job; `show` prints it, `drop` removes it"));
+        anyhow::bail!(wrong(
+            "this build cannot read the body as a job; `show` prints the body, `drop` removes the letter"
+        ));
     };
-    let ledger = letters.ledger.as_ref().context("replaying needs the ledger")?;
+    let ledger = letters.ledger.as_ref().context("replaying needs the ledger, which is not available")?;
     if is_needed(ledger.runs, job).await? {
         letters.broker.publish(letter.lane, vec![job.clone()]).await?;
         Ok(Decision::PublishedAgain)
@@ -243,7 +245,9 @@ async fn is_needed(runs: &Metastore, job: &Job) -> anyhow::Result<bool> {
 async fn request_sync(ledger: &Decider<'_>, letter: &DeadLetter, repository: RepositoryId) -> anyhow::Result<u64> {
     match ledger.runs.ask(repository, letter.lane, false, ledger.clock.now_ms()).await {
         Err(error) if error.kind == ErrorKind::NotFound => {
-            anyhow::bail!(wrong("its repository was removed, so it is no longer needed: `drop` removes it"))
+            anyhow::bail!(wrong(
+                "the repository was removed, so the job is no longer needed; `drop` removes the letter"
+            ))
         }
         asked => Ok(asked?),
     }

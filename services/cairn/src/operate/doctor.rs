@@ -28,7 +28,8 @@ pub(super) async fn doctor(installation: &Installation, named: Option<&str>, jso
     let (mut findings, model) = tokio::join!(survey::of_servers(installation), survey::of_model(installation));
     findings.push(model);
     let mut checks: Vec<Check> = findings.iter().map(check).collect();
-    // If a server does not answer, this is already reported, and the other checks would report it again.
+    // If a server does not answer, this fault is already reported, and the other checks would report the same
+    // fault again.
     if checks.iter().all(|check| check.fault.is_none()) {
         checks.extend(work(installation).await?);
         if let Some(name) = named {
@@ -75,15 +76,16 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
             records.into_iter().filter(|record| ids.contains(&record.id)).map(|record| record.name.to_string()),
         );
     }
-    let other = some_of(other.into_iter())
-        .map(|some| format!("not indexed with {model}: {some}; `cairn enqueue --rebuild NAME` indexes one again"));
+    let other = some_of(other.into_iter()).map(|some| {
+        format!("not indexed with {model}: {some}; `cairn enqueue --rebuild NAME` indexes a repository again")
+    });
     let letters = installation.broker().await?.dead_letters(LETTERS_COUNTED).await?.len();
     let at_least = if letters == LETTERS_COUNTED { "at least " } else { "" };
     let letters = (letters > 0).then(|| {
         format!("{at_least}{letters} jobs failed permanently; `cairn dead-letters list` shows them and the reasons")
     });
     let check = |what: &str, fault| Check { what: what.to_owned(), fault };
-    // Waiting for a retry is not a fault, because it ends without action of the operator.
+    // Waiting for a retry is not a fault, because the waiting ends without action of the operator.
     let retries = some_of(waiting.into_iter()).map_or_else(|| "retries".to_owned(), |some| format!("retries ({some})"));
     Ok([check("runs", still), check(&retries, None), check("embedding models", other), check("dead letters", letters)])
 }
@@ -111,7 +113,7 @@ async fn stored(installation: &Installation, name: &str) -> anyhow::Result<Check
     let stores: [Arc<dyn Generations>; 3] =
         [graph, Arc::new(installation.vectors()?.0), Arc::new(NameIndex::new(Arc::clone(&blobs)))];
     let verified = verify(&searcher, &stores, &Artifacts::new(blobs), record.id).await;
-    let remedy = format!("`cairn enqueue --rebuild {}` writes it again", record.name);
+    let remedy = format!("`cairn enqueue --rebuild {}` writes the data again", record.name);
     let fault = verified.err().map(|error| format!("{error:#}; {remedy}"));
     Ok(Check { what: format!("stored data of {}", record.name), fault })
 }

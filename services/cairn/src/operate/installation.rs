@@ -103,7 +103,8 @@ impl Installation {
         key.unwrap_or(NO_SECRET)
     }
 
-    /// The embedder. It gets the same share of the provider's quota as one replica of the query service.
+    /// The embedder of this command. The embedder gets the same share of the provider's quota as one replica
+    /// of the query service.
     pub fn embedder(&self) -> anyhow::Result<Arc<dyn Embedder>> {
         let processes = self.config.query.as_ref().map_or(DEFAULT_PROCESSES, |query| query.processes);
         cairn_wiring::embedder(&self.config.embedding, Share::Questions { processes })

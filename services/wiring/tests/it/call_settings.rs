@@ -60,7 +60,7 @@ async fn last_call_that_gives_a_field_sets_it() -> Result<()> {
     let id = service.registered().await?[0].id;
     service.runs.dispatch(1, 2_000, 60_000).await?;
     let second = service.call(including(&["*.go"], None)).await?;
-    ensure!(second.request > first.request, "the running sync with the old patterns serves the change");
+    ensure!(second.request > first.request, "the running sync with the old patterns counts for the new patterns");
     expect(&["*.go"], &[], Some(4096)).await?;
     ensure!(service.runs.asked(id, second.request.context("no request")?).await?.is_some());
     // This call gives the repository's name instead of its address, and only `exclude_patterns`.

@@ -10,7 +10,7 @@ const FILE: &str = include_str!("../../../../docs/cluster.toml");
 const VARIANT: &str = "# Variant: ";
 /// A name that is not a setting.
 const STRANGER: &str = "stranger";
-/// The key that selects the variant of a section. It is not a setting itself.
+/// The key that selects the variant of a section. The key is not a setting itself.
 const KIND: &str = "kind";
 /// The keys of a reference to a secret. Such a reference has exactly one key.
 const REFERENCES: [&str; 3] = ["env", "file", "value"];
@@ -145,7 +145,7 @@ fn values_are_defaults_or_examples() -> Result<()> {
             // A required setting has no default, so the settings cannot be read without it.
             let Ok(config) = read(&without) else { continue };
             let is_example = EXAMPLES.contains(&name.as_str()) || at(&settings, &section)[key].is_table();
-            ensure!(is_example || format!("{config:?}") == whole, "`{name}` is not what it is by default");
+            ensure!(is_example || format!("{config:?}") == whole, "`{name}` differs from its default");
         }
     }
     Ok(())

@@ -52,7 +52,8 @@ async fn one_embedder_calls_at_a_time() -> Result<()> {
             break;
         }
         let owner = seen.owners.last().copied();
-        // The disconnected embedder may reconnect once another embedder works. It must then wait for the key.
+        // The disconnected embedder may reconnect once another embedder works. The disconnected embedder must
+        // then wait for the key.
         if let Some(before) = cut_off.take_if(|before| owner != Some(*before)) {
             replicas[before].proxy.set(Rules::PASS);
         }

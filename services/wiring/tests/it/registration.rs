@@ -130,7 +130,7 @@ async fn unknown_address_is_registered_and_synced() -> Result<()> {
     // Neither the name nor an address registers the repository again, and all these calls belong to one
     // request.
     for target in [SHOP, "github.com/acme/shop", "shop"] {
-        ensure!(service.index(target).await?.request == Some(request), "{target} is another request");
+        ensure!(service.index(target).await?.request == Some(request), "{target} created another request");
     }
     ensure!(service.registered().await?.len() == 1);
     Ok(())
@@ -144,9 +144,9 @@ async fn withdrawn_request_is_cancelled() -> Result<()> {
     ensure!(service.indexing.cancel_requests(&ids).await? == ids);
     let stands = service.progress(&asked).await?;
     ensure!((stands.state, stands.request) == (RunState::Cancelled, None), "{stands:?}");
-    ensure!(service.indexing.cancel_requests(&ids).await?.is_empty(), "it is cancelled twice");
+    ensure!(service.indexing.cancel_requests(&ids).await?.is_empty(), "the request is cancelled twice");
     let again = service.index(SHOP).await?;
-    ensure!(service.progress(&again).await?.state == RunState::Running, "it cannot be requested again");
+    ensure!(service.progress(&again).await?.state == RunState::Running, "the repository cannot be requested again");
     Ok(())
 }
 
@@ -177,17 +177,17 @@ async fn old_run_is_found_by_repository() -> Result<()> {
 async fn hidden_repository_looks_unknown() -> Result<()> {
     let service = Service::of(&["github.com/acme/*"]).await?;
     const THEIRS: &str = "https://github.com/rival/app.git";
-    let unknown = service.index(THEIRS).await.expect_err("it is registered for another caller");
+    let unknown = service.index(THEIRS).await.expect_err("the repository is registered for another caller");
     ensure!(unknown.code == QueryErrorCode::NotFound && service.registered().await?.is_empty(), "{unknown:?}");
     service.register("github.com/rival/app", THEIRS).await?;
-    let forbidden = service.index(THEIRS).await.expect_err("a forbidden one is indexed");
+    let forbidden = service.index(THEIRS).await.expect_err("a forbidden repository is indexed");
     ensure!(forbidden == unknown, "{forbidden:?}\n{unknown:?}");
     // The repository once had a name that the caller may see, and its identity has not changed.
     let renamed = service.register("github.com/acme/old", "https://github.com/acme/old.git").await?;
     let source = Source::Url { url: "https://github.com/rival/new.git".to_owned() };
     let name = RepositoryName::new("github.com/rival/new");
     service.runs.register(RepositoryRecord { name, source, ..renamed }).await?;
-    let old = service.index("https://github.com/acme/old.git").await.expect_err("a renamed one is indexed");
+    let old = service.index("https://github.com/acme/old.git").await.expect_err("a renamed repository is indexed");
     ensure!(old.code == QueryErrorCode::NotFound && old.similar_repositories.is_empty(), "{old:?}");
     let sources: Vec<String> =
         service.registered().await?.iter().map(|record| record.source.location().to_owned()).collect();
@@ -199,7 +199,7 @@ async fn hidden_repository_looks_unknown() -> Result<()> {
 async fn key_cannot_change_the_address() -> Result<()> {
     let service = Service::of(&["*"]).await?;
     service.register("github.com/acme/shop", "https://git.internal.example/shop.git").await?;
-    let error = service.index(SHOP).await.expect_err("its address was changed");
+    let error = service.index(SHOP).await.expect_err("the address of the repository was changed");
     ensure!(error.code == QueryErrorCode::ValidationError && error.message.contains("another address"), "{error:?}");
     // The repository is found by its address, although its name differs from the address.
     let asked = service.index("https://git.internal.example/shop.git").await?;
