@@ -21,7 +21,7 @@ use crate::settings;
 
 /// Writes are flushed and indexed after this time without another write.
 const QUIET: Duration = Duration::from_millis(300);
-/// Writes are flushed and indexed at the latest after this time.
+/// After this time, writes are flushed and indexed even if more writes arrive.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub struct Collection {
@@ -186,8 +186,8 @@ impl Collection {
         }
     }
 
-    /// Writes all changes into the engine's files. It is never called while the engine optimises, because the
-    /// engine would refuse it.
+    /// Writes all changes into the engine's files. This function is never called while the engine optimises,
+    /// because the engine would refuse the flush.
     fn flush(&self) {
         let mut journal = locked(&self.writer);
         self.shard.flush();

@@ -88,7 +88,7 @@ impl Journal {
         self.file.write_all(&record)
     }
 
-    /// Removes all changes. It is called when the engine's files contain them.
+    /// Removes all changes. Call this only when the engine's files contain these changes.
     pub fn clear(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.seek(io::SeekFrom::Start(0)).map(drop)

@@ -43,7 +43,7 @@ impl Arguments {
         while let Some(word) = words.next() {
             let value = words.next().with_context(|| format!("`{word}` lacks a value; {USAGE}"))?;
             match word.as_str() {
-                "--listen" => listen = Some(value.parse().with_context(|| format!("`{value}` is no address"))?),
+                "--listen" => listen = Some(value.parse().with_context(|| format!("`{value}` is not an address"))?),
                 "--storage" => storage = Some(PathBuf::from(value)),
                 _ => bail!("`{word}` is not known; {USAGE}"),
             }

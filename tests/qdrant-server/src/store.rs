@@ -76,7 +76,7 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes a collection. Returns whether it existed.
+    /// Deletes a collection. Returns whether the collection existed.
     pub fn delete(&self, name: &str) -> Result<bool, Status> {
         let _one_at_a_time = locked(&self.changing);
         let removed = self.collections.write().unwrap_or_else(PoisonError::into_inner).remove(name);

@@ -14,7 +14,7 @@ use tonic::Status;
 use super::{from_json, unimplemented, wrong};
 
 /// Converts the settings of a collection to the engine's settings.
-#[expect(deprecated, reason = "`on_disk_payload` is what clients of 1.19 still send")]
+#[expect(deprecated, reason = "clients of 1.19 still send `on_disk_payload`")]
 pub fn edge(collection: &CreateCollection) -> Result<EdgeConfig, Status> {
     if collection.quantization_config.is_some() {
         return Err(unimplemented("quantization"));
@@ -49,7 +49,7 @@ pub fn dense_vectors(collection: &CreateCollection) -> Vec<(&str, &VectorParams)
     }
 }
 
-#[expect(deprecated, reason = "`on_disk` is what clients of 1.19 still send")]
+#[expect(deprecated, reason = "clients of 1.19 still send `on_disk`")]
 fn dense_json(params: &VectorParams, common: &HnswConfigDiff) -> Result<Value, Status> {
     if params.quantization_config.is_some() || params.multivector_config.is_some() {
         return Err(unimplemented("quantization and multivectors"));
@@ -71,7 +71,7 @@ fn dense_json(params: &VectorParams, common: &HnswConfigDiff) -> Result<Value, S
     }))
 }
 
-#[expect(deprecated, reason = "`on_disk` is what clients of 1.19 still send")]
+#[expect(deprecated, reason = "clients of 1.19 still send `on_disk`")]
 fn sparse_json(params: &SparseVectorParams) -> Result<Value, Status> {
     let index = params.index.unwrap_or_default();
     Ok(json!({
@@ -92,7 +92,7 @@ fn datatype(datatype: Option<Datatype>) -> Result<Value, Status> {
     }
 }
 
-#[expect(deprecated, reason = "`on_disk` is what clients of 1.19 still send")]
+#[expect(deprecated, reason = "clients of 1.19 still send `on_disk`")]
 fn hnsw_json(config: &HnswConfigDiff) -> Value {
     json!({
         "m": config.m.unwrap_or(16),
@@ -123,7 +123,7 @@ pub fn optimizers(config: &OptimizersConfigDiff) -> Result<EdgeOptimizersConfig,
 }
 
 /// Returns the fields of `new`. A field that is not set in `new` has the value of `old`.
-#[expect(deprecated, reason = "`on_disk` is what clients of 1.19 still send")]
+#[expect(deprecated, reason = "clients of 1.19 still send `on_disk`")]
 pub fn merged_hnsw(old: &HnswConfigDiff, new: &HnswConfigDiff) -> HnswConfigDiff {
     HnswConfigDiff {
         m: new.m.or(old.m),
@@ -161,7 +161,7 @@ pub fn with_defaults(config: &HnswConfigDiff) -> HnswConfigDiff {
 }
 
 /// Converts the schema of an index on a payload field.
-#[expect(deprecated, reason = "`on_disk` is what clients of 1.19 still send")]
+#[expect(deprecated, reason = "clients of 1.19 still send `on_disk`")]
 pub fn index(request: &CreateFieldIndexCollection) -> Result<PayloadFieldSchema, Status> {
     let params = request.field_index_params.as_ref().and_then(|params| params.index_params.as_ref());
     let Some(params) = params else {
@@ -204,7 +204,7 @@ pub fn index(request: &CreateFieldIndexCollection) -> Result<PayloadFieldSchema,
 }
 
 /// Converts the description of an index for the reply to `get`.
-#[expect(deprecated, reason = "`on_disk` is what clients of 1.19 still read")]
+#[expect(deprecated, reason = "clients of 1.19 still read `on_disk`")]
 pub fn index_info(info: &PayloadIndexInfo) -> PayloadSchemaInfo {
     let kind = match info.data_type {
         qdrant_edge::PayloadSchemaType::Keyword => PayloadSchemaType::Keyword,

@@ -18,7 +18,7 @@ fn aliases(aliases: impl Iterator<Item = (String, String)>, time: f64) -> Respon
     Response::new(ListAliasesResponse { aliases: aliases.collect(), time })
 }
 
-#[expect(deprecated, reason = "`on_disk_payload` is what clients of 1.19 still read")]
+#[expect(deprecated, reason = "clients of 1.19 still read `on_disk_payload`")]
 fn info(collection: &Collection) -> Result<CollectionInfo, Status> {
     let (settings, shard) = (collection.settings(), collection.shard().info());
     let status = if collection.is_settled() { CollectionStatus::Green } else { CollectionStatus::Yellow };

@@ -11,7 +11,7 @@ use crate::server::{Process, create, is_foreign, number, point};
 /// tested.
 fn storage() -> Option<tempfile::TempDir> {
     if is_foreign() {
-        println!("not run: CAIRN_QDRANT_URL names a server that is not ours to restart");
+        println!("not run: CAIRN_QDRANT_URL names a server that this test must not restart");
         return None;
     }
     Some(tempfile::tempdir().expect("a folder"))
@@ -86,7 +86,7 @@ async fn killed_server_keeps_every_confirmed_write() {
     for round in 0..4 {
         let running = process.take().expect("running");
         let client = running.client();
-        // So many writes that the background flush happens during some rounds.
+        // The number of writes is so large that the background flush happens during some rounds.
         for _ in 0..30 * (round + 1) {
             upsert(&client, num_answered..num_answered + 10, UpdateMode::InsertOnly).await;
             num_answered += 10;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ::qdrant_client::Qdrant;
 use ::qdrant_client::qdrant::*;
 
-/// A deadline that is longer than any wait takes on a slow machine.
+/// A deadline that is longer than any wait needs on a slow machine.
 const DEADLINE: Duration = Duration::from_secs(300);
 
 /// A server process of a test. It is killed when this value is dropped.
@@ -24,7 +24,9 @@ impl Process {
         command.args(["--listen", "127.0.0.1:0", "--storage"]).arg(storage).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the server starts");
         let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("the server says where it is");
+        BufReader::new(child.stdout.take().expect("piped"))
+            .read_line(&mut line)
+            .expect("the server prints its address");
         let address = line.trim().strip_prefix("listening on ").expect("an address").to_owned();
         Self { child, url: format!("http://{address}") }
     }
