@@ -233,7 +233,7 @@ fn unusable_settings_files_do_not_stop_a_run() {
     let plain = tempfile::tempdir().expect("a temporary directory");
     write_unusable_settings(plain.path());
     // In a plain directory, the symbolic link is followed, and its target contains no invalid line. So one
-    // error less is reported.
+    // error fewer is reported.
     check_unusable_settings(&Index::new(), plain.path(), 4);
     let unreadable = plain.path().join("one/.gitattributes");
     fs::set_permissions(&unreadable, Permissions::from_mode(0o000)).expect("permissions");
@@ -309,7 +309,7 @@ fn refused_call_changes_nothing() {
     let index = Index::new();
     let output = index.run(&["index", &root, "--name", "r", "--include", "["]);
     assert_eq!(output.status.code(), Some(4));
-    assert!(!index.ok(&["repos"]).contains(&root), "a refused call registers");
+    assert!(!index.ok(&["repos"]).contains(&root), "a refused call registers a repository");
     let include = |arguments: &[&str]| {
         let answer = index.json(&[&["index", &root, "--name", "r"], arguments].concat());
         answer.to_string().contains("*.py")

@@ -55,7 +55,7 @@ fn every_answer_contains_one_marker() {
                     text.push_str(&page.expect("a second page").1);
                 }
                 let seen = markers(&text);
-                assert_eq!(seen.len(), 1, "one answer with markers {seen:?}");
+                assert_eq!(seen.len(), 1, "one answer contains several markers: {seen:?}");
                 let shown = ask(&index, &["show", "r", "app/file_3.py"]).expect("a file").1;
                 let shown = markers(&shown);
                 assert_eq!(shown.len(), 1);

@@ -36,7 +36,7 @@ impl Indexing for NoIndexing {
     }
 
     async fn progress(&self, _searcher: &Searcher, _asked: IndexTicket) -> Result<IndexStatus, QueryError> {
-        Err(QueryError::new(QueryErrorCode::NotFound, "nothing was asked for"))
+        Err(QueryError::new(QueryErrorCode::NotFound, "no run was requested"))
     }
 
     async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError> {
@@ -92,7 +92,7 @@ impl Server {
         };
         let key = issue(request, 0);
         keys.create(key.record).await.expect("created");
-        // The clock does not move, so a key can only make the requests of one burst.
+        // The clock does not move, so a key can make only the requests of one burst.
         let limits = LimitsConfig { burst: 10_000, ..LimitsConfig::default() };
         let allowed_hosts = vec!["127.0.0.1".to_owned()];
         let config = GatewayConfig { allowed_hosts, limits, ..GatewayConfig::default() };

@@ -31,7 +31,7 @@ impl Watch {
         let mut line = String::new();
         while !line.contains("watching") {
             line.clear();
-            assert!(errors.read_line(&mut line).expect("a line") > 0, "it ended before it followed anything");
+            assert!(errors.read_line(&mut line).expect("a line") > 0, "`cairn watch` ended before it began to watch");
         }
         // The output is read to its end, so that the process never blocks on a full pipe.
         std::thread::spawn(move || errors.lines().for_each(drop));
@@ -102,9 +102,9 @@ fn working_tree_is_followed() {
     write(root, "app/file_1.py", function("edited"));
     eventually("an edit shows", || shows(&index, "app/file_1.py", "edited"));
     write(root, "new/deep/folder/added.py", function("added"));
-    eventually("a file in a new folder shows", || shows(&index, "new/deep/folder/added.py", "added"));
+    eventually("a file in a new folder is found", || shows(&index, "new/deep/folder/added.py", "added"));
     std::fs::remove_file(root.join("app/file_2.py")).expect("removed");
-    eventually("a deleted file is gone", || !covered(&index).contains(&"app/file_2.py".to_owned()));
+    eventually("a deleted file is no longer listed", || !covered(&index).contains(&"app/file_2.py".to_owned()));
 
     let before = num_runs(&index);
     for number in 0..100 {
@@ -119,7 +119,7 @@ fn working_tree_is_followed() {
     write(root, "ignored/never.py", function("never"));
     write(root, "noise.log", "never");
     write(root, "app/file_3.py", function("after_ignored"));
-    eventually("what follows shows", || shows(&index, "app/file_3.py", "after_ignored"));
+    eventually("a change after the ignored files is found", || shows(&index, "app/file_3.py", "after_ignored"));
     assert!(num_runs(&index) - before <= 2, "ignored files began runs");
     assert!(covered(&index).iter().all(|path| !path.contains("never") && !path.contains("noise")));
 
@@ -128,7 +128,7 @@ fn working_tree_is_followed() {
     eventually("another branch shows", || {
         shows(&index, "app/file_0.py", "on_side") && !covered(&index).iter().any(|path| path.starts_with("burst/"))
     });
-    eventually("the last state is there", || index.fingerprint() == fresh_fingerprint(root));
+    eventually("the last state is indexed", || index.fingerprint() == fresh_fingerprint(root));
     assert_eq!(watch.end("-TERM"), Some(0));
     assert_eq!(index.json(&["status"])["runs_in_progress"], serde_json::json!([]));
     assert!(index.run(&["doctor"]).status.success());
@@ -168,7 +168,9 @@ fn removed_repository_is_not_followed() {
     // the first change was ignored.
     write(directory.path(), "src/new.py", function("unseen"));
     write(other.path(), "src/new.py", function("seen"));
-    eventually("the other is followed", || index.run(&["show", "other", "src/new.py"]).status.success());
+    eventually("the change in the other directory is indexed", || {
+        index.run(&["show", "other", "src/new.py"]).status.success()
+    });
     let names: Vec<String> = index.json(&["repos"])["repositories"]
         .as_array()
         .expect("repositories")

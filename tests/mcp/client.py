@@ -161,7 +161,7 @@ class Checks:
     async def bad(self, code, tool, **arguments):
         """Makes a call that must fail with this code. Each suggested call must work without changes."""
         answer = await self.ask(tool, **arguments)
-        assert answer.is_error, f"{answer.call} is no error: {answer.text}"
+        assert answer.is_error, f"{answer.call} did not return an error: {answer.text}"
         assert answer.json["code"] == code, f"{answer.call}: {answer.json['code']}"
         assert answer.text.startswith(f"{code}: {answer.json['message']}"), answer.text
         assert tokens(answer.text) < 400, f"{answer.call}: {tokens(answer.text)} tokens"

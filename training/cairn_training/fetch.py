@@ -114,7 +114,7 @@ def main() -> None:
     training = [package for ecosystem in ECOSYSTEMS for package in read(ecosystem)]
     excluded = [package.name for package in training if is_excluded(package.ecosystem, package.name)]
     if excluded:
-        raise SystemExit(f"packages kept for evaluation stand in the lists: {excluded}")
+        raise SystemExit(f"the lists contain packages that are reserved for evaluation: {excluded}")
     get_all(training)
     folder = cache() / "teacher"
     folder.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ def main() -> None:
     for package in wanted:
         archives = archives_of(package)
         if is_excluded(ecosystem, package.name):
-            print(f"{package.name}: kept for evaluation", file=sys.stderr)
+            print(f"{package.name}: reserved for evaluation", file=sys.stderr)
         elif not archives:
             print(f"{package.name}: not there", file=sys.stderr)
         elif licence := licence_of(package, archives):

@@ -10,7 +10,7 @@ def words(text: str) -> list[str]:
     return [word.lower() for word in WORD.findall(text)]
 
 
-# The head is searched in this many bytes.
+# The head of a passage is searched within this number of bytes.
 HEAD_BYTES = 320
 NOT_HEAD = (b"//", b"/*", b"*", b"#", b"@", b"--", b'"""', b"'''")
 ENDS_AT_LINE = (b"def", b"class", b"module")

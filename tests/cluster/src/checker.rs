@@ -17,7 +17,7 @@ use crate::{Ground, Raw, Servers, Workload};
 
 /// The time limit from the end of the fault until all work is done.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// Data that still exists after this time counts as left behind for ever.
+/// Data that still exists after this time is assumed never to be removed.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(200);
 /// The maximum number of runs of a repository that are read; no test case starts so many.
@@ -116,7 +116,7 @@ impl<'a> Checker<'a> {
                 return Ok(dead);
             }
             if Instant::now() > deadline {
-                bail!("{waiting} messages wait and {dead} are dead: {:?}", self.traces);
+                bail!("{waiting} messages are waiting and {dead} dead letters exist: {:?}", self.traces);
             }
             sleep(POLL).await;
         }
@@ -177,7 +177,10 @@ impl<'a> Checker<'a> {
         loop {
             let (nodes, edges) = (self.raw.nodes().await?, self.raw.edges().await?);
             let points = self.raw.points(collection).await?;
-            ensure!(nodes.0 == nodes.1 && edges.0 == edges.1, "keys are doubled: nodes {nodes:?}, edges {edges:?}");
+            ensure!(
+                nodes.0 == nodes.1 && edges.0 == edges.1,
+                "keys exist more than once: nodes {nodes:?}, edges {edges:?}"
+            );
             let found = (points, nodes.0, edges.0);
             if found == wanted {
                 (verdict.num_points, verdict.num_nodes, verdict.num_edges) = found;
@@ -215,7 +218,10 @@ impl<'a> Checker<'a> {
                 verdict.num_connections = connections;
                 return Ok(());
             }
-            ensure!(Instant::now() < deadline, "{connections} connections of {wanted}; left behind: {left:?}");
+            ensure!(
+                Instant::now() < deadline,
+                "{connections} connections instead of {wanted}; temporary files that were not removed: {left:?}"
+            );
             sleep(POLL).await;
         }
     }

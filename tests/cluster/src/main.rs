@@ -65,7 +65,7 @@ async fn start_services(directory: &Path, servers: &Path) -> Result<()> {
     println!("starting {}", STANDARD.join(", "));
     cluster.start_all().await?;
     let reported = cluster.cairn(&["keys", "create", "--label", "local", "--may-index"])?;
-    let key = reported.lines().next().context("no key was made")?;
+    let key = reported.lines().next().context("no key was created")?;
     say(directory, &servers, &cluster, key.trim())?;
     cairn_servers::keep(directory, cluster.into_processes())
 }
@@ -90,7 +90,7 @@ fn say(directory: &Path, servers: &Servers, cluster: &LocalCluster, key: &str) -
         "\ncairn --cluster {} enqueue URL    # and all other commands of the operator",
         cluster.settings().display()
     );
-    println!("source {} && cairn search WORDS    # as who asks", env.display());
+    println!("source {} && cairn search WORDS    # as a client of the query service", env.display());
     Ok(())
 }
 

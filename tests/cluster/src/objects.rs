@@ -75,9 +75,13 @@ impl<'a> Objects<'a> {
         let seen = self.contents().await?;
         let cache = &self.inside.stores.cache;
         let num_cached = cache.sweep(&Tenant::local(), &|key| seen.contains(&key.content)).await?;
-        ensure!(num_cached == 0, "{num_cached} vectors of no chunk were in the cache after sweeping");
+        ensure!(num_cached == 0, "{num_cached} vectors without a chunk were in the cache after sweeping");
         let num_objects = blobs.list("").await?.len();
-        ensure!(num_objects == before, "{} objects held vectors of no chunk after sweeping", before - num_objects);
+        ensure!(
+            num_objects == before,
+            "{} objects contained vectors without a chunk after sweeping",
+            before - num_objects
+        );
         Ok(num_objects)
     }
 
@@ -136,7 +140,7 @@ impl<'a> Objects<'a> {
 
 impl Live {
     fn has(&self, key: &str) -> Result<bool> {
-        let (folder, rest) = key.split_once('/').with_context(|| format!("{key} lies in no folder"))?;
+        let (folder, rest) = key.split_once('/').with_context(|| format!("{key} is not in a folder"))?;
         Ok(match folder {
             // An artifact that is derived from a pack is kept as long as the pack.
             "facts" => self.keys.contains(&format!("packs/{rest}")),
@@ -151,7 +155,8 @@ impl Live {
     /// Whether a names artifact is live: `REPOSITORY/GENERATION-HASH` if the generation is published,
     /// `REPOSITORY/merged-HASH` if any generation of the repository is published.
     fn has_names(&self, rest: &str) -> Result<bool> {
-        let (repository, name) = rest.split_once('/').with_context(|| format!("names/{rest} is of no repository"))?;
+        let (repository, name) =
+            rest.split_once('/').with_context(|| format!("names/{rest} belongs to no repository"))?;
         let of_repository =
             self.published.iter().filter(|(published, _)| published.to_string() == repository).map(|(_, of)| of.0);
         let generation = name.split_once('-').and_then(|(generation, _)| u64::from_str_radix(generation, 16).ok());

@@ -1,5 +1,5 @@
-//! A reader that asks continuously and checks that no answer mixes two states and that published content
-//! never disappears.
+//! A reader that sends questions continuously. It checks that no answer mixes two states, and that published
+//! content never disappears.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Probe {
     pub async fn stop(self) -> Result<u64> {
         self.is_over.store(true, Ordering::SeqCst);
         let num_answers = self.reading.await??;
-        ensure!(num_answers > 0, "nothing was answered all the time");
+        ensure!(num_answers > 0, "the reader got no answer during the whole test");
         Ok(num_answers)
     }
 }
@@ -49,7 +49,7 @@ async fn read(searcher: Searcher, is_over: Arc<AtomicBool>) -> Result<u64> {
         let seen = markers(&answer);
         match (seen.len(), newest) {
             (0, None) => {}
-            (0, Some(newest)) => bail!("the repository is gone after marker {newest}"),
+            (0, Some(newest)) => bail!("the repository is not found after marker {newest} was found"),
             (1, _) => {
                 let marker = seen.first().copied();
                 ensure!(marker >= newest, "marker {marker:?} after {newest:?}");
@@ -58,7 +58,7 @@ async fn read(searcher: Searcher, is_over: Arc<AtomicBool>) -> Result<u64> {
                 newest = marker;
                 num_answers += 1;
             }
-            _ => bail!("one answer with the markers {seen:?}"),
+            _ => bail!("one answer contains several markers: {seen:?}"),
         }
     }
     Ok(num_answers)

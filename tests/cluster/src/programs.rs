@@ -12,7 +12,7 @@ pub fn program(name: &str) -> Result<PathBuf> {
         None => beside_this().context("finding this program's own folder")?,
     };
     let path = folder.join(name);
-    ensure!(path.is_file(), "{} is not built: `cargo build --workspace` makes it", path.display());
+    ensure!(path.is_file(), "{} is not built: `cargo build --workspace` builds it", path.display());
     Ok(path)
 }
 

@@ -129,7 +129,7 @@ impl Raw {
     }
 
     fn vhost(&self) -> Result<&Vhost> {
-        self.space.vhost.as_ref().context("the cluster has no vhost of its own")
+        self.space.vhost.as_ref().context("the cluster has no separate vhost")
     }
 
     /// The number of connections to the cluster's vhost.

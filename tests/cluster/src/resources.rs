@@ -1,4 +1,5 @@
-//! Checks the resources that processes use after a fault: they must not exceed those used before.
+//! Checks the resources that processes use after a fault: they must not exceed the resources that were used
+//! before the fault.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -86,8 +86,8 @@ pub struct Space {
 
 impl Space {
     /// The space of the cluster in a folder; no other cluster uses its broker. The names in all stores
-    /// contain an id of the folder, because a cluster in a new folder counts generations from the start. It
-    /// must not find points or artifacts of an earlier cluster.
+    /// contain an id of the folder, because a cluster in a new folder counts generations from the start. The
+    /// new cluster must not find points or artifacts of an earlier cluster.
     pub fn of_folder(servers: &Servers, directory: &Path) -> Result<Self> {
         let name = format!("cairn-{}", kept_id(&directory.join("space"))?);
         Ok(Self {

@@ -20,7 +20,7 @@ pub(super) struct Watched {
     pub(super) num_children: usize,
     /// Peak resident memory of one child.
     pub(super) child_mib: f64,
-    /// Processor time of all children. Other processes on the machine do not increase it.
+    /// Processor time of all children. Other processes on the machine do not increase this time.
     pub(super) child_seconds: f64,
     /// Peak resident memory of the program itself.
     pub(super) program_mib: f64,
@@ -97,13 +97,13 @@ impl Peaks {
     }
 }
 
-/// Waits until a program that has closed its outputs has ended, and returns its processor ticks. They are
-/// read before the call of `wait`, because the system removes them after that call.
+/// Waits until a program that has closed its outputs has ended, and returns its processor ticks. The ticks
+/// are read before the call of `wait`, because the system removes them after that call.
 fn ticks_at_end(program: &Child) -> u64 {
     let stat = || fs::read_to_string(format!("/proc/{}/stat", program.id())).expect("an ended program");
     let started = Instant::now();
     while stat().rsplit_once(") ").is_none_or(|(_, rest)| !rest.starts_with('Z')) {
-        assert!(started.elapsed() < LONGEST_END, "the program has closed its outputs and does not end");
+        assert!(started.elapsed() < LONGEST_END, "the program has closed its outputs but has not ended");
         std::thread::yield_now();
     }
     ticks_of(program.id()).expect("ticks")

@@ -123,7 +123,7 @@ fn dead_letters_are_dropped_while_the_ledger_is_down() {
     );
     let (code, reported) = without(&["dead-letters", "drop", "--stage", "parse"]);
     assert!(code == Some(0) && !reported.contains("Neo4j"), "{reported}");
-    assert_eq!(num(&[]), 1, "others than the chosen ones were dropped, or none");
+    assert_eq!(num(&[]), 1, "other letters than the chosen one were dropped, or no letter");
     let (code, reported) = without(&["dead-letters", "replay", "--all"]);
     assert!(code == Some(1) && reported.contains("Neo4j"), "{reported}");
     assert_eq!(num(&[]), 1);

@@ -97,7 +97,7 @@ fn known_name_can_be_enqueued_and_rebuilt() {
     assert_eq!(cluster.json(&["enqueue", "shop"])["repository"], NAME);
     assert!(!asked());
     assert_eq!(cluster.json(&["enqueue", NAME, "--rebuild"])["repository"], NAME);
-    assert!(asked(), "a rebuild was asked for, and is not noted");
+    assert!(asked(), "a rebuild was requested, but the request does not contain it");
     let (code, reported) = cluster.output(&["enqueue", "nowhere"]);
     assert!(code == 2 && reported.contains("nor the name of a repository"), "{reported}");
     cluster.ok(&["enqueue", "https://git.example.org/rival/shop.git", "--rebuild"]);
@@ -117,7 +117,7 @@ fn run_is_shown_and_cancelled_by_id() {
     let shown = cluster.ok(&["runs", "show", &id]);
     assert!(shown.contains("cancelled by the user") && shown.contains("errors "), "{shown}");
     assert_eq!(cluster.json(&["runs", "show", &id])["result"]["num_errors"], 0);
-    assert_eq!(cluster.dispatched(), [repository], "what was asked of the repository stays");
+    assert_eq!(cluster.dispatched(), [repository], "cancelling a run keeps the pending request of the repository");
     cluster.close();
 }
 

@@ -114,7 +114,7 @@ fn check_that_stores_are_read(everything: &[(String, Vec<u8>)]) {
         let holds = |(place, bytes): &(String, Vec<u8>)| {
             place.contains(store) && bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes())
         };
-        assert!(everything.iter().any(holds), "{store} does not hold {CANARY}");
+        assert!(everything.iter().any(holds), "{store} does not contain {CANARY}");
     }
 }
 

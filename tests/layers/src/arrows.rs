@@ -39,7 +39,7 @@ fn wrong_arrows(manifests: &[Manifest]) -> Vec<String> {
         };
         for need in &manifest.needs {
             let Some(used) = manifests.iter().find(|used| used.name == *need) else {
-                wrong.push(format!("{} needs {need}, which is no crate of the workspace", manifest.name));
+                wrong.push(format!("{} depends on {need}, which is not a crate of the workspace", manifest.name));
                 continue;
             };
             if !allowed.iter().any(|folder| is_below(&used.folder, folder)) {

@@ -11,8 +11,8 @@ use anyhow::{Context, Result};
 
 use crate::{Bug, Test, Tree};
 
-/// A deadline that is longer than any of the tests takes on a slow machine. A test that is still running at
-/// this deadline is assumed never to end.
+/// A deadline that is longer than any test needs on a slow machine. A test that is still running at this
+/// deadline is assumed never to end.
 const TEST_DEADLINE: Duration = Duration::from_secs(600);
 
 /// The result of running one test in a tree.

@@ -31,7 +31,7 @@ pub async fn sync(world: &Arc<World>, job: &SyncJob) -> Result<(), StageError> {
     let mut holder = Holder { world, lease, last_beat_ms: world.now() };
     let synced = holder.under_lease(job).await;
     let given_back = world.runs.renew(holder.lease, world.now(), 0, SyncProgress::default()).await;
-    world.schedule().trace(|| format!("gives back {:?}: {}", holder.lease.epoch, given_back.is_ok()));
+    world.schedule().trace(|| format!("releases the lease {:?}: {}", holder.lease.epoch, given_back.is_ok()));
     match synced {
         Ok(()) => Ok(world.runs.answer(job.repository, job.request, None, world.now()).await?),
         // Another cloner was faster. Its result may be older than the request, so the request stays pending.

@@ -122,8 +122,8 @@ impl Environment {
         }
     }
 
-    /// The network between an actor and the store of run documents, in either direction. It may lose the
-    /// message.
+    /// The network between an actor and the store of run documents, in either direction. The network may lose
+    /// the message.
     async fn way(&self, operation: &'static str) -> Result<(), RunDocumentsError> {
         self.schedule.step().await;
         if self.schedule.chance(self.schedule.faults().lost_answers) {

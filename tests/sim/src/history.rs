@@ -19,7 +19,7 @@ pub struct History {
     repositories: BTreeMap<RepositoryId, RepositoryHistory>,
     last_generation: u64,
     last_seq: u64,
-    /// The number of commands. It gives an order to commands within the same millisecond.
+    /// The number of commands. This number orders the commands within the same millisecond.
     pub num_changes: u64,
     pub num_published: u64,
     pub num_aborted: u64,
@@ -148,7 +148,7 @@ impl History {
         let done_at_ms = failure.map_or(history.read_at_ms, |began| began.parse().unwrap_or_default());
         ensure(done_at_ms >= asked_at_ms, || {
             format!(
-                "a request was lost: {repository} was asked for at {asked_at_ms}, answered by a sync of {done_at_ms}"
+                "a request was lost: the sync of {repository} was requested at {asked_at_ms}, but answered by a sync of {done_at_ms}"
             )
         })
     }
@@ -172,11 +172,11 @@ impl History {
         let unfinished = |other: &&RunHistory| other.repository == run.repository && !other.is_finished;
         ensure(!self.runs.values().any(|other| unfinished(&other)), || format!("two unfinished runs at {run}"))?;
         let history = self.repositories.entry(run.repository).or_default();
-        ensure(!history.is_cancelled, || format!("{run} began although what was asked was cancelled"))?;
+        ensure(!history.is_cancelled, || format!("{run} began although its request was cancelled"))?;
         let lease = plan.epoch;
         ensure(history.epoch == lease, || format!("{run} began under the lease {lease}, which is not the newest"))?;
         ensure(plan.read_at_ms >= history.read_at_ms, || {
-            format!("{run} was made of a source that was read before the last")
+            format!("{run} uses a source that was read before the source of an earlier run")
         })?;
         history.read_at_ms = plan.read_at_ms;
         let planned: BTreeSet<PartId> = parts.iter().copied().collect();

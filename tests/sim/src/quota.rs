@@ -1,5 +1,5 @@
-//! Embedders that share a provider's key. One embedder owns the key at a time, and its limiter decides; a
-//! standby takes over.
+//! Embedders that share a provider's key. One embedder owns the key at a time, and its limiter permits or
+//! delays each call. If the owner dies, another embedder takes over.
 //!
 //! The provider counts each call at a random time between its start and its end. At the end, every window of
 //! one minute is checked.
@@ -95,7 +95,8 @@ impl Key {
                 Grant::Now(reservation) => Ok((reservation, state.owner)),
                 Grant::At(until) => Err(until),
                 Grant::TooMuch { .. } => {
-                    self.schedule.violate(format!("{tokens} tokens can never pass, though {at_most} may"));
+                    self.schedule
+                        .violate(format!("no call may use {tokens} tokens, although the maximum is {at_most}"));
                     Err(now + Duration::from_secs(1))
                 }
             };

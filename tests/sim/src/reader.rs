@@ -1,5 +1,5 @@
-//! Readers. They take a new view, or the view of an earlier seq as a cursor does, and read both stores in
-//! several steps.
+//! Readers. A reader takes a new view, or the view of an earlier seq as a cursor does, and reads both stores
+//! in several steps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub async fn read(world: Arc<World>) {
             Some((seq, until_ms)) => match world.runs.view_at(seq).await {
                 Ok(Some(view)) => (view, until_ms),
                 Ok(None) if world.now() < until_ms => {
-                    return schedule.violate(format!("the view of seq {} is gone before its time", seq.0));
+                    return schedule.violate(format!("the view of seq {} has expired too early", seq.0));
                 }
                 _ => continue,
             },

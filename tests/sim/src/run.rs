@@ -100,7 +100,7 @@ impl Run {
         while self.0.schedule().violation().is_none() {
             let Some(noise) = self.noise() else { return };
             if self.0.now() > until_ms {
-                return self.0.schedule().violate(format!("not quiet after healing: {noise}"));
+                return self.0.schedule().violate(format!("work remains long after the faults have ended: {noise}"));
             }
             self.0.schedule().run_until(self.0.now() + 5 * MINUTE_MS);
         }

@@ -123,7 +123,8 @@ impl Schedule {
         self.sleep(self.random(longest))
     }
 
-    /// A point between two steps of a process. Here the process may be slow, stop for a long time, or end.
+    /// A point between two steps of a process. At this point, the process may be slow, stop for a long time,
+    /// or end.
     pub async fn step(self: &Arc<Self>) {
         let faults = self.faults();
         if self.chance(faults.deaths) {

@@ -1,4 +1,4 @@
-//! A test bench: a cluster under load, and a reader that asks continuously.
+//! A test bench: a cluster under load, and a reader that sends questions continuously.
 
 use std::fs;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(crate) struct Bench {
 /// The seed for the repositories and their changes: `CAIRN_SEED`, or a fixed seed.
 pub(crate) fn seed() -> Result<u64> {
     match std::env::var("CAIRN_SEED") {
-        Ok(seed) => seed.parse().with_context(|| format!("CAIRN_SEED=`{seed}` is no number")),
+        Ok(seed) => seed.parse().with_context(|| format!("CAIRN_SEED=`{seed}` is not a number")),
         Err(_) => Ok(0),
     }
 }
@@ -150,8 +150,8 @@ impl Bench {
         self.ground.inside.settled(&self.asked, PATIENCE).await
     }
 
-    /// Waits until a run has begun and at most `most_open` of its parts are open. Returns also if all work is
-    /// done without such a moment.
+    /// Waits until a run has begun and at most `most_open` of its parts are open. Also returns if all work is
+    /// done before such a moment.
     pub(crate) async fn under_way(&self, most_open: usize) -> Result<()> {
         let runs = &self.ground.inside.cluster.runs;
         let deadline = Instant::now() + PATIENCE;
@@ -194,7 +194,7 @@ impl Bench {
         let deadline = Instant::now() + PATIENCE;
         let mut dying = doomed.to_vec();
         while !dying.is_empty() {
-            // This must be read before the state of the processes. If the work has ended by now, no further
+            // This must be read before the state of the processes. If the work has already ended, no further
             // service will reach its point.
             let is_settled = self.ground.inside.is_settled(&self.asked).await?;
             let mut dead = Vec::new();

@@ -51,7 +51,7 @@ async fn cluster_recovers_from_a_memory_alarm() -> Result<()> {
     bench.begin().await?;
     bench.ground.cluster.stop("cloner").await?;
     bench.change().await?;
-    // So many jobs that they last for the whole alarm, when one job is processed at a time.
+    // The number of jobs is so large that they last for the whole alarm if one job is processed at a time.
     let num_waiting = Flood::publish(&bench, 40).await?;
     bench.start("cloner", &[("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned())]).await?;
     bench.under_way(usize::MAX).await?;
@@ -63,9 +63,9 @@ async fn cluster_recovers_from_a_memory_alarm() -> Result<()> {
     bench.ground.inside.settled(&bench.asked, 3 * PATIENCE).await?;
     println!("{num_waiting} jobs waited; in {WINDOW:?} of the alarm at least {slowest} were answered");
     let after = (sum(&bench, LOST).await?, sum(&bench, RETRIES).await?);
-    ensure!(after == before, "answers lost and attempts failed were {before:?}, now {after:?}");
-    bench.check("the memory alarm goes off", 0).await?;
-    ensure!(BrokerState::of(&bench).await?.num_blocked == 0, "a worker still says that it is blocked");
+    ensure!(after == before, "lost answers and failed attempts: {before:?} before the alarm, {after:?} now");
+    bench.check("the memory alarm blocks publishers", 0).await?;
+    ensure!(BrokerState::of(&bench).await?.num_blocked == 0, "a worker still reports that it is blocked");
     Ok(())
 }
 
@@ -81,7 +81,10 @@ async fn answers_go_on(bench: &Bench) -> Result<u64> {
         sleep(WINDOW).await;
         let now = sum(bench, ACKS).await?;
         ensure!(now > answered, "nothing was answered for {WINDOW:?} while publishers were blocked");
-        ensure!(BrokerState::of(bench).await?.num_blocked > 0, "no worker says any more that it is blocked");
+        ensure!(
+            BrokerState::of(bench).await?.num_blocked > 0,
+            "no worker reports that it is blocked, although the alarm has not ended"
+        );
         (answered, fewest) = (now, fewest.min(now - answered));
     }
     Ok(fewest)
@@ -91,7 +94,7 @@ async fn answers_go_on(bench: &Bench) -> Result<u64> {
 async fn is_blocked(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     while BrokerState::of(bench).await?.num_blocked == 0 {
-        ensure!(Instant::now() < deadline, "no worker says that it is blocked");
+        ensure!(Instant::now() < deadline, "no worker reports that it is blocked");
         sleep(POLL).await;
     }
     Ok(())
@@ -122,7 +125,7 @@ async fn cluster_recovers_after_queues_are_deleted() -> Result<()> {
     let attached_after = has_attached(&bench, PARSER, wanted, Instant::now(), CONSUMED_WITHIN).await?;
     bench.settle().await?;
     let num_runs = bench.metric(["scheduler"], STALLED).await? - stalled;
-    println!("consumers are attached {attached_after:?} after; jobs of {num_runs} runs were handed out again");
+    println!("consumers are attached {attached_after:?} after; jobs of {num_runs} runs were dispatched again");
     ensure!(num_runs > 0, "the reconciler had nothing to do");
     bench.check("queues are deleted", 0).await?;
     Ok(())
@@ -136,7 +139,7 @@ async fn cluster_recovers_after_queues_are_unbound() -> Result<()> {
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
     let before = sum(&bench, RETURNED).await?;
-    ensure!(before == 0, "{before} messages came back although queues are bound");
+    ensure!(before == 0, "{before} messages were returned although queues are bound");
     let vhost = bench.ground.space.vhost.clone().context("a vhost")?;
     let mut num_unbound = 0;
     for queue in bench.raw()?.queues_of(StageName::Parse).await? {
@@ -147,8 +150,8 @@ async fn cluster_recovers_after_queues_are_unbound() -> Result<()> {
     sleep(UNBOUND).await;
     bench.ground.cluster.cairn(&["topology", "apply"])?;
     let num_returned = sum(&bench, RETURNED).await?;
-    println!("{num_returned} messages came back");
-    ensure!(num_returned > 0, "no message came back");
+    println!("{num_returned} messages were returned");
+    ensure!(num_returned > 0, "no message was returned");
     bench.check("queues are unbound", 0).await?;
     Ok(())
 }
@@ -187,14 +190,11 @@ async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     wait_to_be_parsed(&bench, num_jobs).await?;
     bench.start_alive("parser").await?;
     names_what_is_missing(&bench, dead).await?;
-    // In this time the broker would report a consumer, if one existed.
+    // Within this time, the broker would report a consumer if a consumer existed.
     let since = Instant::now();
     while since.elapsed() < UNBOUND {
         let reasons = bench.ground.cluster.not_ready("parser").await?;
-        ensure!(
-            reasons.is_some_and(|reasons| reasons.contains(dead)),
-            "the parser does not wait for `{dead}` any more"
-        );
+        ensure!(reasons.is_some_and(|reasons| reasons.contains(dead)), "the parser no longer waits for `{dead}`");
         for queue in bench.raw()?.queues_of(StageName::Parse).await? {
             ensure!(queue.num_consumers == 0, "{} is consumed", queue.name);
         }
@@ -262,8 +262,8 @@ async fn duplicate_jobs_change_nothing() -> Result<()> {
     println!(
         "the jobs of a run were sent again {num_again} times; {num_copies} copies were published; {num_answered} answered"
     );
-    ensure!(num_again > 0 && num_copies > 0, "no job came twice");
-    ensure!(num_answered >= num_copies + doubled.len() as u64, "a job that came several times was answered less often");
+    ensure!(num_again > 0 && num_copies > 0, "no job was delivered twice");
+    ensure!(num_answered >= num_copies + doubled.len() as u64, "a job was delivered more often than it was answered");
     Ok(())
 }
 
@@ -291,7 +291,7 @@ async fn cluster_recovers_from_a_long_broker_outage() -> Result<()> {
     let mut broker = RabbitMq::start(directory.path()).await?;
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
     let mut settings = hasty();
-    // So long that no worker requests a restart during the outage.
+    // This time is so long that no worker requests a restart during the outage.
     if let Some(rabbitmq) = settings.get_mut("rabbitmq").and_then(toml::Value::as_table_mut) {
         rabbitmq.insert("dead_after_ms".to_owned(), 3_600_000.into());
     }
@@ -313,6 +313,6 @@ async fn cluster_recovers_from_a_long_broker_outage() -> Result<()> {
     broker.restart().await?;
     let attached_after = state.is_back(&bench, Instant::now(), ATTACHED_WITHIN).await?;
     println!("all {} consumers are attached {attached_after:?} after the broker is back", state.num_attached);
-    bench.check("the broker is away for long", 0).await?;
+    bench.check("the broker is down for a long time", 0).await?;
     Ok(())
 }

@@ -37,8 +37,8 @@ impl BrokerState {
         })
     }
 
-    /// Waits until the gauges have the values of `self` again. Fails later than `limit` after `since`.
-    /// Returns the time since `since`.
+    /// Waits until the gauges have the values of `self` again. Fails if this takes longer than `limit`,
+    /// measured from `since`. Returns the time since `since`.
     pub(crate) async fn is_back(self, bench: &Bench, since: Instant, limit: Duration) -> Result<Duration> {
         loop {
             let (now, after) = (Self::of(bench).await?, since.elapsed());
@@ -63,7 +63,7 @@ pub(crate) async fn has_all_consumers(bench: &Bench, worker: &str) -> Result<boo
 }
 
 /// Waits until a worker has attached consumers `num_wanted` times since it started, and all that it needs are
-/// attached. Fails later than `limit` after `since`. Returns the time since `since`.
+/// attached. Fails if this takes longer than `limit`, measured from `since`. Returns the time since `since`.
 pub(crate) async fn has_attached(
     bench: &Bench,
     worker: &str,
@@ -85,7 +85,7 @@ pub(crate) async fn has_attached(
 /// Checks that all workers are alive but not ready: none needs a restart, and none takes jobs.
 pub(crate) async fn all_are_alive_and_not_ready(bench: &Bench) -> Result<()> {
     for worker in bench.ground.cluster.workers() {
-        ensure!(bench.ground.cluster.is_alive(worker).await?, "{worker} wants to be started again");
+        ensure!(bench.ground.cluster.is_alive(worker).await?, "{worker} requests a restart");
         let reasons = bench.ground.cluster.not_ready(worker).await?;
         ensure!(reasons.is_some_and(|reasons| reasons.contains("RabbitMQ")), "{worker} is ready without a broker");
     }
@@ -129,7 +129,7 @@ impl PrefetchWatch {
         let num_before = self.seen.borrow().num_looks;
         // A watch that found too many jobs has ended; `stop` returns its error.
         let seen = self.seen.wait_for(|held| held.num_looks > num_before && held.most_now > 0);
-        timeout(PATIENCE, seen).await.context("no consumer held a job")?.ok();
+        timeout(PATIENCE, seen).await.context("no consumer had an unacknowledged job")?.ok();
         Ok(())
     }
 

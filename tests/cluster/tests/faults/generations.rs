@@ -98,22 +98,22 @@ async fn cancel(bench: &Bench, is_time: fn(&[PartRecord]) -> bool) -> Result<usi
         let run = runs.unfinished().await?.into_iter().find(|run| run.id.repository == marked);
         let Some(run) = run else {
             // The runs of other repositories may be open, because both coordinators may be dead. So the test
-            // waits only for this one.
+            // waits only for this run.
             if is_answered {
                 return Ok(0);
             }
-            ensure!(Instant::now() < deadline, "no run of the repository is begun");
+            ensure!(Instant::now() < deadline, "no run of the repository has begun");
             sleep(POLL).await;
             continue;
         };
         if is_time(&runs.parts(run.id).await?) {
-            return match runs.abort(run.id, RunState::Cancelled, "another one is wanted", clock.now_ms()).await {
+            return match runs.abort(run.id, RunState::Cancelled, "cancelled by the test", clock.now_ms()).await {
                 Ok(()) => Ok(1),
                 Err(error) if error.kind == ErrorKind::Conflict => Ok(0),
                 Err(error) => Err(error.into()),
             };
         }
-        ensure!(Instant::now() < deadline, "no run of the repository comes to where it is to be cancelled");
+        ensure!(Instant::now() < deadline, "no run of the repository reaches the point at which the test cancels it");
         sleep(POLL).await;
     }
 }

@@ -48,8 +48,10 @@ async fn cluster_recovers_from_lost_confirms() -> Result<()> {
         num_unconfirmed = bench.metric(bench.ground.cluster.workers(), UNCONFIRMED).await?;
     }
     let num_twice = num_answers_too_many(&bench).await?;
-    println!("{num_unconfirmed} messages published again for want of a confirm, {num_twice} jobs done a second time");
-    ensure!(num_twice > 0, "no message came twice");
+    println!(
+        "{num_unconfirmed} messages published again because no confirm arrived, {num_twice} jobs done a second time"
+    );
+    ensure!(num_twice > 0, "no message was delivered twice");
     bench.check("confirms are lost", 0).await?;
     Ok(())
 }
@@ -99,7 +101,7 @@ async fn cluster_recovers_from_hanging_connections() -> Result<()> {
     database.set(Rules::HANG);
     let hung_at = Instant::now();
     let detected_after = loses_both_connections(&bench, "cloner-1", hung_at).await?;
-    ensure!(detected_after <= DETECTED_WITHIN, "given up {detected_after:?} after it hung");
+    ensure!(detected_after <= DETECTED_WITHIN, "the loss was detected {detected_after:?} after the connections hung");
     bench.start("cloner-2", &[]).await?;
     bench.settle().await?;
     let others = epochs(&bench).await?;
@@ -109,7 +111,7 @@ async fn cluster_recovers_from_hanging_connections() -> Result<()> {
     has_nothing_in_hand(&bench, "cloner-1").await?;
     bench.change().await?;
     bench.settle().await?;
-    println!("given up {:.1} s after it hung; heartbeat 5 s", detected_after.as_secs_f64());
+    println!("the loss was detected {:.1} s after the connections hung; heartbeat 5 s", detected_after.as_secs_f64());
     bench.check("connections hang", 0).await?;
     Ok(())
 }
@@ -144,7 +146,7 @@ async fn has_nothing_in_hand(bench: &Bench, replica: &str) -> Result<()> {
         if is_ready && num_in_hand == 0 {
             return Ok(());
         }
-        ensure!(Instant::now() < deadline, "{replica} is ready: {is_ready}, jobs in hand: {num_in_hand}");
+        ensure!(Instant::now() < deadline, "{replica} is ready: {is_ready}, jobs in progress: {num_in_hand}");
         sleep(POLL).await;
     }
 }
@@ -181,7 +183,7 @@ async fn cluster_survives_a_slow_handler() -> Result<()> {
     bench.settle().await?;
     all_are_consumed(&bench).await?;
     println!(
-        "all was done {done_after:.0?} after a handler fell asleep for {HANDLER_SLEEPS:?}; no consumer for {lacked_for:?}"
+        "all work was done {done_after:.0?} after a handler began to sleep for {HANDLER_SLEEPS:?}; no consumer for {lacked_for:?}"
     );
     bench.check("a handler takes too long", 0).await?;
     Ok(())

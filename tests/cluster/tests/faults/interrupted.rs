@@ -85,7 +85,7 @@ async fn killer_is_found_among_killed_services() -> Result<()> {
         let poison = [("CAIRN_POISON", format!("parse/0 of run {}", run_of(&bench, victim).await?))];
         let (mut rng, start, mut parser_runs) = (StdRng::seed_from_u64(seed), Instant::now(), false);
         while bench.ground.inside.last_state(victim).await? != Some(RunState::Partial) {
-            ensure!(start.elapsed() < ISOLATED_WITHIN, "the killer is still at large");
+            ensure!(start.elapsed() < ISOLATED_WITHIN, "the job that kills its worker was not abandoned in time");
             if !parser_runs || bench.ground.cluster.process("parser")?.has_ended()? {
                 // The poisoned job may kill the parser before the parser is ready.
                 parser_runs = bench.start("parser", &poison).await.is_ok();
@@ -102,7 +102,7 @@ async fn killer_is_found_among_killed_services() -> Result<()> {
         let printed = bench.ground.cluster.cairn(&["dead-letters", "list", "--json"])?;
         let letters: Value = serde_json::from_str(&printed)?;
         let codes: Vec<&Value> = letters["dead_letters"].as_array().into_iter().flatten().map(|l| &l["code"]).collect();
-        ensure!(codes == ["crash"], "these are dead: {letters:#}");
+        ensure!(codes == ["crash"], "unexpected dead letters: {letters:#}");
         bench.ground.done();
     }
     Ok(())

@@ -73,7 +73,7 @@ async fn only_the_poison_failed(bench: &Bench, run: &RunRecord) -> Result<()> {
     let [part] = failed.as_slice() else { anyhow::bail!("these failed: {failed:?}") };
     ensure!((part.id.stage, part.id.number) == (StageName::Parse, 0), "{part:?}");
     let letters = letters(bench)?;
-    let [letter] = letters.as_slice() else { anyhow::bail!("these are dead: {letters:?}") };
+    let [letter] = letters.as_slice() else { anyhow::bail!("expected one dead letter: {letters:?}") };
     ensure!(letter["code"] == "crash" && letter["stage"] == "parse", "{letter:#}");
     ensure!(letter["generation"] == run.id.generation.0, "{letter:#}");
     Ok(())
@@ -104,7 +104,7 @@ async fn its_files_alone_are_absent(bench: &Bench, before: &[Value]) -> Result<(
     }
     for kind in ["chunks", "vectors", "nodes", "edges", "patterns", "names"] {
         let (found, expected) = (&victim["kinds"][kind], &before[0]["kinds"][kind]);
-        ensure!(found == expected, "{kind} of the victim are {found}, before {expected}");
+        ensure!(found == expected, "{kind} of the poisoned repository are {found}, before the poison {expected}");
     }
     let count = |fingerprint: &Value| fingerprint["kinds"]["files"]["count"].as_u64().unwrap_or_default();
     ensure!(count(victim) == count(&before[0]) + 1, "the new file is not listed");
@@ -117,9 +117,12 @@ async fn heal(bench: &mut Bench, victim: RepositoryId) -> Result<()> {
     bench.start("parser", &[]).await?;
     let reported = bench.ground.cluster.cairn(&["dead-letters", "replay", "--all", "--json"])?;
     let reported: Value = serde_json::from_str(&reported)?;
-    let request = reported["request"].as_u64().with_context(|| format!("no sync was asked for: {reported}"))?;
+    let request = reported["request"].as_u64().with_context(|| format!("no sync was requested: {reported}"))?;
     bench.asked.push((victim, request));
     bench.settle().await?;
-    ensure!(bench.ground.inside.last_state(victim).await? == Some(RunState::Published), "the victim is not healed");
+    ensure!(
+        bench.ground.inside.last_state(victim).await? == Some(RunState::Published),
+        "the poisoned repository was not repaired"
+    );
     Ok(())
 }

@@ -87,23 +87,23 @@ async fn cluster_survives_provider_faults() -> Result<()> {
         happens(&mut bench, &provider, Fault::Throttle { retry_after }).await?;
     }
     let after = counted(&bench).await?;
-    ensure!(after == before, "throttling cost attempts or deliveries: {before:?} before, {after:?} now");
+    ensure!(after == before, "throttling caused failed attempts or lost deliveries: {before:?} before, {after:?} now");
     for fault in BAD_DAYS {
         happens(&mut bench, &provider, fault).await?;
     }
     let back_after = outage(&mut bench, &provider).await?;
     let report = provider.provider().report();
-    println!("{report:?}; all was embedded {back_after:?} after the outage");
-    ensure!(back_after <= FULL_RATE_WITHIN, "all was embedded {back_after:?} after the outage");
+    println!("{report:?}; all texts were embedded {back_after:?} after the outage");
+    ensure!(back_after <= FULL_RATE_WITHIN, "all texts were embedded {back_after:?} after the outage");
     // Texts are paid for twice only if their answer came too late.
     let num_repeated = report.num_repeated;
     ensure!(num_repeated <= MAX_TEXTS as usize, "{num_repeated} texts were paid for again");
     let num_early = num_early(provider.provider().calls());
-    ensure!(num_early == 0, "{num_early} calls came before the time that was given");
+    ensure!(num_early == 0, "{num_early} calls were sent before the end of the requested wait");
     // The vectors must be compared before the checker sweeps. The sweep removes vectors that no file uses,
     // including those of patterns.
     println!("{} vectors are those of the provider", sound_vectors(&bench).await?);
-    bench.check("bad days of a provider", 0).await?;
+    bench.check("a provider with many kinds of faults", 0).await?;
     Ok(())
 }
 

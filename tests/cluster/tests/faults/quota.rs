@@ -75,15 +75,22 @@ async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
     let num_questions = measured.iter().filter(|call| call.is_question).count();
     let num_throttled = report.statuses.get(&429).copied().unwrap_or_default();
     println!("{:.1} % of the tokens used, {num_questions} questions; {report:?}", share * 100.0);
-    ensure!(num_throttled * 100 <= report.num_calls, "{num_throttled} of {} calls answered 429", report.num_calls);
-    ensure!(report.most_tokens <= TOKENS && report.most_requests <= REQUESTS, "a window was exceeded");
+    ensure!(
+        num_throttled * 100 <= report.num_calls,
+        "{num_throttled} of {} calls were answered with 429",
+        report.num_calls
+    );
+    ensure!(report.most_tokens <= TOKENS && report.most_requests <= REQUESTS, "the limit of a window was exceeded");
     ensure!(share >= 0.9, "{share} of the tokens used");
     bench.ground.inside.settled(&bench.asked, BACKLOG).await?;
     let num_repeated = provider.provider().report().num_repeated;
     let prefetch = bench.ground.inside.cluster.config.rabbitmq.as_ref().context("settings of a broker")?.prefetch;
     println!("{num_repeated} texts were paid for again");
     let in_hand = NUM_KILLS as usize * usize::from(prefetch) * TEXTS_OF_A_JOB;
-    ensure!(num_repeated <= in_hand, "{num_repeated} texts were paid for again, {in_hand} were in hand");
+    ensure!(
+        num_repeated <= in_hand,
+        "{num_repeated} texts were paid for again, but at most {in_hand} were in progress"
+    );
     all_is_well(&bench).await
 }
 
@@ -113,8 +120,8 @@ async fn outage_costs_no_part_and_few_calls() -> Result<()> {
     let num_lost = report.num_calls - report.statuses.get(&200).copied().unwrap_or_default();
     let collection = bench.ground.inside.stores.vectors.collection_name();
     let num_texts = bench.raw()?.points(collection).await? as usize;
-    println!("{num_lost} calls came to nothing, {num_texts} texts; {report:?}");
-    ensure!(num_lost * 10 <= report.num_calls, "{num_lost} of {} calls came to nothing", report.num_calls);
+    println!("{num_lost} calls failed, {num_texts} texts; {report:?}");
+    ensure!(num_lost * 10 <= report.num_calls, "{num_lost} of {} calls failed", report.num_calls);
     ensure!(report.num_texts * 10 <= num_texts * 11, "{} texts were sent for {num_texts}", report.num_texts);
     Ok(())
 }
@@ -244,6 +251,6 @@ async fn all_is_well(bench: &Bench) -> Result<()> {
         ensure!(state == Some(RunState::Published), "a run ended as {state:?}");
     }
     let (_, dead) = bench.raw()?.messages().await?;
-    ensure!(dead == 0, "{dead} letters are dead");
+    ensure!(dead == 0, "{dead} dead letters exist");
     Ok(())
 }

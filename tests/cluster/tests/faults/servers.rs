@@ -111,7 +111,7 @@ async fn last_two_are_open(bench: &mut Bench) -> Result<()> {
                     return Ok(());
                 }
             }
-            ensure!(Instant::now() < deadline, "no run comes to its last two parts");
+            ensure!(Instant::now() < deadline, "no run reaches its last two parts");
         }
     }
 }

@@ -29,7 +29,8 @@ async fn cluster_survives_a_hanging_vector_store() -> Result<()> {
     let proxy = FaultProxy::start(&given.qdrant).await?;
     let servers = Servers { qdrant: proxy.url(&given.qdrant)?, ..given.clone() };
     let mut settings = hasty();
-    // The timeout is shorter than the hang, but long enough for creating collections with their indexes.
+    // The timeout is shorter than the time without answers, but long enough for creating collections with
+    // their indexes.
     let qdrant = [("timeout_ms".to_owned(), toml::Value::Integer(10_000))];
     settings.insert("qdrant".to_owned(), toml::Value::Table(qdrant.into_iter().collect()));
     let mut bench = Bench::prepare(servers, &settings, 5).await?;
@@ -81,7 +82,7 @@ async fn cluster_survives_refused_and_racing_artifact_writes() -> Result<()> {
         }
     }
     proxy.set(|_| Treatment::Pass);
-    bench.check("artifacts are refused and raced for", 0).await?;
+    bench.check("artifact writes are refused, and several writers compete", 0).await?;
     one_winner_each(&proxy)
 }
 
@@ -113,7 +114,7 @@ fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
     }
     of_key.retain(|_, (created, lost, _)| *created + *lost > 0);
     let (won, lost) = of_key.values().fold((0, 0), |sum, counts| (sum.0 + counts.0, sum.1 + counts.1));
-    println!("{} keys were created {won} times, and {lost} times somebody came too late", of_key.len());
+    println!("{} keys were created {won} times, and {lost} writes came after another writer's", of_key.len());
     ensure!(lost > 0, "no writer lost a race");
     for (path, (created, lost, deleted)) in of_key {
         ensure!(created <= 1 + deleted, "{path} was created {created} times, deleted {deleted} times; {lost} lost");
@@ -157,7 +158,7 @@ async fn cluster_recovers_from_truncated_artifacts() -> Result<()> {
 /// Finds two runs with packs that the parser has not parsed yet. Skips the run of the marked repository,
 /// because its files must not be missing.
 async fn unparsed(bench: &Bench) -> Result<[RunRecord; 2]> {
-    let (marked, _) = *bench.asked.last().context("nothing was asked for")?;
+    let (marked, _) = *bench.asked.last().context("no sync was requested")?;
     let runs = &bench.ground.inside.cluster.runs;
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -170,7 +171,7 @@ async fn unparsed(bench: &Bench) -> Result<[RunRecord; 2]> {
         if let Ok(two) = <[RunRecord; 2]>::try_from(found.into_iter().take(2).collect::<Vec<_>>()) {
             return Ok(two);
         }
-        ensure!(Instant::now() < deadline, "no two runs have something to parse");
+        ensure!(Instant::now() < deadline, "fewer than two runs have packs to parse");
         sleep(POLL).await;
     }
 }

@@ -52,7 +52,7 @@ async fn late_cloner_changes_nothing() -> Result<()> {
     bench.change().await?;
     bench.settle().await?;
     ensure!(!bench.ground.cluster.process(ZOMBIE)?.has_ended()?, "the zombie died");
-    bench.check("a cloner comes back too late", 0).await?;
+    bench.check("a cloner continues after its lease has ended", 0).await?;
     Ok(())
 }
 
@@ -74,11 +74,11 @@ async fn is_refused(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let log = bench.ground.cluster.log(ZOMBIE);
     while !fs::read_to_string(&log).context("a log")?.contains("the lease could not be ended") {
-        ensure!(Instant::now() < deadline, "the zombie gave back a lease that is another's");
+        ensure!(Instant::now() < deadline, "the zombie released the lease of another cloner");
         sleep(POLL).await;
     }
     while bench.metric([ZOMBIE], LOST).await? == 0 || bench.metric([ZOMBIE], IN_HAND).await? > 0 {
-        ensure!(Instant::now() < deadline, "the zombie still has a job in hand, or could answer one");
+        ensure!(Instant::now() < deadline, "the zombie still has a job, or could acknowledge one");
         sleep(POLL).await;
     }
     Ok(())

@@ -87,7 +87,7 @@ async fn deleted_repository_leaves_no_data() -> Result<()> {
     // time.
     let letters = broker.dead_letters(9).await?;
     let letters: Vec<_> = letters.iter().filter_map(|letter| Some(letter.job.as_ref()?.repository())).collect();
-    ensure!(letters == [asked[0].0], "dead letters of {letters:?}");
+    ensure!(letters == [asked[0].0], "the repositories with dead letters are {letters:?}");
     ensure!(ground.inside.fingerprints().await?.len() == 1);
     ground.cluster.cairn(&["enqueue", "kept"]).map(drop)
 }

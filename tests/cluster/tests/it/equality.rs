@@ -1,5 +1,5 @@
 //! Checks that the cluster's index equals the index of local mode, record by record, and that both give the
-//! same answers to questions. This is checked after the first indexing, after changes and renames, and after
+//! same answers to questions. Both are checked after the first indexing, after changes and renames, and after
 //! deletions.
 
 use std::time::Duration;
@@ -95,11 +95,12 @@ fn round<'a>(fixtures: &'a [Fixture], gone: &'a str, seed: u64, max_pages: usize
     Round { repositories: repositories.collect(), gone, seed, max_pages, draws }
 }
 
-/// Waits until the query service sees the last publication. Then asks both sides and compares the answers.
+/// Waits until the query service shows the last publication. Then sends the questions to both sides and
+/// compares the answers.
 async fn ask_both(sides: &Sides, round: &Round<'_>) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     while !tokio::task::block_in_place(|| sides.agree(&["fingerprint"]))? {
-        ensure!(Instant::now() < deadline, "the query service does not see what was published");
+        ensure!(Instant::now() < deadline, "the query service does not show the last publication");
         sleep(POLL).await;
     }
     println!("{:?} by tools: equal", sides.compare_tools(round).await?);
@@ -131,7 +132,12 @@ async fn compare(ground: &Ground, local: &LocalMode, expected: usize) -> Result<
     let cluster: Vec<Value> =
         ground.inside.fingerprints().await?.iter().map(|of| serde_json::json!(FingerprintReport::of(of))).collect();
     let local = local.fingerprints()?;
-    ensure!(cluster.len() == expected && local.len() == expected, "{} and {} are there", cluster.len(), local.len());
+    ensure!(
+        cluster.len() == expected && local.len() == expected,
+        "the cluster has {} repositories, local mode has {}",
+        cluster.len(),
+        local.len()
+    );
     for (cluster, local) in cluster.iter().zip(&local) {
         ensure!(cluster == local, "the cluster has {cluster:#}\nlocal mode has {local:#}");
     }

@@ -1,5 +1,6 @@
-//! Repositories that both a cluster and local mode index. They are generated code that changes at random,
-//! small repositories written by hand with everything that generated code lacks, and forks.
+//! Repositories that both a cluster and local mode index: generated code that changes at random, forks, and
+//! small repositories written by hand. The repositories written by hand contain everything that generated
+//! code lacks.
 
 use std::fs;
 use std::os::unix::fs::symlink;

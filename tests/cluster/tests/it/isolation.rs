@@ -47,8 +47,8 @@ async fn other_tenant_changes_no_byte() -> Result<()> {
     forbidden_is_unknown(&ground, &url, &a).await
 }
 
-/// Asks with a key that may see only one repository. The answer for a forbidden repository must equal the
-/// answer for a repository that does not exist. Prints the times of both.
+/// Sends questions with a key that may see only one repository. The answer for a forbidden repository must
+/// equal the answer for a repository that does not exist. Prints the times of both answers.
 async fn forbidden_is_unknown(ground: &Ground, url: &str, tenant: &Tenant) -> Result<()> {
     let key = key(ground, tenant, Some(vec!["shared-0".to_owned()])).await?;
     let body = |name: &str| json!({ "repository": name, "path": "x.py" });

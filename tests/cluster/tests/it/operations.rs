@@ -45,14 +45,14 @@ async fn standby_coordinator_takes_over() -> Result<()> {
     }
     let first = active(&ground, &["scheduler-1", "scheduler-2"]).await?;
     let other = if first == "scheduler-1" { "scheduler-2" } else { "scheduler-1" };
-    ensure!(owned(&ground, other).await? == 0, "both are at work");
+    ensure!(owned(&ground, other).await? == 0, "both schedulers are active");
     let log = std::fs::read_to_string(ground.cluster.log(other))?;
     ensure!(log.contains("on standby") && !log.contains("owns the key"), "{log}");
     ground.cluster.process(first)?.kill().await?;
     ensure!(active(&ground, &[other]).await? == other);
     // A coordinator that is stopped must also hand over.
     ground.cluster.start("scheduler-3", &[]).await?;
-    ensure!(owned(&ground, "scheduler-3").await? == 0, "a newcomer takes the key away");
+    ensure!(owned(&ground, "scheduler-3").await? == 0, "a new scheduler takes the key from its owner");
     ground.cluster.stop(other).await?;
     active(&ground, &["scheduler-3"]).await?;
     Ok(())
@@ -85,8 +85,8 @@ async fn readiness_reports_an_unreachable_store() -> Result<()> {
     let reported = readiness(&query, |message| message.contains("Qdrant")).await?;
     let body = reported.split_once("returned 503: ").context("another status")?.1;
     ensure!(!body.contains("127.0.0.1") && !body.contains("://"), "the body contains an address: {body}");
-    ensure!(get(&query, "/healthz").await? == "ok\n", "a store's absence is mended by no restart");
-    ensure!(get(&writer, "/readyz").await? == "ok\n", "it uses no Qdrant");
+    ensure!(get(&query, "/healthz").await? == "ok\n", "an unreachable store must not make the liveness check fail");
+    ensure!(get(&writer, "/readyz").await? == "ok\n", "the graph writer does not use Qdrant");
     qdrant.set(Rules::PASS);
     readiness(&query, |message| message == "ok\n").await?;
     s3.set(Rules::RESET);
@@ -130,8 +130,8 @@ async fn draining_process_reports_it_until_its_end() -> Result<()> {
         get(&address, "/metrics").await
     };
     tokio::select! {
-        stopped = cloner.stop() => anyhow::bail!("it has not drained: {stopped:?}"),
-        metrics = drains => ensure!(metrics?.contains("cairn_jobs_in_hand"), "no metrics while it drains"),
+        stopped = cloner.stop() => anyhow::bail!("the service has not drained: {stopped:?}"),
+        metrics = drains => ensure!(metrics?.contains("cairn_jobs_in_hand"), "no metrics while the service drains"),
     }
     cloner.kill().await
 }

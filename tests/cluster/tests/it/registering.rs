@@ -82,7 +82,10 @@ async fn forbidden(ground: &Ground, name: &str, url: &str) -> Result<()> {
     ensure!(of_known.status.code() == Some(3), "{of_known:?}");
     ensure!(text(&of_known) == text(&of_unknown), "{}\n{}", text(&of_known), text(&of_unknown));
     let asks_only = service(ground, name, false).await?;
-    ensure!(asks_only.ask(&words(&["index", url]))?.status.code() == Some(1), "a key that may only ask indexes");
+    ensure!(
+        asks_only.ask(&words(&["index", url]))?.status.code() == Some(1),
+        "a key without the `index` permission can index"
+    );
     let registered = ground.inside.cluster.runs.repositories(&Scope::all(Tenant::local())).await?;
     ensure!(
         registered.iter().map(|record| record.name.as_str()).collect::<Vec<_>>() == [name, NOWHERE],

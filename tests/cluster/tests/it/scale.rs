@@ -17,8 +17,8 @@ use crate::questions::Service;
 
 /// The number of repositories with content.
 const INDEXED: usize = 12;
-/// The number of all published repositories. Those after the first `INDEXED` exist only in the ledger and
-/// have no records in the stores.
+/// The number of all published repositories. The repositories after the first `INDEXED` exist only in the
+/// ledger and have no records in the stores.
 const ALL: usize = 300;
 /// The number of times that each question is asked.
 const ROUNDS: usize = 21;
