@@ -29,7 +29,7 @@ fn incremental_equals_from_scratch() {
     }
 }
 
-/// Those counts of a result that refer to the whole snapshot. A run that reads only some files copies the
+/// The counts of a result that refer to the whole snapshot. A run that reads only some files copies the
 /// counts of the other files.
 fn counts(indexed: &Value) -> BTreeMap<&'static str, &Value> {
     let of_snapshot =

@@ -28,7 +28,7 @@ const FILE_POINTS: [&str; 13] = [
     "home::replace",
 ];
 
-/// Maximum number of changes until a point must be reached. If it is not reached, the test fails.
+/// Maximum number of changes until a point must be reached. If the point is not reached, the test fails.
 const ATTEMPTS: u32 = 40;
 
 const SIGKILL: i32 = 9;
@@ -130,8 +130,7 @@ impl Bench {
         assert!(hit, "{point} is never passed; {:#?}", self.mutation.log);
     }
 
-    /// Executes the next run. If an unfinished run exists, it is finished first, with its older state of the
-    /// source.
+    /// Executes the next run. An unfinished run is finished first, with its older state of the source.
     fn mend(&self) {
         self.succeed(&mut self.indexing());
     }

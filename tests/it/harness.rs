@@ -9,8 +9,8 @@ use tempfile::TempDir;
 
 pub(crate) const CAIRN: &str = env!("CARGO_BIN_EXE_cairn");
 
-/// The index directory of one test. It is removed when the test ends. If the test fails, it is kept for
-/// inspection.
+/// The index directory of one test. The directory is removed when the test ends. If the test fails, the
+/// directory is kept for inspection.
 pub(crate) struct Index {
     directory: TempDir,
 }

@@ -48,8 +48,8 @@ fn every_answer_contains_one_marker() {
                 let search = ["search", "carries the marker of this state", "--limit", "50", "--repo", "r"];
                 let Some((first, mut text)) = ask(&index, &search) else { panic!("a search failed") };
                 let cursor = first["next_cursor"].as_str().map(ToOwned::to_owned);
-                // The second page may be fetched after a publication. It must still show the state of the
-                // first page.
+                // The second page may be fetched after a publication. The second page must still show the
+                // state of the first page.
                 if let Some(cursor) = cursor {
                     let page = ask(&index, &[&search[..], &["--cursor", &cursor]].concat());
                     text.push_str(&page.expect("a second page").1);

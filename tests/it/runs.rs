@@ -228,8 +228,8 @@ fn reported(output: &Output) -> String {
     [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat()
 }
 
-/// Damages every file of a kind in a copy of an undamaged index. Then executes the remedy that the program
-/// prints, and checks that the index is complete again.
+/// Damages every file of a kind in a copy of an undamaged index. After that, executes the remedy that the
+/// program prints, and checks that the index is complete again.
 fn check_damage(sound: &Index, before: &Value, root: &Path, kind: &str, files: &[PathBuf], how: &str) {
     let index = Index::new();
     copy(sound.path(), index.path());
@@ -270,8 +270,8 @@ fn every_kind_of_damage_has_a_remedy_that_works() {
     let index = Index::new();
     index.index(root);
     let before = index.fingerprint();
-    // This command opens and closes the databases, which merges their log files. Otherwise the log files
-    // could repair a damaged database.
+    // This command opens and closes the databases, which merges their log files. Without this step, the log
+    // files could repair a damaged database.
     index.ok(&["doctor"]);
     let files = stored(index.path());
     let mut kinds: Vec<&String> = files.iter().map(|(kind, _)| kind).collect();

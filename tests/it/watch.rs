@@ -164,8 +164,8 @@ fn removed_repository_is_not_followed() {
     index.ok(&["index", &other.path().to_string_lossy(), "--name", "other"]);
     let watch = Watch::start(&index);
     index.ok(&["remove", "r"]);
-    // The change in the other directory is detected after the change in this directory. So its run shows that
-    // the first change was ignored.
+    // The change in the other directory is detected after the change in this directory. So a run for the
+    // later change shows that the first change was ignored.
     write(directory.path(), "src/new.py", function("unseen"));
     write(other.path(), "src/new.py", function("seen"));
     eventually("the change in the other directory is indexed", || {

@@ -18,8 +18,8 @@ SLOTS = 1 << 17
 EMPTY_SLOT = 0xFFFF
 # With this limit, 4095 · 6.54 (the largest damped count) + 4095 is below 2^15.
 MAX_WEIGHT = 4_095
-# Weights above this quantile are reduced to it. Otherwise a few outliers would reduce the precision of all
-# other weights.
+# Weights above this quantile are reduced to it. Without this limit, a few outliers would reduce the precision
+# of all other weights.
 WEIGHT_QUANTILE = 0.9995
 MAX_FILE_BYTES = 12_000_000
 

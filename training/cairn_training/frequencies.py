@@ -10,8 +10,8 @@ from .collect import mined_file
 from .packages import ECOSYSTEMS, cache, read
 from .prepare import fingerprint, held_out_fingerprints, read_rows
 
-# Every `STEP`th definition is counted, at most `MAX_PER_PACKAGE` per package. This is enough for stable
-# counts, and no large package dominates.
+# Every `STEP`th definition is counted, at most `MAX_PER_PACKAGE` per package. With these numbers, the counts
+# are stable, and no large package dominates.
 STEP = 5
 MAX_PER_PACKAGE = 400
 

@@ -22,7 +22,7 @@ class Package:
 
 
 def cache() -> Path:
-    """Returns the folder of downloads and of all files that are created from them. It is never in the repository."""
+    """Returns the folder of downloads and of all files that are created from them. This folder is never in the repository."""
     root = os.environ.get("CAIRN_CACHE") or Path.home() / ".cache" / "cairn"
     return Path(root) / "training"
 

@@ -1,4 +1,4 @@
-//! The plan of a run. It defines the work of each part.
+//! The plan of a run. The plan defines the work of each part.
 
 use cairn_domain::{ArtifactRef, PartId, RepoPath, StageName};
 

@@ -1,9 +1,10 @@
-//! The settings of a call that indexes a repository. They are combined with the repository's own settings.
+//! The settings of a call that indexes a repository. These settings are combined with the repository's own
+//! settings.
 
 use serde::{Deserialize, Serialize};
 
-/// Settings of a repository that earlier calls gave. They are stored with the repository as JSON, so that
-/// later syncs use them too.
+/// Settings of a repository that earlier calls gave. The settings are stored with the repository as JSON, so
+/// that later syncs use them too.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RequestSettings {
@@ -13,7 +14,7 @@ pub struct RequestSettings {
     pub exclude: Vec<String>,
     /// Added to the repository's own list.
     pub include_override: Vec<String>,
-    /// Maximum file size in bytes. It replaces the repository's own value.
+    /// Maximum file size in bytes. This value replaces the repository's own value.
     pub max_file_size: Option<u64>,
 }
 

@@ -48,7 +48,8 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
     if let Some(remote) = Remote::of(&arguments)? {
         return ask_server(&remote, &arguments.command, json).await;
     }
-    // This check is made before the index is opened, so that a refused command creates no index directory.
+    // The command is checked before the index is opened, so that a refused command creates no index
+    // directory.
     if let Some(what) = cluster_only(&arguments.command) {
         bail!(wrong(format!("{what}: give the file with its settings (`--cluster FILE` or CAIRN_CLUSTER_CONFIG)")));
     }

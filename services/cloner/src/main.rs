@@ -1,5 +1,5 @@
 //! The cloner fetches repositories, decides which paths are indexed, redacts and packs new texts, and begins
-//! the run. It also removes the clones of deleted repositories.
+//! the run. The cloner also removes the clones of deleted repositories.
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The parser turns source packs into facts packs. It parses in child processes, because a child can be
-//! killed.
+//! The parser turns source packs into facts packs. The parser works in child processes, because a child can
+//! be killed.
 
 use std::process::ExitCode;
 

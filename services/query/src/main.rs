@@ -1,5 +1,5 @@
-//! The query service answers questions over HTTP and MCP. It is stateless, so any replica can answer any
-//! request.
+//! The query service answers questions over HTTP and MCP. The service is stateless, so any replica can answer
+//! any request.
 
 mod counting;
 mod listen;

@@ -88,7 +88,7 @@ impl Cluster {
         std::thread::available_parallelism().map_or(2, usize::from)
     }
 
-    /// A connection to the broker. It reconnects after restarts of the broker.
+    /// A connection to the broker. The connection is opened again after a restart of the broker.
     pub fn broker(&self) -> anyhow::Result<Arc<RabbitMqBroker>> {
         let config = self.config.rabbitmq.clone().context("the settings have no section [rabbitmq]")?;
         Ok(Arc::new(RabbitMqBroker::new(config)?.with_trace(cairn_pipeline::traceparent)))

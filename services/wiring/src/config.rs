@@ -91,7 +91,7 @@ pub struct PipelineConfig {
     pub window: u32,
     /// The maximum number of runs and syncs in progress. The interactive lane may use an eighth more.
     pub runs_in_flight: usize,
-    /// The duration of a sync's lease, which is renewed four times within this time. If a worker dies, its
+    /// The duration of a sync's lease, which is renewed four times within this time. If a worker dies, the
     /// sync starts again when the lease has expired.
     pub lease_ms: i64,
     /// A sync that no worker has started is sent again after this time.

@@ -167,8 +167,8 @@ pub async fn tick(config: ClusterConfig) -> anyhow::Result<()> {
     discovered
 }
 
-/// Updates the catalogue from all organisations. If one of them fails, the others are still listed, and the
-/// failure is reported at the end.
+/// Updates the catalogue from all organisations. If one organisation cannot be listed, the other
+/// organisations are still listed, and the failure is reported at the end.
 async fn discover_all(cluster: &Cluster) -> anyhow::Result<()> {
     let (organisations, sources) = (&cluster.config.organisations, &cluster.operator.sources);
     let discovered = discover(organisations, sources, cluster.runs.clone(), Arc::clone(&cluster.clock)).await?;

@@ -14,7 +14,8 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EmbeddingConfig {
-    /// The model that is part of Cairn. It needs no key, has no quota, and works with any number of replicas.
+    /// The model that is part of Cairn. This model needs no key, has no quota, and works with any number of
+    /// replicas.
     #[default]
     Local,
     /// A provider that is called over HTTP.

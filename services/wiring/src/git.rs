@@ -1,5 +1,5 @@
-//! The sources of the cloner. They follow the operator's rules, and use no folder on disk except the cloner's
-//! own clones.
+//! The sources of the cloner. The sources follow the operator's rules, and use no folder on disk except the
+//! cloner's own clones.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -45,7 +45,7 @@ impl Health {
         Self::new(Arc::new(Vec::new), Arc::new(move || probes.reasons()))
     }
 
-    /// The health of a process that processes jobs. It depends on its broker, its stores, and the
+    /// The health of a process that processes jobs. Such a process depends on its broker, its stores, and the
     /// dependencies of its stages.
     pub(crate) fn of(
         broker: &Arc<RabbitMqBroker>,

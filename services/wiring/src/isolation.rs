@@ -169,8 +169,8 @@ impl Running {
     }
 
     async fn fate(mut self) -> String {
-        // The output has ended, so normally the child has ended too. If it has not, dropping the handle kills
-        // it.
+        // The output has ended, so normally the child has ended too. If the child is still running, dropping
+        // the handle kills it.
         match tokio::time::timeout(Duration::from_secs(1), self.child.wait()).await {
             Ok(Ok(status)) => status.to_string(),
             _ => "it closed its output".to_owned(),

@@ -39,8 +39,8 @@ pub struct OwnersWork {
 }
 
 impl OwnersWork {
-    /// Waits for the key and works while this process owns it, repeatedly. Returns when the broker connection
-    /// is closed, or when the process drains while it is on standby.
+    /// Repeatedly waits for the key, and works while this process owns the key. Returns when the broker
+    /// connection is closed, or when the process drains while it is on standby.
     pub async fn run(
         self,
         broker: Arc<RabbitMqBroker>,

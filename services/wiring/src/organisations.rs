@@ -79,8 +79,8 @@ impl OrganisationConfig {
     }
 }
 
-/// An organisation that cannot be queried, because its token cannot be read or its address is refused. This
-/// is reported as a failure of this organisation only, and the other organisations are still listed.
+/// An organisation that cannot be queried, because its token cannot be read or its address is refused. The
+/// error is reported as a failure of this organisation only, and the other organisations are still listed.
 struct Unusable {
     organisation: Organisation,
     faults: Vec<String>,

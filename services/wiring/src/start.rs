@@ -51,8 +51,8 @@ pub struct Arguments {
     pub config: Option<PathBuf>,
 }
 
-/// Runs a service. `run` receives the settings and the stop signal. If it returns an error, the error and its
-/// causes are printed.
+/// Runs a service. `run` receives the settings and the stop signal. If `run` returns an error, the error and
+/// its causes are printed.
 pub fn start<F>(name: &str, file: Option<&Path>, run: impl FnOnce(ClusterConfig, Stop) -> F) -> ExitCode
 where
     F: Future<Output = anyhow::Result<()>>,

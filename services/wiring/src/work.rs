@@ -18,8 +18,8 @@ use crate::{Cluster, Health, OwnersWork, PipelineConfig, Signals, Stop};
 const GIVE_BACK: Duration = Duration::from_secs(5);
 
 impl Cluster {
-    /// Processes jobs until the process must stop. Then it takes no more jobs, and finishes the jobs in
-    /// progress.
+    /// Processes jobs until the process must stop. After that, the process takes no more jobs, and finishes
+    /// the jobs in progress.
     pub async fn work(&self, broker: Arc<RabbitMqBroker>, workers: Vec<Worker>, stop: Stop) -> anyhow::Result<()> {
         self.work_and_own(broker, workers, None, stop).await
     }

@@ -67,7 +67,8 @@ impl<'a> Checker<'a> {
         Ok(Self { ground, raw: Raw::open(servers, &ground.space)?, traces })
     }
 
-    /// Call this after the fault has ended. Waits until all work is done, then checks all invariants.
+    /// Call this function after the fault has ended. Waits until all work is done, then checks all
+    /// invariants.
     pub async fn check(&self, asked: &[(RepositoryId, u64)], workload: &Workload) -> Result<Verdict> {
         let healed_at = Instant::now();
         self.ground.inside.settled(asked, PATIENCE).await?;

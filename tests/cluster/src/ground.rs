@@ -45,7 +45,8 @@ impl Ground {
         self.is_kept = true;
     }
 
-    /// Call this when the logs are no longer needed: the folder is then deleted, unless `CAIRN_KEEP` is set.
+    /// Call this function when the logs are no longer needed: the folder is then deleted, unless `CAIRN_KEEP`
+    /// is set.
     pub fn done(&mut self) {
         self.is_kept = std::env::var_os("CAIRN_KEEP").is_some();
     }

@@ -1,5 +1,5 @@
-//! Finds the programs of this build. They are in the folder of the running program, because one build creates
-//! all of them.
+//! Finds the programs of this build. The programs are in the folder of the running program, because one build
+//! creates all of them.
 
 use std::path::{Path, PathBuf};
 

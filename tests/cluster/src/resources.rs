@@ -29,8 +29,8 @@ pub(crate) fn peak_memory_bytes(cluster: &LocalCluster) -> Result<u64> {
     Ok(most)
 }
 
-/// The temporary files that replicas did not remove. These are all files in their temporary folders, and all
-/// entries that are not clones in the folders of clones.
+/// The temporary files that replicas did not remove. The result contains all files in the temporary folders
+/// of the replicas, and all entries that are not clones in the folders of clones.
 pub(crate) fn left_behind(cluster: &LocalCluster) -> Vec<PathBuf> {
     let mut left = Vec::new();
     for replica in cluster.replicas() {

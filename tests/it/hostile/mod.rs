@@ -22,8 +22,8 @@ use crate::harness::{Index, is_soak, seed};
 
 /// Memory limit of the program and of each of its children.
 const MOST_MIB: f64 = 512.0;
-/// Limit for the processor time of the program and its children. It applies to one file of up to a megabyte
-/// in an optimised build.
+/// Limit for the processor time of the program and its children. The limit applies to one file of up to a
+/// megabyte in an optimised build.
 const MOST_SECONDS: f64 = 5.0;
 
 /// Number of hostile files of each language in a short run.
@@ -38,8 +38,8 @@ const GOOD: [(&str, &str); 2] = [
     ("src/good.rs", "pub fn second_neighbour() -> u32 {\n    7\n}\n"),
 ];
 
-/// The permitted outcomes of a hostile file. It is indexed as facts or as text, or it is skipped for a
-/// reason.
+/// The permitted outcomes of a hostile file. Such a file is indexed as facts or as text, or it is skipped for
+/// a reason.
 const OUTCOMES: [&str; 7] = [
     "indexed",
     "indexed(no_parser)",
@@ -113,7 +113,7 @@ fn run_with_a_hostile_file_is_bounded() {
 }
 
 /// Indexes each hostile file alone in a repository with good files, and prints its outcome, seconds and MiB.
-/// Then indexes all files in one repository.
+/// After that, indexes all files in one repository.
 #[test]
 fn cost_of_each_hostile_file_is_printed() {
     if !is_soak() {

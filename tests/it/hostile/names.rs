@@ -1,4 +1,4 @@
-//! Texts that a grammar parses easily, but that attack later stages. They contain thousands of related
+//! Texts that a grammar parses easily, but that attack later stages. The texts contain thousands of related
 //! definitions, references, imports and classes.
 
 use std::fmt::Write;

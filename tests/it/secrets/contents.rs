@@ -45,8 +45,8 @@ fn with_frames(bytes: &[u8]) -> Vec<u8> {
     found
 }
 
-/// All texts and blobs in all tables of a database. A blob may be longer than a database page. Then its zstd
-/// frame is complete only in the row, not in the bytes of the file.
+/// All texts and blobs in all tables of a database. A blob may be longer than a database page. The zstd frame
+/// in such a blob is complete only in the row, not in the bytes of the file.
 fn rows(path: &Path) -> Vec<u8> {
     let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a database");
     let mut names = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").expect("a query");

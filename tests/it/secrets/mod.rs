@@ -69,7 +69,7 @@ fn traced(index: &Index, arguments: &[&str]) -> Vec<(String, Vec<u8>)> {
     vec![(format!("{reported}: output"), output.stdout), (format!("{reported}: log"), output.stderr)]
 }
 
-/// Everything that the index stores and reports about the repository `r`.
+/// All data that the index stores and reports about the repository `r`.
 fn everything(index: &Index, paths: &[String]) -> Vec<(String, Vec<u8>)> {
     let mut everything = contents::contents(index.path());
     for arguments in [
@@ -181,7 +181,7 @@ fn secret_files_are_never_read() {
     let mut noise = Noise::new(23);
     let mut secrets = BTreeMap::new();
     for path in NEVER_READ {
-        // These words match no rule. So only the name of the file can exclude them from the index.
+        // These words match no rule. So only the name of the file can exclude these words from the index.
         let word = format!("plainword{}", noise.letters(12).to_lowercase());
         write(directory.path(), path, format!("{word}\nsetting = {word}\n"));
         secrets.insert(word, path.to_owned());

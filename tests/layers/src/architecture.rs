@@ -7,8 +7,8 @@ use cairn_ports::FailureCode;
 
 use crate::manifests::{read_all, root};
 
-/// Returns the code spans that are relative paths: they contain a slash, do not begin with one, and have only
-/// letters, digits and `/._-`.
+/// Returns the code spans that are relative paths. Such code spans contain a slash, do not begin with one,
+/// and have only letters, digits and `/._-`.
 fn named_paths(text: &str) -> Vec<&str> {
     let spans = text.split('`').skip(1).step_by(2);
     let is_path = |span: &&str| {

@@ -115,8 +115,8 @@ fn run(mut command: Command, deadline: Option<Duration>) -> Result<Ran> {
     let (mut reader, writer) = std::io::pipe()?;
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     let mut child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
-    // `command` has a copy of the pipe's writing end. It is dropped, so that reading ends when the process
-    // ends.
+    // `command` has a copy of the pipe's writing end. The command is dropped, so that reading ends when the
+    // process ends.
     drop(command);
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {

@@ -6,8 +6,8 @@
 //! checkout. The tests of this crate check, in `make test`, that every bug still applies to the sources.
 //!
 //! `tests/sim` plants other bugs, in wrappers around the production code, and searches for a seed that
-//! reveals them; `tests/sim/src/mutants.rs` lists them. If a bug there and a bug here have the same name,
-//! they are the same bug; here it is in the production code. The suites of `crates/support/conformance` plant
+//! reveals them; `tests/sim/src/mutants.rs` lists them. Bugs with the same name in both crates are the same
+//! bug; in this crate, the bug is in the production code. The suites of `crates/support/conformance` plant
 //! faults around each adapter.
 
 mod bug;

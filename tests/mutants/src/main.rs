@@ -71,8 +71,8 @@ fn run(arguments: &Arguments) -> Result<bool> {
     Ok(missed.is_empty())
 }
 
-/// Checks that the tests pass without a bug. Otherwise their failures would prove nothing. Returns the time
-/// in seconds.
+/// Checks that the tests pass without a bug. If a test failed without a bug, its failure with a bug would
+/// prove nothing. Returns the time in seconds.
 fn prove_green(judge: &Judge<'_>, bugs: &[Bug]) -> Result<u64> {
     let began_at = Instant::now();
     // One bug for each test, sorted by package.

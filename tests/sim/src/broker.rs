@@ -11,7 +11,7 @@ use cairn_wire::Job;
 use crate::mutants::Mutant;
 use crate::world::World;
 
-/// Publishes jobs. If it returns an error, some of the jobs may have been published.
+/// Publishes jobs. If `publish` returns an error, some of the jobs may have been published.
 pub async fn publish(world: &Arc<World>, jobs: Vec<Job>) -> Result<(), BrokerError> {
     let schedule = world.schedule();
     schedule.step().await;

@@ -1,9 +1,9 @@
 //! Cloners. Each cloner takes the lease, reads the source for some time, and begins a run.
 //!
 //! The production `Sync` cannot run here, because it reads trees on threads and sleeps on tokio's clock. So
-//! this file repeats the order of its calls. It takes the lease and checks that the sync is still requested.
-//! It then reads the view and the source, begins the run, answers, and releases the lease. If a heartbeat
-//! gets no answer, the sync ends.
+//! this file repeats the order of its calls. A cloner takes the lease and checks that the sync is still
+//! requested. The cloner then reads the view and the source, begins the run, answers, and releases the lease.
+//! If a heartbeat gets no answer, the sync ends.
 
 use std::sync::Arc;
 

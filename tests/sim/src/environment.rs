@@ -1,5 +1,5 @@
-//! The environment of all actors. It contains the store of run documents, two stores of records, and the
-//! history that observes them. The store of run documents is behind a network that loses answers.
+//! The environment of all actors. The environment contains the store of run documents, two stores of records,
+//! and the history that observes them. The store of run documents is behind a network that loses answers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

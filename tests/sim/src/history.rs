@@ -1,9 +1,9 @@
 //! The history of one simulation, as an observer records it, and the checks for events that must never
 //! happen.
 //!
-//! The history receives each applied command with its answer. It does not use the decisions of the production
-//! code. Instead, it records the sets of parts, the lease numbers and the order of publications again, in the
-//! simplest way.
+//! The history receives each applied command with its answer. The history does not use the decisions of the
+//! production code. Instead, it records the sets of parts, the lease numbers and the order of publications
+//! again, in the simplest way.
 
 use std::collections::{BTreeMap, BTreeSet};
 

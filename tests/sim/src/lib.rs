@@ -1,10 +1,10 @@
-//! A seeded simulation of runs. It covers the ledger, the barrier, the lease, visibility, abort, sweep,
-//! deletion, registering again, and the limiter.
+//! A seeded simulation of runs. The simulation covers the ledger, the barrier, the lease, visibility, abort,
+//! sweep, deletion, registering again, and the limiter.
 //!
 //! One seed is one simulation of a small world in which everything can fail. Processes die or stop for some
 //! time between any two steps. Answers are lost. Jobs arrive twice, late or never. Users delete repositories,
-//! register them again, and cancel syncs at any time. Then all faults end, and the index must become correct
-//! within a limited time.
+//! register them again, and cancel syncs at any time. After some time, all faults end, and the index must
+//! become correct within a limited time.
 //!
 //! The production code makes the decisions: `Command::apply` behind `cairn_metastore::Metastore`,
 //! `Registry::view`, `View::sees`, `Staging::may_retire`, `Sweep::generations`, `while_active`, `settlement`,

@@ -39,7 +39,7 @@ macro_rules! mutants {
 mutants! {
     /// `begin` accepts an outdated lease epoch.
     NoEpochCheck = "no-epoch-check",
-    /// If the end of a part is reported twice, it is counted twice.
+    /// The end of a part is counted twice if it is reported twice.
     CounterInsteadOfSet = "counter-instead-of-set",
     /// Staging overwrites an existing record, including the mark that ended the record.
     UpsertAfterRetire = "late-upsert-after-retire",

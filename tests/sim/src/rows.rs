@@ -1,7 +1,7 @@
-//! The rows of a store of records with intervals. This is the simplest implementation that satisfies the
-//! contract of staging, reading and sweeping.
+//! The rows of a store of records with intervals. This module is the simplest implementation that satisfies
+//! the contract of staging, reading and sweeping.
 //!
-//! It represents Qdrant and Neo4j. The conformance suites check that their adapters satisfy the same
+//! This store represents Qdrant and Neo4j. The conformance suites check that their adapters satisfy the same
 //! contract: staging only inserts, retiring uses `Staging::may_retire`, and reading uses `View::sees`.
 
 use std::collections::BTreeMap;

@@ -10,8 +10,8 @@ use crate::world::World;
 use crate::{quota, reader, runner, scheduler, users};
 
 const MINUTE_MS: i64 = 60_000;
-/// The time limit for completing all work after the faults end. It is longer than all retry delays and two
-/// grace periods together.
+/// The time limit for completing all work after the faults end. This limit is longer than all retry delays
+/// and two grace periods together.
 const QUIET_WITHIN_MS: i64 = 8 * 60 * MINUTE_MS;
 
 /// The result of one simulation.

@@ -19,7 +19,7 @@ pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// The time at which a simulation starts, in milliseconds since 1970.
 pub const START_MS: i64 = 1_000_000_000;
 
-/// The rates of faults. They are drawn from the seed, so that some seeds have only one kind of fault.
+/// The rates of faults. The rates are drawn from the seed, so that some seeds have only one kind of fault.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Faults {
     /// Per thousand steps: how often the process ends.
@@ -155,7 +155,7 @@ impl Schedule {
             if ended || state.dead.remove(&id) {
                 state.tasks.remove(&id);
                 drop(state);
-                // This releases the resources of a dead process, which may spawn tasks.
+                // Dropping a future releases the resources of a dead process, which may spawn tasks.
                 drop(task);
             } else {
                 state.tasks.insert(id, Some(task));

@@ -11,7 +11,7 @@ use crate::world::World;
 const FILES: u64 = 6;
 /// The maximum time between sending a command and its arrival. The sender sets the time of a command, and the
 /// grace period exceeds the lifetime of a cursor by only this time. If a command arrived later, cursors would
-/// end too early.
+/// expire too early.
 const LONGEST_REQUEST_MS: i64 = 300_000;
 
 pub fn start(world: &Arc<World>) {

@@ -74,7 +74,7 @@ async fn cancelled(local: &Local, request: &IndexRequest) -> CommandReply {
     Ok(ExitCode::from(CANCELLED))
 }
 
-/// Cancels the unfinished runs of these repositories. Their published generations stay.
+/// Cancels the unfinished runs of these repositories. The published generations stay published.
 pub(super) async fn cancel_unfinished(local: &Local, repositories: &[RepositoryId]) -> anyhow::Result<()> {
     for run in local.runs.unfinished().await? {
         if repositories.contains(&run.id.repository) {

@@ -1,9 +1,9 @@
-//! `cairn index` with a server. It requests the runs, waits for them, and prints the same output as local
-//! mode.
+//! `cairn index` with a server. The command requests the runs, waits for them, and prints the same output as
+//! local mode.
 //!
-//! All runs are requested first, so that the server can process them at the same time. Then the command waits
-//! for each run. It continues to wait while a server restarts, throttles, or cannot be reached for a limited
-//! time, because the runs continue in the meantime.
+//! All runs are requested first, so that the server can process them at the same time. After that, the
+//! command waits for each run. The command continues to wait while a server restarts, throttles, or cannot be
+//! reached for a limited time, because the runs continue in the meantime.
 
 use std::cell::RefCell;
 use std::path::Path;

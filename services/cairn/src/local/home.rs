@@ -21,8 +21,8 @@ pub struct Home {
     pub cursor_key: CursorKey,
 }
 
-/// Finds the index directory. It is the directory in `CAIRN_HOME` or `--home`; otherwise the nearest existing
-/// `.cairn` in `start` or a parent directory; otherwise `.cairn` in `start`.
+/// Finds the index directory. The index directory is the directory in `CAIRN_HOME` or `--home`; otherwise the
+/// nearest existing `.cairn` in `start` or a parent directory; otherwise `.cairn` in `start`.
 pub fn find_home(configured: Option<&Path>, start: &Path) -> PathBuf {
     if let Some(directory) = configured {
         return directory.to_owned();

@@ -183,8 +183,8 @@ impl Local {
     /// Publishes the ready parts of the run and waits until it has ended.
     async fn drive(&self, broker: &LocalBroker, run: RunId, progress: &dyn Progress) -> anyhow::Result<Indexed> {
         loop {
-            // This is repeated, because an answer of the ledger may be lost between the end of one part and
-            // the start of the next part.
+            // The jobs are sent again, because an answer of the ledger may be lost between the end of one
+            // part and the start of the next part.
             if is_idle(broker).await? {
                 reconcile(broker, self.runs.as_ref(), Some(run.repository), Lane::Bulk).await?;
             }
@@ -208,7 +208,7 @@ impl Local {
         Ok(Indexed { run: Some(record.id), state: record.state, result, message: record.message })
     }
 
-    /// Cancels a run; the published generation stays.
+    /// Cancels a run; the published generation stays published.
     pub async fn cancel(&self, run: RunId) -> Result<bool, StageError> {
         match self.runs.abort(run, RunState::Cancelled, "cancelled by the user", self.clock.now_ms()).await {
             Ok(()) => Ok(true),

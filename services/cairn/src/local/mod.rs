@@ -42,7 +42,7 @@ pub(crate) const LEASE_MS: i64 = 2_000;
 
 /// Maximum time that the handler of a part may write after its last check that the run is active.
 const PART_DEADLINE: Duration = Duration::from_secs(600);
-/// Time limit of a part. It is long, because only the process of the part waits for it.
+/// Time limit of a part. This limit is long, because only the process of the part waits for the part.
 const LONGEST_PART: Duration = Duration::from_hours(6);
 
 /// One open index directory: its settings, stores, sources and workers.

@@ -7,8 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Subcommand, Debug)]
 pub enum TopologyCommand {
-    /// Create missing queues, exchanges, policies, constraints, collections and the bucket. It is safe to run
-    /// this at any time.
+    /// Create missing queues, exchanges, policies, constraints, collections and the bucket. This command can
+    /// be run safely at any time.
     Apply,
     /// Report what is missing. This command changes nothing.
     Check,

@@ -85,8 +85,8 @@ impl Asking<'_> {
         let Location::Url(text) = &listed.location else {
             anyhow::bail!(wrong("the services of a cluster fetch by URL and cannot read folders of this machine"));
         };
-        // This applies the rules of the cloner, with one exception: only the cloner checks for host names
-        // that resolve to private addresses.
+        // This check applies the rules of the cloner, with one exception: only the cloner checks for host
+        // names that resolve to private addresses.
         match (self.indexing.locate)(text).map_err(wrong)? {
             Some((source, name)) => {
                 let (record, given) = record(self.tenant, source, name, listed);

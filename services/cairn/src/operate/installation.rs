@@ -90,8 +90,8 @@ impl Installation {
         Ok(broker)
     }
 
-    /// The component that registers repositories and requests syncs. It applies the same rules as the query
-    /// service.
+    /// The component that registers repositories and requests syncs. This component applies the same rules as
+    /// the query service.
     pub fn indexing(&self, runs: &Arc<Metastore>, clock: &Arc<dyn Clock>) -> LedgerIndexing {
         cairn_wiring::indexing(runs, clock, RemotePolicy::from(&self.operator.sources))
     }

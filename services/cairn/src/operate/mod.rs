@@ -1,5 +1,5 @@
-//! Commands for the operator of a cluster. They use the servers of the cluster directly, because they must
-//! also work while the query service does not run.
+//! Commands for the operator of a cluster. These commands use the servers of the cluster directly, because
+//! they must also work while the query service does not run.
 
 pub(crate) mod arguments;
 pub(crate) mod dead_letters;

@@ -29,7 +29,7 @@ pub(super) enum State {
 pub(super) struct ServerAnswer {
     /// The version of the server; None if its protocol does not report the version.
     pub version: Option<String>,
-    /// Everything that `cairn topology apply` would create.
+    /// All objects that `cairn topology apply` would create.
     pub missing: Vec<String>,
     /// Remarks for the operator about settings that no command can change.
     pub remarks: Vec<&'static str>,

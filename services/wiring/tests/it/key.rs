@@ -1,4 +1,5 @@
-//! Three embedders share one key. One of them works; when it is disconnected, another embedder takes over.
+//! Three embedders share one key. One embedder works; when this embedder is disconnected, another embedder
+//! takes over.
 
 use std::time::{Duration, Instant};
 

@@ -122,7 +122,7 @@ impl Cluster {
     }
 }
 
-/// One embedder of the cluster. It is connected through its own proxy.
+/// One embedder of the cluster. Each embedder is connected through its own proxy.
 pub struct Replica {
     pub proxy: FaultProxy,
     pub embedder: Arc<HttpEmbedder>,

@@ -189,13 +189,13 @@ impl Bench {
     }
 
     /// Waits until all these services have died, and restarts each of them without its fault. If the work
-    /// ends before all have reached their points, requests more work.
+    /// ends before all services have reached their points, requests more work.
     pub(crate) async fn revive(&mut self, doomed: &[String]) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         let mut dying = doomed.to_vec();
         while !dying.is_empty() {
-            // This must be read before the state of the processes. If the work has already ended, no further
-            // service will reach its point.
+            // This value must be read before the state of the processes. If the work has already ended, no
+            // further service will reach its point.
             let is_settled = self.ground.inside.is_settled(&self.asked).await?;
             let mut dead = Vec::new();
             for replica in std::mem::take(&mut dying) {
@@ -250,14 +250,15 @@ impl Bench {
         Ok(sum)
     }
 
-    /// Call this after the fault has ended. Checks all invariants; the only permitted traces are poisoned
-    /// parts and their dead letters.
+    /// Call this function after the fault has ended. Checks all invariants; the only permitted traces are
+    /// poisoned parts and their dead letters.
     pub(crate) async fn check(&mut self, case: &str, num_poisoned: usize) -> Result<Verdict> {
         let (num_failed_parts, num_dead_letters) = (num_poisoned, num_poisoned);
         self.check_traces(case, Traces { num_failed_parts, num_dead_letters, ..Traces::default() }).await
     }
 
-    /// Call this after the fault has ended. Checks all invariants; only the given traces are permitted.
+    /// Call this function after the fault has ended. Checks all invariants; only the given traces are
+    /// permitted.
     pub(crate) async fn check_traces(&mut self, case: &str, traces: Traces) -> Result<Verdict> {
         let checker = Checker::new(&self.ground, &self.servers, traces)?;
         let verdict = checker.check(&self.asked, &self.workload).await?;

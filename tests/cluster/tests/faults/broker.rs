@@ -1,5 +1,5 @@
-//! Tests of a broker that is reachable but misbehaves, or is unreachable for long. They run only in the long
-//! form.
+//! Tests of a broker that is reachable but misbehaves, or is unreachable for long. These tests run only in
+//! the long form.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -172,7 +172,7 @@ async fn unbind(vhost: &Vhost, queue: &Queue) -> Result<usize> {
 }
 
 /// Case 12: the exchange for dead letters is missing when a service starts. The service waits, is not ready,
-/// and reports the missing exchange. It takes no job, so no job can be lost.
+/// and reports the missing exchange. The service takes no job, so no job can be lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };

@@ -62,8 +62,9 @@ pub(crate) async fn has_all_consumers(bench: &Bench, worker: &str) -> Result<boo
     Ok(attached == bench.ground.cluster.metric(worker, "cairn_broker_consumers_wanted").await?)
 }
 
-/// Waits until a worker has attached consumers `num_wanted` times since it started, and all that it needs are
-/// attached. Fails if this takes longer than `limit`, measured from `since`. Returns the time since `since`.
+/// Waits until a worker has attached consumers `num_wanted` times since it started, and all consumers that
+/// the worker needs are attached. Fails if this takes longer than `limit`, measured from `since`. Returns the
+/// time since `since`.
 pub(crate) async fn has_attached(
     bench: &Bench,
     worker: &str,
@@ -123,7 +124,7 @@ impl PrefetchWatch {
         Self { is_over, seen, looking }
     }
 
-    /// Waits for a reading in which consumers have jobs. This takes time, because the broker counts only
+    /// Waits for a reading in which consumers have jobs. The wait takes time, because the broker counts only
     /// every few seconds and most jobs end sooner.
     pub(crate) async fn sees_work(&mut self) -> Result<()> {
         let num_before = self.seen.borrow().num_looks;
@@ -153,7 +154,7 @@ async fn look(raw: Raw, prefetch: u64, is_over: Arc<AtomicBool>, seen: watch::Se
         let mut most = 0;
         for queue in queues.iter().filter(|queue| queue.is_of_work()) {
             let Queue { name, unanswered, num_consumers, .. } = queue;
-            // While a consumer is being attached, it may receive messages before the broker counts it.
+            // A consumer that is being attached may receive messages before the broker counts the consumer.
             let limit = prefetch * (*num_consumers).max(1) as u64;
             ensure!(*unanswered <= limit, "{num_consumers} consumers of {name} hold {unanswered}: prefetch {prefetch}");
             most = most.max(*unanswered);

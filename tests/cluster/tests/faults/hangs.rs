@@ -1,5 +1,5 @@
-//! Tests of broker connections that lose messages, hang, or are closed because a handler takes too long. They
-//! run only in the long form.
+//! Tests of broker connections that lose messages, hang, or are closed because a handler takes too long.
+//! These tests run only in the long form.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,7 +27,7 @@ const CONSUMED_WITHIN: Duration = Duration::from_secs(10);
 /// A time longer than the broker waits for an acknowledgement.
 const HANDLER_SLEEPS: Duration = Duration::from_secs(120);
 
-/// Case 5: the broker accepts messages, but its confirms are lost. Then the connections are reset.
+/// Case 5: the broker accepts messages, but its confirms are lost. After that, the connections are reset.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_recovers_from_lost_confirms() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Tests a provider of embeddings with many kinds of faults. They run only in the long form.
+//! Tests a provider of embeddings with many kinds of faults. These tests run only in the long form.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! Tests of stores that answer late, refuse requests, lose answers, or return other bytes than were written.
-//! They run only in the long form.
+//! These tests run only in the long form.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -75,7 +75,7 @@ async fn cluster_survives_refused_and_racing_artifact_writes() -> Result<()> {
         bench.change().await?;
         let deadline = Instant::now() + PATIENCE;
         while !bench.ground.inside.is_settled(&bench.asked).await? && Instant::now() < deadline {
-            // This gives the same job to several workers.
+            // Sending jobs again gives the same job to several workers.
             let cluster = &bench.ground.inside.cluster;
             cluster.runs.send_again(&BTreeSet::new(), cluster.clock.now_ms(), 0).await?;
             sleep(BETWEEN_RACES).await;

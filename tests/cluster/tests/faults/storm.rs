@@ -1,4 +1,4 @@
-//! Tests of writers whose transactions conflict. They run only in the long form.
+//! Tests of writers whose transactions conflict. These tests run only in the long form.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

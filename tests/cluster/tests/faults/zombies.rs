@@ -16,8 +16,8 @@ const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
 const IN_HAND: &str = "cairn_jobs_in_hand";
 
 /// Case 18: a cloner is frozen in the middle of a sync, for longer than its lease lasts. Another cloner takes
-/// the lease with the next epoch and does the work. Then the first cloner continues, and its actions have no
-/// effect.
+/// the lease with the next epoch and does the work. After that, the first cloner continues, and its actions
+/// have no effect.
 #[tokio::test(flavor = "multi_thread")]
 async fn late_cloner_changes_nothing() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };

@@ -38,7 +38,7 @@ async fn repository_passes_through_every_service() -> Result<()> {
     Ok(())
 }
 
-/// The test also checks the cloner's disk and the dead letters. It does not check artifacts, which are
+/// The test also checks the cloner's disk and the dead letters. The test does not check artifacts, which are
 /// removed according to the age of their references: see `crates/stages/src/sweep/artifacts.rs`.
 #[tokio::test(flavor = "multi_thread")]
 async fn deleted_repository_leaves_no_data() -> Result<()> {

@@ -111,8 +111,8 @@ fn change(repository: &mut FixtureRepository) -> Result<()> {
     repository.commit("change").map(drop)
 }
 
-/// A repository that uses the packages of `warehouse`. It contains documents, tests, tags, secrets, a wide
-/// class, a long function, and one file for each reason to skip a file.
+/// A repository that uses the packages of `warehouse`. This repository contains documents, tests, tags,
+/// secrets, a wide class, a long function, and one file for each reason to skip a file.
 fn shop() -> Result<FixtureRepository> {
     let mut shop = FixtureRepository::new()?;
     for (path, text) in SHOP {

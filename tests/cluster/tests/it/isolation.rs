@@ -77,8 +77,8 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// Registers `count` repositories of a tenant and waits until they are indexed. They have common contents and
-/// names.
+/// Registers `count` repositories of a tenant and waits until they are indexed. All these repositories have
+/// common contents and names.
 async fn index(ground: &Ground, tenant: &Tenant, repositories: &[Mutation], count: usize) -> Result<()> {
     let mut asked = Vec::new();
     for number in 0..count {

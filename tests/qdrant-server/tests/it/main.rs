@@ -1,4 +1,5 @@
-//! The test suite of the server. It uses only Qdrant's protocol, so it can also run against a real Qdrant.
+//! The test suite of the server. The suite uses only Qdrant's protocol, so it can also run against a real
+//! Qdrant.
 
 mod collections;
 mod filters;

@@ -12,7 +12,7 @@ use ::qdrant_client::qdrant::*;
 /// A deadline that is longer than any wait needs on a slow machine.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// A server process of a test. It is killed when this value is dropped.
+/// A server process of a test. The process is killed when this value is dropped.
 pub struct Process {
     child: Child,
     pub url: String,
