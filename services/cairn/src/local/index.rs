@@ -76,13 +76,23 @@ impl Local {
         let record = request.record();
         let repository = record.id;
         request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut opened = self.check_source(&record, request.rebuild, progress).await?;
+        let is_new = request.rebuild || !self.is_registered(request, &record).await?;
+        // The source of an unchanged record is not opened here: the sync checks the settings in it, and need
+        // not open an unchanged source.
+        let mut opened = None;
+        if is_new {
+            progress.reading(&record.name);
+            opened = Some(self.sync.check_source(&self.sync_request(record.clone(), request.rebuild)).await?);
+        }
         if request.rebuild && self.verify(repository).await.is_err() {
             self.remove(&record).await?;
             // `remove` also removes the clone, so the opened source is no longer usable.
             opened = None;
         }
-        self.runs.register(record.clone()).await?;
+        // An unchanged record is not written, because another process may have removed the repository meanwhile.
+        if is_new {
+            self.runs.register(record.clone()).await?;
+        }
         // Each run has its own broker. In a shared broker, unacknowledged jobs of a stopped runner would
         // count as in progress for ever.
         let broker = self.broker();
@@ -94,27 +104,19 @@ impl Local {
         Ok(indexed)
     }
 
-    /// If the call registers a repository, changes its record or removes its data, this function opens the
-    /// source and checks the settings in it. Otherwise the sync checks these settings, and it need not open
-    /// an unchanged source.
-    async fn check_source(
-        &self,
-        record: &RepositoryRecord,
-        rebuild: bool,
-        progress: &dyn Progress,
-    ) -> anyhow::Result<Option<OpenedSource>> {
+    /// Whether this record is already stored. Fails if the request is for a registered repository that was
+    /// removed.
+    async fn is_registered(&self, request: &IndexRequest, record: &RepositoryRecord) -> anyhow::Result<bool> {
         let known = self.runs.repositories(&Scope::only(record.tenant.clone(), [record.id])).await?;
+        let is_removed = request.known.is_some() && known.is_empty();
+        anyhow::ensure!(!is_removed, "the repository was removed; `cairn index PATH` registers it again");
         let is_same = |known: &RepositoryRecord| {
             known.name == record.name
                 && known.source == record.source
                 && known.branch == record.branch
                 && known.settings == record.settings
         };
-        if !rebuild && known.iter().any(is_same) {
-            return Ok(None);
-        }
-        progress.reading(&record.name);
-        Ok(Some(self.sync.check_source(&self.sync_request(record.clone(), rebuild)).await?))
+        Ok(known.iter().any(is_same))
     }
 
     fn sync_request(&self, repository: RepositoryRecord, rebuild: bool) -> SyncRequest {
