@@ -332,3 +332,30 @@ impl Local {
         cairn_git::RemotePolicy::from(&self.operator.sources)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Silent;
+
+    impl Progress for Silent {
+        fn reading(&self, _: &RepositoryName) {}
+        fn parts(&self, _: &RunRecord) {}
+    }
+
+    /// `cairn watch` reads the record first and indexes it later.
+    #[tokio::test]
+    async fn repository_that_was_removed_meanwhile_is_not_registered_again() {
+        let (directory, files) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+        let local = Local::open(directory.path(), Operator::default()).expect("an index");
+        let source = Source::Directory { path: files.path().display().to_string() };
+        let record = RepositoryRecord::new(Tenant::local(), RepositoryName::new("r"), source);
+        local.runs.register(record.clone()).await.expect("registered");
+        let request = local.request_of(&record).expect("a request");
+        local.remove(&record).await.expect("removed");
+        let error = local.index(&request, &Silent).await.expect_err("it was removed");
+        assert!(error.to_string().contains("was removed"), "{error:#}");
+        assert_eq!(local.runs.repositories(&Scope::all(Tenant::local())).await.expect("a list"), []);
+    }
+}
