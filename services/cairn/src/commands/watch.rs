@@ -139,10 +139,12 @@ async fn index_all(local: &Local, records: &[RepositoryRecord], json: bool) {
     }
 }
 
-/// Indexes a repository with its current record, which may contain new settings. None if the repository was
-/// removed.
+/// Indexes a repository with its current record, which may contain new settings. Returns `None` if the
+/// repository was removed, even during the run.
 async fn index_as_registered(local: &Local, id: RepositoryId, json: bool) -> anyhow::Result<Option<Indexed>> {
     let scope = Scope::only(Tenant::local(), [id]);
     let Some(record) = local.runs.repositories(&scope).await?.pop() else { return Ok(None) };
-    local.index(&local.request_of(&record)?, &Bars::new(json)).await.map(Some)
+    let indexed = local.index(&local.request_of(&record)?, &Bars::new(json)).await;
+    let is_removed = local.runs.repositories(&scope).await?.is_empty();
+    if is_removed { Ok(None) } else { indexed.map(Some) }
 }

@@ -76,13 +76,23 @@ impl Local {
         let record = request.record();
         let repository = record.id;
         request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut opened = self.check_source(&record, request.rebuild, progress).await?;
+        let is_new = request.rebuild || !self.is_registered(request, &record).await?;
+        // The source of an unchanged record is not opened here: the sync checks the settings in it, and need
+        // not open an unchanged source.
+        let mut opened = None;
+        if is_new {
+            progress.reading(&record.name);
+            opened = Some(self.sync.check_source(&self.sync_request(record.clone(), request.rebuild)).await?);
+        }
         if request.rebuild && self.verify(repository).await.is_err() {
             self.remove(&record).await?;
             // `remove` also removes the clone, so the opened source is no longer usable.
             opened = None;
         }
-        self.runs.register(record.clone()).await?;
+        // An unchanged record is not written, because another process may have removed the repository meanwhile.
+        if is_new {
+            self.runs.register(record.clone()).await?;
+        }
         // Each run has its own broker. In a shared broker, unacknowledged jobs of a stopped runner would
         // count as in progress for ever.
         let broker = self.broker();
@@ -94,27 +104,19 @@ impl Local {
         Ok(indexed)
     }
 
-    /// If the call registers a repository, changes its record or removes its data, this function opens the
-    /// source and checks the settings in it. For all other calls, the sync checks these settings, and the
-    /// sync need not open an unchanged source.
-    async fn check_source(
-        &self,
-        record: &RepositoryRecord,
-        rebuild: bool,
-        progress: &dyn Progress,
-    ) -> anyhow::Result<Option<OpenedSource>> {
+    /// Whether this record is already stored. Fails if the request is for a registered repository that was
+    /// removed.
+    async fn is_registered(&self, request: &IndexRequest, record: &RepositoryRecord) -> anyhow::Result<bool> {
         let known = self.runs.repositories(&Scope::only(record.tenant.clone(), [record.id])).await?;
+        let is_removed = request.known.is_some() && known.is_empty();
+        anyhow::ensure!(!is_removed, "the repository was removed; `cairn index PATH` registers it again");
         let is_same = |known: &RepositoryRecord| {
             known.name == record.name
                 && known.source == record.source
                 && known.branch == record.branch
                 && known.settings == record.settings
         };
-        if !rebuild && known.iter().any(is_same) {
-            return Ok(None);
-        }
-        progress.reading(&record.name);
-        Ok(Some(self.sync.check_source(&self.sync_request(record.clone(), rebuild)).await?))
+        Ok(known.iter().any(is_same))
     }
 
     fn sync_request(&self, repository: RepositoryRecord, rebuild: bool) -> SyncRequest {
@@ -328,5 +330,32 @@ impl Local {
     /// The rules that determine which remotes may be reached.
     pub fn remotes(&self) -> cairn_git::RemotePolicy {
         cairn_git::RemotePolicy::from(&self.operator.sources)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Silent;
+
+    impl Progress for Silent {
+        fn reading(&self, _: &RepositoryName) {}
+        fn parts(&self, _: &RunRecord) {}
+    }
+
+    /// `cairn watch` reads the record first and indexes it later.
+    #[tokio::test]
+    async fn repository_that_was_removed_meanwhile_is_not_registered_again() {
+        let (directory, files) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+        let local = Local::open(directory.path(), Operator::default()).expect("an index");
+        let source = Source::Directory { path: files.path().display().to_string() };
+        let record = RepositoryRecord::new(Tenant::local(), RepositoryName::new("r"), source);
+        local.runs.register(record.clone()).await.expect("registered");
+        let request = local.request_of(&record).expect("a request");
+        local.remove(&record).await.expect("removed");
+        let error = local.index(&request, &Silent).await.expect_err("it was removed");
+        assert!(error.to_string().contains("was removed"), "{error:#}");
+        assert_eq!(local.runs.repositories(&Scope::all(Tenant::local())).await.expect("a list"), []);
     }
 }
