@@ -335,6 +335,8 @@ impl Local {
 
 #[cfg(test)]
 mod tests {
+    use cairn_config::Operator;
+
     use super::*;
 
     struct Silent;
