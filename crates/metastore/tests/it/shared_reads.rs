@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use async_trait::async_trait;
 use cairn_domain::{PublishedSeq, RunId, Scope, Tenant, View};
 use cairn_metastore::{Metastore, SharedReads};
-use cairn_ports::{Catalogue, Ledger, RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
+use cairn_ports::{Catalogue, LedgerRead, RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
 use cairn_runs::{Command, CommandReply, EndedPart, Registry, RepositoryDocument, RunDocument};
 use cairn_testkit::{ManualClock, MemoryRuns};
 
