@@ -66,6 +66,7 @@ counted!(Embedder {
 
 counted!(Catalogue {
     register(repository: RepositoryRecord) -> Result<(), CatalogueError>;
+    register_listed(repository: RepositoryRecord) -> Result<(), CatalogueError>;
     change_settings(repository: RepositoryId, expected: &str, settings: &str) -> Result<(), CatalogueError>;
     repositories(scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError>;
     visible(tenant: &Tenant, may_see: &MaySee<'_>) -> Result<Vec<RepositoryRecord>, CatalogueError>;
