@@ -1,9 +1,10 @@
 //! Checks that listings of git trees equal the output of `git ls-tree -r`.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::support::{Fixture, cause, find, odd_tree, paths, text};
-use cairn_domain::{EntryKind, Revision};
+use cairn_domain::{EntryKind, Revision, Source};
 use cairn_git::{GitSettings, GitSources, blob_id};
 use cairn_ports::{ErrorKind, ListedSoFar, ListingLimit, ReadOptions, SnapshotTree, SourceError, SourceReader};
 
