@@ -1,10 +1,10 @@
 //! Shares reads of the published state between questions.
 //!
 //! Each question needs the registry, the repositories of its tenant, their published runs and the unfinished
-//! runs. [`SharedReads`] reads each of them at most once in `max_age`, for all questions together. So the load
-//! on the database does not grow with the number of questions. In return, a question may see a state that is
-//! older by `max_age`. The published runs of a sequence number never change, so they have no maximum age. All
-//! other reads, and all changes, go to the store.
+//! runs. [`SharedReads`] reads each of them at most once in `max_age`, for all questions together. So the
+//! load on the database does not grow with the number of questions. In return, a question may see a state
+//! that is older by `max_age`. The published runs of a sequence number never change, so these runs have no
+//! maximum age. All other reads, and all changes, go to the store.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

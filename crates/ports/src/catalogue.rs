@@ -91,8 +91,8 @@ pub trait Catalogue: Send + Sync {
     /// replaced, and the aliases are added to the existing ones.
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
 
-    /// Adds a repository of an organisation's list, as `register` does. If the id exists, the stored branch and
-    /// settings remain, because a call may have changed them since the list was read.
+    /// Adds a repository of an organisation's list, as `register` does. If the id exists, the stored branch
+    /// and settings remain, because a call may have changed them since the list was read.
     async fn register_listed(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
 
     /// Replaces the settings of a registered repository and changes nothing else. Returns `Conflict` and

@@ -89,7 +89,8 @@ impl Local {
             // `remove` also removes the clone, so the opened source is no longer usable.
             opened = None;
         }
-        // An unchanged record is not written, because another process may have removed the repository meanwhile.
+        // An unchanged record is not written, because another process may have removed the repository
+        // meanwhile.
         if is_new {
             self.runs.register(record.clone()).await?;
         }
