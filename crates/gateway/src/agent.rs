@@ -18,7 +18,7 @@ pub trait Agent: Send + Sync + 'static {
     async fn default_repository(&self) -> Option<String>;
 
     /// Indexes the current state of a repository. Local mode waits up to five minutes for the run, and then
-    /// returns the state of the run, which continues. A cluster returns at once. A second call for a
+    /// returns the state of the run. The run continues. A cluster returns at once. A second call for a
     /// repository that is being indexed joins that run.
     ///
     /// The message of a `ValidationError` contains the name of the wrong field; `NotFound` means that the
@@ -51,7 +51,7 @@ pub trait Agent: Send + Sync + 'static {
         true
     }
 
-    /// A text that explains how to index a repository. It is shown to a caller whose index is empty.
+    /// A text that explains how to index a repository. The text is shown to a caller whose index is empty.
     fn how_to_index(&self) -> &'static str {
         "`cairn index PATH` indexes a repository"
     }
@@ -61,7 +61,7 @@ pub trait Agent: Send + Sync + 'static {
         Caps { edges: usize::MAX, runs: usize::MAX, tokens: usize::MAX, entries: usize::MAX }
     }
 
-    /// Whether the caller may read the causes of internal errors. The causes contain names of stores and
+    /// Whether the caller may read the causes of internal errors. The causes contain names of the stores and
     /// files of the service.
     fn shows_causes(&self) -> bool {
         true
@@ -71,8 +71,8 @@ pub trait Agent: Send + Sync + 'static {
     /// ended.
     async fn cancel(&self, run: RunId) -> Result<bool, QueryError>;
 
-    /// Cancels the pending sync requests of these repositories, and returns the repositories that had one. A
-    /// service whose index calls wait for their runs has no requests.
+    /// Cancels the pending sync requests of these repositories, and returns the repositories that had a
+    /// pending request. A service whose index calls wait for their runs has no requests.
     async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError> {
         Ok(Vec::new())
     }
@@ -89,7 +89,7 @@ pub struct Caps {
 }
 
 impl Caps {
-    /// The limits of a service with many callers. They bound the memory that one answer uses.
+    /// The limits of a service with many callers. These limits bound the memory that one answer uses.
     pub const OF_A_SERVICE: Self = Self { edges: 500, runs: 500, tokens: 200_000, entries: 10_000 };
 }
 

@@ -15,7 +15,7 @@ pub struct IndexCall {
     /// Maximum size in bytes; 0 selects the hard cap. None leaves the stored value unchanged.
     pub max_file_size: Option<u64>,
     /// Files that the caller has just edited, relative to the root of the repository. The run reads them
-    /// again even if their size and time are unchanged. It also indexes all other changes.
+    /// again even if their size and time are unchanged. The run also indexes all other changes.
     pub changed_files: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ impl IndexCall {
     }
 }
 
-/// The request that an index call made. It identifies the run of this request.
+/// The request that an index call made. The request identifies its run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IndexTicket {
     /// Full name.

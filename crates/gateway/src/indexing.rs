@@ -27,7 +27,8 @@ pub trait Indexing: Send + Sync + 'static {
     /// ended.
     async fn cancel(&self, run: RunId) -> Result<bool, QueryError>;
 
-    /// Cancels the pending sync requests of these repositories, and returns the repositories that had one.
+    /// Cancels the pending sync requests of these repositories, and returns the repositories that had a
+    /// pending request.
     async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError>;
 }
 

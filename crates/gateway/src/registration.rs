@@ -3,7 +3,8 @@
 //! A caller can register only repositories that the caller may see. A name outside the caller's permissions
 //! gets the same answer as an unknown name, whether such a repository exists or not. A caller can change the
 //! settings of a registered repository, but not its address. An address is refused if its repository name is
-//! registered with another address. Otherwise a caller could replace the source of a registered repository.
+//! registered with another address. Without this rule, a caller could replace the source of a registered
+//! repository.
 
 use cairn_domain::{RepositoryName, Scope, Source};
 use cairn_inventory::{FileSizeLimit, Patterns};
@@ -59,7 +60,8 @@ impl Registry<'_> {
         }
         let record = RepositoryRecord::new(searcher.caller.tenant.clone(), name, source);
         let is_taken = !self.catalogue.repositories(&Scope::only(record.tenant.clone(), [record.id])).await?.is_empty();
-        // An id is also taken if its repository was later renamed to a name that the caller may not see.
+        // An id also counts as used if its repository was later renamed to a name that the caller may not
+        // see.
         if searcher.caller.allowed.allows(&record.name) && !is_taken {
             let settings = given.over(RequestSettings::default()).to_json();
             return Ok(IndexTarget::New(Box::new(RepositoryRecord { settings, ..record })));

@@ -1,6 +1,6 @@
 //! Checks JSON values against JSON schemas, for tests. The check supports the keywords that our schemas use,
-//! and fails on any other keyword. It is stricter than the standard: a property that the schema does not
-//! describe is a fault.
+//! and fails on any other keyword. The check is stricter than the standard: a property that the schema does
+//! not describe is a fault.
 
 use std::collections::BTreeSet;
 

@@ -95,7 +95,7 @@ impl Metastore {
         found.into_iter().next().ok_or_else(|| LedgerError::new(ErrorKind::NotFound, operation, run.to_string()))
     }
 
-    /// The aborted generations of a repository. Empty if the repository does not exist.
+    /// The aborted generations of a repository. The list is empty if the repository does not exist.
     async fn aborted(&self, repository: RepositoryId) -> Result<BTreeSet<GenerationId>, LedgerError> {
         let query = RepositoryQuery::One(repository);
         let found = port_result(self.documents.repositories(query).await, "run", &repository)?;

@@ -71,7 +71,7 @@ impl Outbox for Metastore {
                 "send_again",
                 &id,
             ) {
-                // The run was deleted meanwhile.
+                // The run was deleted during this call.
                 Err(LedgerError { kind: ErrorKind::NotFound, .. }) => {}
                 outcome => {
                     outcome?;

@@ -72,7 +72,7 @@ pub(crate) fn published<E: PortError>(document: RunDocument) -> Result<Option<Pu
     }))
 }
 
-/// The parts of the plan. An ended part has its end and its report.
+/// The parts of the plan. An ended part contains the time of its end and its report.
 pub(crate) fn part_records(run: &RunDocument, ended: Vec<EndedPart>) -> Vec<PartRecord> {
     let mut ended: std::collections::BTreeMap<PartId, EndedPart> =
         ended.into_iter().map(|ended| (ended.part, ended)).collect();

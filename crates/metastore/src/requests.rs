@@ -13,7 +13,7 @@ use crate::error::{port_result, unexpected};
 
 /// Maximum number of requests that one call reads. Later requests wait for the next call.
 const REQUESTS_AT_ONCE: usize = 4096;
-/// Interactive requests may exceed the limit by an eighth: by the limit divided by this number.
+/// Interactive requests may exceed the limit by one eighth, which is the limit divided by this number.
 const INTERACTIVE_SHARE: usize = 8;
 
 #[async_trait]
@@ -45,9 +45,9 @@ impl Requests for Metastore {
         let query = RepositoryQuery::Asked { limit: REQUESTS_AT_ONCE };
         let asked = port_result(self.documents.repositories(query).await, "dispatch", &"")?;
         let may_start = |document: &&RepositoryDocument| document.state.dispatchable(now_ms, again_after_ms).is_some();
-        // A lost request uses no capacity. Otherwise, lost requests would stop all syncs for ever. A request
-        // between two attempts uses none either. Otherwise, unavailable hosts would stop all other syncs for
-        // hours.
+        // A lost request uses no capacity, because lost requests would otherwise stop all syncs for ever. A
+        // request between two attempts uses no capacity, because unavailable hosts would otherwise stop all
+        // other syncs for hours.
         let is_in_progress = |document: &&RepositoryDocument| {
             let dispatched = document.state.requests.dispatched;
             dispatched.is_some_and(|dispatched| !dispatched.is_postponed(now_ms)) && !may_start(document)
@@ -55,8 +55,8 @@ impl Requests for Metastore {
         let num_syncs = asked.iter().filter(is_in_progress).count();
         let mut requests: Vec<SyncRequest> = Vec::new();
         for document in asked.iter().filter(may_start) {
-            // Interactive requests come first and have the higher limit, so no later request can start
-            // either.
+            // Interactive requests come first and have the higher limit. So if this request cannot start, no
+            // later request can start.
             if num_runs + num_syncs + requests.len() >= limit(lane(document), in_flight) {
                 break;
             }
@@ -64,7 +64,7 @@ impl Requests for Metastore {
             match port_result::<_, LedgerError>(self.documents.change(command).await, "dispatch", &document.id) {
                 Ok(CommandReply::Dispatched(wanted)) => requests.extend(wanted.map(|wanted| request(document, wanted))),
                 Ok(_) => return Err(unexpected("dispatch", &document.id)),
-                // The repository was deleted meanwhile.
+                // The repository was deleted during this call.
                 Err(error) if error.kind == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -139,7 +139,7 @@ impl Metastore {
         }
     }
 
-    /// Applies the command. It is not an error if the repository was deleted meanwhile, because no caller
+    /// Applies the command. A repository that was deleted during this call is not an error, because no caller
     /// needs the result.
     async fn change_if_there(&self, repository: RepositoryId, command: Command) -> Result<(), LedgerError> {
         let operation = command.name();
@@ -161,7 +161,7 @@ impl Metastore {
         Ok(asked.iter().map(|document| document.id).filter(|id| selected.contains(id)).collect())
     }
 
-    /// The repositories of all tenants, without deleted ones, for the schedule.
+    /// The repositories of all tenants, without deleted repositories, for the schedule.
     pub async fn all_repositories(&self) -> Result<Vec<RepositoryId>, LedgerError> {
         Ok(self.registered("all_repositories").await?.map(|document| document.id).collect())
     }

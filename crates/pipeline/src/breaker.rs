@@ -7,11 +7,11 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// The longest pause between two attempts, even if the dependency requests a longer one.
+/// The longest pause between two attempts, even if the dependency requests a longer pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Breaker {
-    /// The pause between two attempts, if the dependency does not request another one.
+    /// The pause between two attempts, if the dependency does not request another pause.
     pause: Duration,
     state: Mutex<State>,
     changed: Notify,
@@ -22,7 +22,7 @@ struct State {
     /// The time of the next attempt. Set while the dependency is unavailable.
     again_at: Option<Instant>,
     is_probed: bool,
-    /// True if workers may no longer wait.
+    /// True if workers must not start to wait any more.
     is_closed: bool,
     /// The error of the last attempt.
     reason: String,
@@ -40,8 +40,8 @@ impl Breaker {
         Self { pause, state: Mutex::default(), changed: Notify::new() }
     }
 
-    /// Waits until the dependency is available, or until the caller may try it. If the breaker is closed,
-    /// returns `None` instead of waiting.
+    /// Waits until the dependency is available, or until the caller may try the dependency. If the breaker is
+    /// closed, returns `None` instead of waiting.
     pub(crate) async fn pass(&self) -> Option<Pass<'_>> {
         loop {
             // The subscription starts before the state is read, so that a change after the read is not
@@ -68,7 +68,7 @@ impl Breaker {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A poisoned lock is safe, because no change of the state can panic halfway.
+        // A poisoned lock is safe to use, because no code can panic in the middle of a change of the state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

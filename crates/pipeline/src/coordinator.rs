@@ -1,5 +1,5 @@
-//! The steps of the coordinator. It publishes the jobs of the outbox and the jobs of syncs that may start.
-//! The work of each step is read from the stores, so a step that was stopped is simply repeated.
+//! The steps of the coordinator. The coordinator publishes the jobs of the outbox and the jobs of syncs that
+//! may start. Each step reads its work from the stores. So a step that was stopped is simply repeated.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -22,8 +22,8 @@ pub async fn relay(broker: &dyn Broker, outbox: &dyn Outbox, quiet_since_ms: i64
     let (mut num_jobs, mut stuck, mut failure) = (0, BTreeSet::new(), None);
     for (run, parts) in outbox.unsent(quiet_since_ms, RUNS_AT_ONCE).await? {
         for parts in parts.chunk_by(|one, other| one.stage == other.stage) {
-            // The queue of this stage may be full, and then each further call would wait until the broker's
-            // deadline.
+            // The queue of this stage may be full. In this case, each further call would wait until the
+            // broker's deadline.
             if stuck.contains(&parts[0].stage) {
                 continue;
             }
@@ -55,8 +55,8 @@ async fn hand_over(
     Ok(outbox.sent(run.id, parts).await?)
 }
 
-/// Puts the jobs of runs without progress for `after_ms` back into the outbox. It skips stages for which the
-/// broker has a job for each part in flight: these jobs are waiting, and copies would only delay them.
+/// Puts the jobs of runs without progress for `after_ms` back into the outbox. Skips a stage if the broker
+/// has a job for each part of the stage in flight. Such jobs are waiting, and copies would only delay them.
 /// Returns the number of runs whose jobs were put back.
 pub async fn send_again(
     broker: &dyn Broker,
@@ -68,8 +68,8 @@ pub async fn send_again(
     Ok(outbox.send_again(&held, now_ms, after_ms).await?)
 }
 
-/// Returns the stages for which the broker has a job for each part in flight. Their jobs are waiting and are
-/// not lost.
+/// Returns the stages for which the broker has a job for each part in flight. The jobs of these stages are
+/// waiting and are not lost.
 pub async fn held(broker: &dyn Broker, outbox: &dyn Outbox) -> Result<BTreeSet<StageName>, StageError> {
     let mut held = BTreeSet::new();
     for (stage, num_parts) in outbox.in_flight().await? {

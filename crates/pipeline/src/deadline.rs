@@ -12,9 +12,9 @@ use crate::StageError;
 /// The number of times that a handler checks, within its deadline, whether its run is still active.
 const CHECKS: u32 = 3;
 
-/// The time until which a handler may write: `lasts` after the last check that found its run active. So when
-/// a run has ended and the time `lasts` has passed, no handler still writes, and the records of the run may
-/// be swept.
+/// The time until which a handler may write: `lasts` after the last check that found its run active. When a
+/// run has ended and the time `lasts` has passed, no handler still writes. From then on, the records of the
+/// run may be swept.
 pub struct Deadline {
     lasts: Duration,
     seen_at: Mutex<Duration>,
@@ -42,9 +42,9 @@ impl Deadline {
         self.seen_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The maximum total time of a handler of the stage. It is `longest`, except for publishing. Publishing
-    /// must end within `lasts`: it stores the time of its write, and the previous generation must stay
-    /// readable for a fixed period after this stored time.
+    /// The maximum total time of a handler of the stage. The maximum is `longest`, except for publishing.
+    /// Publishing must end within `lasts`. The publish part stores the time of its write, and the previous
+    /// generation must stay readable for a fixed period after this stored time.
     pub fn in_all(&self, stage: StageName, longest: Duration) -> Duration {
         if stage == StageName::Publish { self.lasts } else { longest }
     }
@@ -55,16 +55,16 @@ impl Deadline {
     }
 }
 
-/// Polls the handler, and returns `None` as soon as `is_late` returns true. A timer alone would be too late:
-/// a process that was suspended would send one more write after it wakes up.
+/// Polls the handler, and returns `None` as soon as `is_late` returns true. A timer alone is not sufficient:
+/// a process that was suspended would send one more write after it resumes.
 pub async fn in_time<T>(is_late: impl Fn() -> bool, handler: impl Future<Output = T>) -> Option<T> {
     let mut handler = std::pin::pin!(handler);
     poll_fn(|context| if is_late() { Poll::Ready(None) } else { handler.as_mut().poll(context).map(Some) }).await
 }
 
-/// Polls the handler while its run is active, but at most for `longest`. So a large repository may take a
-/// long time, but a handler that hangs is ended. `pause` waits until the next check. `is_active` returns
-/// `None` if the ledger did not answer.
+/// Polls the handler while its run is active, but at most for `longest`. So the handler of a large repository
+/// may run for a long time, but a handler that hangs is ended. `pause` waits until the next check.
+/// `is_active` returns `None` if the ledger did not answer.
 pub async fn while_active<T, P, A>(
     deadline: &Deadline,
     longest: Duration,

@@ -1,5 +1,5 @@
-//! The error of a stage. It has a code with a page in `runbooks/`, a class that decides what happens to the
-//! job, and the cause.
+//! The error of a stage. The error has a code with a page in `runbooks/`, a class that decides the next step
+//! for the job, and the cause.
 
 use std::error::Error;
 use std::fmt;
@@ -31,7 +31,8 @@ impl StageError {
         Self::new(code, ErrorClass::Transient, message)
     }
 
-    /// The failure that a fail point injects. It is like a conflict between two database transactions.
+    /// The failure that a fail point injects. The failure has the code of a conflict between two database
+    /// transactions.
     pub fn injected(message: String) -> Self {
         Self::transient(FailureCode::TransactionConflict, message)
     }
@@ -56,7 +57,7 @@ impl StageError {
         Self { class, ..self }
     }
 
-    /// A handler took too long. The sweep removes records that it writes after this.
+    /// A handler took too long. The sweep removes records that the handler writes after this error.
     pub fn timed_out(after: Duration) -> Self {
         Self::transient(FailureCode::Timeout, format!("the handler did not end within {} s", after.as_secs()))
     }
@@ -67,7 +68,7 @@ impl StageError {
         Self::new(FailureCode::Busy, ErrorClass::Busy, message)
     }
 
-    /// This process has no capacity for the job yet. Nothing is wrong with the job or with the stores.
+    /// This process has no capacity for the job yet. Neither the job nor a store has a fault.
     pub fn no_capacity(message: impl Into<String>) -> Self {
         Self::new(FailureCode::Unavailable, ErrorClass::Pause { retry_after: None }, message)
     }

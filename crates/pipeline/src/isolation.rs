@@ -2,8 +2,8 @@
 //!
 //! A worker that dies loses all its jobs in progress, so most suspects did not cause the death. A suspect
 //! therefore runs in a child process that has no other job. If the child dies and this process survives with
-//! all its other jobs, the job is probably the cause. If this process is killed from outside, the child ends
-//! too, and the job is delivered again. This proves nothing about the job.
+//! all its other jobs, the job is probably the cause. If another program kills this process, the child also
+//! ends, and the job is delivered again. This does not show whether the job is the cause.
 
 use async_trait::async_trait;
 use cairn_domain::Lane;
@@ -31,7 +31,7 @@ pub enum Isolated {
     Died(String),
 }
 
-/// Runs a suspect until an attempt ends, or until its child has died often enough.
+/// Runs a suspect until an attempt ends, or until its child has died as often as the limit allows.
 pub(crate) async fn attempt_isolated(isolation: &dyn Isolation, delivery: &Delivery) -> Result<(), StageError> {
     let mut num_deaths = 0;
     loop {

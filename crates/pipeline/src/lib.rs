@@ -1,5 +1,5 @@
-//! The pipeline. It takes deliveries, runs stages, ends parts, publishes the next jobs, and answers the
-//! broker.
+//! The pipeline. The pipeline takes deliveries, runs stages, ends parts, publishes the next jobs, and answers
+//! the broker.
 //!
 //! No other code handles deliveries, attempts and acknowledgements. Every handler has the same order of
 //! steps: compute, write artifacts, write stores, end the part, publish the next jobs, acknowledge. A handler

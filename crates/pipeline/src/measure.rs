@@ -13,7 +13,7 @@ use tracing::field::{Empty, display};
 use crate::settle::Settled;
 use crate::trace;
 
-/// Creates the span of a delivery. Its parent is the span that published the job.
+/// Creates the span of a delivery. The parent of this span is the span that published the job.
 pub(crate) fn span(delivery: &Delivery) -> Span {
     let job = &delivery.job;
     let parent = delivery.traceparent.as_deref().and_then(trace::ids);

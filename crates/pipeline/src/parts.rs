@@ -83,7 +83,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         let now_ms = self.clock.now_ms();
         let next = match self.ledger.end_part(job.run, job.part, end, report.to_json(), now_ms).await {
             Ok(next) => next,
-            // The run has ended meanwhile, or its repository was deleted and its records were removed.
+            // The run ended during the work, or its repository was deleted and its records were removed.
             Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
@@ -123,8 +123,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// Publishes the jobs. If an outbox exists, it does not wait long for a broker that accepts nothing, for
-    /// example because an alarm blocks publishers. The worker can do other jobs in this time.
+    /// Publishes the jobs. If an outbox exists, this function does not wait long for a broker that accepts no
+    /// jobs, for example because an alarm blocks publishers. So the worker can do other jobs.
     async fn hand_over(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), StageError> {
         let publishing = self.broker.publish(lane, jobs);
         if self.outbox.is_none() {
@@ -167,8 +167,8 @@ fn message_for_tenants(part: PartId, code: &str, chain: &str) -> String {
 }
 
 /// If a pack cannot be parsed, only its files are missing, and the result lists them. If a part of another
-/// stage fails, the records of the generation would contradict each other. So the run fails, and the old
-/// generation stays published.
+/// stage fails, the records of the generation would contradict each other. In this case, the run fails, and
+/// the old generation stays published.
 fn fails_the_run(stage: StageName) -> bool {
     stage != StageName::Parse
 }

@@ -1,7 +1,7 @@
 //! Publishes jobs again that may have been lost: the jobs of all parts that are in flight in unfinished runs.
 //!
-//! It reads all its input from the ledger, so the start after a crash and the regular sweep use the same
-//! code. A job that was not lost is delivered twice, which every stage tolerates.
+//! This function reads all its input from the ledger. So the start after a crash and the regular sweep use
+//! the same code. A job that was not lost is delivered twice. Every stage tolerates a second delivery.
 
 use cairn_domain::{Lane, RepositoryId};
 use cairn_ports::{Broker, Ledger, LedgerRead};
@@ -9,8 +9,8 @@ use cairn_wire::Job;
 
 use crate::StageError;
 
-/// Publishes the ready parts of the unfinished runs of one repository, or of all. Returns the number of
-/// published jobs.
+/// Publishes the ready parts of the unfinished runs of one repository, or of all repositories. Returns the
+/// number of published jobs.
 pub async fn reconcile(
     broker: &dyn Broker,
     ledger: &(impl Ledger + LedgerRead + ?Sized),

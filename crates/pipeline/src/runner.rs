@@ -26,8 +26,8 @@ pub struct RunnerConfig {
     pub concurrency: usize,
     /// How long a handler may write to stores after the last check that found its run active.
     pub deadline: Duration,
-    /// How long a handler may take in total. It must be shorter than the time that the broker waits for an
-    /// answer.
+    /// How long a handler may take in total. This time must be shorter than the time that the broker waits
+    /// for an answer.
     pub longest: Duration,
     pub ladder: RetryLadder,
 }
@@ -57,7 +57,7 @@ pub struct Runner<L> {
     pub(crate) outbox: Option<Arc<dyn Outbox>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: RunnerConfig,
-    /// Runs suspects in child processes. It is not set if jobs do not outlive the process.
+    /// Runs suspects in child processes. This field is not set if jobs do not outlive the process.
     isolation: OnceLock<Arc<dyn Isolation>>,
     /// Locked while a suspect runs, so that only one suspect runs at a time.
     suspect: tokio::sync::Mutex<()>,
@@ -193,8 +193,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// Handles a delivery and returns the answer for the broker. It returns no error, because a failure also
-    /// has an answer.
+    /// Handles a delivery and returns the answer for the broker. This function returns no error, because a
+    /// failure also has an answer.
     async fn handle(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Settled {
         let failure = match self.work(worker, delivery, breaker).await {
             Ok(()) => return Settled::By(Settlement::Ack),
@@ -216,8 +216,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
     }
 
-    /// Records that an attempt failed and when the next one is made. If this cannot be recorded, the only
-    /// effect is that a sync uses its capacity until the next attempt.
+    /// Records that an attempt failed and when the next attempt is made. If this record cannot be written,
+    /// the only effect is that a sync uses its capacity until the next attempt.
     async fn postpone(&self, worker: &Worker, delivery: &Delivery, failure: &StageError, after: Duration) {
         let recorded = match (worker, &delivery.job) {
             (Worker::Sync(syncer), Job::Sync(job)) => syncer.postponed(job, failure.code, failure.chain(), after).await,
@@ -237,8 +237,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     /// Publishes the job's dead letter, and then records the failure. If the process dies between these
-    /// steps, a second dead letter may be published, but none is missing. A job that is no longer needed is
-    /// only acknowledged: its run was cancelled, or another copy of the job was faster.
+    /// steps, a second dead letter may be published, but no dead letter is missing. A job that is no longer
+    /// needed is only acknowledged: its run was cancelled, or another copy of the job ended the part first.
     async fn abandon(&self, worker: &Worker, delivery: &Delivery, failure: &StageError) -> Result<Settled, StageError> {
         if !self.is_awaited(worker, &delivery.job).await? {
             return Ok(Settled::By(Settlement::Ack));
@@ -247,8 +247,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         if is_new_failure {
             self.broker.dead_letter(delivery.tag, failure.code.as_str(), &failure.chain()).await?;
         }
-        // From here on, only recording the failure is retried. Another attempt at the job would publish
-        // another dead letter.
+        // From here on, only the step that records the failure is retried. Another attempt at the job would
+        // publish another dead letter.
         let give_back_at = self.clock.monotonic() + self.config.ladder.longest_pause;
         while let Err(error) = self.record(worker, delivery, failure).await {
             if self.clock.monotonic() >= give_back_at {

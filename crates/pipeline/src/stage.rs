@@ -1,4 +1,4 @@
-//! A stage: one function that takes a task and returns a report. It uses the stores through ports.
+//! A stage: one function that takes a task and returns a report. A stage uses the stores through ports.
 
 use std::collections::BTreeSet;
 

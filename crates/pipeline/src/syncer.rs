@@ -9,11 +9,12 @@ use cairn_wire::SyncJob;
 
 use crate::StageError;
 
-/// Does sync jobs. A sync may be requested twice, and may be stopped at any `await`. This is safe because all
-/// artifacts that it writes before its run begins are named by their content.
+/// Does sync jobs. A sync may be requested twice, and may be stopped at any `await`. A repetition is safe,
+/// because all artifacts that a sync writes before its run begins are named by their content.
 #[async_trait]
 pub trait Syncer: Send + Sync {
-    /// Syncs the repository and answers the request. If something was new, returns the run that it began.
+    /// Syncs the repository and answers the request. If the source had changes, returns the run that the sync
+    /// began.
     async fn sync(&self, job: &SyncJob) -> Result<Option<RunId>, StageError>;
 
     /// Whether the request is still open.

@@ -1,5 +1,5 @@
 //! Traces in the W3C `traceparent` format. Each run has one trace, and the trace id is derived from the run.
-//! So the work of a crashed process and the jobs that the coordinator sends again belong to the same trace.
+//! So the work of a crashed process belongs to the same trace as the jobs that the coordinator sends again.
 //! The parent of a job is the message whose handler published it.
 
 use cairn_domain::{Digester, Key128, MessageId, RunId};
@@ -15,7 +15,7 @@ pub fn traceparent() -> Option<String> {
     CURRENT.try_with(Clone::clone).ok()
 }
 
-/// Returns the trace id of a job. A sync does not belong to a run yet, so it has its own trace.
+/// Returns the trace id of a job. A sync does not belong to a run yet, so the sync has a separate trace.
 pub(crate) fn trace_of(job: &Job) -> Key128 {
     match job {
         Job::Sync(_) => job.id().0,

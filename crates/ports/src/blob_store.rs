@@ -1,4 +1,5 @@
-//! The blob store. It stores artifacts as objects by key; an object is created once and never overwritten.
+//! The blob store. The blob store stores artifacts as objects by key. An object is created once and never
+//! overwritten.
 
 use std::ops::Range;
 
@@ -35,8 +36,8 @@ pub struct BlobMeta {
 /// and `a/b`), because a file system cannot store both. On a file system, such a `put` returns `Invalid`.
 #[async_trait]
 pub trait BlobStore: Send + Sync {
-    /// Writes the object atomically. If the key exists, the existing object stays. The object is durable when
-    /// the call returns.
+    /// Writes the object atomically. If the key exists, the existing object stays unchanged. The object is
+    /// durable when the call returns.
     async fn put(&self, key: &str, bytes: Bytes) -> Result<Put, BlobStoreError>;
 
     /// `NotFound` if the key does not exist.
@@ -48,7 +49,7 @@ pub trait BlobStore: Send + Sync {
     /// All objects whose key starts with `prefix`, sorted by key.
     async fn list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError>;
 
-    /// Removes the object. It is not an error if the key does not exist.
+    /// Removes the object. A key that does not exist is not an error.
     async fn delete(&self, key: &str) -> Result<(), BlobStoreError>;
 }
 
@@ -77,8 +78,8 @@ pub trait BlobStoreExt: BlobStore {
         Ok(bytes)
     }
 
-    /// Removes an object that a list returned, unless it was written again since then, because the later
-    /// writer relies on it. Returns whether the object was removed.
+    /// Removes an object that a list returned. Keeps the object if it was written again after the list was
+    /// read, because the later writer needs it. Returns whether the object was removed.
     async fn delete_listed(&self, listed: &BlobMeta) -> Result<bool, BlobStoreError> {
         let found = self.list(&listed.key).await?;
         if found.iter().any(|now| now.key == listed.key && now.modified_at > listed.modified_at) {

@@ -16,24 +16,24 @@ port_error!(
     "broker"
 );
 
-/// A job that a consumer has received. It must be settled. If the consumer disappears first, the job is
-/// delivered again.
+/// A job that a consumer has received. The consumer must settle the delivery. If the consumer disappears
+/// before that, the job is delivered again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Delivery {
     /// The broker's identifier for the delivery.
     pub tag: u64,
     pub job: Job,
     pub lane: Lane,
-    /// Attempts that failed before this one.
+    /// Attempts that failed before this attempt.
     pub num_failed_attempts: u32,
     /// Earlier deliveries without an answer, because the worker died or lost its connection. Usually the job
     /// is not the cause: a worker that dies leaves all its jobs without an answer.
     pub num_unanswered: u32,
-    /// `num_unanswered` has reached `SUSPECT_AFTER`: the job may kill its worker. A consumer gets suspects
-    /// one at a time.
+    /// `num_unanswered` has reached `SUSPECT_AFTER`: the job may kill its worker. A consumer receives only
+    /// one suspect at a time.
     pub is_suspect: bool,
-    /// The trace context of the publisher in the W3C format, if the broker transmits it. It is untrusted
-    /// text.
+    /// The trace context of the publisher in the W3C format, if the broker transmits it. The trace context is
+    /// untrusted text.
     pub traceparent: Option<String>,
 }
 
@@ -46,7 +46,7 @@ pub enum Settlement {
     /// Acknowledges the job: its effects are durable, and the next jobs or the failure are recorded.
     Ack,
     /// Delivers the job again after the delay, and counts the attempt as failed. A broker with fixed delays
-    /// uses the next longer one.
+    /// uses the next longer delay.
     Retry { after: Duration },
     /// Delivers the job again after the delay, and does not count the attempt.
     Requeue { after: Duration },
@@ -55,7 +55,7 @@ pub enum Settlement {
 /// An abandoned job, or a message that is not a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeadLetter {
-    /// The id of the message. It is the same for each delivery of the message.
+    /// The id of the message. The id is the same for each delivery of the message.
     pub id: MessageId,
     /// The stage whose queue contained the message.
     pub stage: StageName,
@@ -64,7 +64,7 @@ pub struct DeadLetter {
     pub job: Option<Job>,
     /// The body as it was received.
     pub body: String,
-    /// The failure code. It has a page in `runbooks/`.
+    /// The failure code. The code has a page in `runbooks/`.
     pub code: String,
     /// The chain of causes.
     pub message: String,
@@ -75,8 +75,9 @@ pub struct DeadLetter {
 
 #[async_trait]
 pub trait Broker: Send + Sync {
-    /// Publishes the jobs. It waits while the queue is full. When it returns, the broker has stored all jobs
-    /// as durably as it can. After an error, the broker may have stored some of the jobs.
+    /// Publishes the jobs. The call waits while the queue is full. When the call returns, the broker has
+    /// stored all jobs as durably as its back end can. After an error, the broker may have stored some of the
+    /// jobs.
     async fn publish(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), BrokerError>;
 
     /// Waits for the next job of the stage, interactive jobs first. Returns `None` after `close`. Returns no
@@ -85,7 +86,7 @@ pub trait Broker: Send + Sync {
 
     /// Copies a delivery to the dead letters. The delivery stays unsettled: the caller next records that the
     /// job is abandoned, and then settles the delivery. If the process stops between these steps, a second
-    /// dead letter may be written, but none is lost. `NotFound` if the tag is not outstanding.
+    /// dead letter may be written, but no dead letter is lost. `NotFound` if the tag is not outstanding.
     async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError>;
 
     /// Answers a delivery. `NotFound` if the tag is not outstanding. In this case, the job will be or already
@@ -115,8 +116,8 @@ impl Sought {
         self.0.is_empty()
     }
 
-    /// Returns whether a letter with this id was still missing. If so, reduces the number of missing letters
-    /// by one.
+    /// Returns whether a letter with this id was still missing. If the letter was missing, the number of
+    /// missing letters is reduced by one.
     pub fn found(&mut self, id: MessageId) -> bool {
         let Some(left) = self.0.get_mut(&id) else { return false };
         *left -= 1;
@@ -127,7 +128,7 @@ impl Sought {
     }
 }
 
-/// The dead letters. They stay in the store until an operator removes them.
+/// The dead letters. Dead letters stay in the store until an operator removes them.
 #[async_trait]
 pub trait DeadLetters: Send + Sync {
     /// Returns at most `limit` letters, oldest first, without removing them.

@@ -1,4 +1,4 @@
-//! The catalogue: the repositories, and the published generation of each.
+//! The catalogue: the repositories, and the published generation of each repository.
 
 use std::collections::BTreeSet;
 
@@ -88,7 +88,7 @@ pub type MaySee<'a> = dyn Fn(&RepositoryName) -> bool + Send + Sync + 'a;
 #[async_trait]
 pub trait Catalogue: Send + Sync {
     /// Adds the repository. If the id exists, name, source, branch, settings and the host's data are
-    /// replaced, and the aliases are added to the existing ones.
+    /// replaced, and the aliases are added to the existing aliases.
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
 
     /// Adds a repository of an organisation's list, as `register` does. If the id exists, the stored branch
@@ -104,22 +104,23 @@ pub trait Catalogue: Send + Sync {
         settings: &str,
     ) -> Result<(), CatalogueError>;
 
-    /// The repositories in scope, without deleted ones, sorted by name.
+    /// The repositories in scope, without deleted repositories, sorted by name.
     async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError>;
 
-    /// The tenant's repositories whose names the caller may see, without deleted ones, sorted by name. The
-    /// store returns no other repository.
+    /// The tenant's repositories whose names the caller may see, without deleted repositories, sorted by
+    /// name. The store returns no other repository.
     async fn visible(&self, tenant: &Tenant, may_see: &MaySee<'_>) -> Result<Vec<RepositoryRecord>, CatalogueError>;
 
     /// Returns the view for a new question. All parts of the view are read in one operation.
     async fn view(&self) -> Result<View, CatalogueError>;
 
-    /// Returns the view of an earlier question, without repositories that were deleted since. `None` if the
-    /// view is too old.
+    /// Returns the view of an earlier question, without repositories that were deleted after that question.
+    /// `None` if the view is too old.
     async fn view_at(&self, seq: PublishedSeq) -> Result<Option<View>, CatalogueError>;
 
-    /// Returns the published generations of these repositories in the view, in any order. All are read at
-    /// once, because one read for each repository would make a question slower with every repository.
+    /// Returns the published generations of these repositories in the view, in any order. All generations are
+    /// read in one operation, because one read for each repository would make a question slower with every
+    /// repository.
     async fn published_of(
         &self,
         view: &View,
@@ -151,7 +152,8 @@ pub struct SweepList {
     /// Published generations that are so old that every view is newer. The records that they retired may be
     /// removed.
     pub retired: Vec<RunId>,
-    /// Generations of failed or cancelled runs. They must be undone, and then removed from the catalogue.
+    /// Generations of failed or cancelled runs. These generations must be undone, and then removed from the
+    /// catalogue.
     pub aborted: Vec<RunId>,
     /// Deleted repositories with the generation of the deletion. First their records are removed, then the
     /// repositories.
@@ -164,17 +166,17 @@ pub trait CatalogueSweep: Send + Sync {
     /// The generations that may be swept now. A published generation must be at least `grace_ms` old.
     async fn sweep_list(&self, now_ms: i64, grace_ms: i64) -> Result<SweepList, CatalogueError>;
 
-    /// Records that these generations were swept in every store before `now_ms`. They are not listed again,
-    /// aborted generations are no longer hidden, and deleted repositories are removed. Runs that were aborted
-    /// less than `grace_ms` ago stay hidden and listed, because a late writer may still add records to them.
-    /// Deletions that cancelled such a run also stay listed.
+    /// Records that these generations were swept in every store before `now_ms`. These generations are not
+    /// listed again, aborted generations are no longer hidden, and deleted repositories are removed. Runs
+    /// that were aborted less than `grace_ms` ago stay hidden and listed, because a late writer may still add
+    /// records to them. Deletions that cancelled such a run also stay listed.
     async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError>;
 
     /// Returns the repositories with a running sync or an unfinished run. Some artifacts of these
-    /// repositories may be in use although nothing refers to them yet.
+    /// repositories may be in use although no document refers to them yet.
     async fn at_work(&self, now_ms: i64) -> Result<BTreeSet<RepositoryId>, CatalogueError>;
 
     /// Returns the manifests of the published generations that a view may still see, and the manifests and
-    /// plans of unfinished runs. Each is returned with the tenant of its repository.
+    /// plans of unfinished runs. Each manifest or plan is returned with the tenant of its repository.
     async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError>;
 }

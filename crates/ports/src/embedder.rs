@@ -15,7 +15,8 @@ port_error!(
 pub trait Embedder: Send + Sync {
     fn model(&self) -> &ModelId;
 
-    /// Returns one vector for each text, in the same order. Each vector has the model's dimensions and is not
-    /// all zero. If a provider answers with anything else, the call fails with `Invalid`.
+    /// Returns one vector for each text, in the same order. Each vector has the model's dimensions and at
+    /// least one component that is not zero. If a provider returns other vectors, the call fails with
+    /// `Invalid`.
     async fn embed(&self, input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError>;
 }

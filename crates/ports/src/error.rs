@@ -1,7 +1,7 @@
-//! Errors of ports. Each has a kind, the operation, the key, and the cause.
+//! Errors of ports. Each error has a kind, the operation, the key, and the cause.
 //!
-//! The reaction to an error depends only on its kind: `ErrorKind::class` decides in one exhaustive match, so
-//! that callers do not decide.
+//! The reaction to an error depends only on its kind: `ErrorKind::class` contains this decision in one
+//! exhaustive match, so callers do not decide.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::FailureCode;
 pub enum ErrorKind {
     Timeout,
     ConnectionLost,
-    /// A transaction conflicted with another one. The operation may be run again.
+    /// A transaction conflicted with another transaction. The operation may be run again.
     TransactionConflict,
     Unavailable,
     Throttled {
@@ -44,7 +44,7 @@ pub enum ErrorClass {
     Busy,
     /// A retry cannot help: the part ends as failed.
     Permanent,
-    /// The stage decides. Usually an idempotent write was already done.
+    /// The stage decides. Usually this means that an idempotent write was already done.
     Decide,
     /// The process is shutting down. The job goes back to the queue.
     Cancelled,
@@ -95,7 +95,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// The adapter's cause of a port's error.
+/// The cause of a port's error, which the adapter gives.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// The common parts of all port errors.
@@ -121,7 +121,7 @@ macro_rules! port_error {
             pub kind: $crate::ErrorKind,
             /// The operation, e.g. `put`.
             pub operation: &'static str,
-            /// The subject of the operation, e.g. an artifact's key. It never contains a credential.
+            /// The subject of the operation, e.g. an artifact's key. The subject never contains a credential.
             pub key: String,
             pub source: Option<$crate::Cause>,
         }

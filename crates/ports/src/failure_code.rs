@@ -8,7 +8,7 @@ use std::fmt;
 pub enum FailureCode {
     Timeout,
     ConnectionLost,
-    /// A database transaction conflicted with another one.
+    /// A database transaction conflicted with another transaction.
     TransactionConflict,
     Unavailable,
     Throttled,
@@ -29,7 +29,7 @@ pub enum FailureCode {
     Panic,
     /// The settings of the repository or of the operator cannot be used.
     InvalidSettings,
-    /// A snapshot exceeds a ceiling.
+    /// A snapshot exceeds an upper limit.
     OverBudget,
 }
 
@@ -56,7 +56,8 @@ impl FailureCode {
         Self::OverBudget,
     ];
 
-    /// The text of the code. It never changes: stores, messages and scripts of operators contain it.
+    /// The text of the code. The text never changes, because stores, messages and scripts of operators
+    /// contain it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",

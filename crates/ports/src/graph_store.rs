@@ -1,5 +1,5 @@
-//! The graph store. Nodes and edges are staged, are published with their generation, and are read by
-//! neighbourhood.
+//! The graph store. Nodes and edges are staged and are published with their generation. Readers read the
+//! edges around a node.
 
 use async_trait::async_trait;
 use cairn_domain::{
@@ -16,7 +16,7 @@ port_error!(
     "graph store"
 );
 
-/// The change that a part of a run makes in the graph. The store applies all of it or nothing.
+/// The change that a part of a run makes in the graph. The store applies the whole change or nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StagedGraph {
     pub nodes: Vec<NodeRecord>,

@@ -13,7 +13,7 @@ port_error!(
 /// An owner of repositories on a hosting service: an organisation, a group with all its subgroups, or a user.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Organisation {
-    /// Host of the service's API, with the port if it is not the default one. Ids of repositories are unique
+    /// Host of the service's API, with the port if it is not the default port. Ids of repositories are unique
     /// within one host.
     pub host: String,
     /// The name from the settings. For a nested group, it is the whole path.
@@ -23,12 +23,13 @@ pub struct Organisation {
 /// The data of one repository in the list of a hosting service.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostedRepository {
-    /// The service's id. It does not change when the repository is renamed or transferred.
+    /// The service's id. The id does not change when the repository is renamed or transferred.
     pub id: String,
     /// Name within the organisation. In a group it is a path, e.g. `tools/ci`.
     pub name: String,
-    /// The address from which the repository is cloned. Its host is the one from which repositories of this
-    /// service are cloned. The source decides whether a connection to this address is allowed.
+    /// The address from which the repository is cloned. The host of the address is the host from which
+    /// repositories of this service are cloned. The source decides whether a connection to this address is
+    /// allowed.
     pub clone_url: String,
     pub default_branch: Option<String>,
     /// Untrusted text of the service, limited in length and on one line.
@@ -47,8 +48,8 @@ pub struct HostedRepository {
 pub struct RefusedEntry {
     /// The id of the repository, if it can be read.
     pub id: Option<String>,
-    /// The reason why the entry cannot be used. It contains untrusted text of the service, limited in length
-    /// and on one line.
+    /// The reason why the entry cannot be used. The reason contains untrusted text of the service, limited in
+    /// length and on one line.
     pub reason: String,
 }
 
@@ -66,8 +67,8 @@ pub trait Hosting: Send + Sync {
     fn organisation(&self) -> &Organisation;
 
     /// Returns all pages of the list, or an error; it never returns an incomplete list. If repositories are
-    /// added or removed during the call, a repository that existed all the time may be missing. So a caller
-    /// calls `whereabouts` before it treats a repository as vanished.
+    /// added or removed during the call, the list may lack a repository that existed during the whole call.
+    /// So the caller must call `whereabouts` before it treats a repository as removed.
     async fn list(&self) -> Result<Listing, HostingError>;
 
     /// Returns the present name of a repository, including the owner (`acme/shop`). `None` if the service has

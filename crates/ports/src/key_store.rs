@@ -31,7 +31,7 @@ pub struct ApiKeyRecord {
     pub created_at_ms: i64,
     pub expires_at_ms: Option<i64>,
     pub revoked_at_ms: Option<i64>,
-    /// An approximate time, because services do not record every use of a key.
+    /// This time is approximate, because services do not record every use of a key.
     pub last_used_at_ms: Option<i64>,
 }
 
@@ -49,7 +49,7 @@ pub trait KeyStore: Send + Sync {
     /// Adds a key. Fails with `AlreadyExists`, and changes nothing, if the id or the hash exists.
     async fn create(&self, key: ApiKeyRecord) -> Result<(), KeyStoreError>;
 
-    /// Finds a key by its hash. It also returns keys that have expired or are revoked.
+    /// Finds a key by its hash. Keys that have expired or are revoked are also returned.
     async fn find(&self, hash: &Digest) -> Result<Option<ApiKeyRecord>, KeyStoreError>;
 
     /// Returns the keys of a tenant, or of all tenants, sorted by id. Expired and revoked keys are included.
@@ -59,7 +59,7 @@ pub trait KeyStore: Send + Sync {
     /// key does not exist.
     async fn revoke(&self, id: &str, at_ms: i64) -> Result<(), KeyStoreError>;
 
-    /// Records a use of the key. The record contains only the time of the newest use. It is not an error if
-    /// the key does not exist.
+    /// Records a use of the key. The record contains only the time of the newest use. A key that does not
+    /// exist is not an error.
     async fn touch(&self, id: &str, now_ms: i64) -> Result<(), KeyStoreError>;
 }

@@ -22,13 +22,13 @@ port_error!(
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewRun {
     pub repository: RepositoryId,
-    /// The published generation that the plan was made against; none for the first run.
+    /// The published generation on which the plan is based; none for the first run.
     pub previous: Option<GenerationId>,
     pub manifest: ArtifactRef,
     pub plan: ArtifactRef,
     pub parts: Vec<PartId>,
     pub lane: Lane,
-    /// Maximum number of parts in flight. It prevents one large run from filling the queues.
+    /// Maximum number of parts in flight. This limit prevents one large run from filling the queues.
     pub window: u32,
     /// `Revision::label` of the snapshot.
     pub revision: String,
@@ -54,7 +54,7 @@ pub struct RunRecord {
     pub num_failed: u32,
     pub result: RunResult,
     pub started_at_ms: i64,
-    /// The time at which a part of the run last ended; before the first end, the time at which the run began.
+    /// The time at which a part of the run last ended. If no part has ended, the time at which the run began.
     pub progressed_at_ms: i64,
     pub ended_at_ms: Option<i64>,
     /// The reason for the failure or the cancellation of the run.
@@ -84,14 +84,14 @@ pub struct PartRecord {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartStatus {
     pub state: RunState,
-    /// Whether the part has already ended. If so, its job was delivered twice.
+    /// Whether the part has already ended. If the part has ended, its job was delivered twice.
     pub is_ended: bool,
     /// Generations of the repository that were aborted before they were published, and that are not swept
     /// yet.
     pub aborted: BTreeSet<GenerationId>,
 }
 
-/// A lease for syncing a repository. It expires unless it is renewed.
+/// A lease for syncing a repository. The lease expires unless the holder renews it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lease {
     pub repository: RepositoryId,
@@ -133,7 +133,7 @@ pub trait Ledger: Send + Sync {
 }
 
 /// The outbox. The transaction that allows a part to start also lists the part here, until the broker has
-/// confirmed its job. If the publisher dies before that, another process finds the part here.
+/// confirmed its job. If the publisher dies before the confirmation, another process finds the part here.
 #[async_trait]
 pub trait Outbox: Send + Sync {
     /// Returns unfinished runs, oldest first, with the parts that may start and whose jobs are not confirmed.
@@ -144,8 +144,8 @@ pub trait Outbox: Send + Sync {
     /// Records that the broker has confirmed the jobs of these parts.
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError>;
 
-    /// Records that an attempt at the part failed, and that its job is delivered again later. It is not an
-    /// error if the run has ended meanwhile.
+    /// Records that an attempt at the part failed, and that its job is delivered again later. A run that has
+    /// ended before this call is not an error.
     async fn postponed(&self, run: RunId, postponed: PostponedPart) -> Result<(), LedgerError>;
 
     /// Returns the number of parts in flight of all unfinished runs, by stage. The broker has the same number
@@ -153,8 +153,9 @@ pub trait Outbox: Send + Sync {
     async fn in_flight(&self) -> Result<BTreeMap<StageName, u64>, LedgerError>;
 
     /// Puts the jobs of runs without progress for `after_ms` into the outbox again, because the jobs may be
-    /// lost. `held` contains the stages whose jobs the broker still has. Their jobs are put back only if the
-    /// run had no progress for a much longer time. Returns the number of runs with such jobs.
+    /// lost. `held` contains the stages whose jobs the broker still has. The jobs of these stages are put
+    /// back only if the run had no progress for a much longer time. Returns the number of runs with such
+    /// jobs.
     async fn send_again(&self, held: &BTreeSet<StageName>, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError>;
 }
 
@@ -164,11 +165,11 @@ pub struct SyncRequest {
     pub job: SyncJob,
     pub lane: Lane,
     pub rebuild: bool,
-    /// The schedule made this request, not a person.
+    /// True if the schedule made this request, and false if a person made it.
     pub is_scheduled: bool,
 }
 
-/// Records sync requests, and returns those whose sync may start.
+/// Records sync requests, and returns the requests whose sync may start.
 #[async_trait]
 pub trait Requests: Send + Sync {
     /// Requests a sync and returns the number of the request. A second request before the sync starts gets
@@ -193,13 +194,13 @@ pub trait Requests: Send + Sync {
         again_after_ms: i64,
     ) -> Result<Vec<SyncRequest>, LedgerError>;
 
-    /// Records that the broker has confirmed the job of the request. It is not an error if the repository was
-    /// deleted meanwhile.
+    /// Records that the broker has confirmed the job of the request. A repository that was deleted before
+    /// this call is not an error.
     async fn dispatched(&self, repository: RepositoryId, request: u64) -> Result<(), LedgerError>;
 
     /// Records that an attempt at the sync failed with a code and a chain of causes, and that its job is
-    /// delivered again at `until_ms`. Until then, the sync does not count as in progress. It is not an error
-    /// if the repository was deleted or the request was cancelled meanwhile.
+    /// delivered again at `until_ms`. Until then, the sync does not count as in progress. A repository that
+    /// was deleted, or a request that was cancelled, before this call is not an error.
     async fn postpone(
         &self,
         repository: RepositoryId,
@@ -222,9 +223,10 @@ pub trait Requests: Send + Sync {
         now_ms: i64,
     ) -> Result<(), LedgerError>;
 
-    /// Cancels the pending requests of these repositories. Their last sync is recorded as `cancelled`. A sync
-    /// in progress loses its lease, so it cannot begin a run. (A sync checks its request again after it has
-    /// taken the lease.) A run that has already begun continues. Returns the repositories that had a request.
+    /// Cancels the pending requests of these repositories. The last sync of each of these repositories is
+    /// recorded as `cancelled`. A sync in progress loses its lease, so it cannot begin a run. (A sync checks
+    /// its request again after it has taken the lease.) A run that has already begun continues. Returns the
+    /// repositories that had a request.
     async fn cancel(
         &self,
         repositories: &[RepositoryId],

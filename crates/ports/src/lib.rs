@@ -2,8 +2,8 @@
 //!
 //! An adapter implements ports and does not depend on another adapter, a stage or a service. Every read of a
 //! store takes a `View` (the visible generations) and a `Scope` (the repositories that may be read). Neither
-//! has a default. Writes of a run are *staged* under its generation, and become visible when the catalogue
-//! publishes that generation.
+//! parameter has a default value. Writes of a run are *staged* under its generation, and become visible when
+//! the catalogue publishes that generation.
 
 mod blob_key;
 mod blob_store;

@@ -15,7 +15,7 @@ port_error!(
 #[async_trait]
 pub trait Generations: Send + Sync {
     /// Removes the records that the published generations retired: records whose `gen_to` is one of
-    /// `published`. Call it only after the grace period, when every view is newer.
+    /// `published`. Call this method only after the grace period, when every view is newer.
     async fn sweep_retired(
         &self,
         repository: RepositoryId,
@@ -35,7 +35,8 @@ pub trait Generations: Send + Sync {
         before: GenerationId,
     ) -> Result<(), MaintenanceError>;
 
-    /// Reorganises the stored data of the repository so that reading stays cheap. Readers see no difference.
+    /// Reorganises the stored data of the repository so that reading stays cheap. Readers get the same
+    /// results as before.
     async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError>;
 
     /// Reads all stored data of the repository and verifies its checksums. An error names the damaged data

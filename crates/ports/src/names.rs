@@ -1,4 +1,4 @@
-//! The name index. It finds symbols and files by exact name, by prefix, and by similar names.
+//! The name index. The name index finds symbols and files by exact name, by prefix, and by similar names.
 
 use async_trait::async_trait;
 use cairn_domain::{RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
@@ -12,8 +12,8 @@ port_error!(
     "names"
 );
 
-/// The change that a generation makes in the name index. For each changed path, it contains all names of that
-/// path. A removed path has no names.
+/// The change that a generation makes in the name index. For each changed path, the change contains all names
+/// of that path. A removed path has no names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StagedNames {
     /// Paths whose earlier names end with this generation. Sorted.
@@ -26,9 +26,10 @@ pub struct StagedNames {
 pub enum NameMatch {
     /// The name is exactly as written.
     Exact,
-    /// The name is equal if upper and lower case are ignored.
+    /// The name is equal to the requested name if upper and lower case are ignored.
     CaseInsensitive,
-    /// The name is equal if case, `_` and `-` are ignored: `get_user`, `getUser`, `GetUser`.
+    /// The name is equal to the requested name if case, `_` and `-` are ignored: `get_user`, `getUser`,
+    /// `GetUser`.
     StyleInsensitive,
     Prefix,
     Contains,
@@ -44,7 +45,7 @@ pub enum FileMatch {
     Path,
     /// A path, a base name, or a part of a path.
     Name,
-    /// As `Name`, and also similar names.
+    /// Matches like `Name`, and also matches similar names.
     Similar,
 }
 
@@ -72,7 +73,7 @@ pub trait Names: Generations {
     async fn stage(&self, tenant: &Tenant, run: RunId, staged: StagedNames) -> Result<(), NamesError>;
 
     /// Returns the symbols whose name or qualified name (`Class.method`, or the end of it) matches in one of
-    /// the ways. They are sorted by score (best first), then by repository, path and line.
+    /// the ways. The symbols are sorted by score (best first), then by repository, path and line.
     async fn symbols(
         &self,
         view: &View,
@@ -82,7 +83,7 @@ pub trait Names: Generations {
         limit: usize,
     ) -> Result<Vec<SymbolHit>, NamesError>;
 
-    /// Returns the files whose path or base name matches. They are sorted by score (best first), then by
+    /// Returns the files whose path or base name matches. The files are sorted by score (best first), then by
     /// repository and path.
     async fn files(
         &self,

@@ -71,8 +71,8 @@ pub enum RunQuery {
 pub trait RunDocuments: Send + Sync {
     /// Loads the documents of the command under the write lock, applies the command, and stores the result
     /// durably. If the command refuses (`NotFound`, `Conflict`, `Invalid`), nothing is stored. Commands on
-    /// the same document run one after the other. If the transaction conflicts with another one, the command
-    /// may be applied again.
+    /// the same document run one after the other. If the transaction conflicts with another transaction, the
+    /// command may be applied again.
     async fn change(&self, command: Command) -> Result<CommandReply, RunDocumentsError>;
 
     async fn registry(&self) -> Result<Registry, RunDocumentsError>;

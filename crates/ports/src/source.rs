@@ -15,8 +15,8 @@ port_error!(
 );
 
 impl SourceError {
-    /// Whether the text of a chain of causes begins with an error of a source. Such an error concerns the
-    /// repository, not a store.
+    /// Whether the first cause in the text of a chain of causes is an error of a source. Such an error
+    /// concerns the repository, not a store.
     pub fn begins(chain: &str) -> bool {
         chain.starts_with("source: ")
     }
@@ -39,8 +39,8 @@ pub struct TreeEntry {
 }
 
 /// Data that one read of a source leaves for the next read of the same source. Only the adapter knows the
-/// format. The data is optional: without it, or with the data of another source, the result is the same but
-/// the read costs more.
+/// format. The data is optional. Without this data, or with the data of another source, the result is the
+/// same, but the read costs more.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SourceCache {
     /// With this data, unchanged files need not be hashed again. Empty for sources that do not need it.
@@ -74,7 +74,7 @@ impl SyncMeter {
     }
 }
 
-/// The size of a listing so far. Both numbers only grow while a tree is listed.
+/// The size of a listing so far. Both numbers can only increase while a tree is listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ListedSoFar {
     pub num_paths: u64,
@@ -87,8 +87,8 @@ pub type CheckListing = dyn Fn(ListedSoFar) -> Result<(), SourceError> + Send + 
 
 /// The caller's limit on a listing. The default has no limit.
 ///
-/// A reader calls `check` for each path before it stores the entry. A reader that knows the number of paths
-/// in advance also calls it once with that number, before it builds the first entry.
+/// A reader calls `check` for each path before it stores the entry. If a reader has the number of paths in
+/// advance, it also calls `check` once with that number, before it builds the first entry.
 #[derive(Clone, Default)]
 pub struct ListingLimit(Option<Arc<CheckListing>>);
 
@@ -113,7 +113,7 @@ impl fmt::Debug for ListingLimit {
 pub struct ReadOptions {
     /// The owner of the repository: credentials of one tenant are never used for another.
     pub tenant: Option<Tenant>,
-    /// The branch to read instead of the default one (bare repositories and URLs).
+    /// The branch to read instead of the default branch (bare repositories and URLs).
     pub branch: Option<String>,
     /// `SnapshotTree::cache` of the last read of this source.
     pub cache: SourceCache,
@@ -125,16 +125,16 @@ pub struct ReadOptions {
 
 /// Opens sources. The methods block the thread, so callers run them on threads where blocking is allowed.
 pub trait SourceReader: Send + Sync {
-    /// Reads the head without fetching content. This is a cheap check for new commits. `None` for sources
-    /// without a head (working trees, directories).
+    /// Reads the head without fetching content. A caller can use this as a cheap check for new commits.
+    /// `None` for sources without a head (working trees, directories).
     fn head(&self, source: &Source, options: &ReadOptions) -> Result<Option<BlobId>, SourceError>;
 
     /// Reads the tree. A URL is fetched first.
     fn open(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn SnapshotTree>, SourceError>;
 }
 
-/// One state of a source. It stays readable and unchanged while this value exists. Only a working tree may
-/// change, because other programs may write to it.
+/// One state of a source. The state stays readable and unchanged while this value exists. Only a working tree
+/// may change, because other programs may write to it.
 pub trait SnapshotTree: Send + Sync {
     fn revision(&self) -> &Revision;
 
@@ -151,8 +151,8 @@ pub trait SnapshotTree: Send + Sync {
 }
 
 pub trait ContentReader: Send {
-    /// Returns the bytes of a file. In a working tree, it fails with `Conflict` if the bytes no longer match
-    /// `entry.blob`. The caller then lists the tree again.
+    /// Returns the bytes of a file. In a working tree, the call fails with `Conflict` if the bytes no longer
+    /// match `entry.blob`. The caller must then list the tree again.
     fn read(&mut self, entry: &TreeEntry) -> Result<Vec<u8>, SourceError>;
 }
 

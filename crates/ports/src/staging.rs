@@ -22,8 +22,8 @@ impl Staging {
     }
 
     /// Whether this run may end a version. The version must have begun in an earlier generation, and no other
-    /// run except aborted ones may have ended it. Even a very late writer never overwrites the `gen_to` that
-    /// a published run or a run in progress has set.
+    /// run except aborted runs may have ended the version. So even a writer that is very late never
+    /// overwrites the `gen_to` that a published run or a run in progress has set.
     pub fn may_retire(&self, version: Interval) -> bool {
         let is_open = version.gen_to == GenerationId::OPEN;
         version.gen_from < self.run.generation && (is_open || self.aborted.contains(&version.gen_to))

@@ -1,4 +1,5 @@
-//! The vector cache. It stores vectors by content, so that each content is embedded only once per tenant.
+//! The vector cache. The vector cache stores vectors by content, so that each content is embedded only once
+//! per tenant.
 
 use async_trait::async_trait;
 use cairn_domain::{DenseVector, Tenant, VectorKey};
@@ -19,7 +20,7 @@ pub trait VectorCache: Send + Sync {
     /// Adds vectors. If a key exists, its vector is not changed.
     async fn put(&self, tenant: &Tenant, entries: &[(VectorKey, DenseVector)]) -> Result<(), VectorCacheError>;
 
-    /// Removes the vectors for whose keys `is_live` returns false. Returns the number of removed vectors.
+    /// Removes each vector for whose key `is_live` returns false. Returns the number of removed vectors.
     async fn sweep(
         &self,
         tenant: &Tenant,

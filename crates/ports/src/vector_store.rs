@@ -1,5 +1,5 @@
-//! The vector store. Chunks with their vectors and terms are staged, are published with their generation, and
-//! are found by dense and sparse scores.
+//! The vector store. Chunks with their vectors and terms are staged and are published with their generation.
+//! Searches find chunks by dense and sparse scores.
 
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, DenseVector, Digest, Point, RepositoryId, Scope, View};
@@ -13,7 +13,7 @@ port_error!(
     "vector store"
 );
 
-/// The change that a part of a run makes in the store. The store applies all of it or nothing.
+/// The change that a part of a run makes in the store. The store applies the whole change or nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StagedPoints {
     /// New versions. A version is inserted if no record with its key and generation exists.
@@ -31,8 +31,8 @@ pub enum IncludeTests {
     Only,
 }
 
-/// Restricts the hits. An empty list restricts nothing. A hit must match every field. Except for `tags`, it
-/// matches a field if it matches one of the values.
+/// Restricts the hits. An empty list restricts nothing. A hit must match every field. A hit matches a field
+/// if it matches one of the field's values. The field `tags` is an exception.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ChunkFilter {
     pub languages: Vec<String>,
@@ -46,8 +46,8 @@ pub struct ChunkFilter {
     /// A chunk must have all of these tags.
     pub tags: Vec<String>,
     /// The last change must be at or after this time, in seconds since 1970. Chunks without a known time
-    /// always match. They are as new as their generation, and the caller leaves out repositories whose
-    /// generation is older.
+    /// always match. Such a chunk counts as being as new as its generation, and the caller leaves out
+    /// repositories whose generation is older.
     pub since: Option<i64>,
 }
 
@@ -77,7 +77,7 @@ pub fn literal_path(pattern: &str) -> Option<String> {
 pub struct Hit {
     pub repository: RepositoryId,
     pub key: ChunkKey,
-    /// A sum of products of integers, so it is the same in every store.
+    /// The score is a sum of products of integers, so it is the same in every store.
     pub score: i64,
 }
 

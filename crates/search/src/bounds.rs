@@ -1,5 +1,5 @@
-//! Limits for the size of a question. A larger question would slow down other callers, because its globs are
-//! compiled and its words are compared without interruption.
+//! Limits for the size of a question. A larger question would slow down other callers, because the
+//! compilation of its globs and the comparison of its words cannot be interrupted.
 
 use globset::{Glob, GlobBuilder};
 

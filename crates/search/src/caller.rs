@@ -27,7 +27,7 @@ impl Allowed {
         names.iter().filter_map(|name| bounds::glob("repositories", name).err()).map(|error| error.message).collect()
     }
 
-    /// Whether the caller may see a repository of this name, existing or not.
+    /// Whether the caller may see a repository of this name. The repository need not exist.
     pub fn allows(&self, repository: &RepositoryName) -> bool {
         self.compiled().allows(repository)
     }
@@ -59,7 +59,8 @@ impl Compiled<'_> {
 pub struct Caller {
     pub tenant: Tenant,
     pub allowed: Allowed,
-    /// Distinguishes the callers of a tenant. A cursor is valid only for the caller who received it.
+    /// The text that distinguishes the callers of a tenant. A cursor is valid only for the caller who
+    /// received it.
     pub name: String,
 }
 
@@ -69,8 +70,8 @@ impl Caller {
         Self { tenant: Tenant::local(), allowed: Allowed::All, name: "local".to_owned() }
     }
 
-    /// A digest of the caller and the allowed repositories. It binds a cursor to the caller and to these
-    /// permissions.
+    /// A digest of the caller and the allowed repositories. The digest binds a cursor to the caller and to
+    /// these permissions.
     pub(crate) fn identity(&self) -> Digester {
         let digester = Digester::new("caller").text(self.tenant.as_str()).text(&self.name);
         match &self.allowed {

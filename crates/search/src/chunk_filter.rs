@@ -7,7 +7,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{QueryError, QueryErrorCode};
 
-/// A chunk filter with compiled globs. It accepts the same chunks as the filters of the stores.
+/// A chunk filter with compiled globs. The filter accepts the same chunks as the filters of the stores.
 pub(crate) struct CompiledFilter<'a> {
     filter: &'a ChunkFilter,
     paths: GlobSet,

@@ -15,7 +15,8 @@ use crate::error::REBUILD;
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
-/// The code to read: a file by its `path`, or a `symbol`. If both are set, the symbol in this file.
+/// The code to read: a file by its `path`, or a `symbol`. If both are set, the symbol is searched only in
+/// this file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CodeRequest {
     pub repository: Option<String>,
@@ -48,9 +49,9 @@ pub struct Code {
 
 /// Number of names that are suggested when a name is unknown.
 const NUM_SIMILAR: usize = 5;
-/// At most this many definitions of a name are considered.
+/// The maximum number of definitions of a name that are considered.
 const MAX_DEFINITIONS: usize = 50;
-/// Number of manifests that are read at the same time. Several reads are made at once, because each read
+/// Number of manifests that are read at the same time. Several manifests are read at once, because each read
 /// waits for the store.
 const MANIFESTS_AT_ONCE: usize = 8;
 

@@ -1,11 +1,11 @@
 //! Cursors: the start of the next page of an answer, in the view of the first page.
 //!
-//! A cursor contains the digest of its question, the number of the publication whose view it reads, the
-//! position of the next result, the resolved `since`, and the time of issue. It expires because views are
-//! available only for a limited time. It is encrypted, because the publication number counts the publications
-//! of all tenants, and its length is constant. The nonce is the authentication tag over the contents and the
-//! caller (SIV). So a cursor needs no random numbers, every change is detected, and only the caller who
-//! received it can use it.
+//! A cursor contains the digest of its question, the number of the publication whose view it reads, and the
+//! position of the next result. It also contains the resolved `since` and the time of issue. A cursor expires
+//! because views are available only for a limited time. A cursor is encrypted, because the publication number
+//! counts the publications of all tenants. The length of a cursor is constant. The nonce is the
+//! authentication tag over the contents and the caller (SIV). So a cursor needs no random numbers, every
+//! change is detected, and only the caller who received it can use it.
 
 use cairn_domain::{Digest, PublishedSeq};
 
@@ -19,7 +19,7 @@ const QUESTION_BYTES: usize = 16;
 const BODY_BYTES: usize = QUESTION_BYTES + 4 * 8;
 const REPEAT: &str = "repeat the search without `cursor` to start from the first page";
 
-/// The key that seals cursors. All replicas that serve the same callers share it.
+/// The key that encrypts and authenticates cursors. All replicas that serve the same callers share this key.
 #[derive(Clone, Copy)]
 pub struct CursorKey(pub [u8; 32]);
 
@@ -41,8 +41,8 @@ impl CursorKey {
 pub(crate) struct Cursor {
     /// Digest of the question that the pages answer, without the value of `since`.
     pub question: Digest,
-    /// The resolved `since` of the first page, in seconds since 1970. It is stored because a relative value
-    /// such as `20h` gives a different time when the next page is requested.
+    /// The resolved `since` of the first page, in seconds since 1970. The time is stored because a relative
+    /// value such as `20h` gives a different time when the next page is requested.
     pub since: i64,
     /// The publication whose view the pages read.
     pub seq: PublishedSeq,
@@ -65,7 +65,8 @@ impl Cursor {
         tag.iter().chain(&body).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Decrypts and checks a cursor. The question in the cursor must be the question of the current request.
+    /// Decrypts and checks a cursor. The question in the cursor must be equal to the question of the current
+    /// request.
     pub(crate) fn open(
         text: &str,
         key: CursorKey,

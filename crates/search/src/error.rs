@@ -1,4 +1,4 @@
-//! Errors of questions. An error describes what was wrong, where it was wrong, and the next call to make.
+//! Errors of questions. An error describes the fault, the place of the fault, and the next call to make.
 
 use std::time::Duration;
 

@@ -12,9 +12,9 @@ use crate::{QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
 pub enum Relation {
     Callers,
     Callees,
-    /// Everything that the file or symbol imports, refers to or depends on.
+    /// All code that the file or symbol imports, refers to or depends on.
     Dependencies,
-    /// Everything that imports the file or symbol, refers to it or depends on it.
+    /// All code that imports the file or symbol, refers to it or depends on it.
     Dependents,
     /// Bases and derived classes, interfaces and implementations.
     Inheritance,
@@ -85,7 +85,7 @@ pub struct GraphAnswer {
     /// The requested name, if the symbols that were found differ from it in case or style.
     pub resolved_from: Option<String>,
     pub edges: Vec<GraphEdge>,
-    /// Number of all edges, including those beyond the limit.
+    /// Number of all edges, including the edges beyond the limit.
     pub num_edges: u64,
     pub stamps: Vec<Stamp>,
 }
@@ -108,7 +108,7 @@ pub struct SampledEdge {
     pub target: NodeRecord,
 }
 
-/// At most this many definitions of a name are considered.
+/// The maximum number of definitions of a name that are considered.
 const MAX_DEFINITIONS: usize = 20;
 
 impl Searcher {
@@ -146,8 +146,8 @@ impl Searcher {
     }
 
     /// The nodes that a name refers to: files with this path, otherwise symbols. Symbols are searched first
-    /// by the exact name, then without regard to case, then without regard to style; each search runs only if
-    /// the searches before it found nothing. Also returns the name if it was not matched exactly.
+    /// by the exact name, then without regard to case, then without regard to style. Each search runs only if
+    /// the searches before it found no symbol. Also returns the name if it was not matched exactly.
     async fn resolve(
         &self,
         view: &View,
@@ -192,8 +192,8 @@ impl Searcher {
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, repositories).await?;
         let scope = self.scope_of(&selected);
-        // The sample consists of the edges with the smallest hashes of seed and key. So it is uniform and
-        // does not depend on the order of the store.
+        // The sample consists of the edges with the smallest hashes of seed and key. So the sample is uniform
+        // and does not depend on the order of the store.
         let mut drawn: std::collections::BTreeMap<cairn_domain::Key128, EdgeRecord> = std::collections::BTreeMap::new();
         for known in &selected {
             let mut from = Some(0);

@@ -77,7 +77,7 @@ impl Searcher {
             if let Some(best) = error.similar_files.first().cloned() {
                 error = error.next(NextCall {
                     tool: "index_status",
-                    reason: "asks about a path with this file name in the snapshot".to_owned(),
+                    reason: "explains the outcome of a path with this file name in the snapshot".to_owned(),
                     arguments: vec![("repository", coverage.repository.clone()), ("path", best)],
                 });
             }

@@ -52,8 +52,8 @@ pub struct Searcher {
     pub names: Arc<dyn Names>,
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
-    /// The key that seals cursors. Sealed cursors reveal nothing, and an altered cursor or a cursor of
-    /// another caller is detected.
+    /// The key that encrypts and authenticates cursors. An encrypted cursor reveals nothing. An altered
+    /// cursor or a cursor of another caller is detected.
     pub cursor_key: CursorKey,
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct PreparedQuery {
     /// The type of the question, and the names in it.
     pub(crate) parsed: ParsedQuery,
     pub(crate) words: QueryWords,
-    /// The kinds of chunks that the question asks for.
+    /// The kinds of chunks that the question requests.
     pub(crate) subjects: Subjects,
     /// Sorted by term.
     pub(crate) terms: Vec<(u32, u32)>,

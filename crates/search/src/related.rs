@@ -47,7 +47,7 @@ fn edges_of(relation: Relation) -> &'static [Edges] {
     }
 }
 
-/// A node that a question asks for: the other end of an edge of the named definition or file.
+/// A node that a question requests: the other end of an edge of the named definition or file.
 struct Site {
     node: NodeRecord,
     /// The line of the reference, if it is in the file of the node.
@@ -56,8 +56,7 @@ struct Site {
 }
 
 impl Searcher {
-    /// The chunks at the other ends of the edges that the question asks for, best first. Empty if no
-    /// definition has the name.
+    /// The chunks at the other ends of the requested edges, best first. Empty if no definition has the name.
     pub(crate) async fn related(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<ChunkId>, QueryError> {
         let Some(asked) = &query.parsed.relationship else { return Ok(Vec::new()) };
         let view = &query.view;
@@ -68,7 +67,8 @@ impl Searcher {
                 sites.extend(near.into_iter().map(|near| site(near, *direction)));
             }
         }
-        // The surest edges come first, and files come after definitions: an edge of a file has no owner.
+        // The edges with the highest confidence come first. Files come after definitions, because an edge of
+        // a file has no owner.
         sites.sort_by(|left, right| {
             let place = |site: &Site| (site.node.repository, site.node.path.clone(), site.line);
             left.rank.cmp(&right.rank).then_with(|| place(left).cmp(&place(right)))

@@ -9,7 +9,8 @@ use globset::GlobMatcher;
 use crate::bounds;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// The hint of errors that occur because the caller has no repository. Each front end adds its own remedy.
+/// The hint of errors that occur because the caller has no repository. Each front end adds a remedy to this
+/// hint.
 pub const NOTHING_INDEXED: &str = "nothing is indexed yet";
 
 /// Names and globs of repositories; empty selects all.
@@ -100,7 +101,7 @@ impl Searcher {
         Ok(selected)
     }
 
-    /// The one repository that a word refers to.
+    /// The only repository that a word refers to.
     pub async fn select_one(&self, view: &View, word: &str) -> Result<KnownRepository, QueryError> {
         let mut selected = self.select(view, &RepositorySelection(vec![word.to_owned()])).await?;
         if let (1, Some(found)) = (selected.len(), selected.pop()) {

@@ -14,10 +14,11 @@ use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
 
-/// Maximum length of each list. It is constant, so that every page of an answer ranks the same candidates.
+/// Maximum length of each list. The length is constant, so that every page of an answer ranks the same
+/// candidates.
 const DEPTH: usize = 200;
-/// Number of chunks whose term scores are known. Only the first ones are candidates because of their terms,
-/// but the other lists may contain more of them.
+/// Number of chunks whose term scores are known. Only the first of these chunks are candidates because of
+/// their terms. The other lists may contain more of these chunks.
 const SCORED_BY_TERMS: usize = 1_000;
 /// Maximum number of candidate symbols whose names the question contains.
 const NAMED_SYMBOLS: usize = 50;
@@ -39,7 +40,7 @@ struct NamedChunks {
     beginnings: Vec<ChunkId>,
     /// The chunks that contain the named symbols, each with its best named symbol.
     definitions: Vec<(ChunkId, SymbolHit)>,
-    /// The chunks that are related to a name in the way that the question asks for.
+    /// The chunks that have the requested relation to a name.
     related: Vec<ChunkId>,
 }
 
@@ -101,7 +102,7 @@ impl Searcher {
         }
         let is_meant = |hit: &SymbolHit| words.spelling_of(&hit.symbol) == Spelling::Whole;
         // If the last part of a qualified name is common, the symbols found may not include the requested
-        // one.
+        // symbol.
         if let ([_, last, ..], Some(_)) = (words.spelled.as_slice(), &words.whole)
             && !found.iter().any(is_meant)
         {
@@ -174,15 +175,15 @@ fn chunk_of(hit: &SymbolHit) -> Option<ChunkId> {
     Some((hit.repository, hit.symbol.chunk?))
 }
 
-/// Those chunks of the symbols that are contained in `chunks`, in the order of the symbols. Each chunk is
-/// listed once, with its best symbol.
+/// The chunks of the symbols, in the order of the symbols. Chunks that `chunks` does not contain are left
+/// out. Each chunk is listed once, with its best symbol.
 fn definitions_in(chunks: &Chunks, symbols: Vec<SymbolHit>) -> Vec<(ChunkId, SymbolHit)> {
     let mut seen = BTreeSet::new();
     let shown = symbols.into_iter().filter_map(|hit| Some((chunk_of(&hit)?, hit)));
     shown.filter(|(id, _)| chunks.contains_key(id) && seen.insert(*id)).collect()
 }
 
-/// Joins the lists: each chunk with its positions in them.
+/// Joins the lists into one list that contains each chunk with its positions in the lists.
 fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, words: &QueryWords) -> Vec<Candidate> {
     let (dense, sparse) = (positions(dense), positions(sparse));
     let of_symbols = named.definitions.iter().map(|(id, _)| *id);

@@ -15,9 +15,10 @@ use crate::{NextCall, QueryError, QueryErrorCode, RepositorySelection, Searcher}
 
 /// Number of newest runs of each repository that are searched for a run id.
 const RUNS_SEARCHED: usize = 50;
-/// The same limit if exactly one repository is selected.
+/// Like `RUNS_SEARCHED`, but used if exactly one repository is selected.
 const RUNS_SEARCHED_OF_ONE: usize = 1_000;
-/// The limit for all repositories together, because each run is read completely.
+/// The maximum number of runs of all repositories together. A limit is needed because each run is read
+/// completely.
 const RUNS_SEARCHED_IN_ALL: usize = 5_000;
 const RUN_ID_DIGITS: usize = 12;
 

@@ -10,14 +10,15 @@ use crate::cursor::{Cursor, expired};
 use crate::repositories::{KnownRepository, name_of};
 use crate::{NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
 
-/// A page has at most this many results.
+/// The maximum number of results on a page.
 const MAX_LIMIT: usize = 100;
 /// Maximum size of the text of a hit. A longer text is cut at its end, and the answer reports the number of
 /// missing lines.
 const MAX_HIT_TOKENS: usize = 1_500;
-/// Tokens of a hit for everything except its text, path and symbol: line numbers, kind, and fences.
+/// Number of tokens that a hit needs in addition to its text, path and symbol: for line numbers, kind, and
+/// fences.
 const HIT_OVERHEAD_TOKENS: usize = 30;
-/// The text of a hit is not cut below this size if the page contains several hits.
+/// If the page contains several hits, at least this many tokens of each hit's text are kept.
 const MIN_HIT_TOKENS: usize = 200;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +46,7 @@ pub struct Found {
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct SearchAnswer {
-    /// How the question was read.
+    /// How the search interpreted the question.
     pub query: ParsedQuery,
     pub found: Vec<Found>,
     /// Position of the first result of the page among all results, from 0.
@@ -193,8 +194,8 @@ impl Searcher {
     }
 }
 
-/// Tokens of a hit for everything except its text. The path is counted twice, because the call that reads the
-/// missing lines repeats it.
+/// Number of tokens that a hit needs in addition to its text. The path is counted twice, because the call
+/// that reads the missing lines repeats it.
 fn overhead(hit: &RankedHit) -> usize {
     let symbol = hit.chunk.symbol.as_deref().map_or(0, estimate_tokens);
     2 * estimate_tokens(hit.chunk.path.as_str()) + symbol + HIT_OVERHEAD_TOKENS
@@ -217,9 +218,9 @@ fn check(request: &SearchRequest) -> Result<(), QueryError> {
     filter.paths.iter().try_for_each(|glob| bounds::glob("paths", glob).map(drop))
 }
 
-/// A digest of everything that determines the results and their order. The size of a page is not part of it.
-/// Only the presence of `since` is hashed, because a relative value gives a different time on each call. The
-/// cursor contains the time of the first call.
+/// A digest of all data that determines the results and their order. The size of a page is not part of the
+/// digest. Only the presence of `since` is hashed, because a relative value gives a different time on each
+/// call. The cursor contains the time of the first call.
 fn question_digest(request: &SearchRequest) -> Digest {
     let SearchRequest { query, repositories, filter, limit: _, max_tokens: _, cursor: _ } = request;
     let texts = |digester: Digester, texts: &[String]| digester.list(texts, |digester, text| digester.text(text));

@@ -13,7 +13,7 @@ use cairn_wire::{
 };
 
 pub(crate) const FACTS: &str = "facts";
-/// Prefixes of the artifacts that the sweep does not delete while a live manifest names them.
+/// The key prefixes of the artifacts that the sweep keeps while a live manifest names them.
 pub(crate) const FOLDERS: [&str; 7] = ["packs", FACTS, "outlines", "manifests", "plans", "links", "patterns"];
 
 /// Number of decoded manifests in the cache. Every part of a run reads the manifest, so decoding it each time
@@ -72,8 +72,8 @@ impl Artifacts {
         kept.iter().find(|(kept, _)| kept == key).map(|(_, manifest)| Arc::clone(manifest))
     }
 
-    /// Reads the manifest, or returns an empty one without a reference. The first generation has no previous
-    /// manifest.
+    /// Reads the manifest, or returns an empty manifest if there is no reference. The first generation has no
+    /// previous manifest.
     pub async fn manifest_or_empty(&self, reference: Option<&ArtifactRef>) -> Result<Arc<Manifest>, StageError> {
         match reference {
             Some(reference) => self.manifest(reference).await,
@@ -87,7 +87,8 @@ impl Artifacts {
     }
 
     /// Opens the facts of a source pack; `None` if the pack could not be parsed. The plan is made before the
-    /// facts exist, so it cannot contain their hash. Therefore each group of facts contains a checksum.
+    /// facts exist, so the plan cannot contain the hash of the facts. Therefore each group of facts contains
+    /// a checksum.
     pub async fn facts_pack(&self, source_pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
         let key = facts_key_of(source_pack);
         let bytes = match self.blobs.get(&key).await {
@@ -99,16 +100,16 @@ impl Artifacts {
         reader.map(Some).map_err(|error| StageError::corrupt(&key, &error))
     }
 
-    /// Reads and decodes every artifact that readers of the generation need. Returns an error if one is
-    /// missing or damaged.
+    /// Reads and decodes every artifact that readers of the generation need. Returns an error if one of these
+    /// artifacts is missing or damaged.
     pub async fn verify(&self, manifest: &ArtifactRef) -> Result<(), StageError> {
         let bytes = self.blobs.get_artifact(manifest).await?;
         let corrupt = |key: &str, error| StageError::corrupt(key, &error);
         let manifest: Manifest =
             decode(ArtifactKind::Manifest, &bytes).map_err(|error| corrupt(&manifest.key, error))?;
         if let Some(links) = &manifest.links {
-            // The artifact may be missing. In this case, the next run links all files and writes it again.
-            // But an existing artifact must be intact.
+            // The artifact may be missing. In this case, the next run links all files and writes the artifact
+            // again. However, an existing artifact must be intact.
             if let Some(bytes) = self.kept_artifact(links).await? {
                 let state: LinkState =
                     decode(ArtifactKind::LinkState, &bytes).map_err(|error| corrupt(&links.key, error))?;
@@ -146,7 +147,8 @@ impl Artifacts {
         Ok(())
     }
 
-    /// Opens the outlines of a source pack's files, in the order of its slots. `None` if they do not exist.
+    /// Opens the outlines of a source pack's files, in the order of the pack's slots. `None` if the outlines
+    /// do not exist.
     pub async fn outline_pack(&self, source_pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
         let key = outlines_key_of(source_pack);
         let bytes = match self.blobs.get(&key).await {
@@ -158,8 +160,8 @@ impl Artifacts {
         reader.map(Some).map_err(|error| StageError::corrupt(&key, &error))
     }
 
-    /// Reads the link state that a manifest names. `None` if it does not exist, or if another build wrote it
-    /// in another format.
+    /// Reads the link state that a manifest names. `None` if the link state does not exist, or if another
+    /// build wrote it in another format.
     pub(crate) async fn link_state(&self, reference: &ArtifactRef) -> Result<Option<LinkState>, StageError> {
         let Some(bytes) = self.kept_artifact(reference).await? else { return Ok(None) };
         match decode(ArtifactKind::LinkState, &bytes) {
@@ -178,8 +180,9 @@ impl Artifacts {
         }
     }
 
-    /// Writes an artifact whose key ends with the hash of its bytes. Writing it again changes nothing. If the
-    /// key exists with other bytes, these bytes are damaged and no reader can use them, so they are replaced.
+    /// Writes an artifact whose key ends with the hash of its bytes. A second write of the same bytes changes
+    /// nothing. If the key exists with other bytes, these bytes are damaged and no reader can use them, so
+    /// they are replaced.
     pub async fn put_by_content(
         &self,
         folder: &str,
@@ -210,13 +213,14 @@ pub(crate) fn slots_by_pack(manifest: &Manifest) -> impl Iterator<Item = (&Artif
     packs.into_values()
 }
 
-/// Returns the key of a source pack's facts. It has the same name as the pack, in another folder.
+/// Returns the key of a source pack's facts. The facts have the same name as the pack, but are in another
+/// folder.
 pub fn facts_key_of(source_pack: &ArtifactRef) -> String {
     source_pack.key.replacen("packs/", "facts/", 1)
 }
 
-/// Returns the key of a source pack's outlines. It contains the version of the outlines, so that a build
-/// reads only outlines of its own version.
+/// Returns the key of a source pack's outlines. The key contains the version of the outlines, so that a build
+/// reads only outlines of the same version.
 pub fn outlines_key_of(source_pack: &ArtifactRef) -> String {
     let key = source_pack.key.replacen("packs/", "outlines/", 1);
     format!("{key}-{}", cairn_linking::OUTLINE_VERSION)

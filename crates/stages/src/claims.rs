@@ -17,7 +17,7 @@ pub(crate) struct Claims {
     num_ended: watch::Sender<u64>,
 }
 
-/// The contents that one part embeds. The claim ends when it is dropped, with or without success.
+/// The contents that one part embeds. The claim ends when it is dropped, even if the part has failed.
 pub(crate) struct Claim<'a> {
     claims: &'a Claims,
     own: Taken,

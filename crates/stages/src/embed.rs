@@ -68,7 +68,8 @@ fn entries<'a>(
 }
 
 /// Number of texts that are embedded and cached together. A provider charges for each token and may throttle
-/// in the middle of a part. The vectors up to this point are cached, and the next attempt uses them.
+/// requests in the middle of a part. The vectors that were computed before are cached, and the next attempt
+/// uses these vectors.
 const TEXTS_AT_ONCE: usize = 1024;
 
 /// Embeds chunks of files and chunks of patterns, and stages them as points.
@@ -94,8 +95,8 @@ impl Embedding {
         Ok(report)
     }
 
-    /// Returns the vectors of the chunks, in the order of the chunks. They come from the cache, or from the
-    /// embedder if they are not cached. Each content is embedded only once.
+    /// Returns the vectors of the chunks, in the order of the chunks. The vectors come from the cache. The
+    /// embedder computes the vectors that are not cached. Each content is embedded only once.
     async fn dense(
         &self,
         tenant: &Tenant,

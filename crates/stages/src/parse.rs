@@ -45,15 +45,15 @@ impl Stage for ParseStage {
         // began before this run uses only this time to decide whether to delete the facts.
         self.artifacts.blobs.put(&facts_key_of(pack), Bytes::from(facts)).await?;
         // Outlines are written last, because readers of outlines assume that the facts exist. If only the
-        // facts exist, readers make the missing outlines from them.
+        // facts exist, readers make the missing outlines from the facts.
         self.artifacts.blobs.put(&outlines_key_of(pack), Bytes::from(outlines)).await?;
         Ok(report)
     }
 }
 
 impl ParseStage {
-    /// Returns the facts that an earlier run of this part wrote. Damaged facts are removed. Otherwise every
-    /// run of the part would fail, because a write does not replace an existing object.
+    /// Returns the facts that an earlier run of this part wrote. Removes damaged facts, because a write does
+    /// not replace an existing object. If they stayed, every run of the part would fail.
     async fn written_facts(&self, pack: &ArtifactRef) -> Result<Option<Vec<FileFacts>>, StageError> {
         let key = facts_key_of(pack);
         let facts = match self.artifacts.facts_pack(pack).await {

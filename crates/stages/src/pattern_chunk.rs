@@ -7,7 +7,7 @@ use cairn_patterns::pattern_chunk_text;
 /// repository better than a single piece of code does.
 const WEIGHT_PERCENT: u16 = 120;
 
-/// Returns the chunk of a pattern. It has the path and the span of the pattern's canonical member.
+/// Returns the chunk of a pattern. The chunk has the path and the span of the pattern's canonical member.
 pub(crate) fn pattern_chunk(pattern: &PatternRecord) -> Option<ChunkRecord> {
     let canonical = pattern.members.get(pattern.canonical as usize)?;
     let text = pattern_chunk_text(pattern);

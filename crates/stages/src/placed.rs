@@ -70,7 +70,7 @@ impl OpenPacks {
         Ok(Some(text))
     }
 
-    /// Returns the chunks of a path in a manifest. They have texts only if the source pack is open.
+    /// Returns the chunks of a path in a manifest. The chunks contain texts only if the source pack is open.
     pub fn chunks(
         &mut self,
         repository: RepositoryId,
@@ -90,8 +90,8 @@ pub struct Changes<T> {
     pub ended: Vec<ChunkKey>,
 }
 
-/// Compares the records of a path. A record is *unchanged* if its key and its digest are equal before and
-/// now. With `rebuild`, every record is treated as changed.
+/// Compares the records of a path. A record is *unchanged* if its key and its digest are equal in both
+/// snapshots. With `rebuild`, every record is treated as changed.
 pub fn chunk_changes(before: &[ChunkRecord], now: Vec<ChunkRecord>, rebuild: bool) -> Changes<ChunkRecord> {
     let kept: FxHashSet<(Key128, Digest)> = if rebuild {
         FxHashSet::default()

@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 use crate::artifacts::{Artifacts, reported};
 use crate::sync::{inventory_result, over_budget};
 
-/// The stage may be run twice and may be stopped at any point: its only effect on readers is one transaction,
-/// which has an effect at most once for each run.
+/// The stage may be run twice and may be stopped at any point. Its only effect on readers is one transaction,
+/// and this transaction has an effect at most once for each run.
 pub struct PublishStage {
     pub artifacts: Arc<Artifacts>,
     pub catalogue: Arc<dyn Catalogue>,
@@ -55,8 +55,8 @@ impl Stage for PublishStage {
         let view = self.catalogue.view().await?;
         let before = self.catalogue.published(&view, task.run.repository).await?.map(|published| published.result);
         let reference = self.artifacts.put_manifest(task.run.repository, manifest.clone()).await?;
-        // The time is read last. The lifetime of cursors and the grace period start at this time, so there
-        // must be no slow step between this line and the transaction.
+        // The clock is read last. The lifetime of cursors and the grace period start at the time of this
+        // read. So there must be no slow step between this line and the transaction.
         let now_ms = self.clock.now_ms();
         let result = result(&run, &plan, &manifest, &reports, before, now_ms);
         let failed = parts.iter().any(|part| matches!(part.end, Some(PartEnd::Failed { .. })));

@@ -1,5 +1,5 @@
 //! The ceilings on numbers of records that are known only after parsing. Every stage that stores data for
-//! each path checks them first.
+//! each path checks these ceilings first.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::artifacts::Artifacts;
 use crate::repeated_contents::RepeatedContents;
 use crate::sync::over_budget;
 
-/// Number of runs that are remembered as checked.
+/// The maximum number of checked runs whose ids are kept in memory.
 const REMEMBERED: usize = 64;
 
 /// Checks the ceilings for the stages that start after `parse`. A process checks each run only once.
 ///
-/// This check counts no unchanged files, and it counts a content with several paths only once. So it refuses
-/// no run that `publish`, which checks the chunks of the whole snapshot, would accept.
+/// This check does not count unchanged files, and it counts a content with several paths only once. So it
+/// refuses no run that `publish`, which checks the chunks of the whole snapshot, would accept.
 pub struct RecordCeilings {
     ledger: Arc<dyn LedgerRead>,
     artifacts: Arc<Artifacts>,
@@ -54,7 +54,7 @@ impl RecordCeilings {
         Ok(())
     }
 
-    /// Checks the counts that `parse` reported. It reads the ledger once.
+    /// Checks the counts that `parse` reported. This function reads the ledger once.
     async fn check_parsed(&self, run: RunId) -> Result<(), StageError> {
         let Ceilings { max_chunks, max_records, .. } = self.ceilings;
         let (mut num_chunks, mut num_records) = (0u64, 0u64);
@@ -106,8 +106,8 @@ pub(crate) mod tests {
 
     pub(crate) const EMBED: PartId = PartId { stage: StageName::Embed, number: 0 };
 
-    /// A run with two `parse` parts. One reported 4 chunks and 40 records, and the other 3 chunks and 30
-    /// records.
+    /// A run with two `parse` parts. The first part reported 4 chunks and 40 records, and the second part
+    /// reported 3 chunks and 30 records.
     pub(crate) async fn parsed() -> (Arc<Metastore>, RunId) {
         let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
         let source = Source::Bare { path: "r".to_owned() };

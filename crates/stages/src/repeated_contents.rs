@@ -28,7 +28,7 @@ struct Repeated<'m> {
     pack: &'m ArtifactRef,
     index: u32,
     size_bytes: u64,
-    /// Number of paths after the first one.
+    /// Number of paths after the first path.
     num_copies: u64,
 }
 
@@ -56,14 +56,15 @@ impl<'m> RepeatedContents<'m> {
         limit_on_copies(max_repeated_records, self.distinct_bytes)
     }
 
-    /// Returns an upper bound on the number of records of copies. It needs only the sizes of the contents.
+    /// Returns an upper bound on the number of records of copies. The calculation needs only the sizes of the
+    /// contents.
     pub(crate) fn most_records(&self) -> u64 {
         let most = |content: &Repeated| content.num_copies.saturating_mul(1 + content.size_bytes / BYTES_PER_RECORD);
         self.contents.iter().map(most).fold(0, u64::saturating_add)
     }
 
-    /// Whether the plan changes a path of a repeated content. If not, the number of copies has not grown
-    /// since the last check.
+    /// Whether the plan changes a path of a repeated content. If the plan changes no such path, the number of
+    /// copies has not grown since the last check.
     pub(crate) fn has_any(&self, manifest: &Manifest, plan: &Plan) -> bool {
         let slots: FxHashSet<(&str, u32)> =
             self.contents.iter().map(|content| (content.pack.key.as_str(), content.index)).collect();
@@ -73,7 +74,7 @@ impl<'m> RepeatedContents<'m> {
         })
     }
 
-    /// Counts the records of all copies. It reads the facts of the repeated contents.
+    /// Counts the records of all copies. This function reads the facts of the repeated contents.
     pub(crate) async fn num_records(&self, artifacts: &Artifacts) -> Result<u64, StageError> {
         let mut packs: BTreeMap<&str, (&ArtifactRef, Vec<Copies>)> = BTreeMap::new();
         for content in &self.contents {

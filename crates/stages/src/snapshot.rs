@@ -19,8 +19,9 @@ use crate::threads::blocking;
 
 /// Number of packs that are read concurrently.
 const PACKS_AT_ONCE: usize = 4;
-/// The memory that linking needs for each byte of the snapshot's files, and in addition for each file. In a
-/// measurement, linking 10,184 files with 17 MB in total needed 311 MiB. Other stages need less.
+/// The memory that linking needs: so much for each byte of the snapshot's files, and in addition so much for
+/// each file. In a measurement, linking 10,184 files with 17 MB in total needed 311 MiB. Other stages need
+/// less.
 const MEMORY_PER_BYTE: u64 = 12;
 const MEMORY_PER_FILE: u64 = 16 << 10;
 /// The default memory for snapshots.
@@ -29,8 +30,8 @@ pub const SNAPSHOT_MEMORY_BYTES: u64 = 1 << 30;
 const UNIT_BYTES: u64 = 1 << 20;
 /// A number of permits that a semaphore supports on every machine.
 const MOST_UNITS: u32 = u32::MAX >> 3;
-/// How long a job waits for memory before it is postponed. The rest of the time limit of the job is for the
-/// work itself.
+/// How long a job waits for memory before it is postponed. The remaining time of the job is for the work
+/// itself.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// One indexed file.
@@ -50,7 +51,7 @@ impl SnapshotFile {
     }
 }
 
-/// The indexed files of a snapshot, or those of them that were requested, sorted by path.
+/// The indexed files of a snapshot, or only the requested files, sorted by path.
 pub struct Snapshot {
     pub repository: RepositoryId,
     pub manifest: Arc<Manifest>,
@@ -108,7 +109,7 @@ impl Snapshot {
 
 /// Loads snapshots. Stages that need the same snapshot at the same time share it.
 ///
-/// A repository may have any size. So the limit for snapshots in use at the same time is their memory, not
+/// A repository may have any size. So the memory of the snapshots in use at the same time is limited, and not
 /// their number.
 pub struct Snapshots {
     /// One cell for each snapshot in use, by the key of its manifest. A cell is locked while its snapshot is

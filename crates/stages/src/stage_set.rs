@@ -1,4 +1,4 @@
-//! Builds the stages of one process. All of them use the same stores.
+//! Builds the stages of one process. All stages use the same stores.
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ impl StageSet {
         })
     }
 
-    /// `model` is the name of the embedding model. It is stored with every published generation.
+    /// `model` is the name of the embedding model. The name is stored with every published generation.
     pub fn publish(&self, model: &str) -> Arc<dyn Stage> {
         Arc::new(PublishStage {
             artifacts: Arc::clone(&self.artifacts),

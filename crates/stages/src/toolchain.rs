@@ -1,5 +1,5 @@
-//! The versions of everything that turns bytes into records. Facts keys and manifests contain these versions.
-//! So a changed tool makes its output again, and no other output is made again.
+//! The versions of all code that turns bytes into records. Facts keys and manifests contain these versions.
+//! So if a tool changes, only the output of this tool is made again.
 
 use cairn_config::Operator;
 use cairn_domain::{BlobId, Digest, Digester, FactsKey, ModelId};
@@ -27,7 +27,7 @@ impl Toolchain {
     }
 
     /// Returns the digest of all inputs of indexing that are not in the snapshot: the operator's rules, the
-    /// caller's settings, the release, and every version that facts and records depend on. The release is
+    /// caller's settings, the release, and the versions that affect facts and records. The release is
     /// included because the rules of the inventory have no version number.
     pub fn inputs_digest(&self, operator: &Operator, request: &str) -> Digest {
         let Operator {
@@ -54,7 +54,7 @@ impl Toolchain {
             .digest()
     }
 
-    /// Returns the digest of the versions of everything that turns facts into records.
+    /// Returns the digest of the versions of all code that turns facts into records.
     pub fn digest(&self) -> Digest {
         Digester::new("tools")
             .text(&self.model.name)

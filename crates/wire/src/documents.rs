@@ -177,7 +177,7 @@ impl Decode for runs::LeaseState {
 }
 
 /// This encoding omits the fields that were added later: the request as it was dispatched, whether the broker
-/// has its job, and the time of its next attempt. They are at the end of the repository's document.
+/// has its job, and the time of its next attempt. These fields are at the end of the repository's document.
 impl Encode for runs::Dispatched {
     fn encode(&self, out: &mut Vec<u8>) {
         self.request.number.encode(out);
@@ -204,8 +204,8 @@ fn came_later<T: Decode>(reader: &mut Reader<'_>) -> Result<Option<T>, DecodeErr
     if reader.0.is_empty() { Ok(None) } else { T::decode(reader).map(Some) }
 }
 
-/// The following fields were added later. They are at the end of the document in this order, and older
-/// documents do not contain them:
+/// The following fields were added later. These fields are at the end of the document in this order, and
+/// older documents do not contain them:
 ///
 /// - the host's data of the repository;
 /// - whether the broker has the job of its request;
@@ -355,9 +355,9 @@ mod tests {
         document.state.requests.dispatched = Some(dispatched(2, domain::Lane::Bulk));
         let bytes = encode_document(&document);
         let num_bytes = bytes.len();
-        // These fields are at the end, in the order in which they were added. First come the host's data,
-        // `is_sent`, two counts of progress, and the time of the next attempt. Then come the requester, and
-        // the dispatched request with its requester.
+        // These fields are at the end, in the order in which they were added. The first fields are the host's
+        // data, `is_sent`, two counts of progress, and the time of the next attempt. The next fields are the
+        // requester, and the dispatched request with its requester.
         let request = runs::Wanted { is_scheduled: false, ..dispatched(2, domain::Lane::Bulk).request };
         let num_request = {
             let mut out = Vec::new();
@@ -370,7 +370,10 @@ mod tests {
             assert_eq!(decode_document(&bytes[..num_bytes - num_missing]).as_ref(), Ok(&document), "{num_missing}");
         }
         let half = &bytes[..num_bytes - 4 - num_request];
-        assert!(decode_document::<runs::RepositoryDocument>(half).is_err(), "half of the progress");
+        assert!(
+            decode_document::<runs::RepositoryDocument>(half).is_err(),
+            "a document that ends in the middle of the progress was decoded"
+        );
         let older = &bytes[..num_bytes - 7 - num_request];
         let torn: Result<runs::RepositoryDocument, _> = decode_document(&older[..older.len() - 1]);
         assert!(torn.is_err());
@@ -384,11 +387,14 @@ mod tests {
         document.state.dispatch(2, 3).expect("wanted");
         document.state.requests.dispatched(document.state.requests.last);
         let bytes = encode_document(&document);
-        // The older document does not contain the request at the end and its requester.
+        // The older document contains neither the request at the end nor the requester of this request.
         let mut request = Vec::new();
         document.state.requests.wanted.encode(&mut request);
         let older = &bytes[..bytes.len() - request.len() - 1];
-        assert!(older.len() > before - 2, "nothing else is cut off");
+        assert!(
+            older.len() > before - 2,
+            "the older document lacks more than the request at its end and the requester"
+        );
         assert_eq!(decode_document(older), Ok(document));
     }
 

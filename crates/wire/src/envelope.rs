@@ -1,5 +1,5 @@
-//! The envelope of every artifact. The first bytes are `CAIRN`, the kind, and the version. The rest is one
-//! zstd frame with a checksum.
+//! The envelope of every artifact. The first bytes are `CAIRN`, the kind, and the version. The remaining
+//! bytes are one zstd frame with a checksum.
 //!
 //! If the contents of an artifact change, the version of its kind is increased. The readers of older versions
 //! remain in the code.
@@ -111,8 +111,8 @@ pub fn decode<T: Decode>(kind: ArtifactKind, bytes: &[u8]) -> Result<T, DecodeEr
     if reader.0.is_empty() { Ok(value) } else { reader.fail("the end of the artifact") }
 }
 
-/// Compression level. Measured on source text, level 1 reduces the size to a quarter, and it is ten times as
-/// fast as level 9.
+/// Compression level. In a measurement with source text, level 1 reduced the size to a quarter and was ten
+/// times as fast as level 9.
 const LEVEL: i32 = 1;
 
 pub(crate) fn compress(body: &[u8]) -> Vec<u8> {

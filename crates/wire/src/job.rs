@@ -1,4 +1,4 @@
-//! Jobs are small messages that refer to artifacts. They are versioned JSON of at most 64 KiB.
+//! Jobs are small messages that refer to artifacts. A job is versioned JSON of at most 64 KiB.
 
 use std::fmt;
 
@@ -161,7 +161,7 @@ impl JobV2 {
     }
 }
 
-/// Version 1 of a job. It has no tenant, because `local` was the only tenant at that time.
+/// Version 1 of a job. Version 1 has no tenant, because `local` was the only tenant at that time.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JobV1 {

@@ -1,10 +1,10 @@
-//! The formats of all jobs and artifacts that are sent or stored. All of them are versioned.
+//! The formats of all jobs and artifacts that are sent or stored. All formats are versioned.
 //!
-//! The types of the domain contain no serialisation code; this crate contains all of it. Jobs are JSON with a
-//! `version`. Results, reports and settings are JSON too. If an older writer did not write a field, the
-//! reader uses a default value. Artifacts are binary: an envelope with kind and version (`envelope`), fields
-//! in a fixed order (`codec`), and many records in one compressed file with checksums (`pack`). Every version
-//! that was ever written has a golden file, and this crate can still read it.
+//! The types of the domain contain no serialisation code. This crate contains all serialisation code. Jobs
+//! are JSON with a `version`. Results, reports and settings are also JSON. If an older writer did not write a
+//! field, the reader uses a default value. Artifacts are binary: an envelope with kind and version
+//! (`envelope`), fields in a fixed order (`codec`), and many records in one compressed file with checksums
+//! (`pack`). Every version that was ever written has a golden file, and this crate can still read it.
 
 mod codec;
 mod documents;

@@ -1,7 +1,7 @@
-//! The results of linking a generation that are not stored in the graph. These are the references that could
-//! not be resolved, and the data with which the next run can skip a file.
+//! The results of linking a generation that are not stored in the graph. These results are the references
+//! that could not be resolved, and the data with which the next run can skip a file.
 //!
-//! Files are grouped by path. A run writes only the groups that changed. Its link state refers to the
+//! Files are grouped by path. A run writes only the groups that changed. The new link state refers to the
 //! unchanged groups of the previous link state.
 
 use cairn_domain::{ArtifactRef, PackageManifest, RepoPath, Resolution, Unresolved};
@@ -49,16 +49,16 @@ pub struct LinkedFile {
 record!(LinkedFile { path, edges, unresolved, modules });
 
 /// The keys that the files of a group looked up in the environment, shortened to 32 bits. `askers` finds
-/// every file that looked up a key. Because the keys are shortened, it may also find a file that did not, but
-/// this is rare.
+/// every file that looked up a key. Because the keys are shortened, `askers` may also find a file that did
+/// not look up the key. This is rare.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct AskedKeys {
     /// The shortened keys in ascending order, without duplicates.
     keys: Vec<u32>,
     /// For each key, the end of its range in `files`.
     ends: Vec<u32>,
-    /// Positions in the group of the files that looked up each key. They are ascending within the range of a
-    /// key.
+    /// Positions in the group of the files that looked up each key. The positions are ascending within the
+    /// range of a key.
     files: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! The version of the parser for each language. It is part of every facts key.
+//! The version of the parser for each language. The version is part of every facts key.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,9 +9,9 @@ use cairn_languages::languages;
 use crate::chunker::CHUNKER_VERSION;
 use crate::engine::ENGINE_VERSION;
 
-/// A digest of everything that decides the facts of a file in this language. It covers the grammar and its
-/// version, the query file, the row of the table, the engine and the chunker. It has 64 hexadecimal digits.
-/// All unknown languages have the same digest.
+/// A digest of everything that decides the facts of a file in this language. The digest covers the grammar
+/// and its version, the query file, the row of the table, the engine and the chunker. The digest has 64
+/// hexadecimal digits. All unknown languages have the same digest.
 pub fn tool_version(language: &str) -> &'static str {
     // The debug output of a row contains the name and version of the grammar, the text of the query, and the
     // rules of the table.

@@ -1,5 +1,5 @@
-//! Parses hostile texts, and checks that parsing ends soon, that chunks contain every line, and that a status
-//! is reported.
+//! Parses hostile texts. Checks that parsing ends within a limit, that chunks contain every line, and that a
+//! status is reported.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -42,8 +42,8 @@ fn check(language: &str, text: &str, facts: &FileFacts) {
 /// Texts of shapes that have hung or crashed parsers, up to 256 KiB.
 ///
 /// Statements of thousands of lines that never end (`a < b < c <` in Java, pipes in Bash) are not in the
-/// list. Error recovery from these takes unlimited memory in one step of the parser, between two calls of the
-/// callback. In production, the limits of the parser's process stop such a parse.
+/// list. For such statements, error recovery takes unlimited memory in one step of the parser, between two
+/// calls of the callback. In production, the limits of the parser's process stop such a parse.
 fn bombs() -> Vec<(&'static str, String)> {
     let lines = |line: &str, count: usize| format!("{line}\n").repeat(count);
     vec![

@@ -1,7 +1,7 @@
 //! Identifies the caller of a request by its `Authorization` header.
 //!
-//! Valid keys are cached for a few seconds, so a revoked key stops working after that time. Invalid keys are
-//! not cached. So a new key works at once, and guessed keys cannot fill the cache.
+//! Valid keys are cached for a few seconds. So a revoked key stops working a few seconds later. Invalid keys
+//! are not cached. So a new key works at once, and guessed keys cannot fill the cache.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,7 @@ const TOUCH_EVERY_MS: i64 = 60_000;
 /// Why no caller was identified for a request.
 #[derive(Debug)]
 pub enum Refused {
-    /// The request has no key or an invalid key. The response does not reveal which.
+    /// The request has no key or an invalid key. The response does not reveal which of the two is true.
     Unauthenticated,
     /// The store failed.
     Store(KeyStoreError),
@@ -80,10 +80,11 @@ impl Authenticator {
         if let Some(key) = self.recalled(hash) {
             return Ok(key);
         }
-        // The time is read before the store, because the key may be revoked during the lookup.
+        // The clock is read before the store is read, because the key may be revoked during the lookup.
         let now = self.clock.monotonic();
         let found = self.store.find(hash).await.map_err(Refused::Store)?;
-        // The store may compare hashes in any way. This second comparison takes constant time.
+        // The store may compare hashes in a time that depends on the data. This second comparison takes
+        // constant time.
         let is_same = |key: &ApiKeyRecord| blake3::Hash::from(key.hash.0) == blake3::Hash::from(hash.0);
         let key = Arc::new(found.filter(is_same).ok_or(Refused::Unauthenticated)?);
         let now_ms = self.clock.now_ms();

@@ -2,7 +2,7 @@
 //!
 //! A key is shown once, when it is created; only its hash is stored. A hash without salt is sufficient,
 //! because the secret cannot be guessed. To rotate a key, create a second key with the same permissions and
-//! revoke the first one later.
+//! revoke the first key later.
 
 use cairn_domain::{Digest, Tenant};
 use cairn_ports::ApiKeyRecord;

@@ -1,4 +1,4 @@
-//! Limits of a key: requests per minute, requests in a burst after a pause, and concurrent requests.
+//! The limits of a key: requests per minute, requests at once after a pause, and concurrent requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -10,7 +10,7 @@ use cairn_search::{QueryError, QueryErrorCode};
 use crate::agent::TOO_SLOW;
 use crate::answers::ErrorReport;
 
-/// The value of `Retry-After` if the embedding provider did not report a waiting time.
+/// The value of `Retry-After` if the embedding provider reports no waiting time.
 const WHEN_BUSY: Duration = Duration::from_secs(5);
 
 /// The response to a request that failed.

@@ -16,8 +16,8 @@ use super::service::{CallerAgent, Service};
 use crate::agent::Agent;
 use crate::mcp::Server;
 
-/// The time limit of a request is longer than the limit of a tool call by this duration. So the error of a
-/// call that timed out can be returned.
+/// The time limit of a request is longer than the limit of a tool call by this duration. So the service can
+/// return the error of a call that timed out.
 const GRACE: Duration = Duration::from_millis(500);
 
 pub(super) async fn serve(

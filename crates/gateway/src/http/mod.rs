@@ -1,9 +1,9 @@
 //! The query service over HTTP: questions under `/v1`, the Model Context Protocol at `/mcp`.
 //!
 //! The service is stateless, except that it counts the requests of each key. Replicas that share the cursor
-//! key can answer any request, including a request for the next page of another replica's answer. The
-//! `Searcher` of a caller contains the caller's permissions, so every port applies them. No code in this
-//! module checks which repositories a caller may see.
+//! key can answer any request. This includes a request for the next page of an answer that another replica
+//! gave. The `Searcher` of a caller contains the caller's permissions, so every port applies them. No code in
+//! this module checks which repositories a caller may see.
 
 mod admission_body;
 mod body;

@@ -10,7 +10,7 @@ use super::routes::is_read_by_get;
 use crate::answers::{ErrorReport, schema_of};
 use crate::questions::Question;
 
-/// The document as JSON. It is the same for every caller, and reading it needs no key.
+/// The document as JSON. The document is the same for every caller, and reading the document needs no key.
 pub(super) static DOCUMENT: LazyLock<String> = LazyLock::new(|| document().to_string());
 
 pub(super) fn document() -> Value {

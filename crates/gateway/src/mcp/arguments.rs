@@ -1,6 +1,6 @@
 //! Checks the arguments of a call against the parameter table of the tool.
 //!
-//! All faults are reported at once. If all of them can be corrected without guessing, the corrected call is
+//! All faults are reported at once. If all faults can be corrected without guessing, the corrected call is
 //! suggested.
 
 use cairn_search::{QueryError, QueryErrorCode};

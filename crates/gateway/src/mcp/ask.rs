@@ -65,8 +65,8 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Rep
     Ok(ToolReply::new(text, &answer, num_results).next("search_code", next))
 }
 
-/// The next call names the repositories even if they were inferred, because a cursor is valid only for the
-/// same repositories.
+/// The call for the next page names the repositories even if they were inferred, because a cursor is valid
+/// only for the same repositories.
 fn next_page(arguments: &Arguments, repositories: &[String], cursor: &str) -> JsonObject {
     let mut next = arguments.with("cursor", cursor);
     if !repositories.is_empty() {

@@ -40,7 +40,7 @@ pub(crate) async fn call(agent: &dyn Agent, tool: &str, arguments: JsonObject) -
     }
 }
 
-/// The reply of the tool. Its suggestions have not been tried yet.
+/// The reply of the tool. The suggestions of the reply have not been tried yet.
 fn reply<'a>(
     agent: &'a dyn Agent,
     tool: &'a str,

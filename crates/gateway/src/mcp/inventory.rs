@@ -176,7 +176,7 @@ async fn one_repository(agent: &dyn Agent, question: CoverageQuestion, known: &[
     Ok(ToolReply::new(out, &StatusAnswer::Repository(Box::new(status)), 1))
 }
 
-/// The status if the call names no repository and several exist: counts, and the newest runs.
+/// The status if the call names no repository and several repositories exist: counts, and the newest runs.
 async fn overview(agent: &dyn Agent, known: &[KnownRepository], arguments: &Arguments) -> Replied {
     if let Some(path) = arguments.text("path").or(arguments.text("outcome")) {
         return Err(unnamed(path, known, arguments));

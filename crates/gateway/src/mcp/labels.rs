@@ -1,9 +1,9 @@
 //! Labels untrusted text in answers to agents.
 //!
 //! Messages put text of repositories, remotes and hosting services between quotation marks that the text
-//! itself cannot contain (`cairn_redaction::Untrusted`). In answers to agents, each quoted part gets a label
-//! that marks it as data, even if it contains instructions. The label is added to the text and to the
-//! structured content.
+//! itself cannot contain (`cairn_redaction::Untrusted`). In answers to agents, a label marks each quoted part
+//! as data, even if the part contains instructions. The label is added to the text and to the structured
+//! content.
 
 use cairn_redaction::{MessagePart, message_parts, quoted};
 use cairn_wire::RunResult;

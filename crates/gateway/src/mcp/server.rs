@@ -34,13 +34,13 @@ pub enum ServeError {
     Connection(String),
 }
 
-/// Serves one client on standard input and output until it closes them.
+/// Serves one client on standard input and output until the client closes them.
 pub async fn serve_stdio(agent: Arc<dyn Agent>) -> Result<(), ServeError> {
     let (input, output) = rmcp::transport::stdio();
     serve(agent, input, output).await
 }
 
-/// Serves one client on any two streams until it closes them.
+/// Serves one client on any two streams until the client closes them.
 pub async fn serve(
     agent: Arc<dyn Agent>,
     input: impl AsyncRead + Send + Unpin + 'static,
@@ -67,7 +67,7 @@ impl Server {
     }
 }
 
-/// Returns an error result for a call that takes too long. So the caller can request less, and does not
+/// Returns an error result for a call that takes too long. So the caller can request less data, and does not
 /// conclude that the server has stopped.
 async fn in_time(limit: Option<Duration>, work: impl Future<Output = CallToolResult>) -> CallToolResult {
     let Some(limit) = limit else { return work.await };

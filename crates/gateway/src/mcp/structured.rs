@@ -136,7 +136,7 @@ fn short_schema<T: JsonSchema>() -> JsonObject {
     schema
 }
 
-/// A schema without explanations and lists of required fields.
+/// A schema without explanations and without lists of required fields.
 fn bare(schema: Value) -> Value {
     const LEFT_OUT: [&str; 6] = ["$schema", "title", "description", "format", "minimum", "required"];
     match schema {

@@ -24,7 +24,8 @@ impl Suggestion {
         Self::new("workflow_guide", reason, object([("topic", Value::from(topic))]))
     }
 
-    /// The call that an error suggests. Its values are converted to the types in the table of the tool.
+    /// The call that an error suggests. The values of the call are converted to the types in the table of the
+    /// tool.
     pub(super) fn of(call: &NextCall) -> Option<Self> {
         let tool = ToolSpec::find(call.tool)?;
         let mut arguments = Map::new();
@@ -48,7 +49,7 @@ impl Suggestion {
     }
 
     /// Adds the repository of the failed call, because a similar name in this repository may not exist in
-    /// another one.
+    /// another repository.
     pub(super) fn within(&mut self, repository: &Value) {
         let Some(parameter) = ToolSpec::find(self.tool).and_then(|tool| tool.parameter("repository")) else { return };
         if let (Some(repository), false) =

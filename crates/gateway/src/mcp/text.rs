@@ -9,7 +9,7 @@ use crate::answers::{
     SourceStamp,
 };
 
-/// Maximum number of stamps, places or definitions that are listed. The rest is only counted.
+/// Maximum number of stamps, places or definitions that are listed. Further entries are only counted.
 const MAX_LISTED: usize = 3;
 
 /// Appends the sources of an answer.

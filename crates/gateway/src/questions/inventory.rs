@@ -108,8 +108,8 @@ pub(crate) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Resu
     let (runs, requests) = match &question.run_id {
         Some(id) => (vec![searcher.find_run(&selection, id).await?], Vec::new()),
         None => {
-            // Requests are cancelled before the runs are read. If a run begins in between, it is found among
-            // the unfinished runs.
+            // Requests are cancelled before the runs are read. A run that begins between these two steps is
+            // found among the unfinished runs.
             let requests = cancel_requests(agent, &selection).await?;
             (searcher.unfinished_runs(&selection).await?, requests)
         }
@@ -123,7 +123,7 @@ pub(crate) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Resu
     Ok(Cancellation { cancelled, requests })
 }
 
-/// Cancels pending requests and returns the names of the repositories that had one.
+/// Cancels pending requests and returns the names of the repositories that had a pending request.
 async fn cancel_requests(agent: &dyn Agent, selection: &RepositorySelection) -> Result<Vec<String>, QueryError> {
     let searcher = agent.searcher();
     let view = searcher.catalogue.view().await?;

@@ -12,7 +12,7 @@ pub(super) fn wrong(message: impl Into<String>) -> QueryError {
 }
 
 pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, QueryError> {
-    // Zero has its own message, because local mode has no upper bound and both front ends return the same
+    // Zero has a separate message, because local mode has no upper bound and both front ends return the same
     // text.
     if value == 0 {
         return Err(wrong(format!("`{name}` must be at least 1")));

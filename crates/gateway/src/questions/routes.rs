@@ -85,7 +85,7 @@ impl Answer {
 }
 
 /// Declares each question with its answer, its route and whether it may take long. The macro generates all
-/// code in which these must agree.
+/// code in which the question, the answer and the route must agree.
 macro_rules! questions {
     ($($variant:ident($question:ty) -> $answer:ty, $path:literal $pace:ident;)+) => {
         /// Any question.

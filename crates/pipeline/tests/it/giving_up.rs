@@ -305,8 +305,8 @@ async fn answered_sync_makes_no_dead_letter() -> anyhow::Result<()> {
 #[tokio::test(start_paused = true)]
 async fn repeated_sync_failure_makes_one_dead_letter() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
-    // This holds only for permanent failures of scheduled syncs. After other failures, the last outcome may
-    // belong to an earlier attempt at the same job.
+    // This rule is valid only for permanent failures of scheduled syncs. After other failures, the last
+    // outcome may belong to an earlier attempt at the same job.
     for (kind, failed_before, expect) in
         [(ErrorKind::NotFound, false, 1), (ErrorKind::NotFound, true, 0), (ErrorKind::Timeout, true, 1)]
     {

@@ -117,7 +117,7 @@ async fn job_that_survives_alone_is_acknowledged() {
 #[tokio::test]
 async fn copy_of_a_failed_job_makes_no_dead_letter() {
     let _alone = ALONE.lock().await;
-    // The run of the part has ended, and no store contains the run any more.
+    // The run of the part has ended, and its documents were removed from the store.
     let job = Job::Part(PartJob {
         tenant: Tenant::local(),
         run: RunId { repository: repository(), generation: GenerationId(7) },

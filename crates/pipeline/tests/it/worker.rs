@@ -26,14 +26,14 @@ pub enum ScriptedResult {
     Hangs,
 }
 
-/// A worker whose syncs have these results, one after the other. Later syncs succeed without a run.
+/// A worker whose syncs return these results, one after the other. Later syncs succeed without a run.
 pub struct Script {
     outcomes: Mutex<Vec<ScriptedResult>>,
     /// Notified when a sync hangs.
     pub hanging: Notify,
     /// Whether the requests are already answered.
     pub is_answered: AtomicBool,
-    /// Whether the syncs are scheduled, and the sync before each of them failed with the same code.
+    /// Whether the syncs are scheduled and the sync before each sync failed with the same code.
     pub failed_before: AtomicBool,
 }
 

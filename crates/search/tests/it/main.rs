@@ -1,4 +1,4 @@
-//! Checks the number of calls that one question makes to each store and to the embedder.
+//! Checks how many calls one question makes to each store and to the embedder.
 //!
 //! In the past, each symbol needed a search and each retrieval needed an embedding. Now symbols have chunk
 //! keys and a query is prepared once. This reduced the number of calls of these questions:
@@ -106,7 +106,7 @@ async fn search_calls_each_store_once() {
     check(request("open_file", &["many"], everything()), true, [3, 1, 1, 1, 4]).await;
 }
 
-/// A named file needs one additional search and one additional fetch, which find its first chunk.
+/// A named file needs one additional search and one additional fetch to find its first chunk.
 #[tokio::test]
 async fn named_file_is_embedded_once() {
     check(request("src/file_7.rs", &[], everything()), true, [3, 1, 1, 4, 6]).await;

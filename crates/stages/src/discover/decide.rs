@@ -1,10 +1,10 @@
 //! Decides which repositories must be registered. This module does no I/O.
 //!
-//! The catalogue identifies a repository by tenant and name. A hosting service identifies it by an id, and
-//! its name may change. So a listed repository is first looked up by host and id. A renamed or transferred
-//! repository keeps its identity and its index, and its old name becomes an alias. A new repository with the
-//! old name of an existing repository gets a new identity. A new repository with the name of a removed
-//! repository gets the identity and the index of the removed one.
+//! The catalogue identifies a repository by tenant and name. A hosting service identifies a repository by an
+//! id, and the name of the repository may change. So a listed repository is first looked up by host and id. A
+//! renamed or transferred repository keeps its identity and its index, and its old name becomes an alias. A
+//! new repository with the old name of an existing repository gets a new identity. A new repository with the
+//! name of a removed repository gets the identity and the index of the removed repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,8 @@ use super::rules::{LeftOut, OrganisationRules};
 /// The host, and the id of the repository at this host.
 pub(super) type RemoteId = (String, String);
 
-/// The repositories of a tenant: the registered ones, the ones to register, and the contents of the lists.
+/// The repositories of a tenant: registered repositories, repositories to register, and the contents of the
+/// lists.
 pub(super) struct Book {
     records: BTreeMap<RepositoryId, RepositoryRecord>,
     redactor: Option<Redactor>,
@@ -29,7 +30,8 @@ pub(super) struct Book {
     pub present: BTreeSet<RemoteId>,
     /// Repositories that are on a list but excluded, each with the reason.
     pub unwanted: BTreeMap<RemoteId, &'static str>,
-    /// Organisations whose list contains an entry without a readable id. It could be any repository.
+    /// Organisations whose list contains an entry without a readable id. Such an entry could be any
+    /// repository.
     pub unclear: BTreeSet<Organisation>,
     /// Organisations whose list contains no usable entry.
     pub silent: BTreeSet<Organisation>,
@@ -206,7 +208,7 @@ impl Book {
         }
     }
 
-    /// Adds the record to the book, and returns it if it is new or differs from the registered one.
+    /// Adds the record to the book. Returns the record if it is new or differs from the registered record.
     fn changed(&mut self, record: RepositoryRecord, changes: &mut Changes) -> Option<RepositoryRecord> {
         match self.records.get(&record.id) {
             Some(before) if *before == record => return None,

@@ -1,10 +1,10 @@
-//! discover: updates the catalogue from the lists of organisations. The discovered repositories are synced
-//! afterwards.
+//! discover: updates the catalogue from the lists of organisations. Later jobs sync the discovered
+//! repositories.
 //!
-//! It may be run twice and may be stopped at any point: each registration is independent, and an unchanged
-//! record is not written. A list that cannot be read has no effect. A vanished repository is deleted only if
-//! three conditions hold: the operator allows it, all lists of the tenant's organisations could be read, and
-//! the reason for the absence is known (`Absence`).
+//! A discovery may be run twice and may be stopped at any point: each registration is independent, and an
+//! unchanged record is not written. A list that cannot be read has no effect. A vanished repository is
+//! deleted only if three conditions are true: the operator allows it, all lists of the tenant's organisations
+//! could be read, and the reason for the absence is known (`Absence`).
 
 mod changes;
 mod decide;
@@ -98,7 +98,7 @@ struct Listed {
     listing: Result<Listing, StageError>,
 }
 
-/// Returns the lists in the order of the organisations. They are read concurrently.
+/// Returns the lists in the order of the organisations. The lists are read concurrently.
 async fn list_all(watched: &[Watched]) -> Result<Vec<Listed>, StageError> {
     let mut listing = JoinSet::new();
     for (position, watched) in watched.iter().cloned().enumerate() {

@@ -14,8 +14,8 @@ pub struct OrganisationRules {
     pub include_forks: bool,
     /// Whether repositories that were removed or are now excluded are deleted from the catalogue.
     pub delete_vanished: bool,
-    /// If more repositories than this are missing, the service or the settings are probably wrong, and no
-    /// repository is deleted.
+    /// The maximum number of missing repositories. If more are missing, the service or the settings are
+    /// probably wrong, and no repository is deleted.
     pub max_deletions: usize,
 }
 
@@ -28,13 +28,14 @@ pub struct InvalidRules(pub Vec<String>);
 pub(super) enum LeftOut {
     /// The rules exclude the repository.
     Unwanted(&'static str),
-    /// The repository cannot be indexed now, because it is empty or disabled. This may change at any time.
+    /// The repository cannot be indexed now, because it is empty or disabled. This state may change at any
+    /// time.
     Unusable,
 }
 
 impl OrganisationRules {
     /// Patterns match a name or its last part: `tools/*`, `*-archive`. An empty `include` matches every name.
-    /// A repository that matches both is excluded.
+    /// A repository that matches both `include` and `exclude` is excluded.
     pub fn new(tenant: Tenant, include: &[String], exclude: &[String]) -> Result<Self, InvalidRules> {
         let compiled = [Patterns::compile("include", include), Patterns::compile("exclude", exclude)];
         let faults: Vec<String> =
@@ -53,7 +54,7 @@ impl OrganisationRules {
         }
     }
 
-    /// Returns why the repository is not registered. `None` if it is registered.
+    /// Returns why the repository is not registered. `None` if the rules allow its registration.
     pub(super) fn leave_out(&self, listed: &HostedRepository) -> Option<LeftOut> {
         let included = self.include.is_empty() || self.include.find(&listed.name).is_some();
         let tests = [

@@ -130,7 +130,7 @@ impl World {
         discovered.into_iter().map(|discovered| discovered.outcome.ok()).collect()
     }
 
-    /// Runs a discovery with the organisation `acme` alone, whose list can be read.
+    /// Runs a discovery with only the organisation `acme`. Its list can be read.
     async fn acme(&self, rules: OrganisationRules) -> Changes {
         let mut all = self.run(&[self.watched("acme", rules)]).await;
         all.remove(0).expect("a list")
@@ -539,7 +539,8 @@ fn catalogue_follows_services_and_faults_delete_nothing() {
                 .iter()
                 .map(|(id, (owner, held))| (id.clone(), format!("git.example/{owner}/{}", held.name)))
                 .collect();
-            // An empty list deletes no repository, so this holds only if every organisation has a repository.
+            // An empty list deletes no repository, so this check is valid only if every organisation has a
+            // repository.
             if OWNERS.iter().all(|owner| listed(owner)) {
                 prop_assert_eq!(found, expect);
             }

@@ -14,7 +14,7 @@ pub(crate) type ChangedPaths = FxHashMap<String, ChangedPath>;
 
 /// The previous generation.
 pub(crate) struct Before {
-    /// The files that have changed since, in their previous state.
+    /// The files that have changed since the previous generation, in their previous state.
     pub(crate) snapshot: Snapshot,
     pub(crate) kept: Option<Arc<KeptLinks>>,
     pub(crate) packages: Vec<PackageManifest>,

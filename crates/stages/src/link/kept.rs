@@ -22,7 +22,7 @@ use crate::threads::{blocking, in_parallel};
 /// The average number of files in a group, as a power of two.
 const GROUP_BITS: u32 = 8;
 
-/// The links of files that an earlier run found. Without them, all files are linked again.
+/// The links of files that an earlier run found. Without these links, all files are linked again.
 pub(crate) struct KeptLinks {
     pub(crate) packages: Vec<PackageManifest>,
     groups: Vec<KeptGroup>,

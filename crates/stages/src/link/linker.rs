@@ -1,5 +1,5 @@
-//! Links the files that must be linked, one pack after the other, so that only the facts of a few files are
-//! in memory at the same time.
+//! Links the files that must be linked. The packs are read one after the other, so that only the facts of a
+//! few files are in memory at the same time.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,7 +67,7 @@ struct Contributions {
     shared: Vec<Contribution>,
     now: Vec<Contribution>,
     before: Vec<Contribution>,
-    /// Keys whose lookup has a different result than in the previous generation.
+    /// Keys for which a lookup has another result than in the previous generation.
     changed_keys: FxHashSet<u64>,
 }
 
@@ -91,7 +91,7 @@ struct Linked {
     nodes: Vec<NodeRecord>,
     /// The previous links of the file, if the file is affected but has not changed.
     links_before: Option<FileLinks>,
-    /// Whether the records of the file may differ from the stored ones.
+    /// Whether the records of the file may differ from the stored records.
     is_touched: bool,
     names: StagedNames,
 }
@@ -125,7 +125,7 @@ async fn feed(artifacts: &Artifacts, work: Vec<Work>, sender: Sender<(PackReader
             StageError::permanent(FailureCode::Corrupt, format!("the pack `{}` has no facts", work.pack.key))
         })?;
         if sender.send((reader, work)).await.is_err() {
-            // Linking has failed and reports the reason.
+            // The receiver is dropped only if linking has failed, and linking reports the reason.
             return Ok(());
         }
     }
@@ -328,7 +328,7 @@ impl LinkedFiles {
 }
 
 impl Contributions {
-    /// Returns the keys whose lookup has a different result than in the previous generation.
+    /// Returns the keys for which a lookup has another result than in the previous generation.
     fn changed(&self) -> FxHashSet<u64> {
         let old: FxHashMap<&str, &Contribution> = self.before.iter().map(|own| (own.path.as_str(), own)).collect();
         let new: FxHashSet<&str> = self.now.iter().map(|own| own.path.as_str()).collect();

@@ -15,13 +15,14 @@ impl Sweep {
     /// Deletes the artifacts that no live manifest names and that are older than the grace period (mark and
     /// sweep). Returns the number of deleted artifacts.
     ///
-    /// It reads every live manifest. It deletes no artifact of a repository with a manifest that cannot be
-    /// read. It also deletes no artifact of a repository with a sync or run in progress. Before a run begins,
-    /// no manifest names the packs of its sync. Before a run is published, no manifest names its link state.
+    /// This function reads every live manifest. It keeps all artifacts of a repository with a manifest that
+    /// cannot be read. It also keeps all artifacts of a repository with a sync or run in progress. Before a
+    /// run begins, no manifest names the packs of its sync. Before a run is published, no manifest names its
+    /// link state.
     pub async fn artifacts(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
-        // This is read before the manifests. If a run ends between the two reads, the live manifests include
-        // its manifest.
+        // The repositories in progress are read before the manifests. If a run ends between the two reads,
+        // the live manifests include its manifest.
         let in_progress = self.sweeping.at_work(now_ms).await?;
         let mut unknown: BTreeSet<String> = in_progress.iter().map(ToString::to_string).collect();
         let manifests = self.sweeping.live_manifests(now_ms, self.grace_ms).await?;

@@ -11,7 +11,7 @@ use super::{Deleted, Sweep};
 
 impl Sweep {
     /// Removes the dead letters that are older than the deletion of their repository. Operators no longer
-    /// need them, and their messages contain traces of deleted data.
+    /// need these letters, and their messages contain traces of deleted data.
     pub(super) async fn dead_letters(&self, deleted: &[Deleted]) -> Result<(), StageError> {
         let Some(kept) = self.letters.as_ref().filter(|_| !deleted.is_empty()) else { return Ok(()) };
         let mut dead = Vec::new();
@@ -40,9 +40,9 @@ impl Sweep {
         Ok(())
     }
 
-    /// Removes the dead letters of repositories that do not exist. Reading dead letters takes them out of the
-    /// queue for a short time. So `dead_letters` misses letters that an operator is reading at that time, and
-    /// this function removes them later.
+    /// Removes the dead letters of repositories that do not exist. A reader of dead letters takes them out of
+    /// the queue for a short time. So `dead_letters` does not find letters that an operator is reading at
+    /// that time. This function removes such letters later.
     pub(super) async fn orphaned_dead_letters(&self) -> Result<(), StageError> {
         let Some(kept) = &self.letters else { return Ok(()) };
         let letters = kept.dead_letters(usize::MAX).await?;

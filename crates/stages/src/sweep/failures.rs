@@ -5,11 +5,12 @@ use std::fmt::Display;
 use cairn_pipeline::StageError;
 use cairn_ports::ErrorClass;
 
-/// Logs each failure of a sweep and stores the first one.
+/// Logs each failure of a sweep and stores the first failure.
 #[derive(Default)]
 pub(super) struct Failures {
     first: Option<StageError>,
-    /// True if a store is unavailable. Each further call would then also fail, after its full timeout.
+    /// True if a store is unavailable. In this case, each further call would also fail after its full
+    /// timeout.
     pub(super) is_unavailable: bool,
 }
 

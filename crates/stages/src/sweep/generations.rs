@@ -56,7 +56,7 @@ impl Sweep {
     }
 
     /// Removes the records, dead letters and cached vectors of deleted repositories. Returns the deletions
-    /// for which all of them are removed.
+    /// for which all of this data is removed.
     async fn sweep_deleted(&self, list: &SweepList, failures: &mut Failures) -> Vec<Deleted> {
         let tenants: BTreeSet<&Tenant> = list.deleted.iter().map(|(tenant, ..)| tenant).collect();
         let mut removed = Vec::new();

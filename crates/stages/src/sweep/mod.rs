@@ -19,7 +19,7 @@ use cairn_ports::{Catalogue, CatalogueSweep, Clock, DeadLetters, Generations, Gr
 
 use crate::artifacts::Artifacts;
 
-/// The default grace period. It is longer than the lifetime of a cursor.
+/// The default grace period. This period is longer than the lifetime of a cursor.
 pub const GRACE_MS: i64 = 15 * 60 * 1000;
 
 pub struct Sweep {
@@ -33,8 +33,8 @@ pub struct Sweep {
     pub stores: Vec<Arc<dyn Generations>>,
     /// The store of dead letters, if one exists.
     pub letters: Option<Arc<dyn DeadLetters>>,
-    /// How long data stays after a newer generation is published. It is shorter than `GRACE_MS` only if no
-    /// reader can exist.
+    /// How long data stays after a newer generation is published. This period is shorter than `GRACE_MS` only
+    /// if no reader can exist.
     pub grace_ms: i64,
 }
 

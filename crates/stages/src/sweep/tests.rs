@@ -20,7 +20,7 @@ use crate::artifacts::{Artifacts, facts_key_of};
 use crate::pattern_chunk::fixture::pattern;
 use crate::pattern_chunk::pattern_chunk;
 
-/// A catalogue with a fixed sweep list. It records the generations that are reported as swept.
+/// A catalogue with a fixed sweep list. The catalogue records the generations that are reported as swept.
 #[derive(Default)]
 struct Listed {
     list: SweepList,
@@ -248,8 +248,8 @@ async fn damaged_manifest_keeps_artifacts_of_its_repository() {
     assert_eq!(left, [kept]);
 }
 
-/// During a sync or run, no manifest names its packs or its link state yet. They must stay even if they are
-/// older than the grace period.
+/// During a sync or run, no manifest names its packs or its link state yet. The packs and the link state must
+/// stay even if they are older than the grace period.
 #[tokio::test]
 async fn running_sync_keeps_artifacts_of_its_repository() {
     let listed = Listed { at_work: [repository("long")].into(), ..Listed::default() };

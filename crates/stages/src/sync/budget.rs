@@ -11,7 +11,7 @@ use crate::repeated_contents::limit_on_copies;
 /// The blob id of a file that was not read.
 const NO_BLOB: BlobId = BlobId([0; 20]);
 
-/// Checks the number of bytes that a sync will read. Each content is counted once.
+/// Checks how many bytes a sync will read. Each content is counted once.
 pub(super) fn check_reading(
     entries: &[ManifestEntry],
     to_read: &[usize],
@@ -35,8 +35,8 @@ pub(super) fn check_expansion(entries: &[ManifestEntry], ceilings: &Ceilings) ->
             num_copies += 1;
         }
     }
-    // Each copy has at least one record, so more copies than this are too many. The stages after `parse`
-    // count all records of the copies.
+    // Each copy has at least one record, so the limit on records also limits the number of copies. The stages
+    // after `parse` count all records of the copies.
     let most_copies = limit_on_copies(ceilings.max_repeated_records, expanded - repeated);
     let what = "files with the same content as other files";
     check(what, num_copies, most_copies, "ceilings.max_repeated_records")?;

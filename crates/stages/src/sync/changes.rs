@@ -6,15 +6,15 @@ use cairn_domain::{ArtifactRef, ManifestEntry, Outcome, Reason, RepoPath};
 use cairn_wire::{ChangedPath, Manifest, Plan};
 
 /// Limits of one `embed` part. The size of a part is the sum of the file sizes of its paths. Copies of a file
-/// are counted too, because each copy has its own chunks.
+/// are also counted, because each copy has separate chunks.
 const PATHS_PER_PART: usize = 2_000;
 const BYTES_PER_PART: u64 = 16 * 1024 * 1024;
 /// Maximum number of paths in one `retire` part.
 const GONE_PER_PART: usize = 5_000;
 
 /// Returns the paths whose records change, sorted. A doubtful entry of the previous manifest is treated as
-/// indexed only in a rebuild. Otherwise it has no records, and the facts that this run writes for the same
-/// content replace its facts.
+/// indexed only in a rebuild. In any other run, the entry has no records, and the facts that this run writes
+/// for the same content replace the facts of the entry.
 pub(crate) fn changed_paths(before: &Manifest, now: &Manifest, rebuild: bool) -> Vec<ChangedPath> {
     let mut changed = Vec::new();
     merge(&before.entries, &now.entries, |path, old, new| {

@@ -22,8 +22,8 @@ pub(crate) struct Content {
     pub low_weight: bool,
 }
 
-/// A blob that was read. It is decoded only once. It is redacted at most once, if one of its paths requires
-/// it.
+/// A blob that was read. The blob is decoded only once. It is redacted at most once, and only if one of its
+/// paths requires redaction.
 pub(super) struct Blob {
     text: Result<String, Reason>,
     low_weight: FxHashMap<TextClass, Result<bool, Reason>>,
@@ -33,7 +33,7 @@ pub(super) struct Blob {
 
 /// The text as it is stored.
 struct Stored {
-    /// `None` if it is equal to the text of the blob.
+    /// `None` if the stored text is equal to the text of the blob.
     text: Option<String>,
     secrets: Vec<SecretFinding>,
     num_lines: u32,
@@ -106,7 +106,7 @@ fn head(text: &str) -> &[u8] {
     &text.as_bytes()[..text.floor_char_boundary(HEAD_BYTES)]
 }
 
-/// Counts lines like an editor. A last line without a newline is counted. An empty text has no lines.
+/// Counts lines as an editor does. A last line without a newline is counted. An empty text has no lines.
 fn num_lines(text: &str) -> u32 {
     let newlines = text.bytes().filter(|byte| *byte == b'\n').count() as u32;
     newlines + u32::from(!text.is_empty() && !text.ends_with('\n'))

@@ -47,7 +47,8 @@ impl Inventory {
         blocking(move || finishing.finish(entries, packed)).await
     }
 
-    /// Returns the entries, and the positions of the entries to read. This takes seconds for large trees.
+    /// Returns the entries, and the positions of the entries to read. This function takes seconds for large
+    /// trees.
     fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>), StageError> {
         let tree = &self.reading.tree;
         let modules = Modules::detect(&self.reading.settings.repository, tree.entries());
@@ -195,8 +196,8 @@ impl Inventory {
     }
 }
 
-/// Whether the entry is an unreadable file of git. A tree contains files of git only to report that they
-/// cannot be read.
+/// Whether the entry is an unreadable file of git. A tree contains files of git only in order to report that
+/// these files cannot be read.
 fn is_damage_of_git(entry: &TreeEntry) -> bool {
     entry.unreadable.is_some() && entry.path.as_str().starts_with(".git/")
 }

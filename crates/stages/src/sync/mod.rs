@@ -1,9 +1,9 @@
 //! sync: writes a repository's snapshot into artifacts and begins the run that indexes it.
 //!
-//! A sync reads the tree and decides about every path. It reads, redacts and packs the new blobs, and writes
-//! the manifest and the plan. Then one ledger transaction creates the run. A sync may be stopped at any point
-//! before this transaction: its artifacts are named by content, so another sync reuses them or the sweep
-//! removes them.
+//! A sync reads the tree and decides about every path. The sync reads, redacts and packs the new blobs, and
+//! writes the manifest and the plan. After that, one ledger transaction creates the run. A sync may be
+//! stopped at any point before this transaction: its artifacts are named by content, so another sync reuses
+//! them or the sweep removes them.
 
 mod budget;
 mod changes;
@@ -77,7 +77,7 @@ pub enum Synced {
     },
 }
 
-/// The sync stage. It does not work on parts of a run, because it begins the run.
+/// The sync stage. The sync stage does not work on parts of a run, because it begins the run.
 pub struct Sync {
     pub artifacts: Arc<Artifacts>,
     pub catalogue: Arc<dyn Catalogue>,
@@ -110,8 +110,8 @@ impl Sync {
         self.run_leased(request, opened, async { Ok(true) }).await
     }
 
-    /// Like `run`, for a request that may be cancelled. `is_wanted` is evaluated after the lease is taken. It
-    /// detects an earlier cancellation, and a later cancellation ends the lease.
+    /// Like `run`, for a request that may be cancelled. `is_wanted` is evaluated after the lease is taken.
+    /// This evaluation detects an earlier cancellation. A later cancellation ends the lease.
     pub async fn run_if(
         &self,
         request: SyncRequest,
@@ -218,9 +218,9 @@ impl Sync {
         self.tools.inputs_digest(&self.operator, &request.repository.settings)
     }
 
-    /// Whether the sync can skip opening the source, which for a remote may need a full fetch. This is so if
-    /// the published snapshot has the source's head, all other inputs are unchanged, and no failed file must
-    /// be tried again.
+    /// Whether the sync can skip opening the source, because opening a remote may need a full fetch. This is
+    /// possible if the published snapshot has the source's head, all other inputs are unchanged, and no
+    /// failed file must be tried again.
     async fn is_where_it_was(
         &self,
         request: &SyncRequest,
@@ -320,8 +320,8 @@ impl Sync {
     }
 
     /// Whether stores may contain records of files that are recorded as failed: the part that parses their
-    /// pack was abandoned, but its facts exist. It is unknown which records were staged, so the whole
-    /// repository is indexed again.
+    /// pack was abandoned, but its facts exist. The set of staged records is unknown in this case, so the
+    /// whole repository is indexed again.
     async fn holds_doubtful(&self, previous: &Manifest) -> Result<bool, StageError> {
         let slots =
             previous.entries.iter().filter(|entry| is_doubtful(entry)).filter_map(|entry| entry.source.as_ref());

@@ -39,8 +39,8 @@ impl Modules {
         Self { directories }
     }
 
-    /// Returns the directory of the module that contains the path. It is empty for the root directory. `None`
-    /// if no module contains the path.
+    /// Returns the directory of the module that contains the path. The result is empty for the root
+    /// directory, and `None` if no module contains the path.
     pub(crate) fn of(&self, path: &RepoPath) -> Option<String> {
         let mut directory = path.directory();
         loop {

@@ -23,8 +23,8 @@ use crate::artifacts::Artifacts;
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
 /// The smallest limit of a batch. Small snapshots have smaller batches, so that every thread has work.
 const MIN_BATCH_BYTES: u64 = 256 * 1024;
-/// The maximum number of paths of one blob from which the worker tries to read it. On a disk, one copy may be
-/// unreadable while another one is readable.
+/// The maximum number of paths of one blob from which the worker tries to read the blob. On a disk, one copy
+/// may be unreadable while another copy is readable.
 const MAX_READS: usize = 3;
 
 pub(crate) struct Packed {
@@ -33,7 +33,7 @@ pub(crate) struct Packed {
     pub packs: Vec<ArtifactRef>,
 }
 
-/// Facts of the previous generation. Their contents need no new pack.
+/// Facts of the previous generation. Contents with such facts need no new pack.
 #[derive(Clone)]
 pub(crate) struct Known {
     pub slot: Slot,
@@ -49,8 +49,8 @@ pub(crate) struct Contents<'a> {
 /// Positions of the paths with the same blob, in order.
 type Group = Vec<usize>;
 
-/// The contents of a batch, and its pack. Each content has its position, and a new content has its slot in
-/// the pack.
+/// The contents of a batch, and its pack. Each content has a position in the manifest, and a new content has
+/// a slot in the pack.
 struct Batch {
     number: usize,
     contents: Vec<(usize, Content, Option<u32>)>,
@@ -164,7 +164,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Takes batches until none is left, a batch fails, or the receiver is closed.
+    /// Takes batches until no batch is left, a batch fails, or the receiver is closed.
     fn run(&self, sender: &mpsc::Sender<Result<Batch, StageError>>) {
         let mut reader = match self.reading.tree.reader() {
             Ok(reader) => reader,

@@ -4,7 +4,8 @@
 use cairn_pipeline::StageError;
 use cairn_ports::{ErrorKind, FailureCode, SourceError};
 
-/// Whether the error ends the sync with a failed run. A retry without a change would give the same error.
+/// Whether the error ends the sync with a failed run. A retry without a change of the input would give the
+/// same error.
 pub(super) fn is_refusal(error: &StageError) -> bool {
     matches!(error.code, FailureCode::InvalidSettings | FailureCode::OverBudget)
 }
@@ -29,8 +30,8 @@ pub(crate) fn of_source(error: SourceError) -> StageError {
     StageError::from(error).of_its_own()
 }
 
-/// Converts an error of opening a source. It is like `of_source`, but a tree or a clone that exceeds a limit
-/// becomes `over_budget`.
+/// Converts an error of opening a source. Like `of_source`, but an error about a tree or a clone that exceeds
+/// a limit becomes `over_budget`.
 pub(super) fn of_opening(error: SourceError) -> StageError {
     if error.kind != ErrorKind::TooLarge {
         return of_source(error);

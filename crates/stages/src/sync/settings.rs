@@ -23,7 +23,7 @@ pub(crate) struct Effective {
     pub tags: TagRules,
     pub navigation: Patterns,
     pub redactor: Redactor,
-    /// Digest of `secrets.ignore`. Facts keys depend on it.
+    /// Digest of `secrets.ignore`. Facts keys depend on this digest.
     pub ignore_digest: Digest,
     /// Patterns for files that are not searched for secrets.
     pub unsearched: Patterns,

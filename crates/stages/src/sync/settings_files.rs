@@ -1,9 +1,9 @@
 //! Reads the settings files of a snapshot: `.cairn.yaml` in the root, and every `.cairnignore` and
 //! `.gitattributes`.
 //!
-//! A file that cannot be read or used is reported and has no effect, and the sync continues. The only
-//! exception is an invalid `.cairn.yaml` in the root, which stops the sync. Without its rules, files would be
-//! indexed that the owners exclude.
+//! A settings file that cannot be read or used is reported and has no effect, and the sync continues. The
+//! only exception is an invalid `.cairn.yaml` in the root. It stops the sync, because without its rules the
+//! index would contain files that the owners exclude.
 
 use cairn_config::{Ceilings, SETTINGS_FILE};
 use cairn_domain::{EntryKind, RepoPath};
@@ -21,7 +21,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 #[derive(Default)]
 pub(super) struct SettingsFiles {
-    /// Text of `.cairn.yaml` in the root. It is empty if the file does not exist.
+    /// Text of `.cairn.yaml` in the root. The text is empty if the file does not exist.
     pub yaml: String,
     pub ignore_files: Vec<RuleFile>,
     pub attribute_files: Vec<RuleFile>,
@@ -70,7 +70,7 @@ impl SettingsFiles {
         }
         let bytes = match reader.read(entry) {
             Ok(bytes) => bytes,
-            // The tree has changed. The caller lists and reads it again.
+            // The tree has changed. The caller lists and reads the tree again.
             Err(error) if error.kind == ErrorKind::Conflict => return Err(of_source(error)),
             Err(error) => {
                 self.report(&entry.path, format!("cannot be read: {}", of_source(error).chain()));
@@ -151,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    /// A tree of files. Each file has its bytes, or the error of reading it.
+    /// A tree of files. Each file has its bytes, or the error that a read of the file returns.
     #[derive(Clone, Default)]
     struct Tree {
         entries: Vec<TreeEntry>,

@@ -26,7 +26,7 @@ use super::{Sync, SyncRequest, SyncWorker, Synced};
 use crate::publish::PublishStage;
 use crate::{Artifacts, Toolchain};
 
-/// A remote with one file. Its content is the number of the commit.
+/// A remote with one file. The content of the file is the number of the commit.
 #[derive(Default)]
 struct Remote {
     commit: AtomicU64,
@@ -385,8 +385,8 @@ async fn failed_file_is_retried_at_the_same_commit() {
     assert!(world.synced(false).await.is_some(), "the failed file is not tried again");
 }
 
-/// While the source is read, the lease expires, and another sync begins and ends. Then the first sync must
-/// not begin a run.
+/// While the source is read, the lease expires, and another sync begins and ends. In this case, the first
+/// sync must not begin a run.
 #[tokio::test]
 async fn sync_without_its_lease_begins_no_run() {
     let world = World::new().await;
@@ -434,7 +434,7 @@ async fn cancelled_sync_begins_no_run() {
 }
 
 /// Each failure of a user's request is a new failure. A repeated failure of scheduled requests is not a new
-/// one.
+/// failure.
 #[tokio::test]
 async fn repeated_scheduled_failure_is_not_new() {
     let World { runs, sync, record, .. } = World::new().await;
@@ -457,7 +457,7 @@ async fn repeated_scheduled_failure_is_not_new() {
     assert!(fails(due().await, FailureCode::Forbidden).await, "a sync succeeded in between");
 }
 
-/// Every failed attempt is recorded with its code and the time of the next one.
+/// Every failed attempt is recorded with its code and the time of the next attempt.
 #[tokio::test]
 async fn lost_transaction_is_recorded_as_postponed() {
     let World { runs, sync, record, .. } = World::new().await;

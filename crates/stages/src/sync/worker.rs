@@ -1,5 +1,5 @@
-//! The worker for sync jobs. It reads the request of a repository, syncs the repository, and records the
-//! outcome.
+//! The worker for sync jobs. The worker reads the request of a repository, syncs the repository, and records
+//! the outcome.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::refusal::is_refusal;
 use super::{Sync, SyncRequest, Synced};
 
 /// A sync job may be run twice and may be stopped at any point. If the request is already answered, the
-/// second sync does nothing. If the first sync has begun a run, the second one finds this run.
+/// second sync does nothing. If the first sync has begun a run, the second sync finds this run.
 pub struct SyncWorker {
     pub sync: Sync,
     pub catalogue: Arc<dyn Catalogue>,

@@ -1,15 +1,14 @@
 //! The single rule for addresses in URLs that come from users or servers.
 //!
-//! A literal address is checked at once, and so is a name that is local by definition. Every other name must
-//! be resolved. The caller that opens the connection checks all resolved addresses and connects only to these
+//! A literal address, or a name that is local by definition, is checked at once. Every other name must be
+//! resolved. The caller that opens the connection checks all resolved addresses and connects only to these
 //! addresses. So a second resolution with a different result has no effect.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::Host;
 
-/// Whether a host may be public. This is decided without a name server. `None` means that the URL has no
-/// host.
+/// Whether a host may be public. The decision needs no name server. `None` means that the URL has no host.
 pub fn may_be_public<S: AsRef<str>>(host: Option<&Host<S>>) -> bool {
     match host {
         Some(Host::Ipv4(address)) => is_public((*address).into()),
@@ -30,7 +29,7 @@ fn is_public_name(name: &str) -> bool {
 
 /// Whether the address is on the public internet. Loopback, private, link-local, shared, documentation,
 /// multicast and reserved addresses are not public; clouds serve metadata at link-local addresses. An IPv6
-/// address that contains a non-public IPv4 address is not public either.
+/// address that contains a non-public IPv4 address is also not public.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -65,7 +64,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
-    // A prefix for translation to IPv4: the embedded IPv4 address decides.
+    // A prefix for translation to IPv4: the result depends on the embedded IPv4 address.
     if segments[..6] == [0x64, 0xff9b, 0, 0, 0, 0] {
         return is_public_v4(Ipv4Addr::from((u32::from(segments[6]) << 16) | u32::from(segments[7])));
     }

@@ -37,7 +37,7 @@ ceilings! {
     /// The total size of the files to be indexed that have the same content as another path in the snapshot.
     max_repeated_bytes, "CAIRN_MAX_REPEATED_BYTES", 256 << 20, bytes;
     /// The number of records for the files to be indexed that have the same content as another path in the
-    /// snapshot. A snapshot whose other files are large may have more.
+    /// snapshot. A snapshot whose other files are large may have more such records.
     max_repeated_records, "CAIRN_MAX_REPEATED_RECORDS", 250_000, number;
     max_chunks, "CAIRN_MAX_CHUNKS", 4_000_000, number;
     /// The number of records for new and changed contents: files, chunks, symbols, and a quarter of the

@@ -1,8 +1,8 @@
 //! The faults in settings, in the form in which they are shown to users.
 //!
-//! Settings come from repositories, so their keys and values are untrusted. A fault may contain them only as
-//! [`Untrusted`] text. A [`FaultMessage`] consists of Cairn's own words, numbers and quoted text. A [`Key`]
-//! records whether it comes from the file.
+//! Settings come from repositories, so their keys and values are untrusted. A fault may contain such keys and
+//! values only as [`Untrusted`] text. A [`FaultMessage`] consists of Cairn's own words, numbers and quoted
+//! text. A [`Key`] records whether it comes from the file.
 
 use std::fmt;
 
@@ -12,8 +12,8 @@ use cairn_redaction::Untrusted;
 const MAX_FAULTS: usize = 10;
 /// The maximum number of characters of untrusted text in one message.
 const MAX_UNTRUSTED_CHARS: usize = 300;
-/// The maximum number of characters of one key or value. Two of them and the fault of a pattern fit into one
-/// message.
+/// The maximum number of characters of one key or value. Two such texts and the fault of a pattern fit into
+/// one message.
 const MAX_QUOTED_CHARS: usize = 80;
 
 /// Untrusted text from the settings, shortened for a message.
@@ -21,15 +21,15 @@ pub(crate) fn quoted(text: &str) -> Untrusted {
     Untrusted::new(text).shortened(MAX_QUOTED_CHARS)
 }
 
-/// The text of a fault. It consists of Cairn's own words, numbers and quoted text.
+/// The text of a fault. The text consists of Cairn's own words, numbers and quoted text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct FaultMessage {
     text: String,
     num_untrusted_chars: usize,
 }
 
-/// A part of a message. It is not implemented for `String` or a borrowed `str`, because such a text may come
-/// from a repository.
+/// A part of a message. This trait is not implemented for `String` or a borrowed `str`, because such a text
+/// may come from a repository.
 pub(crate) trait Words {
     fn add_to(self, message: &mut FaultMessage);
 }
@@ -84,8 +84,8 @@ macro_rules! numbers {
 
 numbers!(i64, u64, usize);
 
-/// A dotted key, for example `pattern_detection.min_cluster_size`, or the name of an environment variable. It
-/// may be empty.
+/// A dotted key, for example `pattern_detection.min_cluster_size`, or the name of an environment variable.
+/// The key may be empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Key {
     text: String,
@@ -118,7 +118,7 @@ impl Key {
         if self.text.is_empty() { key.to_owned() } else { format!("{}.{key}", self.text) }
     }
 
-    /// The key as it is written in the file, for comparison with known keys. It must never appear in a
+    /// The key as it is written in the file, for comparison with known keys. This text must never appear in a
     /// message.
     pub(crate) fn as_written(&self) -> &str {
         &self.text
@@ -140,7 +140,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// One fault, and where it is.
+/// One fault and its place.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Fault {
     /// The line, counted from 1. None for the environment, and for a fault of the whole file.
@@ -168,8 +168,8 @@ impl fmt::Display for Fault {
 /// Settings that cannot be used, with all their faults in the order of the lines. A run with such settings
 /// ends as `invalid_settings`, and the published generation stays.
 ///
-/// The message lists the first faults and counts the remaining faults. It contains at most 300 characters of
-/// untrusted text.
+/// The message lists the first faults and counts the remaining faults. The message contains at most 300
+/// characters of untrusted text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidSettings {
     /// The name of the settings file, for example `.cairn.yaml`.

@@ -24,11 +24,11 @@ const KEYS: &[&str] = &["path", "url", "name", "branch", "include", "exclude", "
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Location {
     Path(PathBuf),
-    /// The URL as it is written in the list. The source decides whether it may be contacted.
+    /// The URL as it is written in the list. The source decides whether a connection to this URL is allowed.
     Url(String),
 }
 
-/// An entry of the list. Its patterns are added to those of the repository.
+/// An entry of the list. The patterns of the entry are added to the patterns of the repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ListedRepository {
     /// The line of the entry in the list, counted from 1.

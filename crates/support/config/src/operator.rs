@@ -211,8 +211,8 @@ impl Operator {
         Ok(Self::parse(text.as_deref().map(|text| (name.as_str(), text)), variables)?)
     }
 
-    /// Parses a file, given by its name and text, and the environment variables. Reports the faults of both
-    /// at once.
+    /// Parses a file, given by its name and text, and the environment variables. Reports the faults of the
+    /// file and of the variables together.
     pub fn parse(
         file: Option<(&str, &str)>,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -277,7 +277,7 @@ fn apply_file(reader: &mut Reader, root: &Node, operator: &mut Operator) {
 }
 
 /// If the similarity of an unknown key to every known key is below this value, the key is not a typing error.
-/// It may be a misplaced secret, so it is not shown.
+/// Such a key may be a misplaced secret, so it is not shown.
 const SIMILAR: f64 = 0.5;
 
 fn unknown_key(reader: &mut Reader, at: At<'_>) {
@@ -288,8 +288,8 @@ fn unknown_key(reader: &mut Reader, at: At<'_>) {
     reader.fault(&At { key, ..at }, message);
 }
 
-/// If a variable is almost equal to the variable of a setting, it is a fault. Any other variable belongs to
-/// another part of Cairn.
+/// If the name of a variable is almost equal to the name of a setting's variable, the variable is a fault.
+/// Any other variable belongs to another part of Cairn.
 fn apply_variable(reader: &mut Reader, name: &str, value: &str, operator: &mut Operator) {
     let node = Node::text(value);
     let at = At { key: Key::untrusted(name), line: None, node: &node };

@@ -28,7 +28,8 @@ impl<'n> At<'n> {
     }
 }
 
-/// Collects faults. If a value is wrong, each method records the fault and returns `None`, or fewer items.
+/// Collects faults. If a value is invalid, each method records the fault. It then returns `None`, or a list
+/// without the invalid items.
 #[derive(Default)]
 pub(crate) struct Reader {
     faults: Vec<Fault>,
@@ -138,7 +139,7 @@ impl Reader {
         items.into_iter().filter_map(|item| Some((self.text(&item)?, item))).collect()
     }
 
-    /// A list of globs, without the invalid ones.
+    /// A list of globs, without the invalid globs.
     pub(crate) fn globs(&mut self, at: &At<'_>) -> Vec<String> {
         let mut globs = Vec::new();
         for (glob, item) in self.texts(at) {
@@ -254,8 +255,8 @@ fn parse_bytes(text: &str) -> Option<u64> {
     text[..digits].parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// The message about an unknown key. It names the nearest known key. The unknown key itself is the key of the
-/// fault.
+/// The message about an unknown key. The message names the nearest known key. The unknown key itself is the
+/// key of the fault.
 pub(crate) fn unknown_key(known: &[&'static str], key: &str) -> FaultMessage {
     let message = FaultMessage::from("unknown key");
     match nearest(known, key) {

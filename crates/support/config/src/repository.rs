@@ -26,7 +26,8 @@ const KEYS: &[&str] = &[
     "sensitive",
 ];
 
-/// The settings of a repository. If it has no settings file, these are the default values.
+/// The settings of a repository. If the repository has no settings file, the fields have their default
+/// values.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RepositorySettings {
     pub name: Option<String>,
@@ -227,7 +228,8 @@ fn modules(reader: &mut Reader, at: &At<'_>) -> Vec<ModuleSettings> {
     modules
 }
 
-/// The message about an invalid path. It does not contain the path, because the key of the fault contains it.
+/// The message about an invalid path. The message does not contain the path, because the key of the fault
+/// contains the path.
 fn path_fault(error: &InvalidPath) -> &'static str {
     match error {
         InvalidPath::Empty => "the path is empty",

@@ -7,7 +7,8 @@ use cairn_redaction::Untrusted;
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
-/// Where a secret is: `{ env = "NAME" }` or `{ file = "PATH" }`. Settings cannot contain the secret itself.
+/// The place of a secret: `{ env = "NAME" }` or `{ file = "PATH" }`. Settings cannot contain the secret
+/// itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SecretReference {
     /// The name of an environment variable.
@@ -22,7 +23,7 @@ pub struct Secret(SecretString);
 
 #[derive(Debug, thiserror::Error)]
 pub enum SecretUnreadable {
-    /// The name of the variable. It is shown only if it cannot be the secret itself.
+    /// The name of the variable. The name is shown only if it cannot be the secret itself.
     #[error("the environment variable{} that should contain a secret is not set or is not text", shown_name(.0))]
     Variable(String),
     #[error("the file{} that should contain a secret cannot be read", shown_path(.path))]

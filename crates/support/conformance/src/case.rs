@@ -30,7 +30,7 @@ impl Case {
         RunId { repository: self.repository(name), generation: GenerationId(generation) }
     }
 
-    /// The staging of a part of a run, without earlier aborted generations.
+    /// The data for staging a part of a run, without earlier aborted generations.
     pub fn staging(&self, run: RunId, part: PartId) -> Staging {
         Staging::new(self.tenant.clone(), run, part)
     }

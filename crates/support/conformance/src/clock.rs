@@ -8,7 +8,7 @@ use cairn_ports::Clock;
 use crate::faulty::{Faulty, planted};
 use crate::suite::{Check, PlantedFault, checks};
 
-/// A clock under test, and a way to let time pass.
+/// A clock under test, with a method that lets time pass.
 pub trait ClockUnderTest: Send + Sync {
     fn clock(&self) -> &dyn Clock;
 
@@ -46,8 +46,7 @@ async fn both_times_go_on(subject: &dyn ClockUnderTest) -> Result<()> {
 }
 
 async fn now_is_in_milliseconds(subject: &dyn ClockUnderTest) -> Result<()> {
-    // This range is from 2001 to 2286. A time in seconds or microseconds would be centuries outside the
-    // range.
+    // This range is from 2001 to 2286. A time in seconds or microseconds would be outside of this range.
     let now_ms = subject.clock().now_ms();
     ensure!((1_000_000_000_000..10_000_000_000_000).contains(&now_ms), "{now_ms}");
     Ok(())

@@ -50,9 +50,13 @@ async fn every_text_has_a_vector(embedder: &dyn Embedder) -> Result<()> {
         for (text, vector) in texts.iter().zip(&vectors) {
             let start: String = text.chars().take(20).collect();
             let dimensions = usize::from(embedder.model().dimensions);
-            ensure!(vector.0.len() == dimensions, "{} dimensions for {start:?}", vector.0.len());
-            ensure!(vector.0.iter().any(|value| *value != 0), "a zero vector for {start:?}");
-            ensure!(vector.0.iter().all(|value| *value != i8::MIN), "a value of -128 for {start:?}");
+            ensure!(
+                vector.0.len() == dimensions,
+                "the vector of {start:?} has the wrong number of dimensions: {}",
+                vector.0.len()
+            );
+            ensure!(vector.0.iter().any(|value| *value != 0), "the vector of {start:?} is zero");
+            ensure!(vector.0.iter().all(|value| *value != i8::MIN), "the vector of {start:?} contains the value -128");
         }
         expect_eq!(embedder.embed(input_type, &[]).await?, []);
     }
@@ -66,7 +70,11 @@ async fn vector_depends_on_its_text_alone(embedder: &dyn Embedder) -> Result<()>
         let together = embedder.embed(input_type, &texts).await?;
         for (text, vector) in texts.iter().zip(&together) {
             let alone = embedder.embed(input_type, &[text]).await?;
-            ensure!(alone[..] == [vector.clone()], "another vector alone for {:?}", text.chars().next());
+            ensure!(
+                alone[..] == [vector.clone()],
+                "a text has another vector if it is embedded alone: {:?}",
+                text.chars().next()
+            );
         }
         let reversed: Vec<&str> = texts.iter().rev().copied().collect();
         let mut backwards = embedder.embed(input_type, &reversed).await?;
@@ -81,7 +89,7 @@ async fn different_texts_differ(embedder: &dyn Embedder) -> Result<()> {
     let vectors = embedder.embed(InputType::Passage, &texts).await?;
     for (index, left) in vectors.iter().enumerate() {
         for right in &vectors[index + 1..] {
-            ensure!(left != right, "two different texts have one vector");
+            ensure!(left != right, "two different texts have the same vector");
         }
     }
     Ok(())
@@ -128,7 +136,7 @@ const ALL: [(&str, Fault, &str); 6] = [
     ("gives a zero vector", Fault::GivesZeroVectors, "every_text_has_a_vector"),
     ("gives other dimensions", Fault::GivesOtherDimensions, "every_text_has_a_vector"),
     ("depends on the batch", Fault::DependsOnTheBatch, "vector_depends_on_its_text_alone"),
-    ("gives one vector for all", Fault::GivesOneVector, "vector_depends_on_its_text_alone"),
+    ("gives the same vector for all texts", Fault::GivesOneVector, "vector_depends_on_its_text_alone"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn Embedder>> {

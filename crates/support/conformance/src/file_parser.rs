@@ -73,7 +73,7 @@ async fn facts_contain_the_definitions_of_the_text(parser: &dyn FileParser) -> R
     expect_eq!(facts.symbols[1].qualified_name, "Store.put");
     ensure!(facts.references.iter().any(|reference| reference.name == "join" && reference.line == 8));
     ensure!(facts.imports.iter().any(|import| import.module == "os"));
-    ensure!(facts.chunks.iter().any(|chunk| chunk.span.contains(7)), "no chunk has the method");
+    ensure!(facts.chunks.iter().any(|chunk| chunk.span.contains(7)), "no chunk contains the method");
     Ok(())
 }
 
@@ -97,7 +97,7 @@ async fn a_hostile_text_becomes_windows_and_hurts_no_other(parser: &dyn FilePars
     expect_eq!(facts, expected);
     expect_eq!(windows.facts_key, FactsKey(Key128([200; 16])));
     ensure!(windows.status != ParseStatus::Parsed, "it was parsed");
-    ensure!(windows.chunks.iter().any(|chunk| chunk.span.contains(1)), "its line is in no chunk");
+    ensure!(windows.chunks.iter().any(|chunk| chunk.span.contains(1)), "no chunk contains the line of the text");
     Ok(())
 }
 

@@ -89,7 +89,7 @@ async fn a_list_without_one_of_its_pages_is_an_error(subject: &dyn HostingUnderT
         subject.hold(&repositories(subject, 16), 4);
         subject.break_page(page);
         let listed = subject.hosting().list().await;
-        ensure!(listed.is_err(), "without page {page} there is a list: {listed:?}");
+        ensure!(listed.is_err(), "page {page} failed, but a list was returned: {listed:?}");
     }
     subject.hold(&repositories(subject, 16), 4);
     expect_eq!(subject.hosting().list().await?.repositories.len(), 16);
@@ -111,8 +111,11 @@ async fn id_finds_a_transferred_repository(subject: &dyn HostingUnderTest) -> Re
 async fn failed_lookup_is_not_absence(subject: &dyn HostingUnderTest) -> Result<()> {
     subject.hold(&repositories(subject, 3), 10);
     subject.break_all();
-    ensure!(subject.hosting().whereabouts("1").await.is_err(), "a service that is broken says where a repository is");
-    ensure!(subject.hosting().list().await.is_err(), "a service that is broken has a list");
+    ensure!(
+        subject.hosting().whereabouts("1").await.is_err(),
+        "the service failed, but a place of the repository was returned"
+    );
+    ensure!(subject.hosting().list().await.is_err(), "the service failed, but a list was returned");
     Ok(())
 }
 
@@ -129,7 +132,7 @@ enum Fault {
 }
 
 const ALL: [(&str, Fault, &str); 8] = [
-    ("lists the first repositories alone", Fault::ListsTheFirstAlone, "every_repository_is_listed_once"),
+    ("lists only the first repositories", Fault::ListsTheFirstAlone, "every_repository_is_listed_once"),
     ("lists one twice", Fault::ListsOneTwice, "every_repository_is_listed_once"),
     (
         "treats errors as the end of the list",
@@ -138,7 +141,7 @@ const ALL: [(&str, Fault, &str); 8] = [
     ),
     ("forgets topics", Fault::ForgetsTopics, "data_of_the_service_is_kept"),
     ("treats archived repositories as ordinary", Fault::TakesArchivedForOrdinary, "data_of_the_service_is_kept"),
-    ("never finds anything by id", Fault::NeverFindsAnything, "id_finds_a_transferred_repository"),
+    ("never finds a repository by its id", Fault::NeverFindsAnything, "id_finds_a_transferred_repository"),
     ("treats errors as absence", Fault::TakesErrorsForAbsence, "failed_lookup_is_not_absence"),
     ("finds removed repositories", Fault::FindsWhatIsGone, "id_finds_a_transferred_repository"),
 ];

@@ -140,14 +140,14 @@ enum Fault {
 
 const ALL: [(&str, Fault, &str); 9] = [
     ("loses keys", Fault::LosesKeys, "key_is_read_as_created"),
-    ("takes a duplicate for success", Fault::TakesADuplicate, "key_is_created_once"),
-    ("forgets the scope of a key", Fault::ForgetsTheScope, "key_is_read_as_created"),
+    ("treats a duplicate as success", Fault::TakesADuplicate, "key_is_created_once"),
+    ("does not store the scope of a key", Fault::ForgetsTheScope, "key_is_read_as_created"),
     ("lists the keys of all tenants", Fault::ListsAllTenants, "keys_are_listed_by_tenant"),
     ("revokes nothing", Fault::RevokesNothing, "a_revoked_key_stays_revoked"),
     ("prolongs a revoked key", Fault::ProlongsARevokedKey, "a_revoked_key_stays_revoked"),
     ("does not list revoked keys", Fault::HidesRevokedKeys, "a_revoked_key_stays_revoked"),
-    ("moves the last use back", Fault::TouchesBackwards, "newest_use_is_kept"),
-    ("fails on a use of a key that is gone", Fault::TouchNeedsTheKey, "newest_use_is_kept"),
+    ("moves the last use to an earlier time", Fault::TouchesBackwards, "newest_use_is_kept"),
+    ("fails on a use of a key that does not exist", Fault::TouchNeedsTheKey, "newest_use_is_kept"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn KeyStore>> {

@@ -1,5 +1,5 @@
-//! A conformance suite for each port, which every adapter of the port runs. The faults that can be planted in
-//! an adapter prove that the suite notices them.
+//! A conformance suite for each port. Every adapter of the port runs the suite. The faults that can be
+//! planted in an adapter prove that the suite notices them.
 //!
 //! A suite is a list of named checks that use only the port's trait, so that local adapters and adapters of
 //! real servers follow the same contract. Each check has its own tenant, repository or key space (`Case`). So
@@ -56,7 +56,7 @@ mod tests {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let (ports, suites) = (texts(&crates.join("ports/src")), texts(&crates.join("support/conformance/src")));
         let names = ports.split("pub trait ").skip(1).filter_map(|rest| rest.split([':', ' ', '<', '{']).next());
-        // Traits with the suffix `Ext` only use the methods of a port, and `PortError` is not a port.
+        // Traits with the suffix `Ext` only use the methods of a port. `PortError` is not a port.
         let names: Vec<&str> = names.filter(|name| !name.ends_with("Ext") && *name != "PortError").collect();
         assert!(names.len() > 10, "{names:?}");
         for name in names {

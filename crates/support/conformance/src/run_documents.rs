@@ -114,7 +114,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The runs that a query finds, without those of other checks.
+    /// The runs that a query finds, without the runs of other checks.
     async fn found(&self, query: RunQuery) -> Result<Vec<RunId>> {
         let own = |run: &RunDocument| run.details.tenant == self.case.tenant;
         Ok(self.store.runs(query).await?.into_iter().filter(own).map(|run| run.ledger.id).collect())
@@ -268,11 +268,11 @@ async fn retries_are_dispatched_after_other_requests(store: &dyn RunDocuments) -
     let dispatched = store.change(Command::Dispatch { repository, now_ms: 3, again_after_ms: 1000 }).await?;
     let CommandReply::Dispatched(Some(request)) = dispatched else { anyhow::bail!("{dispatched:?}") };
     expect_eq!(line().await?, ["passes", "first", "second", "third"]);
-    let failure = Some(("unavailable".to_owned(), "its host is away".to_owned()));
+    let failure = Some(("unavailable".to_owned(), "the host is unavailable".to_owned()));
     let outcome = SyncOutcome { at_ms: 4, failure };
     store.change(Command::Postpone { repository, request: request.number, outcome, until_ms: 20 }).await?;
     expect_eq!(line().await?, ["passes", "second", "first", "third"]);
-    // A new request does not wait for the postponed one.
+    // A new request does not wait for the postponed request.
     store.change(Command::Ask { repository, lane: Lane::Bulk, rebuild: false, now_ms: 5 }).await?;
     expect_eq!(line().await?, ["passes", "second", "first", "third"]);
     expect_eq!(subject.repository("first").await?.state.requests.place(), Some((Lane::Bulk, 5)));
@@ -288,12 +288,13 @@ async fn publications_are_kept_until_they_are_forgotten(store: &dyn RunDocuments
     ensure!(view.seq == seq && view.published(first.generation), "{view:?}");
     let second = subject.begin("a", vec![part(StageName::Publish, 0)]).await?;
     let newest = subject.publish(second, 150).await?;
-    // The age of a publication does not matter: views used it until the next publication.
+    // The age of a publication does not matter, because views used the publication until the next
+    // publication.
     store.forget_publications(150).await?;
-    ensure!(store.publication(seq).await?.is_some(), "a publication was forgotten early");
+    ensure!(store.publication(seq).await?.is_some(), "a publication was removed too early");
     store.forget_publications(151).await?;
     expect_eq!(store.publication(seq).await?, None);
-    ensure!(store.publication(newest).await?.is_some(), "the newest publication was forgotten");
+    ensure!(store.publication(newest).await?.is_some(), "the newest publication was removed");
     Ok(())
 }
 
@@ -311,7 +312,7 @@ const ALL: [(&str, Fault, &str); 6] = [
     ("loses commands", Fault::LosesCommands, "runs_are_found_by_their_state"),
     ("applies each command twice", Fault::AppliesTwice, "documents_are_read_as_written"),
     ("forgets ended parts", Fault::ForgetsParts, "documents_are_read_as_written"),
-    ("finds finished runs among the unfinished", Fault::FindsFinished, "runs_are_found_by_their_state"),
+    ("finds finished runs among the unfinished runs", Fault::FindsFinished, "runs_are_found_by_their_state"),
     ("loses publications", Fault::LosesPublications, "publications_are_kept_until_they_are_forgotten"),
     ("lists requests backwards", Fault::AsksBackwards, "retries_are_dispatched_after_other_requests"),
 ];

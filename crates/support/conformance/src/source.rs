@@ -18,7 +18,7 @@ pub trait SourceUnderTest: Send + Sync {
     fn reader(&self) -> &dyn SourceReader;
 
     /// Replaces all files of the source; the keys are paths. Each call creates a new state, even with the
-    /// same files. Its time is one minute after the time of the previous state.
+    /// same files. The time of a state is one minute after the time of the previous state.
     fn hold(&self, files: &BTreeMap<Vec<u8>, Vec<u8>>) -> Result<Source>;
 
     /// Whether each state is a commit, so that the times of changes are known.
@@ -117,7 +117,7 @@ async fn equal_contents_have_the_id_that_git_gives(subject: &dyn SourceUnderTest
 async fn contents_come_back(subject: &dyn SourceUnderTest) -> Result<()> {
     let held = many();
     let tree = open_anew(subject, &subject.hold(&held)?)?;
-    // As in production, where each thread has its own reader.
+    // Two readers are used, because in production each thread has its own reader.
     let (mut first, mut second) = (tree.reader()?, tree.reader()?);
     for (name, content) in &held {
         let entry = find(tree.as_ref(), name)?;
@@ -179,7 +179,7 @@ async fn caches_change_nothing(subject: &dyn SourceUnderTest) -> Result<()> {
 }
 
 /// An open tree shows the state in which it was opened, or reports that it cannot show this state any more.
-/// It never shows the bytes of another state.
+/// An open tree never shows the bytes of another state.
 async fn a_tree_stays_as_it_was_opened(subject: &dyn SourceUnderTest) -> Result<()> {
     let mut held = files(&[(b"changes", b"before"), (b"goes", b"before"), (b"stays", b"before")]);
     let tree = open_anew(subject, &subject.hold(&held)?)?;
@@ -212,7 +212,7 @@ async fn changes_are_dated_if_history_exists(subject: &dyn SourceUnderTest) -> R
         dates.push([date(b"a")?, date(b"dir/b")?, date(b"dir/c")?]);
     }
     if !subject.has_history() {
-        ensure!(dates.iter().flatten().all(Option::is_none), "times without a history: {dates:?}");
+        ensure!(dates.iter().flatten().all(Option::is_none), "a source without a history returned times: {dates:?}");
         return Ok(());
     }
     let minutes = |date: Option<i64>| Ok::<_, anyhow::Error>((date.context("a time")? - start(&dates)?) / 60);
@@ -241,7 +241,7 @@ async fn the_head_follows_the_source(subject: &dyn SourceUnderTest) -> Result<()
         }
         heads.push(head);
     }
-    ensure!(heads[0].is_none() || heads[0] != heads[1], "the head stays where it was");
+    ensure!(heads[0].is_none() || heads[0] != heads[1], "the head did not change with the source");
     Ok(())
 }
 
@@ -255,6 +255,6 @@ async fn missing_source_is_not_found(subject: &dyn SourceUnderTest) -> Result<()
     };
     let opened = subject.reader().open(&source, &ReadOptions::default());
     let kind = opened.err().map(|error| error.kind);
-    ensure!(kind == Some(ErrorKind::NotFound), "{} opens with {kind:?}", source.location());
+    ensure!(kind == Some(ErrorKind::NotFound), "opening the missing source {} gives {kind:?}", source.location());
     Ok(())
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use futures::future::LocalBoxFuture;
 
-/// A time limit that is longer than any check takes on a slow server. A check that is not finished by then
-/// will never end.
+/// A time limit that is longer than any check takes on a slow server. A check that is not finished after this
+/// time will never end.
 const CHECK_DEADLINE: Duration = Duration::from_secs(120);
 
 /// A check of one rule in a port's contract. `P` is the port's trait.
@@ -32,7 +32,8 @@ macro_rules! checks {
 }
 pub(crate) use checks;
 
-/// The environment variable with the name of the only check to run. If it is set, no faults are planted.
+/// The environment variable with the name of the only check to run. If this variable is set, no faults are
+/// planted.
 const ONLY: &str = "CAIRN_CHECK";
 
 /// Runs every check on a subject that `open` returns, and reports all failures.

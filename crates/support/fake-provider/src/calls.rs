@@ -11,10 +11,10 @@ pub struct Call {
     pub at: Duration,
     pub key: String,
     pub num_texts: usize,
-    /// The number of passages in this call whose vectors an earlier call has already returned, so that they
-    /// are paid for again. Zero for questions.
+    /// The number of passages in this call whose vectors an earlier call has already returned. The caller
+    /// pays for these passages again. Zero for questions.
     pub num_repeated: usize,
-    /// Counted from the texts, also if the call failed.
+    /// The number of tokens in the texts, even if the call failed.
     pub tokens: u64,
     /// `None` if the connection ended without a reply.
     pub status: Option<u16>,
@@ -28,7 +28,7 @@ pub struct Call {
 pub struct Report {
     pub num_calls: usize,
     pub num_texts: usize,
-    /// The number of texts that were paid for again.
+    /// The number of texts for which the caller paid again.
     pub num_repeated: usize,
     pub tokens: u64,
     /// The number of calls by status. The status 0 means that there was no reply.
@@ -63,8 +63,8 @@ impl Report {
     }
 }
 
-/// The number of requests and of tokens of a key in its fullest window, by exact times. The start of a window
-/// is excluded.
+/// The maximum numbers of requests and of tokens of a key in any window, by exact times. The start of a
+/// window is excluded.
 fn most_in_any_window(calls: &[Call], key: &str, window: Duration) -> (u64, u64) {
     let calls: Vec<&Call> = calls.iter().filter(|call| call.key == key).collect();
     let (mut first, mut tokens, mut most) = (0, 0, (0, 0));

@@ -37,7 +37,7 @@ pub struct Provider {
     script: VecDeque<Fault>,
     outage_until: Duration,
     usage: HashMap<String, Usage>,
-    /// The time from which each key may call again, as stated in an earlier reply.
+    /// For each key, the time from which calls are permitted again, as an earlier reply stated.
     not_before: HashMap<String, Duration>,
     calls: Vec<Call>,
     /// The texts whose vectors were returned in earlier calls.
@@ -228,8 +228,8 @@ impl Provider {
         Reply::Response { status, headers, body, after: self.settings.latency, is_cut: false }
     }
 
-    /// Records from when the key may call again, if the reply is a 429 with seconds. If it contains a date,
-    /// the test itself must check the wait.
+    /// If the reply is a 429 with seconds, records the time from which the key may call again. If the reply
+    /// contains a date, the test itself must check the wait.
     fn note_wait(&mut self, now: Duration, key: &str, reply: &Reply) {
         let Reply::Response { status: 429, headers, .. } = reply else { return };
         let retry_after = headers.iter().find(|(name, _)| name == "retry-after");

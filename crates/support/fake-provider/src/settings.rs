@@ -21,7 +21,7 @@ pub struct Settings {
     pub max_tokens: u64,
     /// The maximum number of tokens in one text.
     pub max_text_tokens: u64,
-    /// The accepted keys. If the list is empty, any key is accepted, and also a request without a key.
+    /// The accepted keys. If the list is empty, any key and requests without a key are accepted.
     pub keys: Vec<String>,
     pub latency: Duration,
 }

@@ -1,4 +1,4 @@
-//! The shapes of requests and replies. They are as strict as those of real providers.
+//! The shapes of requests and replies. The provider checks requests as strictly as real providers do.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

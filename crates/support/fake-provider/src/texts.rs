@@ -12,7 +12,7 @@ pub(crate) fn num_tokens(text: &str) -> u64 {
     words + signs.count() as u64
 }
 
-/// A prefix of the text with at most `max_tokens` tokens, but not many fewer.
+/// A prefix of the text with at most `max_tokens` tokens. The number of tokens is close to this limit.
 pub(crate) fn truncated(text: &str, max_tokens: u64) -> &str {
     let mut end = text.len();
     while num_tokens(&text[..end]) > max_tokens {
@@ -21,8 +21,8 @@ pub(crate) fn truncated(text: &str, max_tokens: u64) -> &str {
     &text[..end]
 }
 
-/// A vector of length 1. It is the sum of one direction for each word and a smaller direction for the whole
-/// text.
+/// A vector of length 1. The vector is the normalised sum of one vector for each word and a smaller vector
+/// for the whole text.
 pub(crate) fn vector(text: &str, dimensions: usize) -> Vec<f32> {
     let mut sum = vec![0.0f32; dimensions];
     add(&mut sum, text, 0.1);

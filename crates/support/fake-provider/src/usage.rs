@@ -6,8 +6,8 @@ use std::time::Duration;
 /// The number of steps in a window.
 const STEPS: u64 = 60;
 
-/// The usage in each step. It counts until the end of its step is one window old, so each request counts for
-/// at least one window.
+/// The usage in each step. A step counts until one window after its end, so each request counts for at least
+/// one window.
 #[derive(Default, Debug)]
 pub(crate) struct Usage {
     steps: BTreeMap<u64, (u64, u64)>,

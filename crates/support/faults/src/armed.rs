@@ -48,7 +48,7 @@ pub fn arm() {
     }
     if let Ok(text) = std::env::var("CAIRN_FAIL_AT") {
         let forms = "`point:n`, `point:n:sleep=MS` or `point:n:abort`";
-        set(wanted(&text).unwrap_or_else(|| panic!("CAIRN_FAIL_AT=`{text}` is none of {forms}")));
+        set(wanted(&text).unwrap_or_else(|| panic!("CAIRN_FAIL_AT=`{text}` does not have one of the forms {forms}")));
     }
 }
 

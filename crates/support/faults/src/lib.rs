@@ -9,10 +9,10 @@
 //! - `CAIRN_POISON=WORK` overflows the stack of each process that begins this work, like a poison message.
 //!   `WORK` has the form that logs use: `parse/0 of run 7`.
 //! - `CAIRN_POINTS_LOG=FILE` names a file. When the process passes a point for the first time, it appends
-//!   a line to this file. With it, a test proves that it has reached every point.
+//!   a line to this file. With this file, a test proves that it has reached every point.
 //! - `CAIRN_SWEEP_GRACE_MS=n` sets the grace period before generations are swept.
 //!
-//! All of this exists only with the feature `failpoints`. Without this feature, a point adds no code.
+//! These faults exist only with the feature `failpoints`. Without this feature, a point adds no code.
 
 #[cfg(feature = "failpoints")]
 mod armed;
@@ -26,8 +26,8 @@ pub use fail;
 /// All fail points, by the folder of the crate that contains them. A test compares this list with the source
 /// files.
 ///
-/// Some points are in code that cannot return an error (`pipeline::delivered`, `handled`, `acked`). There, a
-/// requested failure is a panic.
+/// Some points are in code that cannot return an error (`pipeline::delivered`, `handled`, `acked`). At such a
+/// point, a requested failure is a panic.
 pub const POINTS: &[(&str, &[&str])] = &[
     (
         "crates/pipeline",

@@ -1,9 +1,9 @@
 //! Starts processes that outlive the command that starts them, and ends them later.
 //!
-//! A folder contains their data, the file `env` with their addresses, and the file `processes`. This file has
-//! one line `ID STARTED` for each process, in the order in which the processes must be ended. `STARTED` is
-//! the start time of the process in the kernel. It ensures that another process with a reused id is never
-//! ended.
+//! A folder contains the data of the processes, the file `env` with their addresses, and the file
+//! `processes`. This file has one line `ID STARTED` for each process, in the order in which the processes
+//! must be ended. `STARTED` is the start time of the process in the kernel. The start time ensures that
+//! another process with a reused id is never ended.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -34,7 +34,7 @@ pub async fn up(directory: &Path) -> Result<()> {
     keep(directory, fleet.into_processes())
 }
 
-/// Leaves processes running until `down` ends them in this order. The folder must exist.
+/// Leaves processes running until `down` ends them in the given order. The folder must exist.
 pub fn keep(directory: &Path, processes: Vec<ServerProcess>) -> Result<()> {
     check_none_runs(directory)?;
     let lines: Vec<String> = processes.iter().map(record).collect::<Result<_>>()?;
@@ -55,7 +55,7 @@ fn record(process: &ServerProcess) -> Result<String> {
     Ok(format!("{pid} {started}\n"))
 }
 
-/// Ends the servers that `up` started in the folder. Succeeds also if no servers are running.
+/// Ends the servers that `up` started in the folder. Also succeeds if no servers are running.
 pub async fn down(directory: &Path) -> Result<()> {
     for process in read_processes(directory)?.into_iter().filter(Recorded::is_alive) {
         process.end().await?;

@@ -18,8 +18,8 @@ pub const NEO4J_URL: &str = "CAIRN_NEO4J_URL";
 const AMQP_PORT: u16 = 5672;
 const MANAGEMENT_ABOVE: u16 = 10_000;
 
-/// Returns `amqp://USER:PASSWORD@HOST:PORT/VHOST`. If it returns `None`, the test is skipped and must return
-/// without a message.
+/// Returns `amqp://USER:PASSWORD@HOST:PORT/VHOST`. If this function returns `None`, the test is skipped and
+/// must return without a message.
 #[track_caller]
 pub fn rabbitmq_url() -> Option<String> {
     url(RABBITMQ_URL)
@@ -37,7 +37,8 @@ pub(crate) fn management_url() -> Option<String> {
     given(RABBITMQ_MANAGEMENT_URL).or_else(|| management_beside(&given(RABBITMQ_URL)?))
 }
 
-/// The default address of RabbitMQ's management interface. Its port number is that of the broker plus 10,000.
+/// The default address of RabbitMQ's management interface. Its port number is the broker's port number plus
+/// 10,000.
 fn management_beside(rabbitmq_url: &str) -> Option<String> {
     let mut url = Url::parse(rabbitmq_url).ok()?;
     let port = url.port().unwrap_or(AMQP_PORT).checked_add(MANAGEMENT_ABOVE)?;
@@ -65,8 +66,8 @@ pub fn neo4j_url() -> Option<String> {
     url(NEO4J_URL)
 }
 
-/// Whether this test run uses no servers. For tests that start their own servers; if true, the test must
-/// return.
+/// Whether this test run uses no servers. Tests that start their own servers call this function. If it
+/// returns true, the test must return.
 pub fn is_left_out(test: &str) -> bool {
     let is_local = is_local();
     if is_local {

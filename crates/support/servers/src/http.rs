@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use url::Url;
 
-/// A time limit that is longer than any of the servers needs for these requests.
+/// A time limit that is longer than the time that any server needs for these requests.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Response {
@@ -21,8 +21,8 @@ pub(crate) struct Response {
     pub body: String,
 }
 
-/// Sends a request to `http://[USER:PASSWORD@]HOST:PORT`. It uses HTTP/1.0, so that the body of the response
-/// is not chunked and no other response follows.
+/// Sends a request to `http://[USER:PASSWORD@]HOST:PORT`. The request uses HTTP/1.0, so that the body of the
+/// response is not chunked and no other response follows.
 pub(crate) async fn send(server: &str, method: &str, path: &str, body: &str) -> Result<Response> {
     let response = timeout(DEADLINE, exchange(server, method, path, body)).await;
     response.with_context(|| format!("{method} {path} got no response within {DEADLINE:?}"))?

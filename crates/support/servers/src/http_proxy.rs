@@ -1,4 +1,5 @@
-//! A proxy that parses HTTP requests. It can refuse a request, lose the response, or send the request twice.
+//! A proxy that parses HTTP requests. The proxy can refuse a request, lose the response, or send the request
+//! twice.
 //!
 //! Each request uses a separate connection on both sides (`Connection: close`). A response ends when its
 //! connection ends, so the proxy does not need to parse the response. The signed parts of a request are
@@ -222,7 +223,8 @@ mod tests {
     use super::*;
     use crate::http::send;
 
-    /// A server that replies with the number and the body of the request. It would keep its connections open.
+    /// A server that replies with the number and the body of the request. This server would keep its
+    /// connections open.
     async fn counting() -> Result<String> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let url = format!("http://{}", listener.local_addr()?);

@@ -5,9 +5,9 @@
 //! sets the variables. A test that kills or freezes a server starts its own server (for example with
 //! `RabbitMq::start`).
 //!
-//! Every server listens only on 127.0.0.1, and runs in a separate process group. It ends when its handle is
-//! dropped. It also ends if the process with the handle is killed, because a watcher notices that a pipe is
-//! closed. `scripts/servers` installs the programs.
+//! Every server listens only on 127.0.0.1, and runs in a separate process group. A server ends when its
+//! handle is dropped. A server also ends if the process with the handle is killed, because a watcher notices
+//! that a pipe is closed. `scripts/servers` installs the programs.
 //!
 //! `FaultProxy` injects the faults of a network between a client and a server. `HttpProxy` injects the faults
 //! of a server under load.

@@ -1,9 +1,9 @@
 //! Chooses free ports on 127.0.0.1.
 //!
 //! For port 0, the kernel chooses a port from the same range as for the local ports of outgoing connections.
-//! When a server restarts, a client could be using the server's port. It could even be the server's own
-//! client, because a client that tries to connect to a free port of that range can connect to itself.
-//! Therefore ports are chosen below that range, and checked by binding.
+//! When a server restarts, a client could be using the server's port. Even the server's own client could be
+//! using this port, because a client that tries to connect to a free port of that range can connect to
+//! itself. Therefore ports are chosen below that range, and checked by binding.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener};
@@ -20,8 +20,8 @@ const LOWEST: u16 = 12_000;
 const USUAL_END: u16 = 32_768;
 const DRAWS: usize = 1000;
 
-/// Returns ports on which no process listens, and which no other test on this machine has reserved. They stay
-/// reserved until this process ends.
+/// Returns ports on which no process listens, and which no other test on this machine has reserved. The ports
+/// stay reserved until this process ends.
 pub fn free_ports<const N: usize>() -> Result<[u16; N]> {
     let mut ports = [0; N];
     for port in &mut ports {

@@ -19,7 +19,7 @@ pub struct MinIo {
 }
 
 impl MinIo {
-    /// Starts the server. Its data and its log are stored in `directory`.
+    /// Starts the server. The data and the log of the server are stored in `directory`.
     pub async fn start(directory: &Path) -> Result<Self> {
         let program = installed("minio").await?;
         on_free_ports(async || start(&program, directory).await).await

@@ -12,13 +12,14 @@ use anyhow::{Context, Result};
 use neo4rs::{ConfigBuilder, Graph, Query, Row};
 use url::Url;
 
-/// The minimum number of namespaces. Further namespaces are created only while all of these are in use.
+/// The minimum number of namespaces. Further namespaces are created only while all of these namespaces are in
+/// use.
 const LEAST_NAMESPACES: usize = 6;
 /// The number of nodes that one transaction removes.
 const NODES_AT_ONCE: usize = 5_000;
 
-/// A namespace that no other test on this machine uses. It is released when this value is dropped or the
-/// process ends.
+/// A namespace that no other test on this machine uses. The namespace is released when this value is dropped
+/// or the process ends.
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
@@ -26,8 +27,8 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Takes the namespace that has been free for the longest time, and removes its data. Its constraints and
-    /// indexes may exist already. `url` is `bolt://USER:PASSWORD@HOST:PORT`.
+    /// Takes the namespace that has been free for the longest time, and removes its data. The constraints and
+    /// indexes of the namespace may already exist. `url` is `bolt://USER:PASSWORD@HOST:PORT`.
     pub async fn take(url: &str) -> Result<Self> {
         let namespace = Self::lock()?;
         let graph = connect(url).await?;
@@ -54,7 +55,7 @@ impl Namespace {
                 Err(TryLockError::Error(error)) => return Err(error).context("cannot lock a namespace"),
             }
         }
-        unreachable!("the numbers have no end")
+        unreachable!("the range of numbers has no end")
     }
 
     /// Ends the transactions of earlier tests. If a process was killed, its transaction could still be

@@ -36,7 +36,7 @@ pub struct Neo4j {
 }
 
 impl Neo4j {
-    /// Starts a server without authentication. Its data and its log are stored in `directory`.
+    /// Starts a server without authentication. The data and the log of the server are stored in `directory`.
     pub async fn start(directory: &Path) -> Result<Self> {
         Self::start_with(directory, None).await
     }

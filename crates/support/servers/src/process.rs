@@ -1,5 +1,5 @@
-//! The process of a server. It can be started, stopped, killed, frozen, and restarted with the same data and
-//! ports.
+//! The process of a server. The process can be started, stopped, killed, frozen, and restarted with the same
+//! data and ports.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -17,7 +17,7 @@ use crate::group;
 use crate::http;
 use crate::watcher::Watcher;
 
-/// A time limit that is longer than any of the servers needs to start on a very busy machine.
+/// A time limit that is longer than the time that any server needs to start on a very busy machine.
 const READY_DEADLINE: Duration = Duration::from_secs(180);
 /// The time limit for an orderly stop; Neo4j takes 12 s.
 const STOP_DEADLINE: Duration = Duration::from_secs(60);
@@ -108,7 +108,7 @@ impl ServerProcess {
         self.kill().await
     }
 
-    /// Starts the server again with the same data and ports. If it is running, it is stopped first.
+    /// Starts the server again with the same data and ports. A running server is stopped first.
     pub async fn restart(&mut self) -> Result<()> {
         self.stop().await?;
         self.spawn()?;
@@ -230,7 +230,7 @@ fn is_port_conflict(error: &anyhow::Error) -> bool {
         .any(|sign| text.contains(sign))
 }
 
-/// The folder for the data of a server. It is created if it does not exist.
+/// The folder for the data of a server. The folder is created if it does not exist.
 pub(crate) fn folder(parent: &Path, name: &str) -> Result<PathBuf> {
     let path = std::path::absolute(parent)?.join(name);
     fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;

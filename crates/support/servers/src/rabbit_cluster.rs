@@ -51,7 +51,11 @@ impl RabbitCluster {
         let deadline = Instant::now() + JOINED_DEADLINE;
         for node in &self.nodes {
             while num_running(&node.management_url()).await != self.nodes.len() {
-                ensure!(Instant::now() < deadline, "the {} RabbitMQ nodes do not see each other", self.nodes.len());
+                ensure!(
+                    Instant::now() < deadline,
+                    "the {} RabbitMQ nodes are not connected to each other",
+                    self.nodes.len()
+                );
                 sleep(POLL_EVERY).await;
             }
         }

@@ -19,19 +19,20 @@ use crate::{http, loopback};
 
 const USER: &str = "guest";
 const PASSWORD: &str = "guest";
-/// The cookie of all nodes in these tests. It need not be secret, because the nodes listen only on 127.0.0.1.
+/// The cookie of all nodes in these tests. The cookie need not be secret, because the nodes listen only on
+/// 127.0.0.1.
 const COOKIE: &str = "cairn-tests";
 
 pub struct RabbitMq {
     process: ServerProcess,
     node: NodeFolder,
     ports: Ports,
-    /// Shared by the nodes of a cluster; it ends with the last node that uses it.
+    /// The nodes of a cluster share this port mapper. It ends with the last node that uses it.
     port_mapper: Arc<PortMapper>,
 }
 
 impl RabbitMq {
-    /// Starts a node. Its data and its log are stored in `directory`.
+    /// Starts a node. The data and the log of the node are stored in `directory`.
     pub async fn start(directory: &Path) -> Result<Self> {
         Self::start_with(directory, "").await
     }
@@ -102,8 +103,8 @@ pub(crate) async fn start_node(
     Ok(RabbitMq { process, node, ports, port_mapper: Arc::clone(port_mapper) })
 }
 
-/// Whether the node is ready. It accepts clients only after it has started, and the management API must also
-/// answer.
+/// Whether the node is ready. The node is ready when it accepts clients, which is only after its start, and
+/// the management API answers.
 async fn is_up(ports: Ports) -> bool {
     loopback::accepts(ports.amqp).await && http::is_ok(management_url(ports.management), "/api/overview").await
 }

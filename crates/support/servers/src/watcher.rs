@@ -1,9 +1,9 @@
 //! Ends a process group when this process ends for any reason.
 //!
 //! The watcher is a shell that reads from a pipe. Only this process has the other end of the pipe, because
-//! Rust opens it close-on-exec. If the pipe closes without the word `done`, this process has died, and the
-//! watcher kills the group. Linux's parent-death signal is not sufficient, because it is sent when the
-//! *thread* that started the child ends, and it does not reach grandchildren.
+//! Rust opens it close-on-exec. If the pipe closes before the watcher has read the word `done`, this process
+//! has died, and the watcher kills the group. Linux's parent-death signal is not sufficient, because it is
+//! sent when the *thread* that started the child ends, and it does not reach grandchildren.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -33,8 +33,8 @@ impl Watcher {
         writeln!(self.pipe, "{group}").context("the watcher has ended")
     }
 
-    /// Ends the watcher without a kill. Call this when the group has ended, or if it is to outlive this
-    /// process.
+    /// Ends the watcher without a kill. Call this method when the group has ended, or if the group must
+    /// outlive this process.
     pub fn dismiss(mut self) {
         // A broken pipe means that the watcher has already ended.
         let _ = writeln!(self.pipe, "done");

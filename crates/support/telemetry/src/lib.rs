@@ -12,19 +12,19 @@ use tracing_subscriber::EnvFilter;
 /// no effect.
 pub fn init(verbose: u8) {
     let level = match verbose {
-        // A command reports the broker's errors itself. These two crates would log each attempt and each
-        // channel.
+        // A command reports the broker's errors itself. Without these settings, the two crates would also log
+        // each attempt and each channel.
         0 => "warn,lapin=off,cairn_rabbitmq=error",
         1 => "info",
         _ => "debug",
     };
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter(level)).with_writer(std::io::stderr);
     let subscriber = subscriber.with_ansi(std::io::stderr().is_terminal()).with_target(false);
-    // If a subscriber is already set, it stays.
+    // If a subscriber is already set, that subscriber stays.
     let _ = subscriber.try_init();
 }
 
-/// Starts the logs of a service. They show progress, as one JSON object per line with the fields of the
+/// Starts the logs of a service. The logs show progress, as one JSON object per line with the fields of the
 /// enclosing spans.
 pub fn init_service() {
     let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_current_span(false);

@@ -1,7 +1,7 @@
 //! The metrics of a process, in Prometheus' text format.
 //!
-//! A service creates its time series at start with the value zero, not at the first event, because rates and
-//! alerts need an existing series. Each module that counts creates the labels that it will use.
+//! A service creates its time series at start with the value zero, because rates and alerts need a series
+//! that exists before the first event. Each module that counts creates the labels that it will use.
 
 use std::sync::LazyLock;
 
@@ -68,16 +68,16 @@ pub static CONNECTIONS: LazyLock<IntGauge> = LazyLock::new(|| {
     register_int_gauge!("cairn_connections", "Open connections of callers.").expect("registered once")
 });
 
-/// Events between this process and the broker, by kind. Messages are published, returned (no queue accepts
-/// them; set an alert for this), refused (the queue is full), unconfirmed (they are published again) or
-/// delivered. Connections and consumers are attached.
+/// Events between this process and the broker, by kind. The kinds for messages are published, returned (no
+/// queue accepts the message; set an alert for this), refused (the queue is full), unconfirmed (the message
+/// is published again) and delivered. The kind for connections and consumers is attached.
 pub static BROKER: LazyLock<IntCounterVec> = LazyLock::new(|| {
     register_int_counter_vec!("cairn_broker_total", "Events between this process and the broker.", &["what"])
         .expect("registered once")
 });
 
 /// The state of the connection to the broker: whether both connections exist, whether an alarm stops
-/// publishing (set an alert for this), and the numbers of attached and wanted consumers.
+/// publishing (set an alert for this), and how many consumers are attached and how many should be attached.
 pub const BROKER_GAUGES: [Reading; 4] = [
     ("cairn_broker_connected", "1 while both connections to the broker are up.", Kind::Gauge),
     ("cairn_broker_blocked", "1 while an alarm of the broker stops publishing.", Kind::Gauge),
@@ -98,7 +98,7 @@ pub enum Kind {
 pub type Reading = (&'static str, &'static str, Kind);
 
 /// Exports numbers that another component counts. At each scrape, `read` returns the values in the order of
-/// the readings. If a name is exported twice in a process, the first source stays.
+/// the readings. If a name is exported twice in a process, the first export stays in effect.
 pub fn export(readings: &[Reading], read: impl Fn() -> Vec<u64> + Send + Sync + 'static) {
     let metrics = readings.iter().filter_map(|(name, help, kind)| match kind {
         Kind::Counter => IntCounter::new(*name, *help).ok().map(Exported::Counter),
@@ -149,7 +149,7 @@ impl Collector for Readings {
 
 /// All registered metrics, as text.
 pub fn text() -> String {
-    // Cairn's metrics can always be encoded. If a metric could not, the text would be empty.
+    // Cairn's metrics can always be encoded. If a metric could not be encoded, the text would be empty.
     TextEncoder::new().encode_to_string(&prometheus::gather()).unwrap_or_default()
 }
 

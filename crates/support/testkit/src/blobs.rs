@@ -8,13 +8,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, ErrorKind, Put};
 
-/// A blob store for tests of stages. It satisfies the port's contract except for durability.
+/// A blob store for tests of stages. The store satisfies the port's contract except for durability.
 #[derive(Debug, Default)]
 pub struct MemoryBlobs {
     objects: Mutex<BTreeMap<String, Bytes>>,
 }
 
-/// The modification time of every object. It is fixed, because times from a clock would differ between runs.
+/// The modification time of every object. This time is fixed, because times from a clock would differ between
+/// runs.
 const MODIFIED_AT: i64 = 1_700_000_000;
 
 impl MemoryBlobs {

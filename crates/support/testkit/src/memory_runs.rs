@@ -10,8 +10,8 @@ use cairn_runs::{
     Command, CommandReply, Documents, EndedPart, Publication, Reach, Refusal, Registry, RepositoryDocument, RunDocument,
 };
 
-/// A store of run documents for tests. It satisfies the port's contract except for durability. No operation
-/// ever waits.
+/// A store of run documents for tests. The store satisfies the port's contract except for durability. No
+/// operation ever waits.
 #[derive(Debug, Default)]
 pub struct MemoryRuns {
     tables: Mutex<Tables>,

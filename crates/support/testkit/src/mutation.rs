@@ -19,7 +19,7 @@ pub struct Mutation {
     pub log: Vec<String>,
 }
 
-/// Writes a file. If a folder or a file blocks its path, removes it.
+/// Writes a file. Removes a folder or a file that blocks the path.
 fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) {
     make_way(root, path);
     work_tree::write(root, path, text);
@@ -45,7 +45,7 @@ impl Drop for Mutation {
 
 type Operation = fn(&mut Mutation) -> String;
 
-/// All kinds of operations. All are equally likely.
+/// All kinds of operations. All kinds are equally likely.
 const OPERATIONS: &[Operation] = &[
     Mutation::edit,
     Mutation::edit,

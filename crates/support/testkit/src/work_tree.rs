@@ -1,4 +1,4 @@
-//! Working trees that a test changes as a user does. Any failure here makes the test fail.
+//! Working trees that a test changes as a user does. Any failure in this module makes the test fail.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 //!
 //! Blocks form a tree and are in order of position. A block that fits becomes a chunk. A larger block is
 //! opened, or divided into parts if it has no inner blocks. Small neighbouring blocks with the same parent
-//! share a chunk. Rows between blocks join the next block.
+//! share a chunk. Rows between blocks belong to the next block.
 
 use cairn_domain::{ChunkFacts, ChunkKind, Symbol, SymbolKind};
 

@@ -1,12 +1,13 @@
-//! Finds the keys of YAML by indentation. This is enough to name blocks, and values are not parsed.
+//! Finds the keys of YAML by indentation. Indentation is sufficient to name blocks, and values are not
+//! parsed.
 
 use super::blocks::Block;
 use super::inline::shortened;
 use crate::chunker::Lines;
 
 const LONGEST_NAME: usize = 80;
-/// Keys and items that are nested deeper than this do not become blocks. They are part of the block around
-/// them.
+/// Keys and items that are nested deeper than this do not become blocks. Such a key or item is part of the
+/// block around it.
 const DEEPEST_KEY: usize = 6;
 
 /// Creates blocks for keys and list items. If a file contains several documents, the documents are the
@@ -45,7 +46,7 @@ struct Scanner {
     is_stream: bool,
     blocks: Vec<Block>,
     open: Vec<Open>,
-    /// The row after the last row with content. Comments after it join the next block.
+    /// The row after the last row with content. Comments after this row belong to the next block.
     end: usize,
     /// The column of the key of a block scalar. Rows that are indented deeper are hidden.
     scalar: Option<usize>,

@@ -44,7 +44,7 @@ pub(super) struct AttachedText {
 /// The attachments before a definition.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Preamble {
-    /// The start of the first attachment. If none exists, the start of the definition itself.
+    /// The start of the first attachment. If no attachment exists, the start of the definition itself.
     pub(super) start: u32,
     /// `first` is the index of the first attachment. `end` is the index after the last attachment before the
     /// name.
@@ -68,9 +68,9 @@ impl<'t> Attachments<'t> {
         Self { text, lines, sorted, last_first, last_skipped, last_said, left }
     }
 
-    /// The attachments of a definition that starts at `start` and whose name starts at `name_start`. They are
-    /// decorators directly before the definition, comments that end on the line above it, and both kinds
-    /// inside it before the name.
+    /// The attachments of a definition that starts at `start` and whose name starts at `name_start`. The
+    /// attachments are decorators directly before the definition, comments that end on the line above the
+    /// definition, and decorators and comments inside the definition before the name.
     pub(super) fn preamble(&self, start: u32, name_start: u32) -> Preamble {
         let end = self.sorted.partition_point(|attachment| attachment.range.start < name_start.max(start));
         let (first, start) = match self.last_first.get() {

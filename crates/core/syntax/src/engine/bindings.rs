@@ -12,7 +12,8 @@ use super::regions::{Locator, ancestors};
 use super::symbols::Outline;
 use super::type_parameters::TypeParameters;
 
-/// The maximum number of earlier bindings to search for the variable whose type another variable takes.
+/// If a variable takes its type from another variable, the other variable is searched among this number of
+/// earlier bindings.
 const MAX_BINDINGS_BACK: usize = 64;
 
 struct Reader<'t, 'o> {
@@ -141,8 +142,8 @@ impl Reader<'_, '_> {
         // The scope of a definition's name is the symbol around the definition.
         let is_definition = self.outline.name_starts.contains(&raw.name.start);
         let scope = match own {
-            // If one declaration has several names, they share its range. The region at this range belongs to
-            // the last of the names.
+            // If one declaration has several names, they share its range. The last of the names owns the
+            // region at this range.
             Some(symbol) if is_definition && self.is_named(symbol, name) => {
                 self.outline.symbols[symbol as usize].parent
             }

@@ -41,7 +41,8 @@ impl ByteRange {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Head {
     Symbol(SymbolKind),
-    /// A region without a symbol, such as an `impl` block. Its members belong to the owner that it names.
+    /// A region without a symbol, such as an `impl` block. The members of the region belong to the owner that
+    /// the region names.
     Scope,
     /// A function without a name. Variables inside it are local.
     Local,
@@ -57,7 +58,7 @@ pub(super) struct RawDefinition {
     pub(super) self_name: Option<ByteRange>,
     pub(super) visibility: Option<ByteRange>,
     pub(super) receiver: Option<ByteRange>,
-    /// The number of parameters, for a clause whose pattern captures them.
+    /// The number of parameters. It is set only for a clause whose pattern captures the parameters.
     pub(super) num_parameters: Option<u8>,
     pub(super) pattern: u16,
 }
@@ -85,7 +86,7 @@ pub(super) struct RawBinding {
     pub(super) pattern: u16,
 }
 
-/// A comment or decorator. It belongs to the definition below it or around it.
+/// A comment or decorator. A comment or decorator belongs to the definition below it or around it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct RawAttachment {
     pub(super) range: ByteRange,
@@ -114,7 +115,7 @@ pub(super) struct RawExportName {
 #[derive(Default)]
 pub(super) struct Raw {
     pub(super) definitions: Vec<RawDefinition>,
-    /// Names of variables that are definitions of another kind, with this kind.
+    /// The names of variables whose definition has another kind, each with that kind.
     pub(super) becomes: Vec<(ByteRange, SymbolKind)>,
     /// The ranges of wrappers. The flag is true if the wrapper exports its definition.
     pub(super) wrappers: Vec<(ByteRange, bool)>,
@@ -123,13 +124,13 @@ pub(super) struct Raw {
     /// The names of parameters and local variables, with or without a type.
     pub(super) opaque: Vec<ByteRange>,
     pub(super) attachments: Vec<RawAttachment>,
-    /// Texts inside definitions that document these, such as docstrings.
+    /// Texts such as docstrings: each is inside the definition that it documents.
     pub(super) docs: Vec<ByteRange>,
     pub(super) imports: Vec<(ByteRange, u16)>,
     pub(super) import_parts: Vec<(ByteRange, ImportRole)>,
     pub(super) export_names: Vec<RawExportName>,
     pub(super) type_parameters: Vec<ByteRange>,
-    /// Code in which calls are uses of types.
+    /// Ranges of code in which a call is a use of a type.
     pub(super) types: Vec<ByteRange>,
     /// The starts of names that are not references, although a pattern matches them.
     pub(super) not_references: Vec<u32>,
@@ -332,8 +333,8 @@ fn push_heads(slots: &Slots, pattern: u16, raw: &mut Raw) {
     }
 }
 
-/// The number of named children that are not comments. None if one of them expands to several arguments, or
-/// if the number is too large for a `u8`.
+/// The number of named children that are not comments. None if one of these children expands to several
+/// arguments, or if the number is too large for a `u8`.
 fn count_arguments<'tree>(query: &CompiledQuery, list: Node<'tree>, walk: &mut TreeCursor<'tree>) -> Option<u8> {
     if list.named_child_count() == 0 {
         return Some(0);

@@ -12,8 +12,8 @@ pub struct LineIndex {
 }
 
 impl LineIndex {
-    /// Lines end with `\n`. Text after the last `\n` is a line too. Texts of more than 4 GiB are refused
-    /// before this.
+    /// Lines end with `\n`. Text after the last `\n` is also a line. Texts of more than 4 GiB are rejected
+    /// before this function is called.
     pub fn new(text: &str) -> LineIndex {
         let mut starts = Vec::with_capacity(text.len() / 32 + 1);
         starts.push(0);
@@ -65,7 +65,7 @@ pub(super) fn has_sound_shape(text: &str, lines: &LineIndex, max_line_bytes: usi
 }
 
 /// Whether the bracket depth is within the limit. A single bracket between quotes is not counted, because
-/// lexers and their tests contain many of them.
+/// lexers and tests of lexers contain many such brackets.
 fn bracket_depth_within(bytes: &[u8], max_nesting: usize) -> bool {
     let mut depth = 0usize;
     for (at, byte) in bytes.iter().enumerate() {

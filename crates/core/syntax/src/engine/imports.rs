@@ -1,8 +1,8 @@
 //! Assembles import statements from their parts, in order of position.
 //!
-//! Languages nest, list and rename imports in different ways. But in every language the parts of a statement
-//! have the same order from left to right. First comes a module, then names, each with an optional alias. A
-//! group adds a prefix to everything in it.
+//! Languages nest, list and rename imports in different ways. However, in every language the parts of an
+//! import statement have the same order from left to right. First comes a module, then names, each with an
+//! optional alias. A group adds a prefix to all modules and names in the group.
 
 use cairn_domain::{Import, ImportedName};
 use cairn_languages::{LanguageRow, RelativeImports};
@@ -94,7 +94,7 @@ struct Statement<'t> {
     groups: Vec<(u32, String)>,
     /// The range of the parts read so far, for a path that the grammar gives in parts.
     path: Option<ByteRange>,
-    /// The local name that the statement binds. It may be anywhere in the statement.
+    /// The local name that the statement binds. The name may be anywhere in the statement.
     bound: Option<&'t str>,
     reexport: bool,
 }
@@ -148,8 +148,8 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// Adds a part to the current path if only a separator is between them. Otherwise the part begins a new
-    /// path.
+    /// Adds a part to the current path if only a separator is between them. If other text is between them,
+    /// the part begins a new path.
     fn add_part(&mut self, range: ByteRange) {
         let before = self.path.map(|path| ByteRange { start: path.end, end: range.start }.text(self.text).trim());
         if before.is_some_and(|before| self.row.separators.contains(&before)) {
@@ -224,7 +224,8 @@ impl<'t> Statement<'t> {
 
     fn add_wildcard(&mut self) {
         if !self.groups.is_empty() {
-            // The module of the wildcard may still follow. Otherwise the module is the prefix of the group.
+            // The module of the wildcard may still follow. If no module follows, the prefix of the group is
+            // the module.
             let prefix = self.prefix();
             self.push(prefix).wildcard = true;
             self.is_pending = true;

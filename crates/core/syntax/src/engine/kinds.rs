@@ -79,8 +79,8 @@ impl Builder<'_, '_> {
         root.is_empty() || self.declared.get(&(around, "", root)).is_some_and(Option::is_some)
     }
 
-    /// Whether a variable in this region is local. It is not local if it is directly in a container or in the
-    /// file itself.
+    /// Whether a variable in this region is local. A variable directly in a container or in the file itself
+    /// is not local.
     pub(super) fn is_local(&self, around: Option<u32>) -> bool {
         let Some(region) = around.map(|index| &self.outline.regions[index as usize]) else { return false };
         let in_container = region

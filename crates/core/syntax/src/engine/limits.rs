@@ -3,13 +3,13 @@
 /// The limits for parsing one file.
 #[derive(Clone, Copy)]
 pub struct ParseLimits<'a> {
-    /// Called every few microseconds. If it returns false, the parse stops with `ParseStatus::Timeout`. The
-    /// core has no clock, so the caller passes a function that returns false after its deadline. The default
-    /// deadline is 2 s.
+    /// The parser calls this function every few microseconds. If the function returns false, the parse stops
+    /// with `ParseStatus::Timeout`. The core has no clock, so the caller passes a function that returns false
+    /// after its deadline. The default deadline is 2 s.
     pub keep_going: &'a dyn Fn() -> bool,
     /// The maximum number of steps of parser and query. A step is a hundred operations. Real files need at
-    /// most 40 steps per kilobyte. The limit is ten times what the largest file needs, and it stops the parse
-    /// of an extreme file at the same point on every machine.
+    /// most 40 steps per kilobyte. The limit is ten times the need of the largest file. It stops the parse of
+    /// an extreme file at the same point on every machine.
     pub max_steps: u64,
     pub max_line_bytes: usize,
     /// The maximum depth of brackets and of indentation.

@@ -1,12 +1,12 @@
-//! One engine for all languages. It parses a file, runs one query over the tree, and reads the captures in
-//! order.
+//! One engine for all languages. The engine parses a file, runs one query over the tree, and reads the
+//! captures in order.
 //!
 //! The query file and the row of a language define the meaning of its code. `LANGUAGES.md` of
 //! `cairn-languages` documents the captures. The engine contains no rules that apply to only one language.
-//! Invariants for every input: it never panics, its recursion does not depend on the depth of a tree, and it
-//! stops at the given limits. It cannot interrupt a single step of the grammar's error recovery. For some
-//! texts of 100 kB, one such step takes minutes and gigabytes of memory. Therefore untrusted files are parsed
-//! in a process with its own limits.
+//! Invariants for every input: the engine never panics, its recursion does not depend on the depth of a tree,
+//! and it stops at the given limits. The engine cannot interrupt a single step of the grammar's error
+//! recovery. For some texts of 100 kB, one such step takes minutes and gigabytes of memory. Therefore
+//! untrusted files are parsed in a process with its own limits.
 
 mod attachments;
 mod bindings;
@@ -47,14 +47,15 @@ pub use self::limits::ParseLimits;
 use self::query::CompiledQuery;
 use crate::{chunker, documents};
 
-/// The version of the engine. It is part of the facts keys, so a new number gives new keys.
+/// The version of the engine. The version is part of the facts keys, so a new version gives new keys.
 pub(crate) const ENGINE_VERSION: u64 = 5;
 
 /// The maximum number of open states of the query. Our queries need a few dozen. A tree that needs more was
 /// created to exhaust them.
 const MAX_OPEN_MATCHES: u32 = 8_192;
 
-/// The parser, the cursor and the lists of captures. They are reused for each file.
+/// The parser, the cursor and the lists of captures. The parser, the cursor and the lists are reused for each
+/// file.
 struct ParserState {
     parser: Parser,
     cursor: QueryCursor,
@@ -76,7 +77,8 @@ impl ParserState {
 /// Returns the facts of one file. If parsing fails, they contain text windows and a status with the reason.
 ///
 /// `language` is a name of the language table. Any other name is treated as plain text. `text` is the
-/// redacted content. Blank lines alone become no chunk, because they contain nothing to embed or search.
+/// redacted content. A range that contains only blank lines does not become a chunk, because it contains
+/// nothing to embed or search.
 pub fn parse_file(language: &str, facts_key: FactsKey, text: &str, limits: &ParseLimits<'_>) -> FileFacts {
     let mut facts = facts_of(language, facts_key, text, limits);
     let nothing = ContentHash::of("");

@@ -9,7 +9,7 @@ use cairn_languages::LanguageRow;
 /// A chain of names, divided into the last part and the parts before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Chain<'t> {
-    /// The parts before the last part, joined with `.`. It is empty if the chain has only one part.
+    /// The parts before the last part, joined with `.`. This text is empty if the chain has only one part.
     pub(super) prefix: String,
     pub(super) last: &'t str,
     /// The start of `last` in the text.
@@ -181,8 +181,8 @@ pub(super) fn own_words(row: &LanguageRow, joined: String, own_name: Option<&str
     if first == word { joined } else { format!("{word}{rest}") }
 }
 
-/// The chain of names that ends directly before `end`. It is used for calls whose receiver has no separate
-/// node, as in token trees of macros. None if no name with a separator ends there.
+/// The chain of names that ends directly before `end`. The result is used for calls whose receiver has no
+/// separate node, as in token trees of macros. None if no name with a separator ends there.
 pub(super) fn chain_before<'t>(row: &LanguageRow, text: &'t str, end: usize) -> Option<&'t str> {
     let bytes = text.as_bytes();
     let separator_before = |at: usize| {
@@ -276,8 +276,9 @@ pub(super) fn plain_name<'t>(row: &LanguageRow, text: &'t str) -> &'t str {
     text.trim_start_matches(row.sigils)
 }
 
-/// The text on one line, with at most `limit` characters. White space is folded to single spaces. It is
-/// removed after an opening and before a closing bracket. A comma before a closing bracket is removed.
+/// The text on one line, with at most `limit` characters. White space is folded to single spaces. White space
+/// after an opening bracket and before a closing bracket is removed. A comma before a closing bracket is
+/// removed.
 pub(super) fn fold(text: &str, limit: usize) -> String {
     let mut folded = String::with_capacity(text.len().min(limit));
     let mut num_chars = 0;

@@ -1,4 +1,4 @@
-//! Finds parameters and local variables without an evident type. They hide outer names.
+//! Finds parameters and local variables without an evident type. Such variables hide outer names.
 
 use cairn_domain::{Binding, BindingEvidence, FileFacts, Reference};
 use cairn_languages::LanguageRow;

@@ -61,8 +61,8 @@ impl Builder<'_, '_> {
         let listed: FxHashSet<&str> = raw.export_names.iter().map(|export| name_of(export.name)).collect();
         for index in 0..self.outline.symbols.len() {
             let parent = self.outline.symbols[index].parent.map(|parent| &self.outline.symbols[parent as usize]);
-            // A definition inside a function is not visible outside. A method whose owner is a function is an
-            // exception.
+            // A definition inside a function is not visible outside of the function. A method whose owner is
+            // a function is an exception.
             let is_method = self.outline.symbols[index].kind == SymbolKind::Method;
             let parent_exports = parent.map(|parent| parent.exported && (is_method || !parent.kind.is_callable()));
             let symbol = &mut self.outline.symbols[index];

@@ -31,7 +31,7 @@ pub(super) fn resolve(row: &LanguageRow, query: &CompiledQuery, text: &str, raw:
     (!parts.is_empty()).then(|| parts.join("."))
 }
 
-/// Whether all packages have the same name and none is inside another.
+/// Whether all packages have the same name and no package is inside another package.
 fn have_one_name(packages: &[RawPackage], text: &str) -> bool {
     packages.windows(2).all(|pair| {
         let is_inside = pair[0].body.is_some_and(|body| body.contains(pair[1].name.start));

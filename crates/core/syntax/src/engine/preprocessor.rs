@@ -1,10 +1,11 @@
 //! Before the parse, replaces macros with blanks if the C preprocessor would remove them.
 //!
-//! The grammar parses the text without preprocessing. So macros in a few forms cause errors around most
-//! declarations of a header. These are `extern "C" {` for C++ only, a line that is only `__BEGIN_DECLS`, and
-//! `API_EXPORT int f(void);`. Such macros are written in capital letters, at places where the grammar allows
-//! no other name. Therefore they can be identified by their form alone. The blanks have the same length as
-//! the text that they replace. So positions remain valid, and facts are read from the original text.
+//! The grammar parses the text without preprocessing. So macros in a few forms cause parse errors around most
+//! declarations of a header. The forms are `extern "C" {` for C++ only, a line that is only `__BEGIN_DECLS`,
+//! and `API_EXPORT int f(void);`. Such macros are written in capital letters, at places where the grammar
+//! allows no other name. Therefore they can be identified by their form alone. The blanks have the same
+//! length as the text that they replace. So positions remain valid, and facts are read from the original
+//! text.
 
 use std::borrow::Cow;
 
@@ -147,9 +148,9 @@ fn ends_statement(line: &str) -> bool {
     line.is_empty() || line.starts_with('#') || line.ends_with([';', '{', '}', ':']) || line.ends_with("*/")
 }
 
-/// Whether the next non-empty line begins a separate declaration. It does not if it is a name with
-/// parameters, because the macro could be the type of that name. The same applies if it ends a list that may
-/// contain the macro.
+/// Whether the next non-empty line begins a separate declaration. A line that is a name with parameters does
+/// not begin a separate declaration, because the macro could be the type of that name. A line that ends a
+/// list does not begin one either, because the list may contain the macro.
 fn starts_statement(lines: Lines<'_>) -> bool {
     let Some((_, line)) = lines.into_iter().find(|(_, line)| !line.trim().is_empty()) else { return true };
     let code = line.trim_start();

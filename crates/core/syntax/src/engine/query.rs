@@ -28,7 +28,7 @@ pub(super) enum Role {
     Scope,
     Local,
     TypeParameter,
-    /// Code in which calls are uses of types, such as a type specification.
+    /// Code in which a call is a use of a type, such as a type specification.
     Types,
     Reference(ReferenceKind),
     Receiver,
@@ -153,10 +153,10 @@ pub(super) struct Properties {
     pub(super) signature: Option<String>,
     pub(super) exported: bool,
     pub(super) test: bool,
-    /// The variable is recorded even inside functions, where other variables are left out.
+    /// The variable is recorded even inside a function. Other variables inside functions are left out.
     pub(super) keep_local: bool,
-    /// The receiver is not captured. It is the chain of names before the name, which is read backwards in the
-    /// text.
+    /// No capture contains the receiver. The receiver is the chain before the name, and the text is read
+    /// backwards to find the chain.
     pub(super) receiver_before: bool,
     /// The definition is a field of the class around the method that declares it.
     pub(super) of_object: bool,
@@ -178,7 +178,8 @@ pub(super) struct Properties {
     pub(super) nested: bool,
     /// The definition is one of several clauses that together define a function.
     pub(super) clause: bool,
-    /// The name is a chain. Its last part is the name of the definition, and the parts before are its owner.
+    /// The name is a chain. The last part of the chain is the name of the definition, and the parts before
+    /// the last part are the owner.
     pub(super) dotted: bool,
     /// The pattern takes precedence over all other patterns that match a reference at the same name.
     pub(super) preferred: bool,

@@ -228,8 +228,8 @@ impl Builder<'_, '_> {
         self.type_parameters.contain(self.outline, name, region)
     }
 
-    /// Whether to record a value. It is recorded only if the file shows that its name is a function or type.
-    /// Otherwise every local variable would be recorded.
+    /// Whether to record a value. A value is recorded only if the file shows that its name is a function or
+    /// type. Without this rule, every local variable would be recorded.
     fn is_known_value(&self, name: &str, receiver: Option<&str>, region: Option<u32>) -> bool {
         match receiver {
             None => self.known.contains(name) && !self.is_parameter(name, region),

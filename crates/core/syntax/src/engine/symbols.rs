@@ -49,8 +49,8 @@ pub(super) struct Builder<'t, 'q> {
     pub(super) declared: FxHashMap<(Option<u32>, &'t str, &'t str), Option<u32>>,
     /// Evidence that a variable is another kind of definition: the name, the position and the kind.
     pub(super) becomes: FxHashMap<&'t str, Vec<(u32, SymbolKind)>>,
-    /// For each region, the last function in it, if clauses define the function. The key `u32::MAX` means the
-    /// file.
+    /// For each region, the last function in the region, if clauses define the function. The key `u32::MAX`
+    /// means the file.
     pub(super) clauses: FxHashMap<u32, Clause>,
 }
 
@@ -145,7 +145,8 @@ impl<'t> Builder<'t, '_> {
         }
     }
 
-    /// Adds the definition. Returns the index of its region, or None if it has no region.
+    /// Adds the definition. Returns the index of the definition's region, or None if the definition has no
+    /// region.
     fn add(&mut self, definition: &RawDefinition, wrapped: Wrapped, around: Option<u32>) -> Option<u32> {
         match definition.head {
             Head::Symbol(kind) => self.add_symbol(definition, kind, wrapped, around),
@@ -275,8 +276,8 @@ impl<'t> Builder<'t, '_> {
         region
     }
 
-    /// Whether a definition that does not belong to an object is left out. This applies to local variables,
-    /// and to fields of an unnamed type inside a function.
+    /// Whether a definition that does not belong to an object is left out. Local variables, and fields of an
+    /// unnamed type inside a function, are left out.
     fn is_left_out(&self, kind: SymbolKind, around: Option<u32>, properties: &Properties) -> bool {
         let may_be_local = kind == SymbolKind::Variable || properties.not_local;
         (may_be_local && !properties.keep_local && self.is_local(around))

@@ -9,7 +9,8 @@ pub(super) struct Declaration<'s> {
     pub(super) parent: Option<&'s Symbol>,
     /// Whether the symbol belongs to a type that the declaration itself names.
     pub(super) has_owner: bool,
-    /// Whether the symbol is defined inside a function. Then other files cannot refer to it.
+    /// Whether the symbol is defined inside a function. Other files cannot refer to a symbol inside a
+    /// function.
     pub(super) in_function: bool,
     /// Whether the declaration is part of an export statement.
     pub(super) exported: bool,

@@ -26,14 +26,14 @@ enum Fault {
 const ALL: [(&str, Fault, &str); 10] = [
     ("loses writes", Fault::LosesWrites, "object_is_read_as_written"),
     ("overwrites", Fault::Overwrites, "the_first_writer_wins"),
-    ("lets both writers win", Fault::LetsBothWritersWin, "the_first_writer_wins"),
+    ("reports to both writers that they created the object", Fault::LetsBothWritersWin, "the_first_writer_wins"),
     ("writes half", Fault::WritesHalf, "object_is_read_as_written"),
     ("lists backwards", Fault::ListsBackwards, "lists_are_sorted_and_complete"),
-    ("lists more than the prefix", Fault::ListsTooMuch, "lists_are_sorted_and_complete"),
-    ("lists without the last", Fault::ListsWithoutOne, "lists_are_sorted_and_complete"),
+    ("lists keys without the prefix", Fault::ListsTooMuch, "lists_are_sorted_and_complete"),
+    ("lists all objects except the last", Fault::ListsWithoutOne, "lists_are_sorted_and_complete"),
     ("keeps deleted objects", Fault::KeepsDeleted, "deleted_object_is_not_found"),
     ("shifts ranges", Fault::ShiftsRanges, "ranges_are_exact"),
-    ("cuts ranges at the end", Fault::TruncatesRanges, "ranges_are_exact"),
+    ("cuts off the end of a range", Fault::TruncatesRanges, "ranges_are_exact"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn BlobStore>> {

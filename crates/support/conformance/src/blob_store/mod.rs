@@ -75,7 +75,10 @@ async fn one_of_many_writers_creates(store: &dyn BlobStore) -> Result<()> {
         let winners: Vec<u8> =
             puts.into_iter().filter(|(_, put)| *put == Put::Created).map(|(writer, _)| writer).collect();
         expect_eq!(winners.len(), 1);
-        ensure!(store.get(&key).await? == vec![winners[0]; 1000], "another writer's bytes than the winner's");
+        ensure!(
+            store.get(&key).await? == vec![winners[0]; 1000],
+            "the object does not contain the bytes of the writer that created it"
+        );
     }
     Ok(())
 }
@@ -139,10 +142,10 @@ async fn vector_written_after_the_listing_stays(store: &dyn BlobStore) -> Result
     }
     let [now, _] = <[BlobMeta; 2]>::try_from(store.list(&space).await?).map_err(|found| anyhow!("{found:?}"))?;
     let before = BlobMeta { modified_at: now.modified_at - 1, ..now.clone() };
-    ensure!(!store.delete_listed(&before).await?, "an object that is newer than the list was removed");
+    ensure!(!store.delete_listed(&before).await?, "an object that was written after the list was read was removed");
     expect_eq!(store.get(&key).await?.as_ref(), b"x");
-    ensure!(store.delete_listed(&now).await?, "an object that is as old as in the list was kept");
-    ensure!(store.delete_listed(&now).await?, "one that is gone was not");
+    ensure!(store.delete_listed(&now).await?, "an object that is unchanged since the list was read was kept");
+    ensure!(store.delete_listed(&now).await?, "removing an object that does not exist was not reported as success");
     expect_kind!(store.get(&key).await, NotFound);
     expect_eq!(store.get(&longer).await?.as_ref(), b"x");
     Ok(())

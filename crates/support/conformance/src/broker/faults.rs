@@ -42,11 +42,11 @@ const ALL: [(&str, Fault, &str); 15] = [
     ("retries at once", Fault::RetriesAtOnce, "a_retry_waits_and_counts"),
     ("drops dead letters", Fault::DropsDeadLetters, "dead_letter_contains_its_failure"),
     ("answers a delivery with its dead letter", Fault::AnswersWhatItBuries, "dead_letter_contains_its_failure"),
-    ("forgets that a delivery was unanswered", Fault::ForgetsUnanswered, "an_unanswered_delivery_comes_back"),
+    ("does not count deliveries without an answer", Fault::ForgetsUnanswered, "an_unanswered_delivery_comes_back"),
     ("loses unanswered deliveries", Fault::LosesUnanswered, "an_unanswered_delivery_comes_back"),
     ("stays open", Fault::StaysOpen, "closing_ends_receiving"),
-    ("keeps a dead letter that was taken", Fault::TakesNothing, "dead_letters_are_taken_once"),
-    ("takes one dead letter of several", Fault::TakesOne, "dead_letters_are_taken_once"),
+    ("keeps a dead letter that was removed", Fault::TakesNothing, "dead_letters_are_taken_once"),
+    ("removes only one of several dead letters", Fault::TakesOne, "dead_letters_are_taken_once"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn BrokerUnderTest>> {

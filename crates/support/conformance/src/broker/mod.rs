@@ -1,8 +1,8 @@
 //! The conformance suite of the port `Broker`.
 //!
-//! The suite needs more operations than the port has: it must end a consumer, and it must know the limits of
-//! the queues. The test of an adapter implements `BrokerUnderTest` with empty queues that have the limits
-//! `PREFETCH` and `CAPACITY`.
+//! The suite needs more operations than the port has: it must be able to end a consumer, and it needs the
+//! limits of the queues. The test of an adapter implements `BrokerUnderTest` with empty queues that have the
+//! limits `PREFETCH` and `CAPACITY`.
 
 mod faults;
 
@@ -26,11 +26,11 @@ pub const PREFETCH: usize = 2;
 /// The maximum number of waiting jobs of a stage.
 pub const CAPACITY: usize = 4;
 
-/// The delay of retries. If a broker has fixed delays, one of them must have this length, and the first must
-/// be shorter than `QUIET`.
+/// The delay of retries. If a broker has fixed delays, one of these delays must have this length, and the
+/// first delay must be shorter than `QUIET`.
 pub const DELAY: Duration = Duration::from_millis(1200);
-/// The time for which the suite waits to check that no job arrives. It is long enough for a broker to react;
-/// a shorter time would prove nothing.
+/// The time for which the suite waits to check that no job arrives. The time is long enough for a broker to
+/// react. A shorter time would prove nothing.
 pub const QUIET: Duration = Duration::from_millis(400);
 const PATIENCE: Duration = Duration::from_secs(20);
 const STAGE: StageName = StageName::Parse;
@@ -165,12 +165,12 @@ async fn publishing_waits_while_the_queue_is_full(subject: &dyn BrokerUnderTest)
     let broker = subject.broker();
     broker.publish(Lane::Bulk, jobs(CAPACITY as u32)).await?;
     let mut publishing = std::pin::pin!(broker.publish(Lane::Bulk, vec![job(STAGE, 99)]));
-    ensure!(timeout(QUIET, &mut publishing).await.is_err(), "a full queue took another job");
+    ensure!(timeout(QUIET, &mut publishing).await.is_err(), "a full queue accepted another job");
     let mut numbers = Vec::new();
     let delivery = next(broker).await?;
     numbers.push(number(&delivery));
     broker.settle(delivery.tag, Settlement::Ack).await?;
-    timeout(PATIENCE, publishing).await.context("publishing still waits although there is room")??;
+    timeout(PATIENCE, publishing).await.context("publishing still waits although the queue has capacity")??;
     for _ in 0..CAPACITY {
         let delivery = next(broker).await?;
         numbers.push(number(&delivery));
@@ -263,7 +263,7 @@ async fn dead_letter_keeps_its_delivery_unsettled(subject: &dyn BrokerUnderTest)
 async fn dead_letters_are_taken_once(subject: &dyn BrokerUnderTest) -> Result<()> {
     let (broker, letters) = (subject.broker(), subject.dead_letters());
     let jobs = jobs(4);
-    // A job may be abandoned twice. Its dead letters then have the same id.
+    // A job may be abandoned twice. In this case, the dead letters of the job have the same id.
     for job in [&jobs[0], &jobs[1], &jobs[2], &jobs[0], &jobs[3]] {
         broker.publish(Lane::Bulk, vec![job.clone()]).await?;
         let delivery = next(broker).await?;
@@ -294,7 +294,7 @@ async fn job_that_kills_its_consumers_becomes_a_suspect(subject: &dyn BrokerUnde
         subject.lose_consumer(&delivery).await?;
     }
     let suspect = next(broker).await?;
-    ensure!(suspect.is_suspect, "after {SUSPECT_AFTER} deliveries without an answer it is still trusted");
+    ensure!(suspect.is_suspect, "after {SUSPECT_AFTER} deliveries without an answer, the job is not a suspect");
     expect_eq!(broker.depth(STAGE).await?, 1);
     broker.settle(suspect.tag, Settlement::Ack).await?;
     expect_quiet(broker).await
@@ -330,7 +330,10 @@ async fn closing_ends_receiving(subject: &dyn BrokerUnderTest) -> Result<()> {
         broker.close().await;
     };
     let (received, ()) = futures::join!(timeout(PATIENCE, broker.receive(STAGE)), close);
-    ensure!(received.context("a receiver still waits after closing")??.is_none(), "a delivery after closing");
+    ensure!(
+        received.context("a receiver still waits after the broker was closed")??.is_none(),
+        "a delivery after closing"
+    );
     broker.settle(delivery.tag, Settlement::Ack).await?;
     ensure!(timeout(PATIENCE, broker.receive(STAGE)).await??.is_none(), "a delivery after closing");
     Ok(())

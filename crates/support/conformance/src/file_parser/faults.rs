@@ -22,12 +22,16 @@ enum Fault {
 const ALL: [(&str, Fault, &str); 8] = [
     ("loses the facts of the last text", Fault::LosesFacts, "facts_come_in_the_order_of_their_texts"),
     ("answers backwards", Fault::ReversesOrder, "facts_come_in_the_order_of_their_texts"),
-    ("gives the first facts for all", Fault::GivesTheFirstForAll, "facts_come_in_the_order_of_their_texts"),
+    (
+        "gives the facts of the first text for all texts",
+        Fault::GivesTheFirstForAll,
+        "facts_come_in_the_order_of_their_texts",
+    ),
     ("loses windows of text", Fault::LosesWindows, "a_hostile_text_becomes_windows_and_hurts_no_other"),
     ("loses a symbol", Fault::LosesTheLastSymbol, "facts_come_in_the_order_of_their_texts"),
     ("depends on the batch", Fault::DependsOnTheBatch, "facts_contain_the_definitions_of_the_text"),
-    ("gives up on a batch with one text", Fault::GivesUpWithOne, "a_hostile_text_becomes_windows_and_hurts_no_other"),
-    ("claims to have parsed", Fault::ClaimsToHaveParsed, "a_hostile_text_becomes_windows_and_hurts_no_other"),
+    ("fails for a batch with one text", Fault::GivesUpWithOne, "a_hostile_text_becomes_windows_and_hurts_no_other"),
+    ("reports every text as parsed", Fault::ClaimsToHaveParsed, "a_hostile_text_becomes_windows_and_hurts_no_other"),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn FileParser>> {

@@ -131,8 +131,8 @@ impl<'a> Graph<'a> {
         self.case.repository("r")
     }
 
-    /// All records of a repository that the view shows. They are read in every way that the port offers, and
-    /// all ways must give the same records.
+    /// All records of a repository that the view shows. The records are read by every method of the port, and
+    /// all methods must give the same records.
     pub(super) async fn visible(&self, view: &View) -> Result<Visible> {
         self.visible_in(view, &self.case.scope(), self.r()).await
     }
@@ -176,7 +176,11 @@ impl<'a> Graph<'a> {
                 found.retain(|key| scrolled.contains(key));
                 found.sort();
                 scrolled.sort();
-                anyhow::ensure!(found == scrolled, "neighbours of `{}` are not its edges ({direction:?})", node.name);
+                anyhow::ensure!(
+                    found == scrolled,
+                    "neighbours of `{}` differ from the edges of this node ({direction:?})",
+                    node.name
+                );
             }
         }
         Ok(())

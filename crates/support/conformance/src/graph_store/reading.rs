@@ -109,8 +109,8 @@ pub(super) async fn edges_need_both_ends(store: &dyn GraphStore) -> Result<()> {
 
 pub(super) async fn neighbours_are_ordered_and_limited(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "order");
-    // The order is by kind, then by path, line and name of the other end. Two sites of the same pair are
-    // ordered by the line of the site.
+    // The order is by kind, then by path, line and name of the other end. Two edges between the same nodes
+    // are ordered by the line of the reference.
     let place = |name: &str, path: &str, line: u32| NodeRecord {
         path: RepoPath::parse(path).ok(),
         span: Some(LineSpan::new(line, line + 1)),
@@ -182,7 +182,7 @@ pub(super) async fn pages_are_complete(store: &dyn GraphStore) -> Result<()> {
         expect_eq!(found.len(), expected.len());
         anyhow::ensure!(
             found.iter().map(|edge| edge.key).collect::<BTreeSet<_>>() == expected,
-            "other edges than staged"
+            "the store returned other edges than were staged"
         );
     }
     Ok(())

@@ -77,8 +77,8 @@ pub(super) async fn best_match_is_reported_once(store: &dyn Names) -> Result<()>
     let first: Vec<&str> = hits[..3].iter().map(|hit| hit.symbol.name.as_str()).collect();
     expect_eq!(first, ["user", "User", "us_er"]);
     expect_eq!(hits[0].score, 100);
-    ensure!(hits[1..].iter().all(|hit| (1..100).contains(&hit.score)), "a hit that is not exact scores 100");
-    ensure!(hits.is_sorted_by(|left, right| left.score >= right.score), "scores do not fall");
+    ensure!(hits[1..].iter().all(|hit| (1..100).contains(&hit.score)), "a hit that is not exact has the score 100");
+    ensure!(hits.is_sorted_by(|left, right| left.score >= right.score), "scores are not in descending order");
     Ok(())
 }
 
@@ -153,7 +153,10 @@ pub(super) async fn files_match_by_path_and_base_name(store: &dyn Names) -> Resu
     let names: BTreeSet<&str> = fuzzy.iter().map(|hit| hit.path.as_str()).collect();
     ensure!(names.contains("main.py") && names.contains("src/main.py"), "`mian.py` finds {names:?}");
     ensure!(!names.contains("src/lib.rs"), "`mian.py` finds {names:?}");
-    ensure!(fuzzy.iter().all(|hit| (1..=50).contains(&hit.score)), "an approximate hit scores above 50: {fuzzy:?}");
+    ensure!(
+        fuzzy.iter().all(|hit| (1..=50).contains(&hit.score)),
+        "an approximate hit has a score above 50: {fuzzy:?}"
+    );
     Ok(())
 }
 
@@ -285,6 +288,9 @@ pub(super) async fn pages_are_complete(store: &dyn Names) -> Result<()> {
     index.stage(1, StagedNames { symbols, files: vec![path("a")], ..StagedNames::default() }).await?;
     let found = index.scroll(&view(2, &[]), &index.case.scope()).await?;
     expect_eq!(found.len(), nodes.len());
-    ensure!(found.iter().map(|symbol| symbol.node).collect::<BTreeSet<_>>() == nodes, "other symbols than staged");
+    ensure!(
+        found.iter().map(|symbol| symbol.node).collect::<BTreeSet<_>>() == nodes,
+        "the index returned other symbols than were staged"
+    );
     Ok(())
 }

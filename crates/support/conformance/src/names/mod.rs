@@ -1,4 +1,5 @@
-//! The conformance suite of the port `Names`. It includes the rules for generations that all stores follow.
+//! The conformance suite of the port `Names`. The suite includes the rules for generations that all stores
+//! follow.
 
 mod faults;
 mod fixture;

@@ -106,12 +106,15 @@ pub(super) async fn a_run_is_invisible_until_it_is_published(store: &dyn RunStor
     let run = runs.begin("a", None, &[part(StageName::Publish, 0)], 10).await?;
     expect_eq!(runs.published_now("a").await?, None);
     let before = store.view().await?;
-    ensure!(!before.published(run.generation), "a view sees the generation before it is published");
+    ensure!(!before.published(run.generation), "a view shows the generation before it is published");
     let publication = PublishedGeneration { state: RunState::Partial, ..runs.publication(run, 20) };
     let seq = store.publish(publication.clone()).await?;
     let after = store.view().await?;
-    ensure!(after.published(run.generation), "a view does not see the generation after it was published");
-    ensure!(after.seq >= seq && seq > before.seq, "publishing did not move the view from {before:?} to {after:?}");
+    ensure!(after.published(run.generation), "a view does not show the generation after it was published");
+    ensure!(
+        after.seq >= seq && seq > before.seq,
+        "publishing did not change the view: before {before:?}, after {after:?}"
+    );
     let found = store.published(&after, repository).await?.context("nothing is published")?;
     expect_eq!(found, PublishedGeneration { seq, ..publication });
     expect_eq!(store.published(&before, repository).await?, None);
@@ -145,7 +148,7 @@ pub(super) async fn views_taken_earlier_stay_as_they_are(store: &dyn RunStore) -
     }
     expect_eq!(store.published_of(&store.view().await?, &[]).await?, []);
     let order: Vec<_> = views.iter().map(|(view, ..)| view.seq).collect();
-    ensure!(order.is_sorted_by(|left, right| left < right), "seqs do not grow: {order:?}");
+    ensure!(order.is_sorted_by(|left, right| left < right), "sequence numbers do not increase: {order:?}");
     Ok(())
 }
 
@@ -164,7 +167,7 @@ pub(super) async fn a_view_comes_back_by_its_seq(store: &dyn RunStore) -> Result
     // A repository that was deleted later is also missing in the earlier view.
     store.delete(runs.case.repository("b"), 1004).await?;
     let again = store.view_at(view.seq).await?.context("the view is lost")?;
-    ensure!(!again.sees_repository(runs.case.repository("b")), "an old view sees a deleted repository");
+    ensure!(!again.sees_repository(runs.case.repository("b")), "an old view shows a deleted repository");
     expect_eq!(store.view_at(PublishedSeq(u64::MAX / 4)).await?, None);
     Ok(())
 }
@@ -180,7 +183,7 @@ pub(super) async fn unpublished_generations_are_hidden(store: &dyn RunStore) -> 
     ensure!(view.hidden.contains(&slow.generation), "an unpublished generation below the newest is not hidden");
     ensure!(!view.hidden.contains(&fast.generation), "a published generation is hidden");
     store.publish(runs.publication(slow, 2)).await?;
-    ensure!(!store.view().await?.hidden.contains(&slow.generation), "it is hidden although it is published now");
+    ensure!(!store.view().await?.hidden.contains(&slow.generation), "a generation is hidden although it is published");
     ensure!(view.hidden.contains(&slow.generation), "a view that was taken earlier has changed");
     Ok(())
 }
@@ -218,7 +221,7 @@ pub(super) async fn a_deleted_repository_is_hidden_at_once(store: &dyn RunStore)
     let deletion = store.delete(repository, 3).await?;
     ensure!(deletion > a.generation && deletion > b.generation, "the deletion is not the newest generation");
     let view = store.view().await?;
-    ensure!(!view.sees_repository(repository), "a deleted repository is seen");
+    ensure!(!view.sees_repository(repository), "a deleted repository is visible");
     ensure!(before.sees_repository(repository), "a view that was taken earlier has changed");
     expect_eq!(runs.published_now("a").await?, None);
     expect_eq!(runs.published_now("b").await?, Some(b.generation));
@@ -239,7 +242,7 @@ pub(super) async fn deleting_cancels_the_unfinished_run(store: &dyn RunStore) ->
     expect_eq!(store.run(run).await?.state, RunState::Cancelled);
     expect_kind!(runs.store.publish(runs.publication(run, 0)).await, Conflict);
     let unfinished: BTreeSet<_> = store.unfinished().await?.into_iter().map(|run| run.id).collect();
-    ensure!(!unfinished.contains(&run), "the run of a deleted repository is unfinished");
+    ensure!(!unfinished.contains(&run), "the deletion of the repository did not end its run");
     Ok(())
 }
 
@@ -256,9 +259,9 @@ pub(super) async fn indexing_again_during_a_deletion_is_safe(store: &dyn RunStor
     let again = runs.publish("a", None, 2).await?;
     let view = store.view().await?;
     ensure!(view.sees_repository(repository), "a repository that was indexed again is hidden");
-    ensure!(view.published(again.generation), "its new generation is not seen");
+    ensure!(view.published(again.generation), "the new generation of the repository is not visible");
     for old in [first, second] {
-        ensure!(!view.published(old.generation), "records from before the deletion are seen again");
+        ensure!(!view.published(old.generation), "records from before the deletion are visible again");
     }
     let list = store.sweep_list(10, 1000).await?;
     store.swept(&list, 9000, 1000).await?;

@@ -20,12 +20,12 @@ pub(super) async fn a_lease_has_one_holder(store: &dyn RunStore) -> Result<()> {
     store.renew(first, 1050, 60, SyncProgress::default()).await?;
     expect_kind!(store.lease(a, 1100, 60).await, Conflict);
     let second = store.lease(a, 1110, 60).await?;
-    ensure!(second.epoch > first.epoch, "the epoch did not grow: {first:?}, {second:?}");
+    ensure!(second.epoch > first.epoch, "the epoch did not increase: {first:?}, {second:?}");
     expect_kind!(store.renew(first, 1111, 60, SyncProgress::default()).await, Conflict);
     store.renew(second, 1111, 0, SyncProgress::default()).await?;
     expect_kind!(store.renew(second, 1112, 60, SyncProgress::default()).await, Conflict);
     let third = store.lease(a, 1112, 60).await?;
-    ensure!(third.epoch > second.epoch, "the epoch did not grow: {second:?}, {third:?}");
+    ensure!(third.epoch > second.epoch, "the epoch did not increase: {second:?}, {third:?}");
     let progress = SyncProgress { fetched_bytes: 1 << 33, num_files_read: 12 };
     store.renew(third, 1113, 60, progress).await?;
     expect_eq!(runs.pending_sync("a").await?, None);
@@ -53,7 +53,7 @@ pub(super) async fn beginning_is_guarded(store: &dyn RunStore) -> Result<()> {
     store.publish(runs.publication(first, 5001)).await?;
     expect_kind!(store.begin(lease, new_run(None)).await, Conflict);
     let second = store.begin(lease, new_run(Some(first))).await?;
-    ensure!(second.generation > first.generation, "generations do not grow");
+    ensure!(second.generation > first.generation, "generation numbers do not increase");
     let unknown = Lease { repository: runs.case.repository("nobody"), ..lease };
     expect_kind!(store.begin(unknown, runs.new_run("nobody", None, &[], 0)).await, NotFound);
     Ok(())

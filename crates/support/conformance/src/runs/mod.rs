@@ -1,5 +1,5 @@
-//! The conformance suite of the catalogue and the run ledger. They are tested as one subject, because they
-//! share the state of runs.
+//! The conformance suite of the catalogue and the run ledger. The catalogue and the ledger are tested as one
+//! subject, because they share the state of runs.
 
 mod catalogue;
 mod faults;

@@ -54,7 +54,7 @@ pub(super) async fn scheduled_requests_differ_from_user_requests(store: &dyn Run
     let asked = async || store.asked(a, number).await?.context("no request is pending");
     expect_eq!((asked().await?.is_scheduled, asked().await?.lane), (true, Lane::Bulk));
     let request = dispatch(&runs, 2).await?.pop().context("nothing was dispatched")?;
-    ensure!(request.is_scheduled, "the request counts as one of a user");
+    ensure!(request.is_scheduled, "the request is treated as a request of a user");
     store.answer(a, number, None, 3).await?;
     let next = store.schedule(a, 4).await?;
     expect_eq!(store.ask(a, Lane::Interactive, false, 5).await?, next);
@@ -79,7 +79,10 @@ pub(super) async fn dispatched_request_is_not_repeated_soon(store: &dyn RunStore
     store.dispatched(a, number).await?;
     expect_eq!(dispatch(1 + again_after_ms).await?, 0);
     expect_eq!(dispatch(1 + HANDED_OVER_WITHIN_MS + again_after_ms).await?, 1);
-    store.dispatched(runs.case.repository("nowhere"), number).await.context("a repository that is gone is no error")?;
+    store
+        .dispatched(runs.case.repository("nowhere"), number)
+        .await
+        .context("a repository that does not exist is not an error")?;
     store.answer(a, number, None, 50).await?;
     Ok(())
 }
@@ -91,18 +94,18 @@ pub(super) async fn sync_between_attempts_takes_no_capacity(store: &dyn RunStore
     let number = store.ask(away, Lane::Bulk, false, 0).await?;
     expect_eq!(dispatch(&runs, 1).await?.len(), 1);
     store.dispatched(away, number).await?;
-    // Finds the number of requests in progress: this sync, and those that other checks left. The limit is set
-    // to this number.
+    // Finds the number of requests in progress: this sync, and the requests that other checks left. The limit
+    // is set to this number.
     let first = store.ask(other, Lane::Bulk, false, 2).await?;
     let mut taken = 0;
     while store.dispatch(taken + 1, 3, AGAIN_AFTER_MS).await?.is_empty() {
         taken += 1;
-        ensure!(taken < 1_000, "there is never room");
+        ensure!(taken < 1_000, "the limit is never reached");
     }
     store.answer(other, first, None, 4).await?;
     let again = store.ask(other, Lane::Bulk, false, 5).await?;
     expect_eq!(store.dispatch(taken, 6, AGAIN_AFTER_MS).await?, []);
-    let failure = ("unavailable".to_owned(), "the host is away".to_owned());
+    let failure = ("unavailable".to_owned(), "the host is unavailable".to_owned());
     let until_ms = 3 * AGAIN_AFTER_MS;
     store.postpone(away, number, failure.clone(), 7, until_ms).await?;
     let dispatched = store.dispatch(taken, 8, AGAIN_AFTER_MS).await?;

@@ -45,14 +45,17 @@ pub(super) async fn aborted_generations_are_hidden_until_they_are_swept(store: &
     // A report that a running generation was swept must not make the generation visible.
     store.swept(&SweepList { aborted: vec![running], ..SweepList::default() }, 9000, 1000).await?;
     let view = store.view().await?;
-    ensure!(view.hidden.contains(&failed.generation), "an aborted generation is seen before it is swept");
-    ensure!(view.hidden.contains(&running.generation), "a running generation is seen");
+    ensure!(view.hidden.contains(&failed.generation), "an aborted generation is visible before it is swept");
+    ensure!(view.hidden.contains(&running.generation), "an unfinished generation is visible");
     store.swept(&list, 1000, 1000).await?;
     let view = store.view().await?;
-    ensure!(view.hidden.contains(&failed.generation), "what a late writer adds to an aborted generation is seen");
+    ensure!(
+        view.hidden.contains(&failed.generation),
+        "records that a late writer adds to an aborted generation are visible"
+    );
     expect_eq!(own(&runs, store.sweep_list(1000, 1000).await?).aborted, [failed]);
     store.swept(&list, 1001, 1000).await?;
-    ensure!(!store.view().await?.hidden.contains(&failed.generation), "a swept generation is hidden for ever");
+    ensure!(!store.view().await?.hidden.contains(&failed.generation), "a swept generation stays hidden");
     expect_eq!(own(&runs, store.sweep_list(9000, 0).await?).aborted, []);
     Ok(())
 }
@@ -71,13 +74,13 @@ pub(super) async fn a_deleted_repository_is_forgotten_when_swept(store: &dyn Run
     store.swept(&list, 1004, 1000).await?;
     expect_eq!(own(&runs, store.sweep_list(9000, 0).await?), SweepList::default());
     let view = store.view().await?;
-    ensure!(view.sees_repository(runs.case.repository("a")), "a forgotten repository is hidden for ever");
-    ensure!(!view.hidden.contains(&aborted.generation), "a forgotten generation is hidden for ever");
+    ensure!(view.sees_repository(runs.case.repository("a")), "a removed repository stays hidden");
+    ensure!(!view.hidden.contains(&aborted.generation), "a removed generation stays hidden");
     expect_kind!(store.run(first).await, NotFound);
     expect_eq!(runs.published_now("a").await?, None);
     runs.register(&["a"]).await?;
     let again = runs.publish("a", None, 10).await?;
-    ensure!(again.generation > deletion, "a generation was used again");
+    ensure!(again.generation > deletion, "a generation number was used again");
     expect_eq!(runs.published_now("a").await?, Some(again.generation));
     Ok(())
 }
@@ -130,15 +133,15 @@ pub(super) async fn manifests_live_as_long_as_a_view_may_see_them(store: &dyn Ru
     let within = live(2499).await?;
     let plan = runs.artifact("plans/a/2300");
     for manifest in [&first, &second, &planned, &plan] {
-        ensure!(within.contains(manifest), "{manifest:?} is not live");
+        ensure!(within.contains(manifest), "{manifest:?} is not reported as live");
     }
     for manifest in [&doomed, &cancelled] {
         ensure!(!within.contains(manifest), "{manifest:?} is live");
     }
     let after = live(2500).await?;
-    ensure!(!after.contains(&first), "a manifest that no view can see is live");
-    ensure!(after.contains(&second) && after.contains(&planned), "the newest manifests are not live");
+    ensure!(!after.contains(&first), "a manifest that no view can read is reported as live");
+    ensure!(after.contains(&second) && after.contains(&planned), "the newest manifests are not reported as live");
     store.abort(running, RunState::Cancelled, "by a person", 2600).await?;
-    ensure!(!live(2600).await?.contains(&planned), "the manifest of an aborted run is live");
+    ensure!(!live(2600).await?.contains(&planned), "the manifest of an aborted run is reported as live");
     Ok(())
 }

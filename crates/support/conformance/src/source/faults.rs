@@ -32,16 +32,19 @@ const ALL: [(&str, Fault, &str); 10] = [
     ("lists a path twice", Fault::RepeatsPaths, "every_path_is_listed_once_and_sorted"),
     ("lists paths that do not exist", Fault::ListsWhatIsNotThere, "every_path_is_listed_once_and_sorted"),
     ("cuts contents", Fault::TruncatesContents, "contents_come_back"),
-    ("reads the first file for any", Fault::ReadsTheFirstFile, "contents_come_back"),
-    ("gives one id to all contents", Fault::GivesOneIdToAll, "equal_contents_have_the_id_that_git_gives"),
+    ("returns the content of the first file for every file", Fault::ReadsTheFirstFile, "contents_come_back"),
+    ("gives the same id to all contents", Fault::GivesOneIdToAll, "equal_contents_have_the_id_that_git_gives"),
     ("trusts its cache after any change", Fault::TrustsItsCache, "caches_change_nothing"),
-    ("dates everything to one moment", Fault::InventsTimes, "changes_are_dated_if_history_exists"),
+    ("gives the same time to all changes", Fault::InventsTimes, "changes_are_dated_if_history_exists"),
     ("opens paths that do not exist", Fault::OpensWhatIsNotThere, "missing_source_is_not_found"),
 ];
 
 pub fn faults(has_history: bool) -> Vec<PlantedFault<dyn SourceUnderTest>> {
-    let of_history =
-        has_history.then_some(("forgets times of change", Fault::ForgetsTimes, "changes_are_dated_if_history_exists"));
+    let of_history = has_history.then_some((
+        "does not return times of changes",
+        Fault::ForgetsTimes,
+        "changes_are_dated_if_history_exists",
+    ));
     planted(ALL.into_iter().chain(of_history), |faulty| Box::new(faulty))
 }
 

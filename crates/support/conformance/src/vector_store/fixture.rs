@@ -10,7 +10,7 @@ use cairn_ports::{ChunkFilter, Hit, StagedPoints, VectorStore};
 use crate::Case;
 use crate::case::part;
 
-/// The number of dimensions of the suite's vectors. Some stores must know it in advance.
+/// The number of dimensions of the suite's vectors. Some stores need this number in advance.
 pub const DIMENSIONS: usize = 32;
 /// A term that every chunk contains with weight 1.
 pub(super) const COMMON_TERM: u32 = 7;
@@ -89,8 +89,8 @@ impl<'a> Points<'a> {
         self.visible_in(view, &self.case.scope(), self.r()).await
     }
 
-    /// All records of a repository that the view shows, as sorted texts. They are read in every way that the
-    /// port offers, and all ways must give the same records.
+    /// All records of a repository that the view shows, as sorted texts. The records are read by every method
+    /// of the port, and all methods must give the same records.
     pub(super) async fn visible_in(&self, view: &View, scope: &Scope, repository: RepositoryId) -> Result<Vec<String>> {
         let chunks = scroll(self.store, view, scope, repository).await?;
         let keys: Vec<_> = chunks.iter().map(|(chunk, _)| (repository, chunk.key)).collect();
@@ -128,7 +128,7 @@ impl<'a> Points<'a> {
 pub(super) fn place(chunk: ChunkRecord, score: i8) -> Point {
     let mut dense = vec![0; DIMENSIONS];
     dense[0] = score;
-    // The probe is zero in this dimension. It ensures that no vector is zero.
+    // The probe is zero in this dimension. This dimension ensures that no vector is zero.
     dense[DIMENSIONS - 1] = 100;
     Point { chunk, dense: DenseVector(dense), sparse: SparseVector(vec![(COMMON_TERM, 1)]) }
 }

@@ -1,5 +1,5 @@
-//! The conformance suite of the port `VectorStore`. It includes the rules for generations that all stores
-//! follow.
+//! The conformance suite of the port `VectorStore`. The suite includes the rules for generations that all
+//! stores follow.
 
 mod faults;
 mod fixture;

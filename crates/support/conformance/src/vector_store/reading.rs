@@ -94,7 +94,7 @@ pub(super) async fn chunks_are_read_as_written(store: &dyn VectorStore) -> Resul
     expected.sort_by_key(|chunk| chunk.key);
     expect_eq!(found, expected);
     let digests: BTreeSet<_> = scrolled.iter().map(|(_, digest)| *digest).collect();
-    ensure!(digests.len() == chunks.len(), "chunks of different vectors have one digest");
+    ensure!(digests.len() == chunks.len(), "chunks with different vectors have the same digest");
     Ok(())
 }
 
@@ -113,6 +113,6 @@ pub(super) async fn pages_are_complete(store: &dyn VectorStore) -> Result<()> {
     expect_eq!(found.len(), NUM_MANY);
     expect_eq!(found.iter().map(|(chunk, _)| chunk.key).collect::<BTreeSet<_>>().len(), NUM_MANY);
     let digests: BTreeSet<_> = found.iter().map(|(_, digest)| *digest).collect();
-    ensure!(digests.len() == 1, "chunks of equal vectors have {} digests", digests.len());
+    ensure!(digests.len() == 1, "chunks with equal vectors have {} different digests", digests.len());
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::pump::{End, Pump};
 use super::rules::Rules;
 
 pub(crate) async fn carry(mut client: TcpStream, mut server: TcpStream, rules: watch::Receiver<Rules>) {
-    // Without Nagle's algorithm, so that only the rules delay small pieces.
+    // Nagle's algorithm is turned off, so that only the rules delay small pieces.
     let _ = client.set_nodelay(true);
     let _ = server.set_nodelay(true);
     let end = until_end(&mut client, &mut server, rules).await;
@@ -42,6 +42,6 @@ async fn both(requests: impl Future<Output = End>, responses: impl Future<Output
 
 /// From now on, dropping the connection sends a reset to the peer.
 pub(crate) fn reset(connection: &TcpStream) {
-    // This fails only if the connection is closed already.
+    // This call fails only if the connection is already closed.
     let _ = connection.set_zero_linger();
 }

@@ -2,7 +2,7 @@
 //! losses.
 //!
 //! The rules apply to all connections at once, and may change while bytes are transferred. A single
-//! connection may have its own rules. While the proxy refuses connections, it keeps its address, so that a
+//! connection may have separate rules. While the proxy refuses connections, it keeps its address, so that a
 //! client that tries again finds the same address.
 
 mod connection;
@@ -68,7 +68,8 @@ impl FaultProxy {
 
     /// Sets the rules of all existing and new connections.
     pub fn set(&self, rules: Rules) {
-        // Because of this lock, a new connection gets the rules in exactly one of the two ways.
+        // Because of this lock, a new connection gets the rules either when it is accepted or in the loop
+        // below, but not twice.
         let connections = self.shared.connections();
         self.shared.rules.send_replace(rules);
         for connection in connections.iter() {
@@ -134,11 +135,11 @@ async fn accept(mut listener: TcpListener, address: SocketAddr, shared: Arc<Shar
     }
 }
 
-/// Waits until connections may be accepted again, then listens on the same port. This fails only while
+/// Waits until connections may be accepted again, then listens on the same port. A bind fails only while
 /// another process uses the port.
 async fn listen_again(address: SocketAddr, rules: &mut watch::Receiver<Rules>) -> TcpListener {
     loop {
-        // An error means that the proxy was dropped, and then this task ends too.
+        // An error means that the proxy was dropped. In this case, this task also ends.
         let _ = rules.wait_for(|rules| !rules.refuse).await;
         match TcpListener::bind(address).await {
             Ok(listener) => return listener,

@@ -82,7 +82,7 @@ impl Pump<'_> {
         matches!(flow, Flow::CutAfter(limit) if self.num_passed >= limit)
     }
 
-    /// Waits as the rules require. Then treats the piece according to the rules at that time.
+    /// Waits as the rules require. After the wait, treats the piece according to the present rules.
     async fn deliver(&mut self, piece: &[u8]) -> io::Result<Option<End>> {
         let before = self.direction();
         sleep(before.latency + time_of(piece.len(), before.bytes_per_second)).await;

@@ -14,8 +14,8 @@ use tokio::time::timeout;
 
 use crate::waiting::until;
 
-/// A time in which any reply of the echo server would arrive. If no reply has arrived by then, the proxy
-/// holds the reply back.
+/// A time in which any reply of the echo server would arrive. If no reply has arrived after this time, the
+/// proxy is withholding the reply.
 const SILENCE: Duration = Duration::from_millis(300);
 
 /// The time limit for replies that must arrive.
@@ -84,7 +84,7 @@ async fn everything_passes_in_order_without_rules() -> Result<()> {
     let mut received = Vec::new();
     reads.read_to_end(&mut received).await?;
     sender.await??;
-    assert!(received == bytes, "other bytes came back");
+    assert!(received == bytes, "the server returned other bytes");
     assert_eq!(bench.proxy.num_connections(), 1);
     Ok(())
 }
@@ -100,7 +100,7 @@ async fn hang_holds_both_directions_without_loss() -> Result<()> {
     assert_eq!(bench.num_received.load(Ordering::SeqCst), 3);
     let mut late = bench.connect().await?;
     late.write_all(b"new").await?;
-    assert!(is_silent(&mut late).await, "a connection that begins under the rule hangs as well");
+    assert!(is_silent(&mut late).await, "a connection that begins while the rule is set also hangs");
     bench.proxy.set(Rules::PASS);
     let mut reply = [0; 3];
     connection.read_exact(&mut reply).await?;
@@ -133,7 +133,7 @@ async fn dropped_response_leaves_the_request_executed() -> Result<()> {
     assert!(is_silent(&mut connection).await);
     bench.proxy.set(Rules::PASS);
     let read = timeout(DEADLINE, connection.read_u8()).await.context("the connection hangs")?;
-    let error = read.expect_err("a stream with a hole must not continue");
+    let error = read.expect_err("a stream with a gap must not continue");
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
     let mut next = bench.connect().await?;
     assert_eq!(exchange(&mut next, b"again").await?, b"again");

@@ -12,7 +12,7 @@ const DEADLINE: Duration = Duration::from_secs(30);
 pub(crate) async fn until(what: &str, is_true: impl AsyncFn() -> bool) -> Result<()> {
     let deadline = Instant::now() + DEADLINE;
     while !is_true().await {
-        ensure!(Instant::now() < deadline, "this did not become true in time: {what}");
+        ensure!(Instant::now() < deadline, "this condition did not become true in time: {what}");
         sleep(Duration::from_millis(20)).await;
     }
     Ok(())

@@ -1,7 +1,8 @@
 //! A small index in memory, with all ports that are needed to answer questions.
 //!
-//! Tests add files, symbols and edges, and only read after that. Staging and sweeping return errors. Scores
-//! are simple: a score is the number of common terms. The order is total, as the ports require.
+//! Tests first add files, symbols and edges. After that, they only read the index. Staging and sweeping
+//! return errors. Scores are simple: a score is the number of common terms. The order of results is total, as
+//! the ports require.
 
 mod graph;
 mod names;
@@ -60,7 +61,8 @@ pub struct FakeContent {
     symbols: Vec<SymbolEntry>,
     edges: Vec<EdgeRecord>,
     patterns: Vec<PatternRecord>,
-    /// Set for a repository without a run: its sync waits (`None`), or has failed with this outcome.
+    /// This field is set for a repository without a run. The sync of the repository waits (`None`), or has
+    /// failed with this outcome.
     unindexed: Option<Option<SyncOutcome>>,
 }
 
@@ -528,7 +530,7 @@ impl Generations for FakeIndex {
     }
 }
 
-/// A digest for any record. Tests need only that it exists.
+/// A digest for any record. Tests do not use the value of the digest.
 fn vector_digest() -> Digest {
     Digester::new("fake-vector").digest()
 }
