@@ -125,6 +125,8 @@ impl Cluster {
                 vectors: index.clone(),
                 graph: index.clone(),
                 names: index.clone(),
+                texts: index.clone(),
+                packs: Arc::default(),
                 embedder: index.clone(),
                 clock: clock.clone(),
                 cursor_key: CursorKey([7; 32]),

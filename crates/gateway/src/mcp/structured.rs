@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::answers::{
-    Cancellation, CoverageReport, IndexProgress, LastSync, PathExplanation, PendingSync, PublishedReport,
-    RepositorySummary, RepositorySync, RunDetails, RunReport, SourceStamp, SuggestedCall, schema_of,
+    Cancellation, CoverageReport, GrepResults, IndexProgress, LastSync, PathExplanation, PendingSync, PublishedReport,
+    RepositorySummary, RepositorySync, RunDetails, RunReport, SearchResults, SourceStamp, SuggestedCall, schema_of,
 };
 
 /// The answer of a tool with the calls that may follow it.
@@ -37,6 +37,14 @@ pub(super) struct Extras {
 pub(super) struct FollowingCall {
     pub tool: &'static str,
     pub arguments: JsonObject,
+}
+
+/// The answer of `search_code`: chunks, or lines if the call has a `mode`.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum SearchAnswer {
+    Search(SearchResults),
+    Grep(GrepResults),
 }
 
 /// The answer of `list_repositories`.

@@ -47,6 +47,8 @@ impl FakeAgent {
             vectors: index.clone(),
             graph: index.clone(),
             names: index.clone(),
+            texts: index.clone(),
+            packs: Arc::default(),
             embedder: index,
             clock: clock.clone(),
             cursor_key: CursorKey([7; 32]),
