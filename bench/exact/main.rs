@@ -19,7 +19,7 @@ use cairn_local_segments::SegmentStore;
 use cairn_local_store::LocalStore;
 use cairn_metastore::Metastore;
 use cairn_names::NameIndex;
-use cairn_ports::{BlobStore, BlobStoreExt, Catalogue, IncludeTests};
+use cairn_ports::{BlobStoreExt, IncludeTests};
 use cairn_search::{Caller, CursorKey, ExactAnswer, ExactRequest, RepositorySelection, SearchStores, Searcher};
 use cairn_testkit::ManualClock;
 use cairn_texts::TextIndex;

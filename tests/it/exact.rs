@@ -33,7 +33,10 @@ fn hits(index: &Index, arguments: &[&str]) -> Vec<String> {
         match answer["next_cursor"].as_str() {
             Some(next) => cursor = Some(next.to_owned()),
             None => {
-                assert_eq!((answer["is_exact"].as_bool(), answer["num_hits"].as_u64()), (Some(true), Some(found.len() as u64)));
+                assert_eq!(
+                    (answer["is_exact"].as_bool(), answer["num_hits"].as_u64()),
+                    (Some(true), Some(found.len() as u64))
+                );
                 return found;
             }
         }
@@ -42,8 +45,13 @@ fn hits(index: &Index, arguments: &[&str]) -> Vec<String> {
 
 /// The lines of the files that contain the text.
 fn scanned(files: &BTreeMap<String, String>, text: &str) -> Vec<String> {
-    let lines = files.iter().flat_map(|(path, content)| (1..).zip(content.lines()).map(move |(number, line)| (path, number, line)));
-    lines.filter(|(_, _, line)| line.contains(text)).map(|(path, number, line)| format!("{path}:{number}:{line}")).collect()
+    let lines = files
+        .iter()
+        .flat_map(|(path, content)| (1..).zip(content.lines()).map(move |(number, line)| (path, number, line)));
+    lines
+        .filter(|(_, _, line)| line.contains(text))
+        .map(|(path, number, line)| format!("{path}:{number}:{line}"))
+        .collect()
 }
 
 const WORDS: [&str; 9] = ["alpha", "beta_two", "Gamma", "δέλτα", "(x)", "zéro", "return", "=>", "tail"];

@@ -19,8 +19,8 @@ use cairn_metastore::Metastore;
 use cairn_names::NameIndex;
 use cairn_ports::KeyStore;
 use cairn_search::{Caller, CursorKey, QueryError, QueryErrorCode, Searcher};
-use cairn_texts::TextIndex;
 use cairn_testkit::{ManualClock, MemoryKeys};
+use cairn_texts::TextIndex;
 use serde_json::{Value, json};
 
 use cairn_testkit::work_tree::{commit, repository, write};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use cairn_pipeline::Stage;
 use cairn_ports::{
-    Catalogue, CatalogueSweep, Clock, DeadLetters, FileParser, Generations, GraphStore, LedgerRead, Names, Texts, VectorCache,
-    VectorStore,
+    Catalogue, CatalogueSweep, Clock, DeadLetters, FileParser, Generations, GraphStore, LedgerRead, Names, Texts,
+    VectorCache, VectorStore,
 };
 
 use crate::aggregate::AggregateStage;

@@ -54,7 +54,13 @@ impl PackWriter {
         let mut out = Vec::new();
         put_header(kind, &mut out);
         let group_bytes = if kind == ArtifactKind::SourcePack { SOURCE_GROUP_BYTES } else { GROUP_BYTES };
-        Self { group_bytes, out, open_group: Vec::new(), index: Index { groups: Vec::new(), places: Vec::new() }, raw_bytes: 0 }
+        Self {
+            group_bytes,
+            out,
+            open_group: Vec::new(),
+            index: Index { groups: Vec::new(), places: Vec::new() },
+            raw_bytes: 0,
+        }
     }
 
     /// Adds a record and returns its slot, which is the number of records before it.

@@ -37,12 +37,7 @@ impl Cache {
         serves.then(|| Arc::clone(&listing.keys))
     }
 
-    pub(crate) fn set_keys(
-        &mut self,
-        repository: RepositoryId,
-        view: &View,
-        keys: Vec<String>,
-    ) -> Arc<Vec<String>> {
+    pub(crate) fn set_keys(&mut self, repository: RepositoryId, view: &View, keys: Vec<String>) -> Arc<Vec<String>> {
         let keys = Arc::new(keys);
         let listing = Listing { seq: view.seq.0, next_gen: view.next_gen, keys: Arc::clone(&keys) };
         self.listings.insert(repository, listing);

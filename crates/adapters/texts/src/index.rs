@@ -148,9 +148,8 @@ impl Texts for TextIndex {
         }
         let (tenant, repository) = (tenant.clone(), run.repository);
         let bytes = blocking("stage", move || staged_layer(&tenant, run, staged)).await?;
-        let bytes = bytes.map_err(|error| {
-            TextsError::new(ErrorKind::Invalid, "encode", keys::prefix(repository)).because(error)
-        })?;
+        let bytes = bytes
+            .map_err(|error| TextsError::new(ErrorKind::Invalid, "encode", keys::prefix(repository)).because(error))?;
         let key = keys::staged(repository, run.generation, &bytes);
         self.write(repository, key, bytes).await.map(drop)
     }

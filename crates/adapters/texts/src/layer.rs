@@ -43,9 +43,10 @@ impl Layer {
             (file.language as usize) < header.languages.len() && (file.pack as usize) < header.packs.len()
         };
         header.files.iter().all(is_known).then_some(())?;
-        let packs = header.packs.iter().map(|pack| {
-            Arc::new(ArtifactRef { key: pack.key.clone(), size_bytes: pack.size_bytes, hash: pack.hash })
-        });
+        let packs = header
+            .packs
+            .iter()
+            .map(|pack| Arc::new(ArtifactRef { key: pack.key.clone(), size_bytes: pack.size_bytes, hash: pack.hash }));
         Some(Self {
             packs: packs.collect(),
             languages: header.languages.iter().map(|language| Arc::from(language.as_str())).collect(),

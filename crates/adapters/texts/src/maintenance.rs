@@ -42,7 +42,8 @@ impl TextIndex {
         self.remove_replaced(repository, &keys, &layers).await?;
         let (merged, staged): (Named, Named) = layers.iter().cloned().partition(|(key, _)| keys::is_merged(key));
         let marked: Settled = marks.iter().filter_map(|mark| keys::settled_of(mark)).collect();
-        let mut settled: Settled = merged.iter().flat_map(|(_, layer)| layer.generations().collect::<Vec<_>>()).collect();
+        let mut settled: Settled =
+            merged.iter().flat_map(|(_, layer)| layer.generations().collect::<Vec<_>>()).collect();
         settled.extend(published.iter().chain(&marked));
         let is_settled =
             |(_, layer): &&(String, Arc<Layer>)| layer.generations().all(|generation| settled.contains(&generation));
@@ -191,9 +192,10 @@ fn group_to_merge(mut candidates: Named, all: &Named, settled: &Settled) -> Name
             return candidates;
         }
     }
-    let due = candidates.iter().map(|(_, layer)| tier(layer)).find(|wanted| {
-        candidates.iter().filter(|(_, layer)| tier(layer) == *wanted).count() >= TIER_LAYERS
-    });
+    let due = candidates
+        .iter()
+        .map(|(_, layer)| tier(layer))
+        .find(|wanted| candidates.iter().filter(|(_, layer)| tier(layer) == *wanted).count() >= TIER_LAYERS);
     match due {
         Some(due) => candidates.retain(|(_, layer)| tier(layer) <= due),
         None => candidates.clear(),

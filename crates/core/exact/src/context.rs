@@ -65,9 +65,8 @@ mod tests {
             let pattern = Pattern::compile(&request).expect("valid");
             let hits: Vec<Hit> = pattern.hits(text).collect();
             let lines = with_context(text, &hits, before, after).into_iter();
-            let lines = lines.map(|line| {
-                format!("{}{}{}", line.number, if line.is_hit { ":" } else { "-" }, &text[line.bytes])
-            });
+            let lines = lines
+                .map(|line| format!("{}{}{}", line.number, if line.is_hit { ":" } else { "-" }, &text[line.bytes]));
             assert_eq!(lines.collect::<Vec<_>>().join(" "), expect, "{text:?}");
         };
         check("a\nx\nb\n", 0, 0, "2:x");

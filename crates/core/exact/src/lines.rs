@@ -37,7 +37,16 @@ pub struct Hits<'a> {
 
 impl<'a> Hits<'a> {
     pub(crate) fn new(pattern: &'a Pattern, text: &'a str) -> Self {
-        Self { pattern, text, position: 0, counted: 0, num_line_feeds: 0, next_match: None, last_end: None, is_finished: false }
+        Self {
+            pattern,
+            text,
+            position: 0,
+            counted: 0,
+            num_line_feeds: 0,
+            next_match: None,
+            last_end: None,
+            is_finished: false,
+        }
     }
 
     /// The matches within a hit, as bytes of the text.

@@ -14,10 +14,14 @@ use crate::query::GramQuery;
 
 /// Maximum number of texts in a set.
 const MAX_TEXTS: usize = 48;
-/// Maximum number of characters of a class whose characters are listed.
-const MAX_CLASS: u32 = 64;
+/// Maximum number of different folded characters of a class whose characters are listed.
+const MAX_CLASS: usize = 16;
+/// Larger classes are not even folded.
+const MAX_UNFOLDED_CLASS: u32 = 64;
 /// Maximum number of repetitions of a part that are written out.
 const MAX_REPEATED: u32 = 8;
+/// Maximum size of the texts in a set that is made by joining sets.
+const MAX_JOINED_BYTES: usize = 8 << 10;
 /// Texts at the start and at the end of matches are shortened to this number of bytes. Their trigrams are
 /// part of the query by then, and two bytes are enough to join the next trigram.
 const EDGE_BYTES: usize = 2;
@@ -25,6 +29,7 @@ const EDGE_BYTES: usize = 2;
 type Texts = BTreeSet<Vec<u8>>;
 
 /// The texts that a part of an expression matches.
+#[derive(Clone)]
 enum Matches {
     /// Exactly these texts.
     Only(Texts),
@@ -68,16 +73,15 @@ fn of_class(class: &Class) -> Matches {
         Class::Unicode(class) => {
             let size: u32 = class.ranges().iter().map(|range| range.end() as u32 - range.start() as u32 + 1).sum();
             let listed = || class.ranges().iter().flat_map(|range| range.start()..=range.end()).map(fold).collect();
-            (size <= MAX_CLASS).then(listed)
+            (size <= MAX_UNFOLDED_CLASS).then(listed)
         }
         Class::Bytes(class) if class.is_ascii() => {
             let listed = class.ranges().iter().flat_map(|range| range.start()..=range.end());
-            let listed: BTreeSet<char> = listed.map(|byte| fold(char::from(byte))).collect();
-            (listed.len() <= MAX_CLASS as usize).then_some(listed)
+            Some(listed.map(|byte| fold(char::from(byte))).collect())
         }
         Class::Bytes(_) => None,
     };
-    match characters.filter(|characters| characters.len() <= MAX_TEXTS) {
+    match characters.filter(|characters| characters.len() <= MAX_CLASS) {
         Some(characters) => {
             Matches::Only(characters.iter().map(|character| character.to_string().into_bytes()).collect())
         }
@@ -92,9 +96,11 @@ fn of_repetition(repetition: &Repetition) -> Matches {
         return if is_optional { matches_of(&repetition.sub).or(Matches::empty()) } else { Matches::anything() };
     }
     let written = min.min(MAX_REPEATED);
-    let mut all = Matches::empty();
-    for _ in 0..written {
-        all = all.then(matches_of(&repetition.sub));
+    // The part is planned once, because nested repetitions would be planned exponentially often.
+    let once = matches_of(&repetition.sub);
+    let mut all = once.clone();
+    for _ in 1..written {
+        all = all.then(once.clone());
     }
     // More repetitions may follow. Every match still starts and ends with one of the texts.
     if max == Some(written) { all } else { all.inexact() }
@@ -186,6 +192,10 @@ fn joined(first: &Texts, next: &Texts) -> Option<Texts> {
         if first.len().min(next.len()) != 1 || first.len().max(next.len()) > 4 * MAX_TEXTS {
             return None;
         }
+    }
+    let size = |texts: &Texts| texts.iter().map(Vec::len).sum::<usize>();
+    if size(first) * next.len() + size(next) * first.len() > MAX_JOINED_BYTES {
+        return None;
     }
     Some(first.iter().flat_map(|text| next.iter().map(move |next| [text.as_slice(), next].concat())).collect())
 }

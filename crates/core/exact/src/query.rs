@@ -2,6 +2,9 @@
 
 use crate::grams::{Gram, grams_of};
 
+/// Maximum number of trigrams of one text in a query.
+const MAX_GRAMS: usize = 48;
+
 /// A condition on the trigrams of a text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum GramQuery {
@@ -17,9 +20,12 @@ pub enum GramQuery {
 }
 
 impl GramQuery {
-    /// The query for texts that contain this folded text.
+    /// The query for texts that contain this folded text. A long text has more trigrams than needed to find
+    /// it, so only some of them are used.
     pub(crate) fn of_text(folded: &[u8]) -> Self {
-        Self::and(grams_of(folded).map(GramQuery::Gram).collect())
+        let grams: Vec<Gram> = grams_of(folded).collect();
+        let step = grams.len().div_ceil(MAX_GRAMS).max(1);
+        Self::and(grams.into_iter().step_by(step).map(GramQuery::Gram).collect())
     }
 
     /// The query for texts that contain at least one of these folded texts.

@@ -42,6 +42,7 @@ pub(super) struct FollowingCall {
 /// The answer of `search_code`: chunks, or lines if the call has a `mode`.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
+#[expect(dead_code, clippy::large_enum_variant, reason = "only the schema of the type is used")]
 pub(super) enum SearchAnswer {
     Search(SearchResults),
     Grep(GrepResults),

@@ -12,7 +12,8 @@ use super::inventory;
 use super::page::{Page, bounded, wrong};
 use super::routes::{Answer, Question};
 use super::types::{
-    GraphQuestion, GrepMode, GrepQuestion, IndexQuestion, PatternsQuestion, ProgressQuestion, ReadQuestion, SampleQuestion, SearchQuestion,
+    GraphQuestion, GrepMode, GrepQuestion, IndexQuestion, PatternsQuestion, ProgressQuestion, ReadQuestion,
+    SampleQuestion, SearchQuestion,
 };
 use crate::agent::Agent;
 use crate::answers::{

@@ -4,14 +4,14 @@ use schemars::Schema;
 use serde::Serialize;
 
 use super::types::{
-    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepQuestion, GuideQuestion, IndexQuestion, Nothing,
-    PatternsQuestion, ProgressQuestion, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion,
+    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepQuestion, GuideQuestion, IndexQuestion,
+    Nothing, PatternsQuestion, ProgressQuestion, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion,
     SearchQuestion, SecretsQuestion,
 };
 use crate::answers::{
-    Cancellation, CodeText, CoverageAnswer, EdgeSample, FingerprintList, GrepResults, GuideText, IndexProgress, PageInfo,
-    PatternList, Relationships, RepositoryList, RunsAnswer, SearchResults, SecretList, Statistics, StatusReport,
-    schema_of,
+    Cancellation, CodeText, CoverageAnswer, EdgeSample, FingerprintList, GrepResults, GuideText, IndexProgress,
+    PageInfo, PatternList, Relationships, RepositoryList, RunsAnswer, SearchResults, SecretList, Statistics,
+    StatusReport, schema_of,
 };
 
 impl Question {

@@ -51,7 +51,7 @@ pub struct ExactRequest {
 
 /// One page of hits. A hit is a line with at least one match. If matches may contain line feeds, a hit
 /// consists of all lines of a match.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ExactAnswer {
     pub files: Vec<ExactFile>,
     /// Number of hits on the previous pages, and on this page.

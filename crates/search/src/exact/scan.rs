@@ -1,6 +1,5 @@
 //! Searches the files in order, in batches, on several threads.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -9,7 +8,7 @@ use cairn_domain::{RepositoryId, SourceText, View};
 use cairn_exact::{Hit, Pattern};
 use cairn_ports::{ChunkFilter, IncludeTests, TextFile};
 use cairn_wire::{DecodeError, Pack, PackReader};
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 
 use super::{COUNTING, LONGEST, MAX_COUNTED, Place};
 use crate::chunk_filter::CompiledFilter;
@@ -74,11 +73,11 @@ impl Scan<'_> {
         let filter = CompiledFilter::new(self.filter)?;
         let mut progress = Progress::default();
         let mut after = after;
-        let published = selected.iter().filter(|known| known.published.is_some());
-        let mut candidates =
-            stream::iter(published).map(async |known| (known, self.candidates(known).await)).buffered(AT_ONCE);
-        while let Some((known, files)) = candidates.next().await {
-            let mut files = files?;
+        let published: Vec<&KnownRepository> = selected.iter().filter(|known| known.published.is_some()).collect();
+        let candidates_in = |index: usize| self.candidates(published[index]);
+        let mut candidates = stream::iter(0..published.len()).map(candidates_in).buffered(AT_ONCE);
+        for known in &published {
+            let Some(mut files) = candidates.try_next().await? else { continue };
             files.retain(|file| self.lets_through(&filter, file));
             let mut first_line = 0;
             if let Some(place) = after {
@@ -171,11 +170,13 @@ impl Scan<'_> {
         batch: &[TextFile],
         is_page_open: bool,
     ) -> Result<Vec<Searched>, QueryError> {
-        let keys: BTreeSet<&str> = batch.iter().map(|file| file.pack.key.as_str()).collect();
+        let mut keys: Vec<&str> = batch.iter().map(|file| file.pack.key.as_str()).collect();
+        keys.sort_unstable();
+        keys.dedup();
         // The packs are read at the same time. An error is reported when the file is opened.
         let Searcher { blobs, packs, .. } = self.searcher;
-        let reading = stream::iter(keys).map(|key| packs.get(blobs.as_ref(), key)).buffer_unordered(AT_ONCE);
-        reading.for_each(async |_| {}).await;
+        let read = |index: usize| packs.get(blobs.as_ref(), keys[index]);
+        stream::iter(0..keys.len()).map(read).buffer_unordered(AT_ONCE).for_each(|_| async {}).await;
         let mut opened = Vec::with_capacity(batch.len());
         for file in batch {
             opened.push(self.open(known, file).await?);

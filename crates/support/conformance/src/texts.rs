@@ -82,10 +82,7 @@ fn staged(replaced: &[&str], texts: &[&str]) -> StagedTexts {
         let slot = Slot { artifact, index: text.len() as u32 };
         StagedText { path: path(name), language: "python".to_owned(), slot, text: text.to_owned() }
     };
-    StagedTexts {
-        replaced: replaced.iter().map(|name| path(name)).collect(),
-        texts: texts.iter().map(text).collect(),
-    }
+    StagedTexts { replaced: replaced.iter().map(|name| path(name)).collect(), texts: texts.iter().map(text).collect() }
 }
 
 fn path(name: &str) -> RepoPath {
@@ -195,9 +192,8 @@ async fn removing_a_repository_keeps_later_runs(store: &dyn Texts) -> Result<()>
     index.stage_in("other", 2, staged(&[], &["x other"])).await?;
     index.stage(3, change_a()).await?;
     index.stage(5, staged(&[], &["a gamma three"])).await?;
-    let of_other = async |index: &Index<'_>| {
-        index.matching(&view(9, &[]), &index.case.scope(), "other", &GramQuery::All).await
-    };
+    let of_other =
+        async |index: &Index<'_>| index.matching(&view(9, &[]), &index.case.scope(), "other", &GramQuery::All).await;
     for _ in 0..2 {
         store.remove_repository(&index.case.tenant, index.r(), GenerationId(4)).await?;
         expect_eq!(index.visible(&view(6, &[])).await?, CHANGED[..1]);

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use cairn_gateway::answers::{
-    Cancellation, CodeText, CoverageAnswer, CutBy, EdgeDirection, EdgeReport, GrepCut, GrepResults, PatternList, PatternMemberReport,
-    Relationships, RunsAnswer, SampledEdgeReport, SearchResult, SearchResults, ShownDefinition, SourceStamp,
+    Cancellation, CodeText, CoverageAnswer, CutBy, EdgeDirection, EdgeReport, GrepCut, GrepResults, PatternList,
+    PatternMemberReport, Relationships, RunsAnswer, SampledEdgeReport, SearchResult, SearchResults, ShownDefinition,
+    SourceStamp,
 };
 use cairn_gateway::questions::{Answer, Question, ReadQuestion};
 

@@ -2,8 +2,9 @@
 
 use anyhow::bail;
 use cairn_gateway::questions::{
-    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepMode, GrepQuestion, Nothing, PatternsQuestion, Question,
-    ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion, SearchQuestion, SecretsQuestion, WantTests,
+    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepMode, GrepQuestion, Nothing,
+    PatternsQuestion, Question, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion, SearchQuestion,
+    SecretsQuestion, WantTests,
 };
 use cairn_search::{QueryError, QueryErrorCode, Relation};
 
@@ -18,7 +19,11 @@ pub(crate) fn is_about_here(command: &Command) -> bool {
     !is_sample
         && matches!(
             command,
-            Command::Search(_) | Command::Grep(_) | Command::Graph(_) | Command::Coverage { .. } | Command::Secrets { .. }
+            Command::Search(_)
+                | Command::Grep(_)
+                | Command::Graph(_)
+                | Command::Coverage { .. }
+                | Command::Secrets { .. }
         )
 }
 

@@ -9,7 +9,7 @@ use cairn_domain::{
 };
 use cairn_exact::GramQuery;
 use cairn_local_blobs::LocalBlobs;
-use cairn_ports::{BlobStore, ErrorKind, Generations, StagedText, StagedTexts, Texts};
+use cairn_ports::{BlobStore, ErrorKind, Generations, StagedText, StagedTexts, TextFile, Texts, TextsError};
 use cairn_texts::TextIndex;
 
 fn repository() -> RepositoryId {
@@ -24,6 +24,11 @@ fn text(path: &str, text: String) -> StagedText {
 
 fn view(next_gen: u64) -> View {
     View { seq: PublishedSeq(next_gen), next_gen, ..View::default() }
+}
+
+async fn visible(index: &TextIndex, next_gen: u64) -> Result<Vec<TextFile>, TextsError> {
+    let (view, scope) = (view(next_gen), Scope::all(Tenant::local()));
+    index.candidates(&view, &scope, repository(), &GramQuery::All).await
 }
 
 async fn stage(index: &TextIndex, generation: u64, staged: StagedTexts) -> Result<()> {
@@ -53,8 +58,7 @@ async fn cost_of_many_small_changes_follows_the_changes() -> Result<()> {
         let now = large(&blobs.list("texts/").await?);
         num_rewritten += now.iter().filter(|key| !known.contains(key)).count();
         known = now;
-        let found = index.candidates(&view(generation + 1), &Scope::all(Tenant::local()), repository(), &GramQuery::All);
-        assert_eq!(found.await?.len(), 400);
+        assert_eq!(visible(&index, generation + 1).await?.len(), 400);
     }
     assert!(num_rewritten <= 4, "{num_rewritten}");
     Ok(())
@@ -74,7 +78,7 @@ async fn damaged_layer_is_reported() -> Result<()> {
         blobs.delete(&key).await?;
         blobs.put(&key, Bytes::from(damaged)).await?;
         let index = TextIndex::new(blobs.clone());
-        let found = index.candidates(&view(2), &Scope::all(Tenant::local()), repository(), &GramQuery::All).await;
+        let found = visible(&index, 2).await;
         assert_eq!(found.expect_err("damaged").kind, ErrorKind::Corrupt, "byte {position}");
         assert!(index.verify(repository()).await.is_err());
     }
