@@ -52,6 +52,7 @@ pub struct GrepLine {
     pub text: String,
     /// First and last byte of each match in the line, from 0, the last one excluded. Empty for a line near a
     /// hit.
+    #[schemars(with = "Vec<Vec<u32>>")]
     pub matches: Vec<[u32; 2]>,
     pub is_hit: bool,
     /// Number of bytes before `text` that are not shown.

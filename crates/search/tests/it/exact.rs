@@ -107,12 +107,11 @@ async fn filters_select_files() {
 #[tokio::test]
 async fn common_text_is_counted_up_to_a_limit() {
     let text = "needle\n".repeat(3_000);
-    let content = (0..30)
-        .fold(FakeContent::new("r", "c"), |content, file| content.file(&format!("{file:02}.txt"), "text", &text));
+    let content = (0..100)
+        .fold(FakeContent::new("r", "c"), |content, file| content.file(&format!("{file:03}.txt"), "text", &text));
     let searcher = searcher_over(vec![content]).await.1;
     let answer = searcher.exact(&ExactRequest { limit: 50, ..request("needle") }).await.expect("an answer");
-    assert!(answer.num_hits > 10_000 || !answer.is_exact, "{}", answer.num_hits);
-    assert!(!answer.is_exact && answer.num_hits < 90_000, "{}", answer.num_hits);
+    assert!(!answer.is_exact && answer.num_hits < 300_000, "{}", answer.num_hits);
     assert_eq!((answer.num_shown, answer.cut), (50, Some(ExactCut::Limit)));
 }
 
