@@ -23,6 +23,7 @@ mod parser;
 mod run_documents;
 mod source;
 mod staging;
+mod texts;
 mod vector_cache;
 mod vector_store;
 
@@ -44,5 +45,6 @@ pub use parser::*;
 pub use run_documents::*;
 pub use source::*;
 pub use staging::*;
+pub use texts::*;
 pub use vector_cache::*;
 pub use vector_store::*;

@@ -1,7 +1,7 @@
 //! Applies a chunk filter to chunks that are fetched by their keys. Stores apply filters only when they
 //! search.
 
-use cairn_domain::ChunkRecord;
+use cairn_domain::{ChunkRecord, RepoPath};
 use cairn_ports::{ChunkFilter, IncludeTests};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -38,9 +38,11 @@ impl<'a> CompiledFilter<'a> {
     }
 
     fn lets_path_through(&self, chunk: &ChunkRecord) -> bool {
-        self.paths.is_empty()
-            || self.paths.is_match(chunk.path.as_str())
-            || self.base_names.is_match(chunk.path.file_name())
+        self.lets_file_through(&chunk.path)
+    }
+
+    pub(crate) fn lets_file_through(&self, path: &RepoPath) -> bool {
+        self.paths.is_empty() || self.paths.is_match(path.as_str()) || self.base_names.is_match(path.file_name())
     }
 }
 

@@ -274,7 +274,7 @@ fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> Query
 }
 
 /// An artifact that the catalogue refers to must exist. If it is missing, the index is damaged.
-fn missing_artifact(error: BlobStoreError) -> QueryError {
+pub(crate) fn missing_artifact(error: BlobStoreError) -> QueryError {
     let is_missing = error.kind == ErrorKind::NotFound;
     let error = QueryError::from(error);
     if is_missing { QueryError { code: QueryErrorCode::Corrupt, ..error.hint(REBUILD) } } else { error }

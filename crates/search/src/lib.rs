@@ -10,6 +10,7 @@ mod code;
 mod cursor;
 mod empty_result;
 mod error;
+mod exact;
 mod fingerprint;
 mod graph;
 mod inventory;
@@ -20,10 +21,11 @@ mod repositories;
 mod retrieve;
 mod runs;
 mod search;
+mod source_packs;
 
 use std::sync::Arc;
 
-use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, VectorStore};
+use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, Texts, VectorStore};
 
 pub use bounds::patterns as check_patterns;
 pub use caller::{Allowed, Caller};
@@ -31,6 +33,7 @@ pub use code::{Code, CodeRequest};
 pub use cursor::CursorKey;
 pub use empty_result::{NothingFound, RelatedModule, Restriction};
 pub use error::{NextCall, QueryError, QueryErrorCode};
+pub use exact::{ExactAnswer, ExactCut, ExactFile, ExactLine, ExactRequest};
 pub use fingerprint::{Fingerprint, KindDigest};
 pub use graph::{EdgeDraw, GraphAnswer, GraphEdge, GraphRequest, Relation, SampledEdge};
 pub use inventory::{Coverage, Why};
@@ -38,6 +41,7 @@ pub use patterns::PatternAnswer;
 pub use repositories::{KnownRepository, NOTHING_INDEXED, RepositorySelection, Stamp, named};
 pub use runs::KnownRun;
 pub use search::{Found, SearchAnswer, SearchRequest};
+pub use source_packs::SourcePacks;
 
 /// Answers questions with the given ports.
 #[derive(Clone)]
@@ -50,6 +54,9 @@ pub struct Searcher {
     pub vectors: Arc<dyn VectorStore>,
     pub graph: Arc<dyn GraphStore>,
     pub names: Arc<dyn Names>,
+    pub texts: Arc<dyn Texts>,
+    /// The source packs that were read last. All questions share them.
+    pub packs: Arc<SourcePacks>,
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
     /// The key that encrypts and authenticates cursors. An encrypted cursor reveals nothing. An altered
@@ -65,6 +72,7 @@ pub struct SearchStores {
     pub vectors: Arc<dyn VectorStore>,
     pub graph: Arc<dyn GraphStore>,
     pub names: Arc<dyn Names>,
+    pub texts: Arc<dyn Texts>,
 }
 
 impl Searcher {
@@ -76,7 +84,8 @@ impl Searcher {
         clock: Arc<dyn Clock>,
         cursor_key: CursorKey,
     ) -> Self {
-        let SearchStores { catalogue, ledger, blobs, vectors, graph, names } = stores;
-        Self { caller, catalogue, ledger, blobs, vectors, graph, names, embedder, clock, cursor_key }
+        let SearchStores { catalogue, ledger, blobs, vectors, graph, names, texts } = stores;
+        let packs = Arc::new(SourcePacks::default());
+        Self { caller, catalogue, ledger, blobs, vectors, graph, names, texts, packs, embedder, clock, cursor_key }
     }
 }

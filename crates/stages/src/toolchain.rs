@@ -63,6 +63,7 @@ impl Toolchain {
             .number(LINKING_VERSION)
             .number(cairn_linking::OUTLINE_VERSION)
             .number(TERMS_VERSION)
+            .number(cairn_exact::GRAMS_VERSION)
             .digest()
     }
 }

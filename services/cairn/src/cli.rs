@@ -85,6 +85,11 @@ pub enum Command {
         after_help = "Examples:\n  cairn search \"parse an http date\"\n  cairn search validateToken --language go --tests exclude\n  cairn search \"retry with backoff\" --repo service --limit 5 --explain\n  cairn search \"rate limit\" --since 7d"
     )]
     Search(SearchArguments),
+    /// Find every line that contains a text or matches a regular expression.
+    #[command(
+        after_help = "The expression has the syntax of the Rust crate `regex`. Lines are searched one by one, unless -U is given.\n\nExamples:\n  cairn grep 'fn\\s+parse_\\w+'\n  cairn grep -F 'items[0]' --language python -C 2\n  cairn grep -w TODO --repo all --path 'src/**' --tests exclude"
+    )]
+    Grep(GrepArguments),
     /// Show a file or some of its lines, as stored in the index.
     #[command(after_help = "Examples:\n  cairn show service src/main.rs\n  cairn show service src/main.rs:10-40")]
     Show {
@@ -341,6 +346,53 @@ pub struct SearchArguments {
 }
 
 #[derive(Args, Debug)]
+pub struct GrepArguments {
+    /// Regular expression, or a text with -F.
+    pub pattern: String,
+    /// Search for the pattern literally.
+    #[arg(long, short = 'F')]
+    pub fixed_strings: bool,
+    #[arg(long, short = 'i')]
+    pub ignore_case: bool,
+    /// Only matches that start and end at the boundaries of words.
+    #[arg(long, short = 'w')]
+    pub word_regexp: bool,
+    /// Matches may contain line feeds.
+    #[arg(long, short = 'U')]
+    pub multiline: bool,
+    /// Number of lines to show after each hit.
+    #[arg(long, short = 'A', value_name = "LINES")]
+    pub after_context: Option<usize>,
+    /// Number of lines to show before each hit.
+    #[arg(long, short = 'B', value_name = "LINES")]
+    pub before_context: Option<usize>,
+    /// Number of lines to show before and after each hit; at most 20.
+    #[arg(long, short = 'C', value_name = "LINES", default_value_t = 0)]
+    pub context: usize,
+    /// Name or glob of a repository, or `all`. Default: the repository of this directory, otherwise all.
+    /// Repeatable.
+    #[arg(long = "repo", value_name = "NAME")]
+    pub repositories: Vec<String>,
+    #[arg(long, value_name = "LANGUAGE")]
+    pub language: Vec<String>,
+    /// File, folder (all files below it) or glob. A file name or glob without `/` matches in any folder.
+    /// Repeatable.
+    #[arg(long, value_name = "GLOB")]
+    pub path: Vec<String>,
+    #[arg(long, value_enum, default_value_t)]
+    pub tests: Tests,
+    /// Maximum number of hits, at most 1000.
+    #[arg(long, short = 'n', default_value_t = 50)]
+    pub limit: usize,
+    /// Maximum number of tokens of the answer; at most 200000 with `--server`.
+    #[arg(long, default_value_t = 20000)]
+    pub max_tokens: usize,
+    /// The cursor of an earlier answer, to show its next page.
+    #[arg(long)]
+    pub cursor: Option<String>,
+}
+
+#[derive(Args, Debug)]
 pub struct RelationArguments {
     /// Symbol (`name`, `Class.method`) or path of a file.
     pub name: String,
@@ -448,6 +500,7 @@ mod tests {
             (&["graph", "sample"], edges),
             (&["runs"], runs),
             (&["search"], tokens),
+            (&["grep"], tokens),
         ] {
             let (help, limit) = (help_of(path), format!("at most {cap} with `--server`"));
             assert!(help.contains(&limit), "{path:?} does not contain `{limit}`: {help}");

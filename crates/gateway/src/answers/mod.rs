@@ -8,6 +8,7 @@ mod code;
 mod coverage;
 mod error;
 mod graph;
+mod grep;
 mod patterns;
 mod repositories;
 mod runs;
@@ -23,6 +24,7 @@ pub use coverage::{
 };
 pub use error::{ErrorDetails, ErrorReport, SuggestedCall};
 pub use graph::{EdgeDirection, EdgeReport, EdgeSample, EdgeSite, NodeReport, Relationships, SampledEdgeReport};
+pub use grep::{GrepCut, GrepFile, GrepLine, GrepResults};
 pub use patterns::{PatternList, PatternMemberReport, PatternReport};
 pub use repositories::{
     GuideText, PublishedReport, PublishedSummary, RepositoryList, RepositoryReport, RepositorySummary, Statistics,

@@ -24,13 +24,21 @@ const FRAME_TOKENS: usize = 350;
 
 /// The repositories that the call names. If the call names none, the list contains the repository that the
 /// caller works in, if this repository is known. An empty list selects all repositories.
-async fn repositories(agent: &dyn Agent, arguments: &Arguments) -> Vec<String> {
+pub(super) async fn repositories(agent: &dyn Agent, arguments: &Arguments) -> Vec<String> {
     let named = arguments.list("repository");
     if named.is_empty() { agent.default_repository().await.into_iter().collect() } else { named }
 }
 
-fn code_tokens(arguments: &Arguments, default: usize) -> usize {
+pub(super) fn code_tokens(arguments: &Arguments, default: usize) -> usize {
     arguments.count("max_tokens", default).saturating_sub(FRAME_TOKENS)
+}
+
+pub(super) fn tests_of(arguments: &Arguments) -> WantTests {
+    match arguments.text("tests") {
+        Some("exclude") => WantTests::Exclude,
+        Some("only") => WantTests::Only,
+        _ => WantTests::Include,
+    }
 }
 
 pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Replied {
@@ -41,11 +49,7 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Rep
         paths: arguments.list("path"),
         modules: arguments.list("module"),
         kinds: arguments.list("kind"),
-        tests: match arguments.text("tests") {
-            Some("exclude") => WantTests::Exclude,
-            Some("only") => WantTests::Only,
-            _ => WantTests::Include,
-        },
+        tests: tests_of(arguments),
         tags: arguments.list("tag"),
         since: arguments.text("since").map(str::to_owned),
         limit: arguments.count("limit", SEARCH_LIMIT),
@@ -67,7 +71,7 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Rep
 
 /// The call for the next page names the repositories even if they were inferred, because a cursor is valid
 /// only for the same repositories.
-fn next_page(arguments: &Arguments, repositories: &[String], cursor: &str) -> JsonObject {
+pub(super) fn next_page(arguments: &Arguments, repositories: &[String], cursor: &str) -> JsonObject {
     let mut next = arguments.with("cursor", cursor);
     if !repositories.is_empty() {
         next.insert("repository".to_owned(), json!(repositories));

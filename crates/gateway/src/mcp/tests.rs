@@ -47,6 +47,8 @@ impl FakeAgent {
             vectors: index.clone(),
             graph: index.clone(),
             names: index.clone(),
+            texts: index.clone(),
+            packs: Arc::default(),
             embedder: index,
             clock: clock.clone(),
             cursor_key: CursorKey([7; 32]),
@@ -212,6 +214,7 @@ async fn token_budget_holds_for_the_whole_text() {
     for max_tokens in [500, 800, 1_500, 3_000] {
         for (tool, arguments) in [
             ("search_code", json!({"query": "value compute input", "repository": "all", "max_tokens": max_tokens})),
+            ("search_code", json!({"query": "value", "mode": "text", "context": 3, "max_tokens": max_tokens})),
             ("read_code", json!({"symbol": "long_function", "max_tokens": max_tokens})),
         ] {
             let called = agent.call(tool, arguments).await.ok();
@@ -644,4 +647,27 @@ async fn since_is_a_day_or_an_age() {
     let refused = agent.call("search_code", json!({"query": "date", "since": "yesterday"})).await;
     assert!(refused.text.contains("`since` is a day (2026-01-31) or an age (36h, 7d, 2w)"), "{}", refused.text);
     assert_eq!(refused.suggestions()[0], ("search_code".to_owned(), json!({"query": "date"})));
+}
+
+#[tokio::test]
+async fn exact_search_shows_lines_and_suggests_calls_that_work() {
+    let agent = agent().await;
+    let search = async |arguments: Value| agent.call("search_code", arguments).await;
+    let found = search(json!({"query": "parse_http_date(", "mode": "text", "context": 1})).await.ok();
+    assert!(found.text.contains("hits 1-2 of 2\n"), "{}", found.text);
+    assert!(found.text.contains("demo src/date.rs\n```\n1-/// Parses a date of HTTP.\n2:pub fn"), "{}", found.text);
+    assert!(found.text.contains(UNTRUSTED) && found.text.contains("source: demo @"), "{}", found.text);
+    assert_eq!(found.json["files"][0]["lines"][1]["matches"], json!([[7, 23]]));
+    let page = search(json!({"query": "fn \\w+", "mode": "regex", "limit": 1})).await.ok();
+    let next = page.json["next_call"].clone();
+    let second = agent.call(next["tool"].as_str().expect("a tool"), next["arguments"].clone()).await.ok();
+    assert!(second.text.contains("hits 2-2 of 4\n"), "{}", second.text);
+    let empty = search(json!({"query": "PARSE_HTTP", "mode": "text"})).await.ok();
+    let suggested = &empty.json["tool_suggestions"][0]["arguments"];
+    assert_eq!(suggested, &json!({"query": "PARSE_HTTP", "mode": "text", "ignore_case": true}), "{}", empty.text);
+    let refused = search(json!({"query": "parse_http(", "mode": "regex"})).await;
+    assert_eq!(refused.code(), "validation_error");
+    let refused = search(json!({"query": "Server;", "mode": "text", "kind": "function"})).await;
+    let suggested = &refused.json["details"]["tool_suggestions"][0]["arguments"];
+    assert_eq!(suggested, &json!({"query": "Server;", "mode": "text"}), "{}", refused.text);
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use super::structured::{IndexAnswer, RepositoryPage, StatusAnswer, output_schema, plain_output_schema};
-use crate::answers::{CodeText, GuideText, Relationships, SearchResults};
+use super::structured::{IndexAnswer, RepositoryPage, SearchAnswer, StatusAnswer, output_schema, plain_output_schema};
+use crate::answers::{CodeText, GuideText, Relationships};
 use crate::guide::TOPICS;
 
 /// A tool.
@@ -70,10 +70,16 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "search_code",
         description: "Finds code and documents by meaning, words or names, best first. Ask in words (\"where are retries \
-                      limited\") or by name (`parseDate`). kind `pattern` finds recurring shapes of code.",
+                      limited\") or by name (`parseDate`). kind `pattern` finds recurring shapes of code. With `mode` it \
+                      finds every line with a text or regex, in order of path.",
         read_only: true,
         parameters: &[
             required("query", Kind::Text, "what to look for").also(&["q", "text", "search", "pattern", "question"]),
+            optional("mode", Kind::Choice(&["text", "regex"]), "exact search").also(&["match", "exact"]),
+            optional("ignore_case", Kind::Flag, "").also(&["case_insensitive", "i"]),
+            optional("whole_word", Kind::Flag, "").also(&["word", "w"]),
+            optional("multiline", Kind::Flag, "matches may span lines").also(&["multi_line"]),
+            optional("context", Kind::Number { min: 0, max: 20 }, "lines around hits").also(&["before", "lines"]),
             optional("repository", Kind::List, "names or globs, `all`; default: the one you work in").also(&[
                 "repo",
                 "repos",
@@ -103,7 +109,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             optional("cursor", Kind::Text, "next page").also(&["page", "offset"]),
             optional("explain", Kind::Flag, "explain scores"),
         ],
-        output: output_schema::<SearchResults>,
+        output: output_schema::<SearchAnswer>,
     },
     ToolSpec {
         name: "read_code",

@@ -1,18 +1,23 @@
 //! Computes the answer to a question.
 
 use cairn_domain::{EdgeKind, Resolution};
-use cairn_search::{CodeRequest, EdgeDraw, GraphRequest, QueryError, Relation, RepositorySelection, SearchRequest};
+use cairn_exact::PatternRequest;
+use cairn_search::{
+    CodeRequest, EdgeDraw, ExactRequest, GraphRequest, QueryError, Relation, RepositorySelection, SearchRequest,
+    check_patterns,
+};
 
-use super::filter::{filter, without_dot};
+use super::filter::{filter, include_tests, path_globs, without_dot};
 use super::inventory;
 use super::page::{Page, bounded, wrong};
 use super::routes::{Answer, Question};
 use super::types::{
-    GraphQuestion, IndexQuestion, PatternsQuestion, ProgressQuestion, ReadQuestion, SampleQuestion, SearchQuestion,
+    GraphQuestion, GrepMode, GrepQuestion, IndexQuestion, PatternsQuestion, ProgressQuestion, ReadQuestion,
+    SampleQuestion, SearchQuestion,
 };
 use crate::agent::Agent;
 use crate::answers::{
-    CodeText, EdgeSample, IndexProgress, PatternList, Relationships, SampledEdgeReport, SearchResults,
+    CodeText, EdgeSample, GrepResults, IndexProgress, PatternList, Relationships, SampledEdgeReport, SearchResults,
 };
 use crate::guide;
 use crate::index_call::{IndexCall, IndexTicket};
@@ -24,6 +29,7 @@ pub async fn answer(agent: &dyn Agent, question: &Question) -> Result<Answer, Qu
 async fn answer_of(agent: &dyn Agent, question: &Question) -> Result<Answer, QueryError> {
     Ok(match question {
         Question::Search(question) => Answer::Search(search(agent, question).await?),
+        Question::Grep(question) => Answer::Grep(grep(agent, question).await?),
         Question::Read(question) => Answer::Read(read(agent, question).await?),
         Question::Graph(question) => Answer::Graph(graph(agent, question).await?),
         Question::Sample(question) => Answer::Sample(sample(agent, question).await?),
@@ -57,6 +63,29 @@ pub(crate) async fn search(agent: &dyn Agent, question: &SearchQuestion) -> Resu
         cursor: question.cursor.clone(),
     };
     Ok(SearchResults::of(searcher.search(&request).await?, question.explain))
+}
+
+pub(crate) async fn grep(agent: &dyn Agent, question: &GrepQuestion) -> Result<GrepResults, QueryError> {
+    check_patterns("paths", &question.paths)?;
+    let request = ExactRequest {
+        pattern: PatternRequest {
+            text: question.query.clone(),
+            is_regex: question.mode == GrepMode::Regex,
+            ignores_case: question.ignore_case,
+            whole_words: question.whole_word,
+            across_lines: question.multiline,
+        },
+        repositories: selection(&question.repositories),
+        languages: question.languages.iter().map(|language| language.to_lowercase()).collect(),
+        paths: question.paths.iter().flat_map(|path| path_globs(path)).collect(),
+        include_tests: include_tests(question.tests),
+        before: question.before,
+        after: question.after,
+        limit: question.limit,
+        max_tokens: bounded("max_tokens", question.max_tokens, agent.caps().tokens)?,
+        cursor: question.cursor.clone(),
+    };
+    Ok(GrepResults::of(agent.searcher().exact(&request).await?))
 }
 
 pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {

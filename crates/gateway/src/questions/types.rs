@@ -21,6 +21,14 @@ fn search_tokens() -> usize {
     8_000
 }
 
+fn grep_limit() -> usize {
+    50
+}
+
+fn grep_tokens() -> usize {
+    20_000
+}
+
 fn read_tokens() -> usize {
     200_000
 }
@@ -74,6 +82,58 @@ pub struct SearchQuestion {
     /// Explain each score.
     #[serde(default)]
     pub explain: bool,
+}
+
+/// How the query of an exact search is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GrepMode {
+    /// Literally.
+    #[default]
+    Text,
+    /// As a regular expression.
+    Regex,
+}
+
+/// Finds the lines that contain a text or match a regular expression, in the order of repository, path and line.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GrepQuestion {
+    pub query: String,
+    #[serde(default)]
+    pub mode: GrepMode,
+    #[serde(default)]
+    pub ignore_case: bool,
+    /// Only matches that start and end at the boundaries of words.
+    #[serde(default)]
+    pub whole_word: bool,
+    /// Whether a match may contain line feeds.
+    #[serde(default)]
+    pub multiline: bool,
+    /// Names or globs; an empty list selects all repositories.
+    #[serde(default)]
+    pub repositories: Vec<String>,
+    #[serde(default)]
+    pub languages: Vec<String>,
+    /// Files, folders (all files below them) or globs. A file name or glob without `/` matches in any folder.
+    #[serde(default)]
+    pub paths: Vec<String>,
+    #[serde(default)]
+    pub tests: WantTests,
+    /// Number of lines to show before each hit, at most 20.
+    #[serde(default)]
+    pub before: usize,
+    /// Number of lines to show after each hit, at most 20.
+    #[serde(default)]
+    pub after: usize,
+    /// Number of hits, at most 1,000.
+    #[serde(default = "grep_limit")]
+    pub limit: usize,
+    #[serde(default = "grep_tokens")]
+    pub max_tokens: usize,
+    /// The cursor of an earlier answer, to read its next page.
+    #[serde(default)]
+    pub cursor: Option<String>,
 }
 
 /// Reads a file, some lines of a file, or the definition of a symbol.

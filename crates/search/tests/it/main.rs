@@ -9,6 +9,7 @@
 //! - a search for eight names with an empty answer: from 180 to 32.
 
 mod counting;
+mod exact;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,6 +51,8 @@ async fn searcher_over(contents: Vec<FakeContent>) -> (Arc<Counted>, Searcher) {
         vectors: Arc::<Counted>::clone(&counted),
         graph: Arc::<Counted>::clone(&counted),
         names: Arc::<Counted>::clone(&counted),
+        texts: Arc::<FakeIndex>::clone(&index),
+        packs: Arc::default(),
         embedder: Arc::<Counted>::clone(&counted),
         clock: Arc::new(ManualClock::new(1_000)),
         cursor_key: CursorKey([7; 32]),

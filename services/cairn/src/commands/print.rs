@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use cairn_gateway::answers::{
-    Cancellation, CodeText, CoverageAnswer, CutBy, EdgeDirection, EdgeReport, PatternList, PatternMemberReport,
-    Relationships, RunsAnswer, SampledEdgeReport, SearchResult, SearchResults, ShownDefinition, SourceStamp,
+    Cancellation, CodeText, CoverageAnswer, CutBy, EdgeDirection, EdgeReport, GrepCut, GrepResults, PatternList,
+    PatternMemberReport, Relationships, RunsAnswer, SampledEdgeReport, SearchResult, SearchResults, ShownDefinition,
+    SourceStamp,
 };
 use cairn_gateway::questions::{Answer, Question, ReadQuestion};
 
@@ -19,6 +20,7 @@ pub(crate) fn answer(question: &Question, answer: &Answer, json: bool) -> ExitCo
         Answer::Sample(sample) if json => sample.edges.iter().for_each(output::json),
         _ if json => output::json(answer),
         Answer::Search(results) => search(results),
+        Answer::Grep(results) => grep(results),
         Answer::Read(text) => code(question, text),
         Answer::Graph(answer) => graph(question, answer),
         Answer::Sample(sample) => sample.edges.iter().for_each(sampled),
@@ -38,6 +40,7 @@ pub(crate) fn answer(question: &Question, answer: &Answer, json: bool) -> ExitCo
     }
     let is_empty = match answer {
         Answer::Search(answer) => answer.results.is_empty(),
+        Answer::Grep(answer) => answer.files.is_empty() && answer.next_cursor.is_none(),
         Answer::Graph(answer) => answer.edges.is_empty(),
         Answer::Sample(answer) => answer.edges.is_empty(),
         Answer::Patterns(answer) => answer.patterns.is_empty(),
@@ -74,6 +77,36 @@ fn search(answer: &SearchResults) {
         };
         output::note(&format!("{left}; the next page:"));
         output::note(&styled(FAINT, format!("  {}", next_page(std::env::args(), cursor))));
+    }
+    sources(&answer.sources);
+}
+
+fn grep(answer: &GrepResults) {
+    for file in &answer.files {
+        output::line(&format!("{} {}", styled(PATH, file.path.clone()), styled(FAINT, file.repository.clone())));
+        let mut last = None;
+        for line in &file.lines {
+            if last.is_some_and(|last: u32| last + 1 < line.line) && file.lines.iter().any(|line| !line.is_hit) {
+                output::line(&styled(FAINT, "--"));
+            }
+            output::line(&line.numbered());
+            last = Some(line.line);
+        }
+        output::line("");
+    }
+    let found = format!("{} of {} hits", answer.num_shown, answer.counted());
+    match (answer.cut_by, &answer.next_cursor) {
+        (Some(cut), Some(cursor)) => {
+            let cut = match cut {
+                GrepCut::Limit => "--limit",
+                GrepCut::MaxTokens => "--max-tokens",
+                GrepCut::Time => "the time limit",
+            };
+            output::note(&format!("{found}, cut by {cut}; the next page:"));
+            output::note(&styled(FAINT, format!("  {}", next_page(std::env::args(), cursor))));
+        }
+        _ if answer.num_hits == 0 => output::note("no line matches"),
+        _ => output::note(&styled(FAINT, found)),
     }
     sources(&answer.sources);
 }

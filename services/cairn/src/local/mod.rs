@@ -27,6 +27,7 @@ use cairn_stages::{
     Artifacts, Embedding, RecordCeilings, SNAPSHOT_MEMORY_BYTES, Snapshots, StageSet, Sweep, SweepStores, Sync,
     Toolchain,
 };
+use cairn_texts::TextIndex;
 
 pub use agent::LocalAgent;
 pub use clock::SystemClock;
@@ -76,6 +77,7 @@ impl Local {
         let blobs = Arc::new(LocalBlobs::open(&directory.join("artifacts"))?);
         let vectors = Arc::new(SegmentStore::new(directory.join("segments")));
         let names = Arc::new(NameIndex::new(blobs.clone()));
+        let texts = Arc::new(TextIndex::new(blobs.clone()));
         let embedder: Arc<dyn Embedder> = Arc::new(LocalEmbedder::shipped()?);
         let artifacts = Artifacts::new(blobs.clone());
         let sources = Arc::new(GitSources::new(home::git_settings(&home, &operator, &requested)));
@@ -112,17 +114,24 @@ impl Local {
             set.parse(parser),
             embed,
             set.retire(vectors.clone()),
-            set.link(names.clone()),
+            set.link(names.clone(), texts.clone()),
             set.aggregate(),
             embed_patterns,
             set.publish(&embedder.model().name),
         ];
-        let stores: Vec<Arc<dyn Generations>> = vec![store.clone(), vectors.clone(), names.clone()];
+        let stores: Vec<Arc<dyn Generations>> = vec![store.clone(), vectors.clone(), names.clone(), texts.clone()];
         let sweep_stores =
             SweepStores { sweeping: runs.clone(), cache: store.clone(), generations: stores.clone(), letters: None };
         let sweep = set.sweep(sweep_stores, sweep_grace_ms());
-        let search_stores =
-            SearchStores { catalogue: runs.clone(), ledger: runs.clone(), blobs, vectors, graph: store.clone(), names };
+        let search_stores = SearchStores {
+            catalogue: runs.clone(),
+            ledger: runs.clone(),
+            blobs,
+            vectors,
+            graph: store.clone(),
+            names,
+            texts,
+        };
         let searcher = Searcher::new(Caller::local(), search_stores, embedder, Arc::clone(&clock), home.cursor_key);
         Ok(Self {
             home,

@@ -42,6 +42,8 @@ impl Service {
             vectors: index.clone(),
             graph: index.clone(),
             names: index.clone(),
+            texts: index.clone(),
+            packs: Arc::default(),
             embedder: index,
             clock: Arc::clone(&clock),
             cursor_key: CursorKey([7; 32]),

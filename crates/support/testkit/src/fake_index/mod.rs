@@ -6,6 +6,7 @@
 
 mod graph;
 mod names;
+mod texts;
 mod vectors;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +22,7 @@ use cairn_domain::{
 };
 use cairn_ports::{
     BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
-    MaintenanceError, MaySee, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, RunRecord,
+    MaintenanceError, MaySee, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, RunRecord, TextFile,
 };
 use cairn_runs::SyncOutcome;
 use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
@@ -48,6 +49,7 @@ struct FakeRepository {
     patterns: Vec<PatternRecord>,
     symbols: Vec<SymbolEntry>,
     files: Vec<RepoPath>,
+    texts: Vec<TextFile>,
 }
 
 /// The content of a repository in a fake index, as a test describes it.
@@ -278,7 +280,8 @@ impl FakeIndex {
     }
 
     async fn add(&mut self, content: FakeContent, generation: u64) -> anyhow::Result<()> {
-        let manifest = self.put_manifest(&content).await?;
+        let pack = self.put_pack(&content).await?;
+        let manifest = self.put_manifest(&content, &pack).await?;
         let run = RunId { repository: content.id, generation: GenerationId(generation) };
         let chunks = content.chunks();
         let result = RunResult {
@@ -338,6 +341,7 @@ impl FakeIndex {
             published: is_indexed.then_some(published),
             nodes,
             files: content.texts.keys().cloned().collect(),
+            texts: texts::files(&content, &Arc::new(pack)),
             symbols: content.symbols.into_iter().map(|symbol| shown_by(symbol, &chunks)).collect(),
             chunks,
             edges: content.edges,
@@ -346,7 +350,7 @@ impl FakeIndex {
         Ok(())
     }
 
-    async fn put_manifest(&self, content: &FakeContent) -> anyhow::Result<ArtifactRef> {
+    async fn put_pack(&self, content: &FakeContent) -> anyhow::Result<ArtifactRef> {
         let mut pack = PackWriter::new(ArtifactKind::SourcePack);
         for (path, (language, text)) in &content.texts {
             pack.push(&SourceText {
@@ -357,7 +361,10 @@ impl FakeIndex {
                 secrets: Vec::new(),
             });
         }
-        let packs = self.put(&format!("packs/{}", content.id), pack.finish()).await?;
+        self.put(&format!("packs/{}", content.id), pack.finish()).await
+    }
+
+    async fn put_manifest(&self, content: &FakeContent, packs: &ArtifactRef) -> anyhow::Result<ArtifactRef> {
         let texts = content.texts.iter().zip(0..).map(|((path, (language, text)), index)| ManifestEntry {
             language: Some(language.clone()),
             source: Some(Slot { artifact: packs.clone(), index }),
