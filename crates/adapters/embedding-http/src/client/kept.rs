@@ -14,7 +14,7 @@ type Key = [u8; 32];
 #[derive(Default, Debug)]
 pub(super) struct Kept {
     vectors: HashMap<Key, DenseVector>,
-    /// Keys in order of insertion. It may contain keys that are already removed from `vectors`.
+    /// Keys in order of insertion. The queue may contain keys that are already removed from `vectors`.
     order: VecDeque<Key>,
 }
 
