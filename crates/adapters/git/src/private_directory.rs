@@ -135,7 +135,7 @@ mod tests {
         let link = directory.path().join("link");
         std::os::unix::fs::symlink(directory.path(), &link).expect("linked");
         assert!(matches!(create_for(&link, user + 1), Err(NotPrivate::ForeignOwner { .. })));
-        create_for(&link, user).expect("a link of one's own");
+        create_for(&link, user).expect("a link that the same user owns");
         let file = directory.path().join("file");
         fs::write(&file, "").expect("written");
         assert!(matches!(create_for(&file, user), Err(NotPrivate::NotADirectory(_))));

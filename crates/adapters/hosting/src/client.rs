@@ -40,8 +40,8 @@ impl ServiceClient {
         token: Option<Secret>,
         sources: &Sources,
     ) -> Result<Self, reqwest::Error> {
-        // Only the first provider that is installed in a process is used. Any provider is sufficient, but
-        // without a provider the builder panics.
+        // A process uses only the first cryptography provider that is installed. Any such provider is
+        // sufficient, but without one the builder panics.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .default_headers(headers(config.kind, token.as_ref()))

@@ -69,7 +69,7 @@ pub struct HostingConfig {
     /// Longest wait that the service may request. A longer wait ends the listing.
     #[serde(default = "default::max_wait_seconds")]
     pub max_wait_seconds: u64,
-    /// Pause before a failed request is sent again. It doubles after each attempt.
+    /// Pause before a failed request is sent again. The pause doubles after each attempt.
     #[serde(default = "default::retry_pause_ms")]
     pub retry_pause_ms: u64,
 }

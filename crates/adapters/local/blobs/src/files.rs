@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use cairn_ports::{BlobMeta, Put, check_blob_key};
 
-/// The directory in which objects are written before they get their name. It conflicts with no key, because
-/// no key starts with a dot.
+/// The directory in which objects are written before they get their name. The name of this directory
+/// conflicts with no key, because no key starts with a dot.
 const TEMPORARY: &str = ".tmp";
 /// An older temporary file is abandoned, because writing an object takes only seconds.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
