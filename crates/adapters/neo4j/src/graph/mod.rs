@@ -11,12 +11,13 @@
 //! Guarantees:
 //!
 //! - Staging only inserts records.
-//! - Retiring changes only versions that began earlier. They must also be open, or an aborted generation must
-//!   have ended them.
-//! - An edge is returned to a reader only if its owner and both ends are visible and in scope. This is tested
-//!   before any limit.
-//! - A part that is too large for one transaction is staged in several transactions. Its records are
-//!   invisible until its generation is published. Staging the part again adds the records that are missing.
+//! - Retiring changes only versions that began earlier. Such a version must also be open, or an aborted
+//!   generation must have ended it.
+//! - An edge is returned to a reader only if its owner and both ends are visible and in scope. This condition
+//!   is tested before any limit is applied.
+//! - A part that is too large for one transaction is staged in several transactions. The records of the part
+//!   are invisible until its generation is published. Staging the part again adds the records that are
+//!   missing.
 
 mod edges;
 mod nodes;
