@@ -37,8 +37,8 @@ pub struct ChunkRecord {
 }
 
 impl ChunkRecord {
-    /// Digest of all fields that a reader can see. It includes `content_hash` instead of the text and its
-    /// redactions, so a comparison does not need the text.
+    /// Digest of all fields that a reader can see. The digest includes `content_hash` instead of the text and
+    /// its redactions, so a comparison does not need the text.
     pub fn digest(&self) -> Digest {
         Digester::new("chunk-record")
             .key_of(self.key.0)
