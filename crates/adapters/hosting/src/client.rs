@@ -88,7 +88,7 @@ impl ServiceClient {
     /// Waits as long as the service requests. Returns `Throttled` at once if that wait is too long.
     pub(crate) async fn wait(&self, wait: Duration, operation: &'static str, key: &str) -> Result<(), HostingError> {
         if wait > self.max_wait {
-            let message = format!("the service's limit is used up for another {} s", wait.as_secs());
+            let message = format!("the rate limit of the service is used up for another {} s", wait.as_secs());
             let kind = ErrorKind::Throttled { retry_after: Some(wait) };
             return Err(HostingError::new(kind, operation, key).because(message));
         }

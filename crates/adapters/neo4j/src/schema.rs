@@ -105,7 +105,7 @@ async fn check(neo4j: &Neo4j) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::conflict(format!(
-        "constraints or indexes are missing in neo4j: {}; prepare the database",
+        "constraints or indexes are missing in neo4j: {}; run `cairn topology apply`",
         missing.join(", ")
     )))
 }

@@ -159,7 +159,10 @@ impl QdrantConfig {
             return Some("`url` is not a URL: set `http://HOST:6334`".to_owned());
         };
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Some("`url` has no host or another scheme: set `http://HOST:6334` or `https://…`".to_owned());
+            return Some(
+                "`url` has no host, or its scheme is not http or https: set `http://HOST:6334` or `https://…`"
+                    .to_owned(),
+            );
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Some("`url` contains credentials: set the key as `api_key`".to_owned());

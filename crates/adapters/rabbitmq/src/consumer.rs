@@ -56,7 +56,7 @@ pub(crate) async fn consume(shared: Arc<Shared>, stage: StageName, source: Sourc
         match attach_and_listen(&shared, &up, stage, source).await {
             End::Released => shared.health.forget(&part),
             End::Lost(fault) => {
-                tracing::warn!(queue = part, "lost a consumer: {fault}");
+                tracing::warn!(queue = part, "a consumer was lost: {fault}");
                 shared.health.down(&part, Kind::Consumer, fault);
                 if started.elapsed() > SETTLED_AFTER {
                     backoff.reset();
@@ -81,7 +81,7 @@ async fn attach_and_listen(shared: &Arc<Shared>, up: &Up, stage: StageName, sour
     let (lease, consumer) = match attached {
         Ok(Ok(attached)) => attached,
         Ok(Err(error)) => return End::Lost(chain(&error)),
-        Err(_) => return End::Lost(format!("not attached within {limit:?}")),
+        Err(_) => return End::Lost(format!("the consumer was not attached within {limit:?}")),
     };
     shared.counters.attached.add(1);
     shared.health.up(&topology::routing_key(stage, source), Kind::Consumer);
@@ -98,8 +98,8 @@ async fn attach_and_listen(shared: &Arc<Shared>, up: &Up, stage: StageName, sour
     end
 }
 
-/// Opens a channel, sets its prefetch (the broker does not apply it to later channels), and starts the
-/// consumer.
+/// Opens a channel, sets its prefetch, and starts the consumer. The prefetch is set each time, because the
+/// broker does not apply it to later channels.
 async fn attach(shared: &Shared, up: &Up, stage: StageName, source: Source) -> lapin::Result<(Arc<Lease>, Consumer)> {
     let queue = shared.names.queue(stage, source);
     // Suspects are delivered one at a time.

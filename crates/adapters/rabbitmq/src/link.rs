@@ -88,7 +88,7 @@ impl Link {
             self.state.send_replace(Some(Up { connection: Arc::clone(&connection), epoch }));
             let fault = self.watch_until_lost(&connection).await;
             self.state.send_replace(None);
-            tracing::warn!(connection = self.name, epoch, "lost the connection to RabbitMQ: {fault}");
+            tracing::warn!(connection = self.name, epoch, "the connection to RabbitMQ was lost: {fault}");
             self.health.down(self.name, Kind::Connection, fault);
             sleep(backoff.next()).await;
         }

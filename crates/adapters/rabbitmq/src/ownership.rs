@@ -131,7 +131,7 @@ impl Contender {
     async fn hold(self, consumer: Consumer) {
         tokio::select! {
             () = self.send_tokens() => {}
-            fault = self.take_tokens(consumer) => tracing::warn!(queue = self.queue, "lost the ownership of the key: {fault}"),
+            fault = self.take_tokens(consumer) => tracing::warn!(queue = self.queue, "the ownership of the key was lost: {fault}"),
         }
         self.until.send_replace(None);
         // The broker serves the next process as soon as the channel is closed.

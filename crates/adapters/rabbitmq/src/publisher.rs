@@ -106,7 +106,7 @@ impl Publisher {
                 match timeout(limit, open(&up.connection)).await {
                     Ok(Ok(channel)) => return (up.epoch, channel),
                     Ok(Err(error)) => *reason = chain(&error),
-                    Err(_) => *reason = format!("no channel within {limit:?}"),
+                    Err(_) => *reason = format!("no channel was opened within {limit:?}"),
                 }
             }
             sleep(backoff.next()).await;
@@ -165,7 +165,7 @@ impl Publisher {
         let limit = Duration::from_millis(self.config.confirm_timeout_ms);
         match timeout(limit, future).await {
             Ok(outcome) => outcome.map_err(|error| chain(&error)),
-            Err(_) => Err(format!("no confirm within {limit:?}")),
+            Err(_) => Err(format!("the broker sent no confirm within {limit:?}")),
         }
     }
 
@@ -183,7 +183,7 @@ impl Publisher {
                 }
                 Verdict::Confirmed | Verdict::Refused if is_returned => {
                     self.counters.returned.add(1);
-                    round.reason = format!("no queue is bound for `{}`: apply the topology", message.key);
+                    round.reason = format!("no queue is bound for `{}`: run `cairn topology apply`", message.key);
                 }
                 Verdict::Confirmed | Verdict::Refused => {
                     self.counters.refused.add(1);

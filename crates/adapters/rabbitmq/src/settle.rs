@@ -82,7 +82,11 @@ async fn publish(shared: &Shared, outgoing: Outgoing, handle: &AckHandle) -> Res
         match published {
             Ok(()) => return Ok(()),
             Err(error) if error.kind == ErrorKind::Unavailable && handle.acker.usable() => {
-                tracing::warn!(key = outgoing.key, "still trying to publish: {}", crate::error::chain(&error));
+                tracing::warn!(
+                    key = outgoing.key,
+                    "a message was not published and is sent again: {}",
+                    crate::error::chain(&error)
+                );
             }
             Err(error) => return Err(error),
         }
@@ -92,7 +96,7 @@ async fn publish(shared: &Shared, outgoing: Outgoing, handle: &AckHandle) -> Res
 async fn ack(handle: &AckHandle) -> Result<(), BrokerError> {
     let cause: Cause = match handle.acker.ack(BasicAckOptions::default()).await {
         Ok(true) => return Ok(()),
-        Ok(false) => "its channel is closed".into(),
+        Ok(false) => "the channel of the delivery is closed".into(),
         Err(error) => error.into(),
     };
     handle.lease.broken.notify_one();

@@ -43,7 +43,7 @@ impl S3BlobStore {
     }
 
     fn timed_out(&self) -> Fault {
-        Fault::new(ErrorKind::Timeout, format!("not finished after {:?}", self.deadline))
+        Fault::new(ErrorKind::Timeout, format!("the operation did not finish within {:?}", self.deadline))
     }
 }
 

@@ -32,7 +32,7 @@ macro_rules! words {
         impl $name {
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
 
-            /// The word that users and stores see.
+            /// The word for this value in answers and in stores.
             pub fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $word),+ }
             }

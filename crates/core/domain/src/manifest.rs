@@ -50,7 +50,7 @@ impl Reason {
         Reason::ParseCrash,
     ];
 
-    /// The word for the reason that users see in results and in `coverage`.
+    /// The word for the reason in results and in `coverage`.
     pub fn as_str(self) -> &'static str {
         match self {
             Reason::Excluded => "excluded",

@@ -34,7 +34,7 @@ struct Adaptation {
     current: (Duration, u32),
     had_back_pressure: bool,
     reached_limit: bool,
-    /// No call was in progress for some time. The next round trips are therefore short and not
+    /// True if no call was in progress for some time. The next round trips are then short and not
     /// representative.
     was_idle: bool,
 }

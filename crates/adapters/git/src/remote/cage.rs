@@ -63,7 +63,7 @@ const SETTINGS: &[&str] = &[
     "advice.detachedHead=false",
 ];
 
-/// The parts of a remote that decide how git reaches it.
+/// The properties of a remote that determine how git connects to the remote.
 pub(super) struct Access<'s> {
     pub(super) url: &'s RemoteUrl,
     /// The tenant whose repository is read.

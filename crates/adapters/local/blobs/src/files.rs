@@ -132,7 +132,7 @@ pub(crate) fn get_range(root: &Path, key: &str, range: &Range<u64>) -> io::Resul
     let mut file = missing_directory_is_missing(File::open(root.join(key)))?;
     let size = file.metadata()?.len();
     if range.start > range.end || range.end > size {
-        let message = format!("bytes {}..{} of an object of {size}", range.start, range.end);
+        let message = format!("bytes {}..{} exceed the object ({size} bytes)", range.start, range.end);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
     file.seek(SeekFrom::Start(range.start))?;

@@ -42,7 +42,7 @@ pub(crate) const MAX_WEIGHT: u16 = 4_095;
 /// The error for bytes that are not a model of this version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum InvalidModel {
-    #[error("not a model of version {VERSION}")]
+    #[error("the bytes are not a model of version {VERSION}")]
     Version,
     #[error("the sizes in the model's header do not match its length")]
     Length,

@@ -76,7 +76,7 @@ mod tests {
     use crate::format::hash_of;
 
     fn embedder() -> LocalEmbedder {
-        LocalEmbedder::shipped().expect("the shipped model is sound")
+        LocalEmbedder::shipped().expect("the shipped model is valid")
     }
 
     /// The golden vectors come from the training pipeline, which computed them from the same model file with
@@ -162,7 +162,7 @@ mod tests {
                 expect
             );
         }
-        assert!(embedder.embed(InputType::Passage, &[]).await.expect("no text, no failure").is_empty());
+        assert!(embedder.embed(InputType::Passage, &[]).await.expect("embedding no texts succeeds").is_empty());
     }
 
     proptest! {

@@ -4,9 +4,9 @@
 //! its node. An `EDGE` connects two nodes, belongs to the repository that contains the reference, and has its
 //! own interval. A `Pattern` is a version with its record. An `Owner` is a repository with its tenant.
 //!
-//! A writer of a repository first takes the write lock of its owner. The records that it reads afterwards
-//! therefore do not change until its commit. A record is stored as bytes of the wire codec. Properties next
-//! to it contain the values that statements test or operators search for.
+//! A writer of a repository first takes the write lock of the repository's `Owner`. The records that the
+//! writer reads afterwards therefore do not change until its commit. A record is stored as bytes of the wire
+//! codec. Properties next to the record contain the values that statements test or operators search for.
 //!
 //! Guarantees:
 //!
