@@ -109,7 +109,7 @@ def main():
     parser.add_argument("cairn", help="the program")
     parser.add_argument("work", type=Path, help="a folder for sources, index and rows")
     parser.add_argument("--seed", type=int, default=20)
-    parser.add_argument("-n", type=int, default=36, help="edges a draw and repository")
+    parser.add_argument("-n", type=int, default=36, help="number of edges per draw and repository")
     arguments = parser.parse_args()
     work = arguments.work.resolve()
     cairn = str(Path(arguments.cairn).resolve())

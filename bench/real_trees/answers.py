@@ -59,7 +59,7 @@ def check(cairn: Cairn, form: Form, seed: int) -> list[str]:
     for name in asked[:NUM_CALLERS]:
         found = cairn.ask("graph", "callers", name, "--repo", "tree").get("edges", [])
         edges += len(found)
-        false += [f"{form.name}: {edge['site']} is no call of {name}" for edge in found if not is_call(texts, edge, name)]
+        false += [f"{form.name}: {edge['site']} is not a call of {name}" for edge in found if not is_call(texts, edge, name)]
     print(f"   callers of {min(NUM_CALLERS, len(asked))}: {edges} edges, {len(false)} sites without the name")
     if (len(asked) - len(missed)) * 100 < len(asked) * LEAST_PERCENT:
         false.append(f"{form.name}: {len(missed)} of {len(asked)} definitions are not the first hit")

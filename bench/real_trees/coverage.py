@@ -52,7 +52,7 @@ def compare(cairn: Cairn, form: Form, run: Run) -> list[str]:
     entries = cairn.ask("coverage", "tree")["entries"]
     covered = {entry["path"] for entry in entries}
     faults = [f"{form.name}: {path} is not in the coverage" for path in sorted(expected - covered)]
-    faults += [f"{form.name}: {path} is in the coverage alone" for path in sorted(covered - expected)]
+    faults += [f"{form.name}: {path} is only in the coverage" for path in sorted(covered - expected)]
     faults += [f"{form.name}: {len(entries) - len(covered)} paths are listed twice"] * (len(entries) != len(covered))
     if run.answer["state"] not in ("published", "partial", "unchanged"):
         faults.append(f"{form.name}: the run is {run.answer['state']}")

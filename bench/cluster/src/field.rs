@@ -11,7 +11,7 @@ use cairn_testkit::Mutation;
 use tempfile::TempDir;
 use toml::Table;
 
-/// A deadline that is longer than any measurement takes.
+/// The deadline of a measurement. Every measurement takes less time than this.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3 * 3600);
 
 /// Servers that only this process uses.

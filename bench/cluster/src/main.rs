@@ -36,7 +36,7 @@ enum Bench {
         #[arg(long, default_value_t = 20)]
         files: usize,
     },
-    /// Measures how long small repositories wait, once alone and once after a huge repository.
+    /// Measures how long small repositories wait: first alone, then behind a huge repository.
     Fairness {
         #[arg(long, default_value_t = 2_000)]
         repositories: usize,

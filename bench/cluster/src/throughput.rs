@@ -48,7 +48,7 @@ pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()>
         let grown = bytes(&field.data(server)).saturating_sub(before);
         println!("bytes per line in {server}: {:.0}", grown as f64 / num_lines as f64);
     }
-    println!("MiB at most: {memory:?}");
+    println!("peak memory in MiB: {memory:?}");
     ground.done();
     Ok(())
 }

@@ -13,7 +13,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "give the folder of a Go module")
+		fmt.Fprintln(os.Stderr, "usage: typecheck FOLDER (the folder of a Go module)")
 		os.Exit(2)
 	}
 	folder := os.Args[1]

@@ -45,9 +45,9 @@ pub fn shortened(text: &str, max_bytes: usize) -> &str {
     &text[..text.floor_char_boundary(max_bytes)]
 }
 
-/// Estimates tokens from bytes, and learns from the token counts that the provider reports. An estimate
-/// should be too high rather than too low, because unused tokens are returned to the quota when the call
-/// ends.
+/// Estimates tokens from bytes, and adjusts the estimate to the token counts that the provider reports. An
+/// estimate should be too high rather than too low, because unused tokens are returned to the quota when the
+/// call ends.
 #[derive(Clone, Debug)]
 pub struct TokenEstimator {
     /// Tokens per thousand bytes in recent batches of at least `MIN_BYTES`.

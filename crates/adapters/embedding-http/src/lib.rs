@@ -12,8 +12,8 @@
 //! - The provider's limits are not exceeded in any window, even when another process takes over the key.
 //! - The client respects each wait that the provider requests.
 //! - No wrong vector is returned.
-//! - The client does not sleep through long waits. It returns them as `Throttled` or `Unavailable`, so that
-//!   the consumer pauses.
+//! - The client does not sleep through long waits. It returns a long wait as `Throttled` or `Unavailable`, so
+//!   that the consumer pauses.
 //! - A key has one owner: only the owner may use the whole quota.
 
 pub mod batches;

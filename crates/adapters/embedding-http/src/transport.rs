@@ -1,4 +1,5 @@
-//! The transport to the provider. It sends one POST request and limits its time and the size of its reply.
+//! The transport to the provider. The transport sends one POST request, and limits the time of the request
+//! and the size of the reply.
 
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ impl HttpReply {
     }
 }
 
-/// The reason why no reply arrived. It contains neither the address nor the key.
+/// The reason why no reply arrived. The error contains neither the address nor the key.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
     #[error("no reply in time")]
@@ -59,8 +60,8 @@ pub(crate) struct Timeouts {
 
 impl ReqwestTransport {
     pub(crate) fn new(url: Url, key: Option<&Secret>, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
-        // Only the first installation in the process has an effect. Any provider works, but without a
-        // provider the builder panics.
+        // Only the first installed cryptography provider in the process has an effect. Any such provider
+        // works, but without one the builder panics.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

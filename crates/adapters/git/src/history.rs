@@ -2,14 +2,14 @@
 //! -- path`.
 //!
 //! For each path, one line of commits is followed. If no parent of a commit has the path with the same
-//! content, this commit is the last change of the path. Otherwise the line continues at the first parent that
-//! has the path with the same content. So the result depends on the commit alone, not on the order of the
-//! walk or on earlier results.
+//! content, this commit is the last change of the path. If some parents have the path with the same content,
+//! the line continues at the first of these parents. So the result depends only on the commit, not on the
+//! order of the walk or on earlier results.
 //!
 //! All paths are followed together, newest commit first. The paths of a saved history are followed in the
-//! same way from the earlier head. If both lines of a path reach the same commit, they are identical from
-//! this commit on, so the saved result is the result of the path. After a commit, a merge or a change of
-//! branch, only the commits that one of the two heads can reach and the other cannot are walked.
+//! same way from the earlier head. If both lines of a path reach the same commit, the lines are identical
+//! after this commit, so the saved result is the result of the path. After a commit, a merge or a change of
+//! branch, the walk visits only commits that are reachable from exactly one of the two heads.
 
 mod paths;
 mod saved;
@@ -138,8 +138,8 @@ struct Descent<'r> {
     paths: &'r mut [PathHistory],
     numbers: HashMap<Vec<u8>, u32>,
     loads: HashMap<Oid, Load>,
-    /// The commits that have a load, newest first. A commit with a wrong time may be processed twice, which
-    /// does not change the lines of its paths.
+    /// The commits with an entry in `loads`, newest first. A commit with a wrong time may be processed twice,
+    /// which does not change the lines of its paths.
     queue: BinaryHeap<(i64, Oid)>,
     num_wanted: usize,
 }

@@ -26,7 +26,7 @@ impl<'l> Counter<'l> {
         self.limit.check(ListedSoFar { num_paths, size_bytes: 0 })
     }
 
-    /// Counts an entry and checks the limits. Call it before the entry is stored.
+    /// Counts an entry and checks the limits. Call this function before the entry is stored.
     pub(crate) fn add(&mut self, size_bytes: u64) -> Result<(), SourceError> {
         self.listed.num_paths += 1;
         self.listed.size_bytes = self.listed.size_bytes.saturating_add(size_bytes);

@@ -4,8 +4,8 @@
 //! the directory has mode 0700. A directory of another user is refused: its owner could replace every file in
 //! it.
 //!
-//! The parents of the directory are checked too. In a parent that every user may write to, any user can
-//! replace the directory with another one while Cairn runs. If the parent has the sticky bit (like `/tmp`),
+//! The parents of the directory are checked too. If every user may write to a parent, any user can replace
+//! the directory with another directory while Cairn runs. If the parent has the sticky bit (like `/tmp`),
 //! only the owner can do this. The owners of the parents and the members of their groups are trusted. An
 //! index is often in a shared project with `umask 002`, or in a mounted directory of a container.
 
@@ -135,7 +135,7 @@ mod tests {
         let link = directory.path().join("link");
         std::os::unix::fs::symlink(directory.path(), &link).expect("linked");
         assert!(matches!(create_for(&link, user + 1), Err(NotPrivate::ForeignOwner { .. })));
-        create_for(&link, user).expect("a link of one's own");
+        create_for(&link, user).expect("a link that the same user owns");
         let file = directory.path().join("file");
         fs::write(&file, "").expect("written");
         assert!(matches!(create_for(&file, user), Err(NotPrivate::NotADirectory(_))));

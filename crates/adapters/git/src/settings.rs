@@ -15,20 +15,20 @@ pub struct SettingsFile {
     pub bytes: Vec<u8>,
 }
 
-/// Decides which files of a tree on disk may be opened. It is called after the settings files of the tree are
-/// read, and before any other content is read. The id of a file on disk must be computed from its content. So
-/// without a plan, all of `node_modules` and all files with sensitive names would be read only to get their
-/// ids.
+/// Decides which files of a tree on disk may be opened. The plan is called after the settings files of the
+/// tree are read, and before any other content is read. The id of a file on disk must be computed from its
+/// content. So without a plan, all of `node_modules` and all files with sensitive names would be read only to
+/// get their ids.
 ///
-/// It takes the settings files of the tree, and returns a function that decides by path, kind and size. A
-/// file that this function refuses is listed with a zero id and cannot be read.
+/// The plan receives the settings files of the tree, and returns a function that decides by path, kind and
+/// size. A file that this function refuses is listed with a zero id and cannot be read.
 pub type ReadingPlan =
     dyn Fn(&[SettingsFile]) -> Box<dyn Fn(&RepoPath, EntryKind, u64) -> bool + Send + Sync> + Send + Sync;
 
 /// The settings of the adapter.
 #[derive(Clone)]
 pub struct GitSettings {
-    /// The directory for the bare clones of remotes. It is created on first use.
+    /// The directory for the bare clones of remotes. The directory is created on first use.
     pub clones: PathBuf,
     pub remotes: RemotePolicy,
     pub limits: Limits,

@@ -40,8 +40,8 @@ impl ServiceClient {
         token: Option<Secret>,
         sources: &Sources,
     ) -> Result<Self, reqwest::Error> {
-        // Only the first provider that is installed in a process is used. Any provider is sufficient, but
-        // without a provider the builder panics.
+        // A process uses only the first cryptography provider that is installed. Any such provider is
+        // sufficient, but without one the builder panics.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .default_headers(headers(config.kind, token.as_ref()))
@@ -88,7 +88,7 @@ impl ServiceClient {
     /// Waits as long as the service requests. Returns `Throttled` at once if that wait is too long.
     pub(crate) async fn wait(&self, wait: Duration, operation: &'static str, key: &str) -> Result<(), HostingError> {
         if wait > self.max_wait {
-            let message = format!("the service's limit is used up for another {} s", wait.as_secs());
+            let message = format!("the rate limit of the service is used up for another {} s", wait.as_secs());
             let kind = ErrorKind::Throttled { retry_after: Some(wait) };
             return Err(HostingError::new(kind, operation, key).because(message));
         }

@@ -69,7 +69,7 @@ pub struct HostingConfig {
     /// Longest wait that the service may request. A longer wait ends the listing.
     #[serde(default = "default::max_wait_seconds")]
     pub max_wait_seconds: u64,
-    /// Pause before a failed request is sent again. It doubles after each attempt.
+    /// Pause before a failed request is sent again. The pause doubles after each attempt.
     #[serde(default = "default::retry_pause_ms")]
     pub retry_pause_ms: u64,
 }
@@ -124,7 +124,7 @@ impl HostingConfig {
             "`owner` must be the name of an organisation, group or user: letters, digits, `.`, `_`, `-`",
         );
         let has_path = self.kind == ServiceKind::Gitlab && self.owner_is == Owner::Organisation;
-        check(parts.len() == 1 || has_path, "`owner` may have a `/` only if it is a group of GitLab");
+        check(parts.len() == 1 || has_path, "`owner` may contain `/` only if the owner is a group at GitLab");
         let is_host =
             |host: &str| !host.is_empty() && host.chars().all(|c| c.is_ascii_alphanumeric() || ".-:[]".contains(c));
         check(self.clone_host.as_deref().is_none_or(is_host), "`clone_host` must be a host name");
@@ -156,7 +156,7 @@ impl HostingConfig {
         let mut faults = Vec::new();
         let Some(url) = self.base() else { return faults };
         if url.scheme() == "http" && !sources.allow_http {
-            faults.push("`url` is without TLS, which is refused unless `sources.allow_http` is set".to_owned());
+            faults.push("`url` has no TLS: use https, or set `sources.allow_http`".to_owned());
         }
         if !sources.allow_private_addresses && !cairn_addresses::may_be_public(url.host().as_ref()) {
             faults.push(

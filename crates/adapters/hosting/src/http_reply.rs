@@ -52,8 +52,8 @@ impl HttpReply {
         ["message", "error"].iter().find_map(|key| body.get(key)?.as_str()).map(ToOwned::to_owned)
     }
 
-    /// Returns the query of the next page's address; `Ok(None)` after the last page. The rest of the address
-    /// is ignored, because the service must not decide where requests are sent.
+    /// Returns the query of the next page's address; `Ok(None)` after the last page. All other parts of the
+    /// address are ignored, because the service must not decide where requests are sent.
     pub(crate) fn next_query(&self, current: &Url) -> Result<Option<String>, String> {
         let links = self.headers.iter().filter(|(name, _)| name == "link");
         if let Some(target) = links.filter_map(|(_, value)| next_target(value)).next() {

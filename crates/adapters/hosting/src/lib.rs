@@ -1,17 +1,17 @@
-//! Lists the repositories of organisations at hosting services: GitHub, GitLab, and Gitea with Forgejo. It
-//! uses their REST APIs.
+//! Lists the repositories of organisations at hosting services: GitHub, GitLab, and Gitea with Forgejo. The
+//! adapter uses the REST APIs of these services.
 //!
-//! The service is trusted only for the data about its repositories. It does not decide where the next request
-//! is sent: the adapter uses only the query of a link to the next page. Redirects are not followed, and
-//! private addresses are refused unless the operator allows them. There are limits on bytes, pages, entries,
-//! repositories and time.
+//! The service is trusted only for the data about its repositories. The service does not decide where the
+//! next request is sent: the adapter uses only the query of a link to the next page. Redirects are not
+//! followed, and private addresses are refused unless the operator allows them. There are limits on bytes,
+//! pages, entries, repositories and time.
 //!
 //! Invariants:
 //!
-//! - A listing contains all pages. Otherwise, an error is returned.
+//! - A listing contains all pages, or the adapter returns an error.
 //! - An entry that cannot be used is reported, and the other entries are listed normally.
-//! - The adapter respects the waiting times that the service requests. It sleeps for a short one and returns
-//!   a long one as `Throttled`.
+//! - The adapter respects the waiting times that the service requests. The adapter sleeps during a short
+//!   wait, and returns a long wait as `Throttled`.
 //! - No URL, error, log or `Debug` output contains a token.
 //! - Text of the service is redacted and limited in length before it becomes part of a message or a record.
 

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Maximum number of entries on a page. Requests ask for at most a hundred entries. A service that ignores
-/// this number sends its usual number, which is also below this maximum.
+/// Maximum number of entries on a page. A request specifies at most a hundred entries. If a service ignores
+/// this number, it sends its default number of entries, which is also below this maximum.
 pub(crate) const MAX_ENTRIES: usize = 1_000;
 
 pub(crate) struct Page<'a> {

@@ -10,7 +10,7 @@ pub(crate) struct PublicOnly;
 
 /// The cause of a failed connection when the resolver refuses the name.
 #[derive(Debug, thiserror::Error)]
-#[error("the host leads to a private address; `sources.allow_private_addresses` permits that")]
+#[error("the host has a private address; `sources.allow_private_addresses` permits private addresses")]
 pub(crate) struct PrivateAddress;
 
 impl Resolve for PublicOnly {

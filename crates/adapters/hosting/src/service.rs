@@ -138,7 +138,8 @@ impl HostingService {
                 Ok(_) => {}
                 Err(mut refused) => {
                     if listing.refused.len() >= MAX_REASONS {
-                        refused.reason = "cannot be used, like many entries before it".to_owned();
+                        refused.reason =
+                            format!("cannot be used; only the first {MAX_REASONS} such entries have a stored reason");
                     }
                     listing.refused.push(refused);
                 }

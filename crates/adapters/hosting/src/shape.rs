@@ -218,7 +218,7 @@ fn id_of(value: &Value) -> Option<String> {
     value.get("id").and_then(Value::as_u64).map(|id| id.to_string())
 }
 
-/// Returns a name on one line and limited in length. The name is used to find something, so only control
+/// Returns a name on one line and limited in length. The name is used to look up an object, so only control
 /// characters are replaced.
 fn one_line(text: &str) -> String {
     let shown = text.chars().map(|character| if character.is_control() { ' ' } else { character });

@@ -21,7 +21,7 @@ pub(crate) struct LayerContents {
     pub(crate) ended: Vec<(RepoPath, GenerationId)>,
 }
 
-/// Returns the bytes of a layer. They depend only on the contents, not on the order of the contents.
+/// Returns the bytes of a layer. The bytes depend only on the contents, not on the order of the contents.
 pub(crate) fn encode(contents: &LayerContents) -> Result<Vec<u8>, fst::Error> {
     let paths = paths(contents);
     let languages = sorted(contents.symbols.iter().map(|(symbol, _)| symbol.language.clone()));

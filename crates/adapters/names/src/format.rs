@@ -14,9 +14,9 @@
 //! count of symbols. Symbols are sorted by folded name, so the symbols of a name are adjacent. The key of a
 //! chunk is stored once for all symbols in the chunk.
 //!
-//! Version 1 has no chunk keys, and its records end before the span. It is still supported, because an index
-//! of an older release is used until its repositories are indexed again. A symbol of version 1 spans the line
-//! of its name and has no chunk.
+//! Version 1 has no chunk keys, and its records end before the span. Version 1 is still supported, because an
+//! index of an older release is used until its repositories are indexed again. A symbol of version 1 spans
+//! the line of its name and has no chunk.
 
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,7 @@ pub(crate) const EXPORTED: u8 = 1;
 pub(crate) const DOCUMENTED: u8 = 2;
 pub(crate) const IS_TEST: u8 = 4;
 
-/// The position of a symbol. It follows each record since version 2.
+/// The position of a symbol. Since version 2, a position follows each record.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SymbolPosition {
     pub(crate) first_line: u32,

@@ -23,8 +23,8 @@ use crate::names::{RepositoryNames, RequestedName};
 
 /// Maximum memory of the cached layers.
 const MAX_CACHED_BYTES: usize = 512 << 20;
-/// Layers may be merged between a listing and the read. In this case they are listed again. This is the
-/// maximum number of listings.
+/// Layers may be merged between a listing and the read. In this case, the layers are listed again, up to this
+/// number of listings.
 const MAX_LISTINGS: usize = 5;
 /// Number of repositories that are searched at the same time, because each read waits for the blob store.
 const READS_AT_ONCE: usize = 16;
@@ -117,7 +117,7 @@ impl NameIndex {
         }
     }
 
-    /// The names of a repository. `None` if the view does not see the repository, or if it belongs to another
+    /// The names of a repository. `None` if the repository is not visible in the view, or belongs to another
     /// tenant.
     async fn names_of(
         &self,
@@ -145,7 +145,7 @@ impl NameIndex {
         failed.map_or(Ok(None), Err)
     }
 
-    /// The best hits of all repositories in scope that the view sees.
+    /// The best hits of all repositories that are in scope and visible in the view.
     ///
     /// The layers of a repository are released after its search. So this search uses the layers of at most
     /// `READS_AT_ONCE` repositories at a time.

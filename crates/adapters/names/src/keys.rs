@@ -2,8 +2,8 @@
 //!
 //! - `names/<repository>/<generation>-<hash>`: a layer that a run staged.
 //! - `names/<repository>/merged-<hash>`: a layer that replaces several others.
-//! - `names/<repository>/settled-<generation>`: a mark. It means that the layers that this generation staged
-//!   may be merged.
+//! - `names/<repository>/settled-<generation>`: a mark. The mark allows merging the layers of this
+//!   generation.
 //!
 //! The hash is computed from the bytes of the layer. So staging the same records again writes nothing, and
 //! staging more records in the same generation adds a layer.

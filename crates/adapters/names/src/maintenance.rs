@@ -21,10 +21,10 @@ use crate::index::{NameIndex, damaged, generations, of_blobs};
 use crate::keys;
 use crate::layer::Layer;
 
-/// Replaced layers are kept for this time, because readers may have listed them before.
+/// Replaced layers are kept for this time, because readers may have listed these layers before the merge.
 const REPLACED_KEPT_SECONDS: i64 = 60;
-/// The largest layer is left out of a merge if the group has at most this many layers, and the other layers
-/// together are smaller than a quarter of it.
+/// A merge leaves out the largest layer if two conditions hold. The group has at most this many layers, and
+/// the other layers together are smaller than a quarter of the largest layer.
 const MANY_SMALL: usize = 6;
 
 type Named = Vec<(String, Arc<Layer>)>;
@@ -166,8 +166,8 @@ impl NameIndex {
     }
 }
 
-/// Removes the largest layer from the group while the other layers are few and small. Otherwise every sweep
-/// would write the largest layer again.
+/// Removes the largest layer from the group while the other layers are few and small. Without this rule,
+/// every sweep would write the largest layer again.
 fn leave_out_large(group: &mut Named) {
     let weight = |layer: &Layer| u64::from(layer.num_symbols()) + layer.header.paths.len() as u64;
     let total: u64 = group.iter().map(|(_, layer)| weight(layer)).sum();

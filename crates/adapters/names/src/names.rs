@@ -11,10 +11,10 @@ use fst::{Automaton, IntoStreamer, Streamer};
 use crate::format::{DamagedLayer, PathEntry};
 use crate::layer::Layer;
 
-/// If the folded requested name is longer, it is compared with each name instead. It takes longer to build
-/// the automaton of a long name, and few requested names are so long.
+/// A longer folded name gets no automaton, but is compared with each name. Building the automaton of a long
+/// name takes longer, and few requested names are so long.
 const MAX_AUTOMATON_CHARACTERS: usize = 12;
-/// The maximum score of a similar name. It is below the score of the same name in another style.
+/// The maximum score of a similar name. This maximum is below the score of the same name in another style.
 const MAX_FUZZY_PERCENT: u32 = 94;
 
 /// The layers of a repository, except replaced layers.
@@ -24,7 +24,7 @@ pub(crate) struct RepositoryNames {
 }
 
 impl RepositoryNames {
-    /// Whether the view sees the names that a layer contains for a path.
+    /// Whether the names that a layer contains for a path are visible in the view.
     pub(crate) fn sees(&self, view: &View, entry: &PathEntry) -> bool {
         let ends = |generation: GenerationId| generation.0 > entry.generation && view.published(generation);
         view.published(GenerationId(entry.generation))
@@ -118,8 +118,8 @@ pub(crate) struct RequestedName {
     last: String,
     folded: String,
     ways: Vec<NameMatch>,
-    /// Finds names that are similar to the folded name. `None` if the name is too long. It is built on first
-    /// use, because building takes long.
+    /// Finds names that are similar to the folded name. `None` if the name is too long. The automaton is
+    /// built on first use, because building takes long.
     automaton: OnceLock<Option<Levenshtein>>,
 }
 
@@ -198,8 +198,8 @@ fn candidates(layer: &Layer, requested: &RequestedName) -> Vec<u32> {
                 Some(automaton) => collect(layer, automaton, &mut values),
                 None => collect_where(layer, |name| are_near(name, &requested.folded), &mut values),
             },
-            // A prefix of a qualified name says nothing about the start of its last part, so all names that
-            // contain the last part are candidates.
+            // A prefix of a qualified name does not determine how the last part of the name starts. So all
+            // names that contain the last part are candidates.
             NameMatch::Contains | NameMatch::Prefix => {
                 collect_where(layer, |name| name.contains(&requested.folded), &mut values);
             }

@@ -11,7 +11,7 @@ use neo4rs::Query;
 use crate::connection::Neo4j;
 use crate::fault::{self, Fault};
 
-/// A measured difference is used for this time. A quartz clock drifts by a few milliseconds in this time.
+/// The clock is measured again after this time. A quartz clock drifts by a few milliseconds during this time.
 const MEASURE_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// Computes the time of the server from the local monotonic clock and the measured difference.
@@ -45,8 +45,8 @@ async fn follow(neo4j: Neo4j, clock: Weak<Shared>) {
 }
 
 impl Shared {
-    /// The server read its clock at some time between the request and the response. The middle of the two
-    /// differs from that time by at most half of the interval.
+    /// The server read its clock at some time between the request and the response. The midpoint of this
+    /// interval differs from that time by at most half of the interval.
     async fn measure(&self, neo4j: &Neo4j) -> Result<(), Fault> {
         let statement = Query::new("RETURN timestamp() AS now_ms".to_owned());
         let before = self.start.elapsed();

@@ -19,8 +19,8 @@ pub struct Neo4jConfig {
     pub user: String,
     #[serde(default)]
     pub password: SecretString,
-    /// Separates several installations in one database. It becomes the suffix of every label. Allowed are
-    /// letters, digits and `_`.
+    /// Separates several installations in one database. The namespace becomes the suffix of every label.
+    /// Allowed are letters, digits and `_`.
     #[serde(default)]
     pub namespace: String,
     #[serde(default = "default_max_connections")]

@@ -5,8 +5,8 @@ use std::io;
 use cairn_ports::{Cause, ErrorKind, PortError};
 use cairn_runs::Refusal;
 
-/// A failure that is not yet an error of a port. Operation and key are known only at the boundary and are
-/// added there.
+/// A failure that is not yet an error of a port. Operation and key are added where a method of the port
+/// returns, because they are not known before.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) kind: ErrorKind,

@@ -53,8 +53,8 @@ const INDEXES: [(&str, &str); 15] = [
 ];
 
 impl Neo4j {
-    /// Creates the missing constraints and indexes, and waits until they are online. It is safe to run at any
-    /// time.
+    /// Creates the missing constraints and indexes, and waits until they are online. This function may run at
+    /// any time.
     pub async fn prepare(&self) -> Result<(), MaintenanceError> {
         prepare(self).await.map_err(fault::of("prepare", &"schema"))
     }
@@ -105,7 +105,7 @@ async fn check(neo4j: &Neo4j) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::conflict(format!(
-        "constraints or indexes are missing in neo4j: {}; prepare the database",
+        "constraints or indexes are missing in neo4j: {}; run `cairn topology apply`",
         missing.join(", ")
     )))
 }

@@ -14,7 +14,7 @@ use crate::connection::Neo4j;
 use crate::fault::Fault;
 use crate::retry::RetryBudget;
 
-/// The work of one transaction. It may be executed several times, each time in a new transaction.
+/// The work of one transaction. The work may be executed several times, each time in a new transaction.
 #[async_trait]
 pub(crate) trait Work: Sync {
     type Output: Send;
@@ -22,7 +22,7 @@ pub(crate) trait Work: Sync {
     async fn run(&self, transaction: &mut Transaction) -> Result<Self::Output, Fault>;
 }
 
-/// A single statement is also work. Its output is its rows.
+/// A transaction may consist of a single statement. The output of this work is the rows of the statement.
 #[async_trait]
 impl Work for Query {
     type Output = Vec<Row>;
@@ -65,7 +65,7 @@ impl Neo4j {
     }
 }
 
-/// A transaction that has begun and has not ended. Dropping it rolls it back.
+/// A transaction that has begun and has not ended. Dropping the value rolls the transaction back.
 ///
 /// A separate task communicates with the server. Suppose the caller communicated with the server directly and
 /// was cancelled in the middle of an exchange. The driver could then not use the connection again, not even

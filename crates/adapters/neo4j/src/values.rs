@@ -8,8 +8,8 @@ use crate::fault::Fault;
 /// Value of `gen_to` for a record that is not retired.
 pub(crate) const OPEN: i64 = i64::MAX;
 
-/// Maximum number of rows per transaction. It is limited because the server stores an open transaction in
-/// memory.
+/// Maximum number of rows per transaction. The number is limited because the server stores an open
+/// transaction in memory.
 pub(crate) const BATCH_ROWS: usize = 5000;
 
 /// Converts a key to lower-case hexadecimal text. The server stores this text in half a byte per character.

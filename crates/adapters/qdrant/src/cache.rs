@@ -21,7 +21,7 @@ use crate::prepare::{self, Plan, collection_name};
 
 /// Maximum number of ids that one request reads or deletes.
 const IDS: usize = 1_000;
-/// Added to each signed value, because Qdrant's bytes are unsigned.
+/// This number is added to each signed value, because Qdrant's bytes are unsigned.
 const OFFSET: i16 = 128;
 /// Cached vectors are embedded as passages; vectors of questions are not cached here.
 const INPUT_TYPE: &str = "passage";

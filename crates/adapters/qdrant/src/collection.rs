@@ -96,8 +96,8 @@ impl Collection {
         applied(&self.connection.call(request, async |request| client.set_payload(request).await).await?)
     }
 
-    /// Deletes the points that match the filter, on every replica. It does not count the points first: if one
-    /// replica counts none, the other replicas must still receive the request.
+    /// Deletes the points that match the filter, on every replica. The points are not counted first, because
+    /// all replicas must receive the request even if one replica counts no points.
     pub(crate) async fn delete(&self, filter: Filter) -> Result<(), Fault> {
         let request = DeletePoints {
             collection_name: self.name.clone(),
@@ -110,7 +110,7 @@ impl Collection {
         applied(&self.connection.call(request, async |request| client.delete(request).await).await?)
     }
 
-    /// Deletes the points. Returns how many of them existed on one replica.
+    /// Deletes the points. Returns how many of the points existed on one replica.
     pub(crate) async fn count_and_delete(&self, filter: Filter) -> Result<u64, Fault> {
         let num_points = self.count(filter.clone()).await?;
         self.delete(filter).await?;

@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use url::Url;
 
-/// Maximum length of a prefix. It is limited because Qdrant uses the names of collections as names of
+/// Maximum length of a prefix. The length is limited because Qdrant uses the names of collections as names of
 /// folders.
 const PREFIX_BYTES: usize = 60;
 /// A gRPC message may have 4 MiB by default. A batch up to this limit, plus one more point, must fit into a
@@ -19,10 +19,10 @@ const MAX_BATCH_BYTES: usize = 3 << 20;
 pub struct QdrantConfig {
     /// URL of the gRPC port: `http://HOST:6334`, or `https://HOST:6334` with TLS.
     pub url: String,
-    /// The API key. It is empty if the server requires no key.
+    /// The API key. The key is empty if the server requires no key.
     #[serde(default)]
     pub api_key: SecretString,
-    /// Prefix of the name of every collection. It separates several installations in one Qdrant.
+    /// Prefix of the name of every collection. The prefix separates several installations in one Qdrant.
     #[serde(default = "default_prefix")]
     pub collection_prefix: String,
     /// If true, a search scans all vectors in its scope and returns exactly the same hits as local mode. If
@@ -102,7 +102,7 @@ impl fmt::Display for InvalidQdrantConfig {
 impl std::error::Error for InvalidQdrantConfig {}
 
 impl QdrantConfig {
-    /// Returns settings for a server without authentication, with defaults for everything else.
+    /// Returns settings for a server without authentication. All other settings have their defaults.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -159,7 +159,10 @@ impl QdrantConfig {
             return Some("`url` is not a URL: set `http://HOST:6334`".to_owned());
         };
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Some("`url` has no host or another scheme: set `http://HOST:6334` or `https://…`".to_owned());
+            return Some(
+                "`url` has no host, or its scheme is not http or https: set `http://HOST:6334` or `https://…`"
+                    .to_owned(),
+            );
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Some("`url` contains credentials: set the key as `api_key`".to_owned());

@@ -7,8 +7,8 @@ use std::time::Duration;
 use cairn_ports::{Cause, ErrorKind, MaintenanceError, VectorCacheError, VectorStoreError};
 use tonic::{Code, Status};
 
-/// Metadata key of a refusal for lack of disk or memory. Its code is the same as for rate limits, but waiting
-/// does not help.
+/// Metadata key of a refusal for lack of disk or memory. The code of such a refusal is the same as for rate
+/// limits, but waiting does not help.
 const NO_SPACE: &str = "qdrant-insufficient-storage";
 
 /// Parts of the messages that Qdrant sends when a shard has no leader or too few available nodes. The code of
@@ -85,7 +85,7 @@ fn kind(status: &Status) -> ErrorKind {
         // A node has failed, and the shard has no new leader yet.
         Code::Internal if NO_REPLICA.iter().any(|text| status.message().contains(text)) => ErrorKind::Unavailable,
         // Qdrant uses this code when its disk or memory fails. Another attempt may help, but the consumer
-        // must not pause for ever.
+        // must not pause without a limit.
         Code::Internal => ErrorKind::Io,
         Code::Unknown | Code::Ok => ErrorKind::ConnectionLost,
     }

@@ -1,14 +1,14 @@
 //! Finds the best hits, in the total order of the port.
 //!
-//! Qdrant returns the highest scores. If several points share the last score of its list, it returns an
-//! arbitrary choice of them. The code therefore works in three steps:
+//! Qdrant returns the highest scores. If several points share the last score of the list, Qdrant returns an
+//! arbitrary selection of these points. The code therefore works in three steps:
 //!
-//! 1. It requests one hit more than wanted. In a full list, the hits with the last score may be incomplete.
-//!    Only hits above that score are certain.
+//! 1. The code requests one hit more than the caller needs. In a full list, the hits with the last score may
+//!    be incomplete. Only hits above that score are certain.
 //! 2. If too few hits are certain because path patterns removed hits, the code looks up the matching paths
 //!    and adds them to the filter.
 //! 3. If too few hits are still certain because of equal scores, the code requests a longer list, down to the
-//!    score of the last wanted hit. It repeats this until the list is complete (`is_whole`).
+//!    score of the last wanted hit. The code repeats this request until the list is complete (`is_whole`).
 
 use cairn_domain::{ChunkKey, RepositoryId};
 use cairn_ports::Hit;
@@ -102,7 +102,8 @@ pub(crate) async fn best(
         if matching.is_empty() {
             return Ok(Vec::new());
         }
-        // If more paths match than a filter may contain, many of the best hits match too.
+        // The filter gets paths only if their number is within the limit. If more paths match, many of the
+        // best hits match too.
         if matching.len() <= NAMED_PATHS {
             let mut filter = parts.filter.clone();
             filter.must.push(Condition::matches(PATH, matching.into_iter().map(|(path, _)| path).collect::<Vec<_>>()));

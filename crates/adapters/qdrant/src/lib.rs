@@ -1,9 +1,9 @@
 //! Stores chunks and cached vectors in Qdrant.
 //!
 //! One collection per model and dimension contains every version of every chunk. A version is a point with
-//! two vectors, `dense` and the sparse `terms`. Their elements are integers, so Qdrant computes the same sums
-//! as the local segments. A point has the range of generations in which it exists (`gen_from`, `gen_to`).
-//! Every query filters by the view, the tenant and the scope.
+//! two vectors, `dense` and the sparse `terms`. The elements of the vectors are integers, so Qdrant computes
+//! the same sums as the local segments. A point has the range of generations in which it exists (`gen_from`,
+//! `gen_to`). Every query filters by the view, the tenant and the scope.
 //!
 //! Guarantees:
 //! - Staging only inserts, so a late writer changes no existing point.

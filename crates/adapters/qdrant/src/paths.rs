@@ -31,7 +31,7 @@ pub(crate) struct PathFilter {
     literals: Vec<String>,
     globs: Vec<String>,
     whole: GlobSet,
-    /// Patterns without `/`. They are also matched against base names.
+    /// Patterns without `/`. These patterns are also matched against base names.
     names: GlobSet,
 }
 

@@ -198,7 +198,7 @@ impl Fields {
         bytes_of(self.text(VECTOR_DIGEST)?).map(Digest).ok_or_else(|| self.missing(VECTOR_DIGEST))
     }
 
-    /// Reads the chunk. Its text is empty if the text was not requested.
+    /// Reads the chunk. The text of the chunk is empty if the text was not requested.
     pub(crate) fn chunk(&self) -> Result<ChunkRecord, Fault> {
         let symbol_kind = self
             .optional_text(SYMBOL_KIND)

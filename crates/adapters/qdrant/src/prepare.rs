@@ -34,7 +34,7 @@ impl Plan {
         Self { dimensions: model.dimensions, datatype: None, links, has_terms: true, indexes: &CHUNK_INDEXES }
     }
 
-    /// The plan of a vector cache. Its vectors are bytes on disk and are never searched.
+    /// The plan of a vector cache. The vectors of a cache are bytes on disk and are never searched.
     pub(crate) fn of_cache(model: &ModelId) -> Self {
         let datatype = Some(Datatype::Uint8);
         Self { dimensions: model.dimensions, datatype, links: 0, has_terms: false, indexes: &CACHE_INDEXES }
@@ -121,7 +121,8 @@ async fn create(collection: &Collection, config: &QdrantConfig, plan: &Plan) -> 
         replication_factor: Some(config.replication_factor),
         write_consistency_factor: Some(config.write_consistency_factor),
         sparse_vectors_config: plan.has_terms.then_some(terms),
-        // This is set explicitly, because the server would use its own default for an omitted setting.
+        // Strict mode is disabled explicitly, because the server would use its own default for an omitted
+        // setting.
         strict_mode_config: Some(StrictModeConfig { enabled: Some(false), ..StrictModeConfig::default() }),
         ..CreateCollection::default()
     };
@@ -158,7 +159,7 @@ async fn set_links(collection: &Collection, plan: &Plan, info: &CollectionInfo) 
     collection.connection.call(request, async |request| client.update(request).await).await.map(drop)
 }
 
-/// Creates an index. This also succeeds if the index exists.
+/// Creates an index. The request also succeeds if the index exists.
 async fn create_index(collection: &Collection, field: &str, index: Index) -> Result<(), Fault> {
     let request = CreateFieldIndexCollection {
         collection_name: collection.name.clone(),

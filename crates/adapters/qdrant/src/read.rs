@@ -138,9 +138,9 @@ pub(crate) async fn count_by_path(collection: &Collection, filter: &Filter) -> R
         key: PATH.to_owned(),
         filter: Some(filter.clone()),
         limit: Some(PATHS),
-        // An exact facet scans the points once per path, with all scans at the same time. An approximate
-        // facet is a single scan for all paths, and it reads all points as long as the limit is not reached.
-        // Only a point that is moving between segments may be counted twice or not at all.
+        // An exact facet scans the points once for each path, and runs all these scans at the same time. An
+        // approximate facet is a single scan for all paths, and it reads all points as long as the limit is
+        // not reached. Only a point that is moving between segments may be counted twice or not at all.
         exact: Some(false),
         ..FacetCounts::default()
     };

@@ -95,7 +95,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Ends the versions of these keys that this run may end. The filter tests the same condition as
+    /// Ends those versions of the given keys that this run may end. The filter tests the same condition as
     /// `Staging::may_retire`.
     async fn retire(&self, keys: &[ChunkKey]) -> Result<(), Fault> {
         let Staging { run, aborted, .. } = self.staging;

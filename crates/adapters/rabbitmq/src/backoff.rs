@@ -23,7 +23,7 @@ impl Backoff {
         bound.mul_f64(rand::random::<f64>())
     }
 
-    /// Starts again with the smallest bound. Call it after a success.
+    /// Starts again with the smallest bound. Call this function after a success.
     pub(crate) fn reset(&mut self) {
         self.bound = self.min;
     }

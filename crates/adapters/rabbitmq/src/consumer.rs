@@ -1,5 +1,5 @@
-//! The consumer of one queue. It attaches to the queue, receives deliveries, and attaches again after each
-//! loss. The number of attempts is not limited.
+//! The consumer of one queue. The consumer attaches to the queue, receives deliveries, and attaches again
+//! after each loss. The number of attempts is not limited.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ use crate::settle;
 use crate::shared::{AckHandle, Isolating, Lease, Shared};
 use crate::topology::{self, Source, passive};
 
-/// A consumer that was attached for longer than this has recovered. After its next loss the backoff starts
-/// again with the shortest bound.
+/// A consumer that was attached for longer than this has recovered. If such a consumer is lost later, the
+/// backoff starts again with the shortest bound.
 const SETTLED_AFTER: Duration = Duration::from_secs(5);
 
 /// The reason why a consumer ended.
@@ -56,7 +56,7 @@ pub(crate) async fn consume(shared: Arc<Shared>, stage: StageName, source: Sourc
         match attach_and_listen(&shared, &up, stage, source).await {
             End::Released => shared.health.forget(&part),
             End::Lost(fault) => {
-                tracing::warn!(queue = part, "lost a consumer: {fault}");
+                tracing::warn!(queue = part, "a consumer was lost: {fault}");
                 shared.health.down(&part, Kind::Consumer, fault);
                 if started.elapsed() > SETTLED_AFTER {
                     backoff.reset();
@@ -81,7 +81,7 @@ async fn attach_and_listen(shared: &Arc<Shared>, up: &Up, stage: StageName, sour
     let (lease, consumer) = match attached {
         Ok(Ok(attached)) => attached,
         Ok(Err(error)) => return End::Lost(chain(&error)),
-        Err(_) => return End::Lost(format!("not attached within {limit:?}")),
+        Err(_) => return End::Lost(format!("the consumer was not attached within {limit:?}")),
     };
     shared.counters.attached.add(1);
     shared.health.up(&topology::routing_key(stage, source), Kind::Consumer);
@@ -98,8 +98,8 @@ async fn attach_and_listen(shared: &Arc<Shared>, up: &Up, stage: StageName, sour
     end
 }
 
-/// Opens a channel, sets its prefetch (the broker does not apply it to later channels), and starts the
-/// consumer.
+/// Opens a channel, sets its prefetch, and starts the consumer. The prefetch is set each time, because the
+/// broker does not apply it to later channels.
 async fn attach(shared: &Shared, up: &Up, stage: StageName, source: Source) -> lapin::Result<(Arc<Lease>, Consumer)> {
     let queue = shared.names.queue(stage, source);
     // Suspects are delivered one at a time.
@@ -108,9 +108,9 @@ async fn attach(shared: &Shared, up: &Up, stage: StageName, source: Source) -> l
     channel.basic_qos(prefetch, BasicQosOptions::default()).await?;
     let options = BasicConsumeOptions::default();
     let consumer = channel.basic_consume(queue.as_str().into(), "".into(), options, FieldTable::default()).await?;
-    // When the second reply arrives, the messages that waited in the queue have arrived too, because the
-    // broker sends them while it answers the first request. The lanes attach one after the other, so waiting
-    // interactive jobs are received first.
+    // When the second reply arrives, the messages that waited in the queue have also arrived. The broker
+    // sends these messages while it answers the first request. The lanes attach one after the other, so
+    // waiting interactive jobs are received first.
     passive(&channel, &queue).await?;
     passive(&channel, &queue).await?;
     let (broken, is_lost) = (Notify::new(), watch::channel(false).0);
@@ -215,8 +215,8 @@ impl Listener {
     }
 }
 
-/// Checks that the broker replies and that the queue has a consumer. A stream without deliveries shows
-/// neither of them.
+/// Checks that the broker replies and that the queue has a consumer. If no delivery arrives, the stream does
+/// not show whether the broker replies or whether the consumer exists.
 async fn probe_queue(shared: &Shared, lease: &Lease, queue: &str) -> Result<(), String> {
     let limit = shared.config.heartbeat();
     match timeout(limit, passive(&lease.channel, queue)).await {

@@ -1,8 +1,8 @@
 //! Lists and takes the messages of the dead-letter queue.
 //!
 //! AMQP cannot read a message without taking it from the queue. A walk through the queue takes the messages
-//! one by one and, at its end, gives them back in their order. If another process walks through the queue at
-//! the same time, it receives fewer messages. This is acceptable, because an operator can repeat the command.
+//! one by one and, at its end, gives them back in their order. If two processes walk through the queue at the
+//! same time, each receives fewer messages. This is acceptable, because an operator can repeat the command.
 
 use std::time::Duration;
 

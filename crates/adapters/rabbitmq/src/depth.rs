@@ -5,11 +5,11 @@
 //! all processes, with values up to five seconds old.
 //!
 //! `depth` therefore adds two numbers. The first is the number of waiting messages in work and delay queues.
-//! The second is the number of deliveries of this process or, with a `management_url`, of all processes if
-//! that is more.
+//! The second is the number of deliveries that this process holds. With a `management_url`, it is the number
+//! of deliveries of all processes, if that number is higher.
 //!
-//! For some seconds after a settlement, the result can be too high. It can be too low by the deliveries that
-//! another process has just received.
+//! For some seconds after a settlement, the result can be too high. The result can also be too low, because
+//! it may not include deliveries that another process has just received.
 
 use cairn_domain::StageName;
 use cairn_ports::{BrokerError, ErrorKind};

@@ -17,8 +17,8 @@ pub struct Health {
     pub incomplete_since: Option<Instant>,
     /// True if a component has not been up yet since the process started.
     pub is_starting: bool,
-    /// Each connection has a supervising loop, which records the time of its last iteration. This is the
-    /// older of the two times.
+    /// Each connection has a supervising loop, which records the time of its last iteration. The field
+    /// contains the older of the two times.
     pub last_tick: Instant,
     /// True if an alarm of the broker blocks publishing.
     pub is_blocked: bool,

@@ -1,4 +1,5 @@
-//! One supervised connection. It is opened, watched, and opened again after each loss, as often as necessary.
+//! One supervised connection. The connection is opened, watched, and opened again after each loss, as often
+//! as necessary.
 
 use std::io;
 use std::pin::pin;
@@ -37,7 +38,7 @@ pub(crate) struct Link {
     state: watch::Sender<Option<Up>>,
     health: Arc<HealthBook>,
     counters: Arc<Counters>,
-    /// Counts the attempts to connect. It selects the node to try next.
+    /// Counts the attempts to connect. The counter selects the node to try next.
     next_url: AtomicUsize,
 }
 
@@ -87,7 +88,7 @@ impl Link {
             self.state.send_replace(Some(Up { connection: Arc::clone(&connection), epoch }));
             let fault = self.watch_until_lost(&connection).await;
             self.state.send_replace(None);
-            tracing::warn!(connection = self.name, epoch, "lost the connection to RabbitMQ: {fault}");
+            tracing::warn!(connection = self.name, epoch, "the connection to RabbitMQ was lost: {fault}");
             self.health.down(self.name, Kind::Connection, fault);
             sleep(backoff.next()).await;
         }
@@ -143,14 +144,14 @@ pub(crate) async fn connect_once(config: &RabbitMqConfig, name: &str) -> Result<
 
 async fn connect(config: &RabbitMqConfig, url: &SecretUrl, name: &str) -> Result<Connection, String> {
     let mut uri: AMQPUri = url.expose().parse().map_err(|_| format!("{url} is not an address of RabbitMQ"))?;
-    // lapin closes a connection that was silent for twice the announced time. It checks this every half of
-    // the announced time, so it may notice the silence after 2.5 times the announced time. Announcing 4/5 of
-    // the setting keeps this within twice the setting.
+    // lapin closes a connection that was silent for twice the announced time. The check runs every half of
+    // the announced time, so lapin may notice the silence after 2.5 times the announced time. If 4/5 of the
+    // setting is announced, lapin notices the silence within twice the setting.
     let announced = (u32::from(config.heartbeat_seconds) * 4 / 5).max(1);
     uri.query.heartbeat = Some(u16::try_from(announced).unwrap_or(u16::MAX));
     uri.query.connection_timeout = Some(config.connect_timeout_ms);
-    // The automatic recovery of lapin stays disabled, which is the default. It does not restore everything,
-    // and it would run at the same time as the recovery of this adapter.
+    // The automatic recovery of lapin stays disabled, which is the default. That recovery does not restore
+    // everything, and it would run at the same time as the recovery of this adapter.
     let properties = ConnectionProperties::default().with_connection_name(format!("cairn {name}").into());
     let deadline = Duration::from_millis(config.connect_timeout_ms);
     let connecting = async {

@@ -40,7 +40,7 @@ impl Management {
         let url = config.management_url.as_ref().ok_or(ManagementError::NotConfigured)?;
         let mut base = Url::parse(url.expose()).map_err(|error| ManagementError::Unusable(error.to_string()))?;
         let (user, password) = (decoded(base.username()), decoded(base.password().unwrap_or_default()));
-        // This fails only for a URL that cannot have a host.
+        // These calls fail only for a URL that cannot have a host.
         let _ = base.set_username("").and_then(|()| base.set_password(None));
         // Errors contain the address, and the query or fragment may contain a password by mistake.
         base.set_query(None);

@@ -28,7 +28,8 @@ pub(crate) const STAGE: &str = "stage";
 /// Limit for the text of `CHAIN`, because all headers of a message must fit into one frame.
 const MAX_CHAIN_BYTES: usize = 16 * 1024;
 
-/// A message to be published. It has the same form in a work queue, in a delay queue, and as a dead letter.
+/// A message to be published. The message has the same form in a work queue, in a delay queue, and as a dead
+/// letter.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Message {
     pub(crate) id: MessageId,
@@ -38,7 +39,7 @@ pub(crate) struct Message {
     /// Number of deliveries without an answer from earlier queues. The broker counts those of the current
     /// queue.
     pub(crate) num_unanswered: u32,
-    /// Time of the first publication, in milliseconds since 1970. It only informs operators.
+    /// Time of the first publication, in milliseconds since 1970. The time is only information for operators.
     pub(crate) first_seen_ms: u64,
     pub(crate) traceparent: Option<String>,
 }

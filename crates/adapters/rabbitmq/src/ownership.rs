@@ -1,13 +1,14 @@
 //! One process at a time owns a key: the key of a provider, or the key of the coordinator.
 //!
 //! Each key has a queue with a single active consumer: the broker delivers everything to one consumer until
-//! that consumer is disconnected. Every process that wants the key consumes the queue and publishes a token
-//! into it four times per heartbeat.
+//! that consumer is disconnected. Every process that needs the key consumes the queue, and publishes a token
+//! to the queue four times per heartbeat.
 //!
-//! A process that receives its own token was the active consumer when it sent the token. It owns the key
-//! until three quarters of a heartbeat after that time. The broker needs at least one heartbeat to notice a
-//! lost consumer and to deliver to another consumer, so two processes never own the key at the same time. A
-//! process that was suspended receives only old tokens, which do not extend its ownership.
+//! A process that receives its own token was the active consumer when it sent the token. This process owns
+//! the key for three quarters of a heartbeat after the time of sending. The broker needs at least one
+//! heartbeat to notice a lost consumer and to deliver to another consumer. So two processes never own the key
+//! at the same time. A process that was suspended receives only old tokens, which do not extend its
+//! ownership.
 //!
 //! A lost token does no harm, because another token follows. Each message is acknowledged at once. An
 //! alternative is a lock that consists of one unacknowledged message, but the broker limits how long a
@@ -37,7 +38,7 @@ const TOKENS_PER_HEARTBEAT: u32 = 4;
 /// The prefetch is more than one, because tokens of other processes arrive as well.
 const PREFETCH: u16 = 16;
 
-/// Ownership of a key. Dropping it releases the key to the next process.
+/// Ownership of a key. Dropping the ownership releases the key to the next process.
 pub struct Ownership {
     /// Time until which the key is owned; `None` when the ownership is lost.
     until: watch::Receiver<Option<Instant>>,
@@ -45,8 +46,8 @@ pub struct Ownership {
 }
 
 impl Ownership {
-    /// True if the key may be used now. Call it before each use: if the process was suspended, only this call
-    /// shows that its ownership has expired.
+    /// True if the key may be used now. Call this function before each use. If the process was suspended,
+    /// only this call shows that its ownership has expired.
     pub fn is_held(&self) -> bool {
         self.until.borrow().is_some_and(|until| Instant::now() < until)
     }
@@ -130,7 +131,7 @@ impl Contender {
     async fn hold(self, consumer: Consumer) {
         tokio::select! {
             () = self.send_tokens() => {}
-            fault = self.take_tokens(consumer) => tracing::warn!(queue = self.queue, "lost the ownership of the key: {fault}"),
+            fault = self.take_tokens(consumer) => tracing::warn!(queue = self.queue, "the ownership of the key was lost: {fault}"),
         }
         self.until.send_replace(None);
         // The broker serves the next process as soon as the channel is closed.

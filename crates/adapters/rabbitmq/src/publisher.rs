@@ -1,8 +1,8 @@
 //! Publishes messages, and returns only when the broker has confirmed every message.
 //!
 //! Each call uses its own channel. lapin attaches a returned message to a confirmation of the same channel,
-//! but this may be the confirmation of another message. Therefore all confirmations of a round are collected
-//! before any of them is evaluated, and a returned message is recognised by its id.
+//! which may be the confirmation of another message. Therefore all confirmations of a round are collected
+//! before any confirmation is evaluated. A returned message is recognised by its id.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -87,8 +87,8 @@ impl Publisher {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a channel in confirm mode. Its connection is not blocked, because data that is written to a
-    /// blocked connection only accumulates.
+    /// Returns a channel in confirm mode. The connection of the channel is not blocked, because data that is
+    /// written to a blocked connection only accumulates.
     async fn channel(&self, reason: &mut String) -> (u64, Channel) {
         let mut backoff = Backoff::new(
             Duration::from_millis(self.config.backoff_min_ms),
@@ -106,7 +106,7 @@ impl Publisher {
                 match timeout(limit, open(&up.connection)).await {
                     Ok(Ok(channel)) => return (up.epoch, channel),
                     Ok(Err(error)) => *reason = chain(&error),
-                    Err(_) => *reason = format!("no channel within {limit:?}"),
+                    Err(_) => *reason = format!("no channel was opened within {limit:?}"),
                 }
             }
             sleep(backoff.next()).await;
@@ -165,7 +165,7 @@ impl Publisher {
         let limit = Duration::from_millis(self.config.confirm_timeout_ms);
         match timeout(limit, future).await {
             Ok(outcome) => outcome.map_err(|error| chain(&error)),
-            Err(_) => Err(format!("no confirm within {limit:?}")),
+            Err(_) => Err(format!("the broker sent no confirm within {limit:?}")),
         }
     }
 
@@ -183,14 +183,14 @@ impl Publisher {
                 }
                 Verdict::Confirmed | Verdict::Refused if is_returned => {
                     self.counters.returned.add(1);
-                    round.reason = format!("no queue is bound for `{}`: apply the topology", message.key);
+                    round.reason = format!("no queue is bound for `{}`: run `cairn topology apply`", message.key);
                 }
                 Verdict::Confirmed | Verdict::Refused => {
                     self.counters.refused.add(1);
                     round.reason = format!("the queue for `{}` is full, or has no leader", message.key);
                     // If a channel first published to a quorum queue while the node of its leader was down,
-                    // the channel uses that leader for ever. Every message to this queue is then refused
-                    // (observed with RabbitMQ 3.10). Only a new channel finds the next leader.
+                    // the channel never changes to another leader. Every message to this queue is then
+                    // refused (observed with RabbitMQ 3.10). Only a new channel finds the next leader.
                     round.is_sound = false;
                 }
                 Verdict::Unknown(fault) => {

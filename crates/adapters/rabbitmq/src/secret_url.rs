@@ -14,17 +14,18 @@ const SCHEMES: [&str; 4] = ["amqp", "amqps", "http", "https"];
 pub struct SecretUrl(String);
 
 impl SecretUrl {
-    /// The original URL. Never use it in logs or errors.
+    /// The original URL. Never use this text in logs or errors.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 
-    /// The address without credentials. It contains only parts that cannot contain credentials. Without `//`
-    /// after the scheme, a URL has no host, and its path or even its scheme may contain user and password.
+    /// The address without credentials. The displayed address contains only parts that cannot contain
+    /// credentials. Without `//` after the scheme, a URL has no host, and its path or even its scheme may
+    /// contain user and password.
     fn shown(&self) -> Option<String> {
         let url = Url::parse(&self.0).ok().filter(|url| SCHEMES.contains(&url.scheme()))?;
-        // If the password contains a slash, the host ends at this slash. The rest of the password is then in
-        // the path, before the `@`.
+        // If the password contains a slash, the host ends at this slash. The text of the password after the
+        // slash is then in the path, before the `@`.
         let path = Some(url.path()).filter(|path| !path.contains(['@', ':'])).unwrap_or_default();
         let host = url.host_str().filter(|host| !host.is_empty())?;
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();

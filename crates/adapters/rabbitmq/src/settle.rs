@@ -20,8 +20,8 @@ pub(crate) async fn settle(shared: &Shared, tag: u64, settlement: Settlement) ->
     match settlement {
         Settlement::Ack => ack(&held.handle).await,
         Settlement::Retry { after } => {
-            // The worker answered this delivery, so the job does not kill its worker. Its count of unanswered
-            // deliveries is therefore reset.
+            // The worker answered this delivery, so the job does not kill its worker. The job's count of
+            // unanswered deliveries is therefore reset.
             held.message.num_failed_attempts += 1;
             held.message.num_unanswered = 0;
             let source = Source::of(held.message.lane);
@@ -70,8 +70,8 @@ pub(crate) async fn replace(shared: &Shared, outgoing: Outgoing, handle: &AckHan
     ack(handle).await
 }
 
-/// Publishes a message. While the broker is unavailable, it tries again as long as the channel of the
-/// delivery is open.
+/// Publishes a message. While the broker is unavailable, this function tries again as long as the channel of
+/// the delivery is open.
 async fn publish(shared: &Shared, outgoing: Outgoing, handle: &AckHandle) -> Result<(), BrokerError> {
     let mut is_lost = handle.lease.is_lost.subscribe();
     loop {
@@ -82,7 +82,11 @@ async fn publish(shared: &Shared, outgoing: Outgoing, handle: &AckHandle) -> Res
         match published {
             Ok(()) => return Ok(()),
             Err(error) if error.kind == ErrorKind::Unavailable && handle.acker.usable() => {
-                tracing::warn!(key = outgoing.key, "still trying to publish: {}", crate::error::chain(&error));
+                tracing::warn!(
+                    key = outgoing.key,
+                    "a message was not published and is sent again: {}",
+                    crate::error::chain(&error)
+                );
             }
             Err(error) => return Err(error),
         }
@@ -92,7 +96,7 @@ async fn publish(shared: &Shared, outgoing: Outgoing, handle: &AckHandle) -> Res
 async fn ack(handle: &AckHandle) -> Result<(), BrokerError> {
     let cause: Cause = match handle.acker.ack(BasicAckOptions::default()).await {
         Ok(true) => return Ok(()),
-        Ok(false) => "its channel is closed".into(),
+        Ok(false) => "the channel of the delivery is closed".into(),
         Err(error) => error.into(),
     };
     handle.lease.broken.notify_one();

@@ -41,9 +41,9 @@ pub(crate) struct Shared {
     next_id: AtomicU64,
 }
 
-/// While this guard exists, a suspect is being moved to the suspect queue, and no suspect is handed out.
-/// Otherwise a suspect could kill this process during the move. The moved messages would then be in both
-/// queues, and the unanswered deliveries of each copy would be counted separately.
+/// While this guard exists, a suspect is being moved to the suspect queue, and no suspect is handed out. A
+/// suspect that is handed out could kill this process during the move. The moved messages would then be in
+/// both queues, and the unanswered deliveries of each copy would be counted separately.
 pub(crate) struct Isolating(Arc<Shared>);
 
 impl Isolating {
@@ -81,7 +81,7 @@ pub(crate) struct AckHandle {
     pub(crate) lease: Arc<Lease>,
 }
 
-/// The channel of one consumer. It stays open as long as a delivery of this channel may be acknowledged.
+/// The channel of one consumer. The channel stays open as long as one of its deliveries may be acknowledged.
 pub(crate) struct Lease {
     pub(crate) id: u64,
     pub(crate) channel: Channel,

@@ -14,7 +14,7 @@ pub struct Statistics {
     pub num_returned: u64,
     /// Messages that a full queue refused.
     pub num_refused: u64,
-    /// Messages whose confirm was lost. They are published again, so duplicates may exist.
+    /// Messages whose confirm was lost. Such messages are published again, so duplicates may exist.
     pub num_unconfirmed: u64,
     /// Connections that were opened.
     pub num_connected: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Counters {
     pub(crate) delivered: Counter,
 }
 
-/// A counter for one broker. It also adds to the metrics of the process.
+/// A counter for one broker. The counter also adds to the metrics of the process.
 pub(crate) struct Counter {
     own: AtomicU64,
     of_process: IntCounter,

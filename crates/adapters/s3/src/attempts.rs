@@ -9,8 +9,8 @@ use tokio::time::{sleep, timeout};
 use crate::S3BlobStore;
 use crate::fault::Fault;
 
-/// Maximum number of further attempts after the first attempt. More attempts would only add load to a server
-/// without capacity.
+/// Maximum number of further attempts after the first attempt. More attempts would only increase the load of
+/// an overloaded server.
 const NUM_REPEATS: usize = 3;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -43,7 +43,7 @@ impl S3BlobStore {
     }
 
     fn timed_out(&self) -> Fault {
-        Fault::new(ErrorKind::Timeout, format!("not finished after {:?}", self.deadline))
+        Fault::new(ErrorKind::Timeout, format!("the operation did not finish within {:?}", self.deadline))
     }
 }
 

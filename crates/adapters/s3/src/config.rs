@@ -11,7 +11,8 @@ use crate::SecretReference;
 #[serde(deny_unknown_fields)]
 pub struct S3Config {
     pub bucket: String,
-    /// Prefix of every key, without its final slash. It is empty if the bucket contains nothing else.
+    /// Prefix of every key, without its final slash. The prefix is empty if the bucket contains only the
+    /// objects of this store.
     #[serde(default)]
     pub prefix: String,
     /// Address of a server other than AWS: `https://HOST[:PORT]`.
@@ -77,7 +78,7 @@ pub struct InvalidS3Config {
 }
 
 impl S3Config {
-    /// Returns settings for AWS, with defaults for everything except the bucket.
+    /// Returns settings for the bucket at AWS. All other settings have their defaults.
     pub fn new(bucket: impl Into<String>) -> Self {
         Self {
             bucket: bucket.into(),

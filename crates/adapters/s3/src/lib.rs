@@ -6,11 +6,11 @@
 //! equal keys have equal bytes, and the catalogue decides which generation is published.
 //!
 //! The SDK retries nothing. One loop in this crate (`attempts`) repeats requests that were interrupted or
-//! temporarily refused. It repeats them a few times, with jitter and within the deadline of the operation;
-//! the caller decides about further retries.
+//! temporarily refused. The loop repeats a request a few times, with jitter and within the deadline of the
+//! operation. The caller decides about further retries.
 //!
 //! A read returns the complete body or an error. If the response to a write was lost, the repeated write may
-//! find the object of the first attempt. It then returns `AlreadyThere`.
+//! find the object of the first attempt. In this case, the write returns `AlreadyThere`.
 
 mod attempts;
 mod client;
@@ -40,7 +40,7 @@ pub struct S3BlobStore {
     client: Client,
     bucket: String,
     region: String,
-    /// Prefix of every key. It is empty, or it ends with a slash.
+    /// Prefix of every key. The prefix is empty, or ends with a slash.
     prefix: String,
     deadline: Duration,
 }

@@ -111,8 +111,8 @@ fn size_of(content_range: &str) -> Option<u64> {
     content_range.rsplit_once('/')?.1.parse().ok()
 }
 
-/// Returns the token of the next page. A list that ends too early would make a sweep or a reader miss
-/// objects. An endless list would never return.
+/// Returns the token of the next page. If a list ended too early, a sweep or a reader would miss objects. An
+/// endless list would never return.
 fn next_page(page: &ListObjectsV2Output, current: Option<&str>) -> Result<Option<String>, Fault> {
     match page.next_continuation_token() {
         _ if page.is_truncated() != Some(true) => Ok(None),

@@ -1,4 +1,4 @@
-//! Credentials, given by reference or by value. They are never displayed.
+//! Credentials, given by reference or by value. Credentials are never displayed.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,8 @@ use cairn_config::{Secret, SecretUnreadable};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
-/// The source of a credential. The address of an S3 server may contain its credentials; each of them becomes
-/// a `Value`.
+/// The source of a credential. If the address of an S3 server contains credentials, each credential becomes a
+/// `Value`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Written")]
 pub enum SecretReference {
@@ -19,8 +19,8 @@ pub enum SecretReference {
     Value(SecretString),
 }
 
-/// The form of a credential in settings. Errors do not quote any other form, because it may be a credential
-/// by mistake.
+/// The form of a credential in settings. Errors do not quote a text in any other form, because such a text
+/// may be a credential by mistake.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {

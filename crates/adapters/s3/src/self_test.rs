@@ -31,7 +31,7 @@ pub enum SelfTestError {
          checks and writes in one step"
     )]
     Races { num_winners: usize },
-    #[error("the S3 server returns other bytes than the first writer of a key wrote")]
+    #[error("the S3 server does not return the bytes that the first writer of a key wrote")]
     OtherBytes,
     #[error("the self-test of the S3 server failed")]
     Store(#[from] BlobStoreError),
@@ -68,7 +68,7 @@ impl S3BlobStore {
         let puts = try_join_all(puts).await?;
         let winners: Vec<usize> = (0..puts.len()).filter(|writer| puts[*writer] == Put::Created).collect();
         // All writers may report that the object exists. This happens if the response to the first writer was
-        // lost and its retry found its own object.
+        // lost, and the retry of this writer found its own object.
         let (num_winners, bytes) = (winners.len(), self.get(key).await?);
         match winners.first() {
             _ if num_winners > 1 => Err(SelfTestError::Races { num_winners }),

@@ -17,8 +17,8 @@ const NEW_FOR: Duration = Duration::from_secs(2);
 const FIRST_REGION: &str = "us-east-1";
 
 impl S3BlobStore {
-    /// Creates the bucket if it does not exist. This is for setup and tests; services only use an existing
-    /// bucket.
+    /// Creates the bucket if it does not exist. Only setup and tests call this function; services use an
+    /// existing bucket.
     pub async fn prepare(&self) -> Result<(), BlobStoreError> {
         let created = self.attempt("prepare", &self.bucket, || self.create_bucket()).await;
         match created {
@@ -56,8 +56,8 @@ impl S3BlobStore {
         }
     }
 
-    /// The first writer creates the object. A later writer gives the existing object a new modification time,
-    /// because this writer has not referenced the object yet, and a sweep by age must not remove it.
+    /// The first writer creates the object. A later writer gives the existing object a new modification time.
+    /// This writer has not referenced the object yet, and a sweep by age must not remove the object.
     pub(crate) async fn create(&self, key: &str, bytes: &Bytes) -> Result<Put, BlobStoreError> {
         for _ in 0..NUM_ROUNDS {
             if self.attempt("put", key, || self.create_once(key, bytes.clone())).await? == Put::Created {

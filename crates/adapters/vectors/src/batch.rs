@@ -36,7 +36,7 @@ struct Layout {
     values: Vec<i8>,
 }
 
-/// Returns the bytes of a batch. They depend only on the entries, not on their order.
+/// Returns the bytes of a batch. The bytes depend only on the entries, not on their order.
 pub(crate) fn encode(model: &ModelId, entries: &[(&VectorKey, &DenseVector)]) -> Result<Bytes, postcard::Error> {
     let mut sorted = entries.to_vec();
     sorted.sort_by_key(|(key, _)| key.content);

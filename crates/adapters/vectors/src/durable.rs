@@ -24,13 +24,13 @@ const MARKS: &str = "cairn:whole";
 /// that was lost.
 ///
 /// The inner cache contains a mark for each tenant and model whose vectors are complete. The mark is checked
-/// when a vector is missing or put. If the mark is missing, the inner cache is new, and it is refilled before
-/// a provider is paid again for the same vector.
+/// when a vector is missing or put. If the mark is missing, the inner cache is new. It is then refilled, so
+/// that a provider is not paid twice for the same vector.
 #[derive(Clone)]
 pub struct DurableVectorCache {
     blobs: Arc<dyn BlobStore>,
     cache: Arc<dyn VectorCache>,
-    /// This mutex is locked while the cache is refilled. A second caller waits and finds the cache complete.
+    /// The mutex is locked while the cache is refilled. A second caller waits and finds the cache complete.
     filling: Arc<Mutex<()>>,
 }
 
@@ -78,8 +78,8 @@ impl DurableVectorCache {
 
     /// Refills the inner cache with all vectors of a model that the tenant ever received and that were not
     /// swept. Vectors that are already in the cache are not replaced. Returns the number of vectors that were
-    /// read. It may run several times, and at the same time as `put`. If an artifact is damaged, only its own
-    /// vectors are lost.
+    /// read. This function may run several times, and at the same time as `put`. If an artifact is damaged,
+    /// only the vectors of this artifact are lost.
     async fn restore(&self, tenant: &Tenant, model: &ModelId) -> Result<u64, VectorCacheError> {
         let mut artifacts = self.list("restore", &batch::folder(tenant, model)).await?;
         // The oldest artifact is read first. If a content was embedded twice, the cache contained the first
@@ -183,8 +183,8 @@ impl VectorCache for DurableVectorCache {
         self.cache.put(tenant, entries).await
     }
 
-    /// Also removes dead vectors from the artifacts, and removes damaged artifacts. Nothing is lost by this
-    /// except work, because their texts can be embedded again. Reads all artifacts of the tenant.
+    /// Also removes dead vectors from the artifacts, and removes damaged artifacts. The texts of removed
+    /// vectors can be embedded again, so only work is lost. Reads all artifacts of the tenant.
     async fn sweep(
         &self,
         tenant: &Tenant,

@@ -28,8 +28,8 @@ pub struct ChunkRecord {
     pub exported: bool,
     pub documented: bool,
     pub has_secrets: bool,
-    /// Weight in ranking, in percent. The normal weight is 100. Navigation has 150, and generated files have
-    /// less than 100.
+    /// Weight in ranking, in percent. The normal weight is 100. Navigation documents have 150, and generated
+    /// files have less than 100.
     pub weight_percent: u16,
     pub tags: Vec<String>,
     /// Time of the file's last change in the history, in seconds since 1970.
@@ -37,8 +37,8 @@ pub struct ChunkRecord {
 }
 
 impl ChunkRecord {
-    /// Digest of all fields that a reader can see. It includes `content_hash` instead of the text and its
-    /// redactions, so a comparison does not need the text.
+    /// Digest of all fields that a reader can see. The digest includes `content_hash` instead of the text and
+    /// its redactions, so a comparison does not need the text.
     pub fn digest(&self) -> Digest {
         Digester::new("chunk-record")
             .key_of(self.key.0)

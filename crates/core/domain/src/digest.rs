@@ -1,5 +1,5 @@
-//! Hashes of fields. The input is unambiguous: texts and lists are prefixed with their length, and each
-//! purpose has its own domain.
+//! Hashes of fields. The input of a hash is unambiguous. Texts and lists are prefixed with their length, and
+//! each purpose has its own domain.
 
 use std::fmt;
 

@@ -114,8 +114,8 @@ impl NodeRecord {
     }
 }
 
-/// A version of an edge. It belongs to the repository that contains the reference. It is visible only if the
-/// nodes at both ends have a visible version.
+/// A version of an edge. An edge belongs to the repository that contains the reference. An edge is visible
+/// only if the nodes at both ends have a visible version.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EdgeRecord {
     pub key: EdgeKey,
@@ -123,8 +123,8 @@ pub struct EdgeRecord {
     pub kind: EdgeKind,
     pub source: NodeKey,
     pub target: NodeKey,
-    /// Line of the reference in the file of the source node, from 1. It is 0 if the edge has no reference in
-    /// a file.
+    /// Line of the reference in the file of the source node, from 1. The line is 0 if the edge has no
+    /// reference in a file.
     pub line: u32,
     pub resolution: Resolution,
     /// In percent, 1 to 100.

@@ -32,7 +32,7 @@ macro_rules! words {
         impl $name {
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
 
-            /// The word that users and stores see.
+            /// The word for this value in answers and in stores.
             pub fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $word),+ }
             }
@@ -110,8 +110,8 @@ pub struct Symbol {
     pub doc: Option<String>,
     /// Decorators, annotations and attributes as written, without the marker, e.g. `app.route("/x")`.
     pub decorators: Vec<String>,
-    /// Index of the enclosing symbol in `FileFacts::symbols`. It is always smaller than the index of this
-    /// symbol.
+    /// Index of the enclosing symbol in `FileFacts::symbols`. The index is always smaller than the index of
+    /// this symbol.
     pub parent: Option<u32>,
     pub visibility: Visibility,
     /// Whether other files can refer to the symbol by name.
@@ -190,9 +190,9 @@ words! {
         Constructor = "constructor",
         /// `x: Foo`, `Foo x`, a typed parameter, field or receiver.
         Annotation = "annotation",
-        /// A parameter or local variable without an evident type (`for x in …`, `x = f()`, `def f(x)`). It
-        /// hides the same name of an outer scope. `type_name` is empty. The binding is recorded only if the
-        /// file uses the name alone or as the first part of a receiver.
+        /// A parameter or local variable without an evident type (`for x in …`, `x = f()`, `def f(x)`). Such
+        /// a variable hides the same name of an outer scope. `type_name` is empty. The binding is recorded
+        /// only if the file uses the name alone or as the first part of a receiver.
         Opaque = "opaque",
     }
 }
@@ -200,9 +200,10 @@ words! {
 /// A variable, parameter or field, with its type if the binding makes it evident.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Binding {
-    /// The name. It is `self.name` for a field that is set on the object itself.
+    /// The name. For a field that is set on the object itself, the name is `self.name`.
     pub name: String,
-    /// The name of the type without type arguments, with its parts joined with `.`. It is empty for `Opaque`.
+    /// The name of the type without type arguments, with its parts joined with `.`. The name is empty for
+    /// `Opaque`.
     pub type_name: String,
     pub evidence: BindingEvidence,
     /// Index of the function that contains the binding; for a field, index of the class. `None` if the
@@ -243,10 +244,10 @@ pub struct ChunkFacts {
     pub symbol: Option<u32>,
     /// Heading path of a document section, `Key Patterns > Import Pattern`.
     pub heading: Option<String>,
-    /// Context of the chunk: the enclosing class, the signature and the imports in use, but not the path. It
-    /// is stored and contributes terms, but it is not embedded.
+    /// Context of the chunk: the enclosing class, the signature and the imports in use, but not the path. The
+    /// header is stored and contributes terms, but is not embedded.
     pub header: String,
-    /// The text, if it is not the text of the lines in the span (summaries). `None` if it is.
+    /// The text of a summary. `None` if the text of the chunk is the text of the lines in the span.
     pub synthetic_text: Option<String>,
     /// Hash of the embedded text.
     pub content_hash: ContentHash,

@@ -1,4 +1,4 @@
-//! Generations and views. They define which records a query can see.
+//! Generations and views define which records are visible to a query.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use crate::{GenerationId, RepositoryId};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct PublishedSeq(pub u64);
 
-/// Defines which records a query can see. A query takes one view and passes it to every store.
+/// Defines which records are visible to a query. A query takes one view and passes it to every store.
 ///
 /// A generation is published in the view if it is before `next_gen` and not in `hidden`. `hidden` lists the
 /// generations before `next_gen` that are staged or aborted at this sequence number. A record is visible if
-/// it began in a published generation and no published generation has retired it. This rule is correct in
-/// whatever order the repositories begin and publish their generations.
+/// it began in a published generation and no published generation has retired it. This rule is correct for
+/// any order in which the repositories begin and publish their generations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct View {
     pub seq: PublishedSeq,

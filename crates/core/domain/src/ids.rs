@@ -1,10 +1,10 @@
-//! Ids. Each id is a newtype. A derived id is a hash of the values that identify the thing.
+//! Ids. Each id is a newtype. A derived id is a hash of the values that identify the object.
 
 use std::fmt;
 
 use crate::{ContentHash, Digester, RepoPath, RepositoryName, Tenant};
 
-/// A 128-bit key: the hash of the fields that identify a thing. Keys are ordered, but the order has no
+/// A 128-bit key: the hash of the fields that identify an object. Keys are ordered, but the order has no
 /// meaning.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key128(pub [u8; 16]);
@@ -81,7 +81,7 @@ key!(
 );
 key!(
     /// Identity of the facts of one file: blob id, language, the repository's `secrets.ignore`, and the
-    /// versions of redaction rules, grammar, query and chunker. It does not depend on the path.
+    /// versions of redaction rules, grammar, query and chunker. The key does not depend on the path.
     FactsKey
 );
 key!(

@@ -1,4 +1,4 @@
-//! The types of Cairn's domain. They are plain values.
+//! The types of Cairn's domain. These types are plain values.
 //!
 //! The crate does no I/O, reads no clock and contains no serialisation; `wire` and the adapters serialise
 //! values. Every identity is derived only from content and names, and never from a clock, a random number, a

@@ -50,7 +50,7 @@ impl Reason {
         Reason::ParseCrash,
     ];
 
-    /// The word for the reason that users see in results and in `coverage`.
+    /// The word for the reason in results and in `coverage`.
     pub fn as_str(self) -> &'static str {
         match self {
             Reason::Excluded => "excluded",
@@ -123,7 +123,7 @@ pub struct ManifestEntry {
     /// Number of redacted secrets.
     pub num_secrets: u32,
     pub num_lines: u32,
-    /// Whether this is a generated file that a setting includes. It has a low weight in ranking.
+    /// Whether this is a generated file that a setting includes. Such a file has a low weight in ranking.
     pub low_weight: bool,
     /// Whether this is a navigation document: README, AGENTS.md, docs, or a path that the settings name.
     pub navigation: bool,
@@ -133,13 +133,13 @@ pub struct ManifestEntry {
     /// history, and for content that differs from the commit.
     pub changed_at: Option<i64>,
     /// Directory of the module to which the path belongs, from manifests (`go.mod`, `package.json` …) or
-    /// settings. It is empty for the root directory.
+    /// settings. The path is empty for the root directory.
     pub module: Option<String>,
 }
 
 impl ManifestEntry {
-    /// Digest of all fields that a reader can see. It does not include the content of a path that is not
-    /// indexed, because that content may not have been read from disk.
+    /// Digest of all fields that a reader can see. The digest does not include the content of a path that is
+    /// not indexed, because that content may not have been read from disk.
     pub fn digest(&self) -> Digest {
         let digester = Digester::new("manifest-entry")
             .text(self.path.as_str())

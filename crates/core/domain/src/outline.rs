@@ -3,7 +3,7 @@
 use crate::{Import, LineSpan, SymbolKind};
 
 /// The facts of a file that other files and patterns depend on. An outline is small, because a run reads the
-/// outlines of all files of a snapshot. It reads the full facts of only a few files.
+/// outlines of all files of a snapshot. A run reads the full facts of only a few files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outline {
     pub language: String,
@@ -35,12 +35,12 @@ pub struct OutlineSymbol {
     /// Whether other files can refer to the symbol by name.
     pub exported: bool,
     pub private: bool,
-    /// Whether it declares a symbol that another definition also declares: the signature of an overload, the
-    /// setter of a property, or a prototype.
+    /// Whether another definition also declares this symbol. The entry is then the signature of an overload,
+    /// the setter of a property, or a prototype.
     pub secondary: bool,
-    /// Whether it is the default export of the file.
+    /// Whether the symbol is the default export of the file.
     pub is_default: bool,
-    /// Whether it is an object that accompanies the class with the same name.
+    /// Whether the symbol is a companion object of the class with the same name.
     pub is_companion: bool,
     /// Whether no code can refer to the symbol by name, for example a test that a macro declares.
     pub nameless: bool,
@@ -66,13 +66,13 @@ pub struct OutlineBase {
 pub struct OutlineField {
     /// Index of the symbol that contains the binding; `None` at the top level of the file.
     pub scope: Option<u32>,
-    /// The name. It is `self.name` if the field is set on the object itself.
+    /// The name. For a field that is set on the object itself, the name is `self.name`.
     pub name: String,
     pub type_name: String,
 }
 
 /// The range of the number of arguments that a definition accepts. Both bounds are inclusive. `max` is 255 if
-/// there is no upper bound or it is unknown.
+/// the upper bound does not exist or is unknown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Arity {
     pub min: u8,

@@ -112,8 +112,8 @@ impl RepoPath {
         self.0.rsplit_once('/').map_or("", |(directory, _)| directory)
     }
 
-    /// The extension in lower case: the part of the file name after its last dot. It is empty if the name has
-    /// no extension, for example `.gitignore`.
+    /// The extension in lower case: the part of the file name after its last dot. The extension is empty if
+    /// the name has none, for example `.gitignore`.
     pub fn extension(&self) -> String {
         match self.file_name().rsplit_once('.') {
             Some((stem, extension)) if !stem.is_empty() => extension.to_lowercase(),

@@ -7,7 +7,7 @@ use crate::{Digest, Digester, LineSpan, NodeKey, PatternKey, RepoPath, Repositor
 pub struct PatternMember {
     pub node: NodeKey,
     pub path: RepoPath,
-    /// The name of the class. For a file, the file name without extension.
+    /// The name of the class. If the member is a file, this is the file name without extension.
     pub name: String,
     pub span: LineSpan,
     /// Methods of the member that fewer than 80 % of the members have.
@@ -27,7 +27,7 @@ pub struct PatternRecord {
     pub shared_methods: Vec<String>,
     pub shared_bases: Vec<String>,
     pub shared_decorators: Vec<String>,
-    /// Index of the medoid in `members`.
+    /// Index in `members` of the medoid, which is the most typical member.
     pub canonical: u32,
     /// Sorted by path, then line.
     pub members: Vec<PatternMember>,

@@ -33,8 +33,8 @@ text_id!(
     Tenant
 );
 text_id!(
-    /// Name of a repository. It is set explicitly, or derived from the remote (`host/owner/name`) or from the
-    /// folder.
+    /// Name of a repository. The name is set explicitly, or derived from the remote (`host/owner/name`) or
+    /// from the folder.
     RepositoryName
 );
 
@@ -49,11 +49,11 @@ impl Tenant {
 pub enum Revision {
     /// A commit of git.
     Commit(BlobId),
-    /// A working tree on disk. `commit` is its HEAD (`None` before the first commit). `dirty` means that the
-    /// tree differs from HEAD. `tree` is a digest of paths, modes and contents, so different dirty states
-    /// have different digests.
+    /// A working tree on disk. `commit` is the HEAD of the tree (`None` before the first commit). `dirty`
+    /// means that the tree differs from HEAD. `tree` is a digest of paths, modes and contents, so different
+    /// dirty states have different digests.
     WorkTree { commit: Option<BlobId>, dirty: bool, tree: Digest },
-    /// A plain directory. `tree` is the digest of its paths and contents.
+    /// A plain directory. `tree` is the digest of the directory's paths and contents.
     Directory { tree: Digest },
 }
 
@@ -81,7 +81,7 @@ pub struct Snapshot {
     pub branch: Option<String>,
 }
 
-/// The source of a repository. It is stored with the repository, so that later syncs can read the source
+/// The source of a repository. The source is stored with the repository, so that later syncs can read it
 /// again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {

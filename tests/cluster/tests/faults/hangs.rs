@@ -129,7 +129,7 @@ async fn epochs(bench: &Bench) -> Result<Vec<u64>> {
 async fn loses_both_connections(bench: &Bench, replica: &str, since: Instant) -> Result<Duration> {
     let deadline = since + PATIENCE;
     let log = bench.ground.cluster.log(replica);
-    while fs::read_to_string(&log)?.matches("lost the connection to RabbitMQ").count() < 2 {
+    while fs::read_to_string(&log)?.matches("the connection to RabbitMQ was lost").count() < 2 {
         ensure!(Instant::now() < deadline, "{replica} did not notice");
         sleep(POLL).await;
     }

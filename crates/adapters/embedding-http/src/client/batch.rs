@@ -126,9 +126,9 @@ impl HttpEmbedder {
         self.post(pass, input_type, texts).await
     }
 
-    /// Makes one call for this remainder and all waiting remainders that fit, or waits for the call of
-    /// another remainder that included this one. Returns `None` if that call failed and any of its texts may
-    /// be the cause, because the bad text of one caller must not fail other callers.
+    /// Makes one call for this remainder and all waiting remainders that fit. If another remainder has
+    /// already included this one in its call, waits for that call instead. Returns `None` if the call failed
+    /// and any of its texts may be the cause, because the bad text of one caller must not fail other callers.
     async fn shared_attempt(&self, texts: &[Cow<'_, str>]) -> Result<Option<CallResult>, EmbedderError> {
         let (class, limits) = (Class::Passages, self.limits(Class::Passages));
         let tokens = self.estimated(class, texts);

@@ -16,7 +16,7 @@ pub struct EmbedderCounters {
     pub num_throttled: u64,
     pub num_retries: u64,
     pub num_failed: u64,
-    /// Invalid replies. Their calls are also counted as failed calls.
+    /// Invalid replies. A call with an invalid reply is also counted as a failed call.
     pub num_invalid: u64,
     /// Replies in which the provider refuses the key, the model or the address. The operator has to change
     /// the configuration.

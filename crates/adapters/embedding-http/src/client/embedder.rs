@@ -40,7 +40,7 @@ pub struct HttpEmbedder {
 }
 
 impl HttpEmbedder {
-    /// Reads the key and checks the settings. It does not connect to the provider.
+    /// Reads the key and checks the settings. This function does not connect to the provider.
     pub fn new(config: EmbeddingHttpConfig, share: Share) -> Result<Self, InvalidConfig> {
         config.validate(share)?;
         let fault = |fault: String| InvalidConfig { faults: vec![fault] };
@@ -125,8 +125,8 @@ impl HttpEmbedder {
         self.estimator.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Estimates the tokens of texts. The estimate never exceeds the largest possible call, so a text that is
-    /// alone in its call never has a higher estimate than allowed.
+    /// Estimates the tokens of texts. The estimate never exceeds the limit of one call. So a call with a
+    /// single text is always within the limit.
     pub(super) fn estimated(&self, class: Class, texts: &[Cow<'_, str>]) -> u64 {
         let at_most = self.gate.control().at_most(class);
         let estimator = self.estimator();

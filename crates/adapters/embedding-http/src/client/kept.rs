@@ -1,5 +1,5 @@
-//! Stores the vectors of successful batches of failed requests. These vectors are already paid for, so the
-//! next attempt takes them from this store.
+//! A request may fail although some of its batches succeeded. This module stores the vectors of these
+//! batches. They are already paid for, so the next attempt takes the vectors from this store.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -14,7 +14,7 @@ type Key = [u8; 32];
 #[derive(Default, Debug)]
 pub(super) struct Kept {
     vectors: HashMap<Key, DenseVector>,
-    /// Keys in order of insertion. It may contain keys that are already removed from `vectors`.
+    /// Keys in order of insertion. The queue may contain keys that are already removed from `vectors`.
     order: VecDeque<Key>,
 }
 

@@ -1,5 +1,5 @@
-//! A remainder consists of the texts of a caller that remain after its full batches. It rarely fills a call,
-//! so remainders that wait for the gate at the same time share one call.
+//! A remainder consists of the texts of a caller that remain after its full batches. A remainder rarely fills
+//! a call, so remainders that wait for the gate at the same time share one call.
 //!
 //! The first remainder in the queue takes all waiting remainders that fit, and makes the call for all of
 //! them. No remainder waits only to share a call. If the gate is open, a remainder makes its call alone. If
@@ -58,7 +58,7 @@ impl Member {
     }
 }
 
-/// A position in the queue. Dropping it removes the remainder from the queue.
+/// A position in the queue. Dropping the slot removes the remainder from the queue.
 #[derive(Debug)]
 pub(super) struct QueueSlot<'a> {
     queue: &'a Remainders,

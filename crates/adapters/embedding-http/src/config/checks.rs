@@ -76,10 +76,13 @@ impl EmbeddingHttpConfig {
             "`quota.requests_per_minute` and `quota.tokens_per_minute` are missing: see the provider's page for the limits of your key",
         );
         check((1_000..=3_600_000).contains(&quota.window_ms), "`quota.window_ms` must be between 1000 and 3600000");
-        check(quota.guard_ms <= quota.window_ms, "`quota.guard_ms` must not exceed the window");
+        check(quota.guard_ms <= quota.window_ms, "`quota.guard_ms` must not exceed `quota.window_ms`");
         check(quota.headroom_percent <= 50, "`quota.headroom_percent` must not exceed 50");
         check(quota.questions_percent <= 90, "`quota.questions_percent` must not exceed 90");
-        check(!matches!(share, Share::Questions { processes: 0 }), "the questions' share needs at least one process");
+        check(
+            !matches!(share, Share::Questions { processes: 0 }),
+            "the number of processes that share the quota of questions must not be 0",
+        );
         let of_share = self.quota(share);
         for (limit, name) in [(of_share.requests, "requests_per_minute"), (of_share.tokens, "tokens_per_minute")] {
             check(

@@ -56,8 +56,8 @@ pub struct EmbeddingHttpConfig {
     #[serde(default)]
     pub query_prefix: String,
     pub encoding: Option<Encoding>,
-    /// Sends the dimensions to OpenAI-compatible providers; some models do not accept them. They are always
-    /// sent to Voyage.
+    /// Sends the dimensions to OpenAI-compatible providers; some models do not accept them. Voyage always
+    /// receives the dimensions.
     #[serde(default)]
     pub send_dimensions: bool,
     /// Limits of one call. Default: the limits of the provider.
@@ -79,7 +79,8 @@ pub struct EmbeddingHttpConfig {
     /// `Throttled`.
     #[serde(default = "timeout::wait")]
     pub max_wait_ms: u64,
-    /// The same limit for questions. It is separate, because callers wait for the result of a question.
+    /// The same limit for questions. Questions have a separate limit, because callers wait for the result of
+    /// a question.
     #[serde(default = "timeout::question_wait")]
     pub max_question_wait_ms: u64,
     /// A longer `Retry-After` of the provider is reduced to this time.

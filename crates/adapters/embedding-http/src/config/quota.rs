@@ -16,7 +16,7 @@ pub struct QuotaConfig {
     pub tokens_per_minute: Option<u64>,
     /// Length of the window for both limits.
     pub window_ms: u64,
-    /// The window of the provider may be longer than it states, by at most this time.
+    /// The real window of the provider may be longer than `window_ms` by at most this time.
     pub guard_ms: u64,
     /// Percentage of the quota that stays unused, for texts with more tokens than estimated.
     pub headroom_percent: u8,

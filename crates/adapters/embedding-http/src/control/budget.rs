@@ -1,5 +1,5 @@
-//! The retry budget. It limits retries to a small share of calls, so that an outage does not multiply the
-//! calls.
+//! The retry budget. The budget limits retries to a small share of calls, so that an outage does not multiply
+//! the calls.
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@
 //! per round trip:
 //!
 //! - If the limit was reached and responses were no slower than before, the limit grows by one.
-//! - If responses were slower than their deviation explains, or the provider reported overload, the limit
+//! - If responses were slower than the normal deviation allows, or the provider reported overload, the limit
 //!   shrinks by a tenth.
 //!
 //! Vector also shrinks the limit if response times are unchanged and the limit was not reached; this code
@@ -34,7 +34,7 @@ struct Adaptation {
     current: (Duration, u32),
     had_back_pressure: bool,
     reached_limit: bool,
-    /// No call was in progress for some time. The next round trips are therefore short and not
+    /// True if no call was in progress for some time. The next round trips are then short and not
     /// representative.
     was_idle: bool,
 }
@@ -44,7 +44,7 @@ impl Concurrency {
         Self { limit: limit.max(1), num_in_progress: 0, adaptation: None }
     }
 
-    /// Creates an adaptive limit. It starts with one call at a time.
+    /// Creates an adaptive limit. The limit starts at one call at a time.
     pub(super) fn adaptive(max: usize) -> Self {
         let adaptation = Adaptation {
             max: max.max(1),

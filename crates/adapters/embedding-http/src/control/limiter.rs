@@ -5,9 +5,9 @@
 //! quota without this share, and it is counted against both. A call with questions must only fit the whole
 //! quota, so questions can also use the quota that passages leave unused.
 //!
-//! Guarantee: if no call uses more tokens than requested, the limits are not exceeded in any window, as the
-//! provider counts it. This holds for any order of requests, ends, throttled calls and cancelled calls. If a
-//! call uses more tokens than requested, later calls are delayed; `Quota::headroom_percent` covers this.
+//! Guarantee: if no call uses more tokens than requested, the calls do not exceed the limits in any window of
+//! the provider. This holds for any order of requests, ends, throttled calls and cancelled calls. If a call
+//! uses more tokens than requested, later calls are delayed; `Quota::headroom_percent` covers this.
 
 use std::time::Duration;
 
@@ -21,8 +21,8 @@ pub struct Quota {
     pub tokens: Option<u64>,
     /// The window of the provider, which is usually one minute.
     pub window: Duration,
-    /// Added to the window, because the real window of the provider may be longer than it states. This
-    /// happens, for example, if the provider counts whole seconds.
+    /// This time is added to the window, because the provider's real window may be longer than the documented
+    /// window. This happens, for example, if the provider counts whole seconds.
     pub guard: Duration,
     /// Percentage of the quota that stays unused, for texts with more tokens than estimated.
     pub headroom_percent: u8,
@@ -109,8 +109,8 @@ impl Limiter {
         let meter = |limit: u64, burst: u64| Some(Meter::new(limit, window, burst));
         let usable = |limit: u64| percent(limit, 100 - quota.headroom_percent);
         let left = |limit: u64| percent(usable(limit), 100 - quota.questions_percent);
-        // The burst is a quarter of a second of a minute's requests, and 1/25 of its tokens. This is small
-        // compared with the limit, and large enough for full batches.
+        // The burst is 1/240 of the requests of a minute, and 1/25 of the tokens of a minute. Both values are
+        // small compared with the limit, and large enough for full batches.
         let requests_burst = |limit: u64| left(limit) / 240;
         let tokens_burst = |limit: u64| (left(limit) / 25).max(quota.largest_text);
         let for_questions = |limit: u64| (usable(limit) - left(limit)) / 10;
@@ -173,7 +173,8 @@ impl Limiter {
         self.throttled_until = self.throttled_until.max(until);
     }
 
-    /// Time until which the provider requested to wait. It is in the past if the provider requested no wait.
+    /// Time until which the provider requested to wait. The time is in the past if the provider requested no
+    /// wait.
     pub fn throttled_until(&self) -> Duration {
         self.throttled_until
     }
@@ -181,8 +182,8 @@ impl Limiter {
     /// Records that another process owned the key until `now` and used the same quota. No call is allowed for
     /// `wait`. After that, the limiter acts as if the previous window was used completely.
     ///
-    /// This is sufficient for any `wait` if that process really ended at `now`. Because of the even pace, its
-    /// usage and the usage from now on together stay below the limit.
+    /// Any value of `wait` is sufficient if the previous owner really ended at `now`. Because of the even
+    /// pace, the usage of the previous owner and the later usage together stay below the limit.
     pub fn take_over(&mut self, now: Duration, wait: Duration) {
         let bursts = self.whole.all().chain(self.passages.all()).map(|meter| meter.burst_time());
         let start = now + bursts.max().unwrap_or_default().max(wait);

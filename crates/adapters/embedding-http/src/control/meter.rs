@@ -59,7 +59,8 @@ impl Meter {
                 return *until;
             }
         }
-        // The remaining excess is in progress. If its call ends now, it is counted for one more window.
+        // Calls in progress cause the remaining excess. If such a call ends now, its usage is counted for one
+        // more window.
         if excess == 0 { now } else { now + self.window }
     }
 

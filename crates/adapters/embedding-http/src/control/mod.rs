@@ -1,9 +1,9 @@
 //! Decides when to make a call. One state machine combines the limiter, the breaker, the retry budget and the
 //! concurrency.
 //!
-//! `Control` does no I/O and reads no clock. The caller asks for permission, makes the call if it is allowed,
-//! and reports the end of the call, even if the call was cancelled. `Control` never sleeps: it returns how
-//! long to wait, and the caller decides whether to wait.
+//! `Control` does no I/O and reads no clock. The caller requests permission, and makes the call if it is
+//! allowed. Then it reports the end of the call, even if the call was cancelled. `Control` never sleeps: it
+//! returns how long to wait, and the caller decides whether to wait.
 
 mod breaker;
 mod budget;
@@ -22,12 +22,12 @@ pub use limiter::{Class, Grant, Limiter, Quota, Reservation};
 /// How a call ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// A valid reply. It contains the tokens that the provider counted, if the provider reports them.
+    /// A valid reply. The reply contains the tokens that the provider counted, if the provider reports them.
     Answered { tokens: Option<u64> },
-    /// The provider refuses these texts because they are too large or not acceptable. It does not refuse the
-    /// caller.
+    /// The provider refuses these texts because they are too large or not acceptable. The provider does not
+    /// refuse the caller.
     Rejected,
-    /// The provider received too many calls. It may state how long to wait.
+    /// The provider received too many calls. The reply may state how long to wait.
     Throttled { retry_after: Option<Duration> },
     /// No reply, an error of the provider, or an invalid reply. The provider may state how long to wait.
     Failed { retry_after: Option<Duration> },
@@ -88,7 +88,7 @@ pub struct Control {
     consecutive_throttles: u32,
 }
 
-/// The wait after a 429 without `Retry-After`. It doubles with each consecutive 429.
+/// The wait after a 429 without `Retry-After`. The wait doubles with each consecutive 429.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
@@ -153,7 +153,7 @@ impl Control {
     }
 
     /// Forbids calls for as long as the provider requests. If the provider requests no wait, or throttles
-    /// again, the wait is at least a time that doubles with each throttled call.
+    /// again, the wait has a minimum. This minimum doubles with each throttled call.
     fn throttle(&mut self, now: Duration, retry_after: Option<Duration>) {
         let doubled = FIRST_WAIT * 2u32.pow(self.consecutive_throttles.min(6));
         let own = if retry_after.is_some() && self.consecutive_throttles == 0 { Duration::ZERO } else { doubled };
@@ -182,7 +182,8 @@ impl Control {
         self.limiter.at_most(class)
     }
 
-    /// Time until which the provider requested to wait. It is in the past if the provider requests no wait.
+    /// Time until which the provider requested to wait. The time is in the past if the provider requests no
+    /// wait.
     pub fn throttled_until(&self) -> Duration {
         self.limiter.throttled_until()
     }

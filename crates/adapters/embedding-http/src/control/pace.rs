@@ -1,4 +1,4 @@
-//! The pace: an even flow with a small burst. It uses the generic cell rate algorithm of the crate
+//! The pace: an even flow with a small burst. The module uses the generic cell rate algorithm of the crate
 //! `governor`.
 //!
 //! The caller passes the time, and this module stores the state. A query can therefore leave the state
@@ -77,8 +77,8 @@ impl Pace {
         Duration::from_nanos(self.cell.saturating_mul(self.burst()))
     }
 
-    /// Returns when `amount` may be taken, which is `now` at the earliest. An amount above the burst is
-    /// treated as the burst.
+    /// Returns the time at which `amount` may be taken. This time is never before `now`. An amount above the
+    /// burst is treated as the burst.
     pub(super) fn ready_at(&mut self, now: Duration, amount: u64) -> Duration {
         let before = self.due_at.0.load(Ordering::Relaxed);
         let ready_at = self.check(now, amount);
@@ -102,7 +102,7 @@ impl Pace {
         }
     }
 
-    /// Corrects the state: `actual` was used instead of `taken`.
+    /// Corrects the state: the usage was `actual`, not `taken`.
     pub(super) fn correct(&mut self, taken: u64, actual: u64) {
         let due_at = self.due_at.0.load(Ordering::Relaxed);
         let corrected = if actual > taken {

@@ -38,8 +38,8 @@ pub(crate) enum CallResult {
     },
 }
 
-/// The reason why a call returned no vectors. The error contains no texts, no keys, and no message of the
-/// provider about them.
+/// The reason why a call returned no vectors. The error contains no text, no key, and no message of the
+/// provider that may quote a text or a key.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     #[error("the provider returned status {0}")]

@@ -17,7 +17,7 @@ pub enum InvalidReply {
     Json { line: usize, column: usize },
     #[error("{found} vectors for {expected} texts")]
     Count { expected: usize, found: usize },
-    #[error("the index {0} belongs to no text, or two vectors have it")]
+    #[error("the index {0} is out of range, or two vectors have this index")]
     Index(usize),
     #[error("{found} dimensions instead of {expected}")]
     Dimensions { expected: usize, found: usize },

@@ -57,8 +57,8 @@ pub(crate) fn request_body(config: &EmbeddingHttpConfig, input_type: InputType, 
             encoding_format: if is_base64 { "base64" } else { "float" },
             dimensions: config.send_dimensions.then_some(config.dimensions),
         }),
-        // Models of TEI often accept only 512 tokens. Refusals would cost many calls, so TEI cuts the texts,
-        // and the client does not count these cuts.
+        // Models of TEI often accept only 512 tokens. Refusals would cost many calls, so TEI cuts the texts.
+        // The client does not count these cuts.
         ProviderKind::Tei => serde_json::to_vec(&TeiBody { inputs: texts, truncate: true, normalize: true }),
     };
     // The default is never used, because serialising strings and numbers cannot fail.

@@ -118,7 +118,8 @@ async fn errors_without_retry_are_called_once() {
     }
 }
 
-/// The client does not sleep through a long wait. It returns the wait, and makes no call until the wait ends.
+/// The client does not sleep through a long wait. The client returns the wait, and makes no call until the
+/// wait ends.
 #[tokio::test(start_paused = true)]
 async fn long_wait_is_returned_as_throttled() {
     let disturbed = provider(Shape::Voyage);
@@ -176,9 +177,9 @@ async fn throttling_never_opens_the_breaker() {
     assert_eq!((counters.num_throttled, counters.num_breaker_opened, counters.num_retries), (60, 0, 0));
 }
 
-/// A part meets all faults of the fault case, one after the other, with a consumer that pauses when
-/// requested. Every part gets the vectors of a provider without faults, no call is too early, and only real
-/// failures are counted as attempts.
+/// The provider has all faults of the fault case, one after the other. The consumer pauses when the client
+/// requests a pause. Every part gets the same vectors as from a provider without faults, no call is too
+/// early, and only real failures are counted as attempts.
 #[tokio::test(start_paused = true)]
 async fn successive_faults_lose_no_part() {
     for shape in SHAPES {

@@ -1,8 +1,8 @@
 //! Tests the guarantees of the limiter for any order of requests, ends, throttled calls, cancelled calls and
 //! changes of owner.
 //!
-//! The simulated provider is as strict as possible: it counts each call at the worst time between its begin
-//! and its end, and it checks every window.
+//! The simulated provider is as strict as possible. It counts each call at the worst time between the begin
+//! and the end of the call, and it checks every window.
 
 use std::time::Duration;
 
@@ -256,8 +256,8 @@ fn questions_do_not_wait_behind_passages() {
     assert!(num_passages >= 5_000, "{num_passages} of 5,400");
 }
 
-/// The hardest case: the old owner was idle, and then uses its burst and its pace to the last moment. The new
-/// owner makes calls as fast as possible.
+/// The worst case: the old owner was idle, and then makes as many calls as its burst and its pace allow until
+/// it ends. The new owner makes calls as fast as possible.
 #[test]
 fn change_of_owner_exceeds_no_window() {
     for (busy_seconds, wait_ms, tokens) in

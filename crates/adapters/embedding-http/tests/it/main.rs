@@ -1,5 +1,5 @@
-//! Integration tests. They test the limiter with any order of events. They test the client with a strict
-//! simulated provider, over sockets and in virtual time.
+//! Tests the limiter with any order of events. Tests the client with a strict simulated provider, over
+//! sockets and in virtual time.
 
 mod conformance;
 mod faults;

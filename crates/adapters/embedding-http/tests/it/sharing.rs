@@ -49,15 +49,16 @@ async fn waiting_callers_fill_scarce_calls() {
         let found = join_all((0..100).map(|number| embed(&embedder, number))).await;
         assert_eq!(vectors(found), undisturbed(shape, 100).await, "{shape:?}");
         let sizes: Vec<usize> = provider.provider().calls().iter().map(|call| call.num_texts).collect();
-        // The first remainder does not wait for other remainders. After it, ten remainders fit into one call.
+        // The first remainder does not wait for other remainders. After the first call, ten remainders fit
+        // into one call.
         let expect: Vec<usize> = [3].into_iter().chain([30; 9]).chain([27]).collect();
         assert_eq!(sizes, expect, "{shape:?}");
         assert_eq!(embedder.counters().num_texts, 300);
     }
 }
 
-/// This also holds if a call takes longer than the wait for the next call. A remainder in a shared call
-/// requests no other call.
+/// Every text is sent only once, even if a call takes longer than the wait for the next call. A remainder in
+/// a shared call requests no other call.
 #[tokio::test(start_paused = true)]
 async fn every_text_is_sent_once() {
     let slow = Settings { latency: Duration::from_secs(3), ..Settings::new(Shape::Voyage) };

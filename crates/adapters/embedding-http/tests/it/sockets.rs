@@ -1,5 +1,5 @@
-//! Tests behaviour that requires a real socket: lost connections, endless replies, redirects, and to which
-//! address the key is sent.
+//! Tests behaviour that requires a real socket: lost connections, endless replies and redirects. Also checks
+//! that the key is sent only to the configured address.
 
 use std::net::SocketAddr;
 
@@ -17,7 +17,7 @@ use crate::virtual_time::config;
 
 const KEY: &str = "sk-very-secret";
 
-/// Creates an embedder for an address. Its key is in a temporary file.
+/// Creates an embedder for an address. The key of the embedder is in a temporary file.
 fn embedder(address: SocketAddr, change: impl FnOnce(&mut EmbeddingHttpConfig)) -> Result<HttpEmbedder> {
     let mut file = tempfile::NamedTempFile::new()?;
     file.write_all(KEY.as_bytes())?;
@@ -32,8 +32,8 @@ async fn fake(settings: Settings) -> Result<FakeServer> {
     FakeServer::start("127.0.0.1:0".parse()?, Provider::new(settings)).await
 }
 
-/// Starts a server that sends the same bytes on every connection, and then nothing until the client closes
-/// it.
+/// Starts a server that sends the same bytes on every connection, and then waits until the client closes the
+/// connection.
 async fn raw(answer: impl Into<Vec<u8>>) -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;

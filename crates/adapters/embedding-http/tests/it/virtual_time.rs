@@ -1,5 +1,5 @@
-//! Runs the simulated provider without a socket, in tokio's virtual time. Minutes pass in milliseconds, and
-//! the load of the machine has no influence.
+//! Runs the simulated provider without a socket, in tokio's virtual time. The tests simulate minutes in
+//! milliseconds, and the load of the machine has no influence on the results.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -40,7 +40,7 @@ async fn no_call_is_earlier_than_requested() {
     assert_eq!((report.num_early, report.statuses[&429], report.num_calls), (0, 200, 400));
     assert!(num_returned > 150, "{num_returned}");
     let limit = Duration::from_secs(200 * 90 * 11 / 10);
-    assert!(provider.now() < limit, "the client waits not much longer than requested");
+    assert!(provider.now() < limit, "the client waits at most a little longer than requested");
 }
 
 #[tokio::test(start_paused = true)]
@@ -53,8 +53,8 @@ async fn endless_wait_is_clamped() {
     assert!((600..=605).contains(&wait.as_secs()), "{wait:?}");
 }
 
-/// The provider processes eight calls at the same time. The adaptive limit settles around eight, not at the
-/// two hundred calls that the client wants to make.
+/// The provider processes eight calls at the same time. The adaptive limit settles around eight, although two
+/// hundred calls wait at the client.
 #[tokio::test(start_paused = true)]
 async fn adaptive_concurrency_finds_the_capacity() {
     let settings = Settings { latency: Duration::from_millis(50), max_texts: 1, ..Settings::new(Shape::Tei) };
@@ -76,8 +76,8 @@ async fn adaptive_concurrency_finds_the_capacity() {
     assert!((5.0..=12.0).contains(&mean), "{mean}: {limits:?}");
 }
 
-/// A third of all calls fails, which is too few for the breaker. The number of retries stays at a tenth of
-/// the calls, plus the retries that are earned over time.
+/// A third of all calls fails, which is too few for the breaker. The number of retries is at most a tenth of
+/// the calls, plus the retries that the budget adds over time.
 #[tokio::test(start_paused = true)]
 async fn retries_stay_few_when_many_calls_fail() {
     let provider =

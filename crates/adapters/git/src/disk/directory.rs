@@ -49,7 +49,7 @@ struct Pending {
     path: Vec<u8>,
     /// The path of the same directory, with all links resolved.
     real: Vec<u8>,
-    /// The directories along the path, from the root to this directory, which is included.
+    /// The directories along the path, from the root to this directory (inclusive).
     passed: Vec<DirectoryId>,
     through_link: bool,
 }

@@ -14,7 +14,7 @@ use crate::objects::repository::{blob_of, commit_of, kind_of_mode};
 use crate::objects::tree::{Below, count_below};
 use crate::settings::Limits;
 
-/// The files that were found on disk. They are compared with the index.
+/// The files that were found on disk. The check compares these files with the index.
 pub(super) struct DiskState<'a> {
     pub(super) root: &'a Root,
     /// Sorted by path.

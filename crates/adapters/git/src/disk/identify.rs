@@ -31,8 +31,8 @@ pub(super) fn identify(
     started_at: SystemTime,
 ) -> Identified {
     let plan = settings.reading_plan.as_ref().map(|plan| plan(&settings_files(root, files)));
-    // A sync reads rule files whatever the plan is, because the same rule files must apply in all kinds of
-    // sources.
+    // A sync reads rule files even if the reading plan excludes them, because the same rule files must apply
+    // in all kinds of sources.
     let by_plan = |path: &RepoPath, kind, size| plan.as_ref().is_none_or(|plan| plan(path, kind, size));
     let max_bytes = settings.limits.max_hashed_bytes;
     let may_open = |file: &FoundFile, kind: EntryKind, size: u64| {

@@ -2,8 +2,8 @@
 //!
 //! Each ignore file is read beneath the root and within limits. As in git, a pipe, a link or an unreadable
 //! file has no patterns. A file whose patterns cannot be used (too many, or too large when compiled) hides
-//! everything below its directory. Otherwise, files that the author of the ignore file wanted to
-//! hide could become visible. Tracked files are listed in any case.
+//! everything below its directory. If such a file hid nothing, files that its author intended to hide could
+//! become visible. Tracked files are always listed.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};

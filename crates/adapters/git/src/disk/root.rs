@@ -15,13 +15,14 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Dir, Mode, OFlags, openat, readlinkat};
 use rustix::io::Errno;
 
-/// Flags to inspect a path. They need no permission to read, and do not follow a link.
+/// Flags to inspect a path. An open with these flags needs no permission to read, and does not follow a link.
 #[cfg(target_os = "linux")]
 const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW);
 #[cfg(not(target_os = "linux"))]
 const LOOK: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
 
-/// An open directory. All paths are relative to it, in the bytes that the file system stores.
+/// An open directory. All paths are relative to this directory, and consist of the bytes that the file system
+/// stores.
 pub(super) struct Root {
     path: PathBuf,
     directory: OwnedFd,
@@ -206,7 +207,10 @@ mod tests {
             assert!(open_both(&root, path, read).iter().all(Result::is_err), "{path}");
         }
         for link in ["out", "in", "file"] {
-            assert!(open_both(&root, link, LOOK).iter().all(Result::is_ok), "a link itself can be looked at: {link}");
+            assert!(
+                open_both(&root, link, LOOK).iter().all(Result::is_ok),
+                "the metadata of a link can be read: {link}"
+            );
             assert!(root.metadata(link.as_bytes()).expect("metadata").is_symlink());
         }
         assert_eq!(root.link_text(b"in").expect("text"), b"a");

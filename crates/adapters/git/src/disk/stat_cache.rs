@@ -1,10 +1,11 @@
 //! Stores the ids of files on disk, so that unchanged files are not read again.
 //!
 //! A file is treated as unchanged if its size, its inode and both its times equal the stored values, with
-//! times compared in nanoseconds. This is wrong for a file that changes twice within one tick of the file
-//! system's clock. So a file is not stored in the cache if one of its times is later than two seconds before
-//! the read began. Git applies the same rule ("racy clean"); here it is applied when the cache is written.
-//! The cache is an opaque sequence of bytes with a checksum. A damaged or foreign cache is treated as empty.
+//! times compared in nanoseconds. This comparison is not sufficient for a file that changes twice within one
+//! tick of the file system's clock. So a file is not stored in the cache if one of its times is later than
+//! two seconds before the read began. Git applies the same rule ("racy clean"). This module applies the rule
+//! when the cache is written. The cache is an opaque sequence of bytes with a checksum. A damaged or foreign
+//! cache is treated as empty.
 
 use std::collections::HashMap;
 use std::fs::Metadata;

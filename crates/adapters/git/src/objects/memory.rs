@@ -1,7 +1,7 @@
 //! Limits the memory and the work for reading one object with libgit2.
 //!
 //! An object may be stored as a delta against another object, its base, which can be a delta too. The size of
-//! the object does not limit the sizes of its bases: a pack of a few kilobytes can contain a small file whose
+//! the object does not limit the sizes of its bases. A pack of a few kilobytes can contain a small file whose
 //! base has gigabytes. The library libgit2 builds every base in memory and has no setting to limit this. So
 //! this module replaces libgit2's allocator. While a thread reads an object, the new allocator refuses
 //! allocations that are too large. Such an object becomes unreadable, and the sync continues.
@@ -24,14 +24,15 @@ const EACH_THREAD: usize = 16 << 20;
 const ONE_THREAD: usize = 96 << 20;
 /// The sizes of allocations of at least this size are added to the work.
 const LARGE: usize = 1 << 20;
-/// An allocation of more than this size that remains after a failed read is a leak of libgit2, because its
-/// cache stores no object of 1 MiB or more. The leaked memory is the base of a delta that cannot be unpacked.
+/// If an allocation of more than this size remains after a failed read, it is a leak of libgit2. The cache of
+/// libgit2 stores no object of 1 MiB or more. The leaked memory is the base of a delta that cannot be
+/// unpacked.
 const LEAK: usize = 2 << 20;
 /// Maximum number of listed allocations. At most three are needed at once: a base, a delta and a result.
 const MAX_LIVE: usize = 8;
 
-/// The work that a snapshot may cause, in bytes of large allocations: a fixed part, and a factor for the
-/// bytes that were read. A normal chain has at most 50 deltas of about the same size.
+/// The maximum work of a snapshot, in bytes of large allocations: a fixed number of bytes, plus a number of
+/// bytes for each byte that was read. A normal chain has at most 50 deltas of about the same size.
 const FREE_WORK: u64 = 8 << 30;
 const WORK_PER_BYTE: u64 = 64;
 
@@ -133,15 +134,16 @@ struct Allocator {
     free: extern "C" fn(*mut c_void),
 }
 
-/// Sets the allocator of libgit2. It must run before this process opens a repository.
+/// Sets the allocator of libgit2. Call this function before the process opens a repository.
 pub(crate) fn install() {
     let allocator = Allocator { allocate, reallocate, free };
-    // SAFETY: the option takes a pointer to a `git_allocator`, whose layout `Allocator` has, and copies it.
-    // Memory that libgit2 allocated before is from `malloc` too, so the new functions may free it.
+    // SAFETY: `Allocator` has the layout of `git_allocator`. libgit2 copies the struct to which the pointer
+    // refers. Memory that libgit2 allocated before is from `malloc` too, so the new functions may free this
+    // memory.
     let status = unsafe {
         libgit2_sys::git_libgit2_opts(libgit2_sys::GIT_OPT_SET_ALLOCATOR as c_int, std::ptr::from_ref(&allocator))
     };
-    assert!(status == 0, "libgit2 refuses its allocator");
+    assert!(status == 0, "libgit2 refuses the replacement of its allocator");
 }
 
 fn is_granted(size: usize) -> bool {

@@ -213,7 +213,7 @@ impl Walk<'_> {
             }
             None => below = Below::ONE_PATH,
         }
-        // A tree bomb is detected here, before the count of all its paths is complete.
+        // A tree with too many paths is refused here, before all its paths are counted.
         self.counter.check_entries(below.num_paths)?;
         self.counter.check_directories(below.num_filled_directories)?;
         self.counts.insert(id, below);

@@ -1,8 +1,8 @@
 //! Builds the command that runs `git` as a restricted child process.
 //!
-//! A remote is treated as hostile. So git gets an empty environment and only the configuration below. It does
-//! not read the configuration of the directory in which this process runs. It may use only the protocol of
-//! the URL. Redirects, hooks, filters, submodules and credential helpers are off. Objects are checked when
+//! A remote is treated as hostile. So git gets an empty environment and only the configuration below. Git
+//! does not read the configuration of the directory in which this process runs. Git may use only the protocol
+//! of the URL. Redirects, hooks, filters, submodules and credential helpers are off. Objects are checked when
 //! they arrive. Memory and processor time are limited.
 
 use std::net::IpAddr;
@@ -51,7 +51,7 @@ const SETTINGS: &[&str] = &[
     "fetch.unpackLimit=1",
     "transfer.unpackLimit=1",
     "transfer.bundleURI=false",
-    // Larger files are streamed to save memory. They are not indexed in any case.
+    // Larger files are streamed to save memory. Files of this size are never indexed.
     "core.bigFileThreshold=32m",
     "core.packedGitWindowSize=32m",
     "core.packedGitLimit=256m",
@@ -63,7 +63,7 @@ const SETTINGS: &[&str] = &[
     "advice.detachedHead=false",
 ];
 
-/// The parts of a remote that decide how git reaches it.
+/// The properties of a remote that determine how git connects to the remote.
 pub(super) struct Access<'s> {
     pub(super) url: &'s RemoteUrl,
     /// The tenant whose repository is read.

@@ -11,8 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Maximum number of bytes that are stored for each output stream. The rest is read and dropped, so that the
-/// child never blocks on a full pipe.
+/// Maximum number of bytes that are stored for each output stream. Further output is read and dropped, so
+/// that the child never blocks on a full pipe.
 const MAX_OUTPUT_BYTES: usize = 4 << 20;
 
 pub(super) struct Bounds<'a> {
@@ -187,7 +187,8 @@ fn limit_resources(command: &mut Command, resources: Resources, max_file_bytes: 
         };
         Ok(())
     };
-    // SAFETY: `prepare` only makes system calls that are safe between fork and exec. It allocates no memory.
+    // SAFETY: `prepare` only makes system calls that are safe between fork and exec. `prepare` allocates no
+    // memory.
     unsafe { command.pre_exec(prepare) };
 }
 

@@ -63,7 +63,10 @@ impl<'k> CloneDirectory<'k> {
                 // A sweep has removed the file.
                 Ok(()) => {}
                 Err(fs::TryLockError::WouldBlock) if Instant::now() < deadline => {
-                    #[expect(clippy::disallowed_methods, reason = "a file lock has no wait with a deadline")]
+                    #[expect(
+                        clippy::disallowed_methods,
+                        reason = "the standard library cannot wait for a file lock with a deadline"
+                    )]
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 Err(fs::TryLockError::WouldBlock) => {

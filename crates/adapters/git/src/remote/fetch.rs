@@ -23,7 +23,7 @@ use crate::failure::{failure, printable};
 use crate::objects::repository::blob_of;
 use crate::settings::GitSettings;
 
-/// Resolves a host to addresses. It is a parameter, so that tests can return several addresses.
+/// Resolves a host to addresses. The resolver is a parameter, so that tests can return several addresses.
 pub(crate) type Resolve = dyn Fn(&str, u16) -> std::io::Result<Vec<IpAddr>> + Send + Sync;
 
 pub(crate) fn resolve_by_system(host: &str, port: u16) -> std::io::Result<Vec<IpAddr>> {

@@ -20,7 +20,8 @@ pub(crate) enum Scheme {
     File,
 }
 
-/// The reason why a URL is refused. It never contains the URL, because the URL may contain a credential.
+/// The reason why a URL is refused. The error never contains the URL, because the URL may contain a
+/// credential.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidUrl {
     #[error("not a URL of a repository; expected for example `https://host/owner/name.git`")]
@@ -173,9 +174,9 @@ impl RemoteUrl {
         if escaped || is_option || !is_plain_login { Err(InvalidUrl::BadCharacter) } else { Ok(()) }
     }
 
-    /// The text before an `@` in the path may be part of a password: by the rules of URLs,
-    /// `https://user:1/2@host/x` has the host `user`, a port and a path. The only accepted form is
-    /// `/@scope/name` after a host without a port, which cannot be part of a password.
+    /// The text before an `@` in the path may be part of a password. By the rules of URLs,
+    /// `https://user:1/2@host/x` has the host `user`, the port `1` and the path `/2@host/x`. The only
+    /// accepted form is `/@scope/name` after a host without a port, which cannot be part of a password.
     fn may_hold_password(&self) -> bool {
         let path = self.url.path().to_ascii_lowercase().replace("%40", "@");
         let is_scope = path.matches('@').count() == 1 && path.contains("/@") && self.url.port().is_none();

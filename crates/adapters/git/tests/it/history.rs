@@ -119,7 +119,8 @@ fn cache_never_changes_the_result() {
         fixture.git(&["merge", "--quiet", "-X", "ours", "-m", "merge", "side"]);
     });
     step(12, &|fixture| fixture.write("after", "1"));
-    // Checks out the other side of the merge and then `main` again. Then the history is rewritten.
+    // Checks out the other side of the merge and then `main` again. After that, the test rewrites the
+    // history.
     step(13, &|fixture| {
         fixture.git(&["checkout", "--quiet", "side"]);
     });

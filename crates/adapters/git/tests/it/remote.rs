@@ -205,7 +205,7 @@ fn redirects_are_not_followed_and_get_no_token() {
         format!("HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     let (outer, requests) = serve(redirect);
     let mut settings = remote_settings(&fixture);
-    // The test runner always sets this variable. Its value serves as the token.
+    // The test runner always sets this variable. The test uses the value of the variable as the token.
     settings.remotes.token_variables.insert("127.0.0.1".to_owned(), "CARGO_PKG_NAME".to_owned());
     let source = Source::Url { url: format!("http://127.0.0.1:{outer}/a/b") };
     let error = GitSources::new(settings).head(&source, &ReadOptions::default()).expect_err("refused");

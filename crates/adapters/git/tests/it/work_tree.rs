@@ -270,7 +270,8 @@ fn kind_and_name_of_a_source_are_recognised() {
     assert_eq!(opened.expect("a linked work tree").entries().len(), 1);
 }
 
-/// An unusable ignore file or attribute file must not stop the listing, whatever kind of file it is.
+/// An unusable ignore file or attribute file must not stop the listing, even if it is a link, a pipe or a
+/// directory.
 #[test]
 fn unusable_ignore_files_do_not_stop_a_listing() {
     let fixture = Fixture::repository();

@@ -1,4 +1,4 @@
-//! A server with scripted replies. It records the requests.
+//! A server with scripted replies. The server records the requests.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

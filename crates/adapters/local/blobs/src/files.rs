@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use cairn_ports::{BlobMeta, Put, check_blob_key};
 
-/// The directory in which objects are written before they get their name. It conflicts with no key, because
-/// no key starts with a dot.
+/// The directory in which objects are written before they get their name. The name of this directory
+/// conflicts with no key, because no key starts with a dot.
 const TEMPORARY: &str = ".tmp";
 /// An older temporary file is abandoned, because writing an object takes only seconds.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
@@ -145,7 +145,7 @@ pub(crate) fn get_range(root: &Path, key: &str, range: &Range<u64>) -> io::Resul
     let mut file = missing_directory_is_missing(File::open(root.join(key)))?;
     let size = file.metadata()?.len();
     if range.start > range.end || range.end > size {
-        let message = format!("bytes {}..{} of an object of {size}", range.start, range.end);
+        let message = format!("bytes {}..{} exceed the object ({size} bytes)", range.start, range.end);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
     file.seek(SeekFrom::Start(range.start))?;

@@ -15,7 +15,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, ErrorKind, Put, check_blob_key, check_blob_prefix};
 
-/// The fail points of writes, in the order in which a write reaches them, and of deletions.
+/// The fail points of a write, in the order in which the write reaches them, followed by the fail point of a
+/// deletion.
 pub const FAIL_POINTS: [&str; 5] = ["blobs::write", "blobs::sync", "blobs::link", "blobs::linked", "blobs::delete"];
 
 /// A directory that contains objects.

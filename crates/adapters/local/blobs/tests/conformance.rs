@@ -5,7 +5,8 @@ use cairn_conformance::{blob_store, suite};
 use cairn_local_blobs::LocalBlobs;
 use cairn_ports::BlobStore;
 
-/// The planted faults run before the suite. If they leave data that makes a check fail, the suite fails.
+/// The planted faults run before the suite. If a planted fault leaves data that makes a check fail, the suite
+/// fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn blob_files_pass_the_suite() -> Result<()> {
     let directory = tempfile::tempdir()?;

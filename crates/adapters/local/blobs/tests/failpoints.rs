@@ -9,7 +9,7 @@ use bytes::Bytes;
 use cairn_local_blobs::{FAIL_POINTS, LocalBlobs};
 use cairn_ports::{BlobStore, ErrorKind};
 
-/// This is one test, because all tests of a process share the fail points.
+/// All failures are in one test, because all tests of a process share the fail points.
 #[tokio::test]
 async fn writes_and_deletions_survive_each_failure() -> Result<()> {
     let scenario = fail::FailScenario::setup();

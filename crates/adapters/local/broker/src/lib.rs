@@ -1,5 +1,5 @@
-//! The in-process broker. It has bounded queues, two lanes, prefetch, acknowledgements, retries and dead
-//! letters.
+//! The in-process broker. The broker has bounded queues, two lanes, prefetch, acknowledgements, retries and
+//! dead letters.
 //!
 //! Jobs are lost when the process ends. The ledger stores which parts are open, and their jobs are published
 //! again. While the process runs, a published job is waiting, delivered, delayed or settled, and never lost.
@@ -8,8 +8,8 @@
 //!
 //! The broker cannot detect the end of a consumer in the same process, because no connection breaks. So the
 //! owner of the consumers calls [`LocalBroker::reclaim`] when a consumer ends (by a panic or an aborted
-//! task). A delivery without an answer for `unanswered_after` is reclaimed as well. In both cases, the job
-//! returns to the front of its lane, and its count of unanswered deliveries grows.
+//! task). A delivery without an answer for `unanswered_after` is reclaimed as well. A reclaimed job returns
+//! to the front of its lane, and its count of unanswered deliveries increases.
 
 mod queue;
 mod settings;
@@ -76,8 +76,8 @@ impl LocalBroker {
     }
 
     /// Enqueues jobs while the queue has capacity. Returns the stage whose queue is full, if any. A closed
-    /// broker accepts all jobs: no consumer frees capacity any more, and a handler that finishes its work
-    /// must not wait for capacity.
+    /// broker accepts all jobs. Its consumers free no more capacity, so a handler that finishes its work
+    /// would otherwise wait without end.
     fn enqueue(&self, lane: Lane, jobs: &mut std::iter::Peekable<std::vec::IntoIter<Job>>) -> Option<StageName> {
         let mut state = self.lock();
         let is_closed = state.is_closed;

@@ -1,4 +1,4 @@
-//! Implements the queue of one stage. Its functions never wait.
+//! Implements the queue of one stage. The functions of the queue never wait.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,5 +1,5 @@
-//! Measures the shipped model on the held-out packages: how well a query with a doc sentence finds the
-//! documented code.
+//! Measures the shipped model on the held-out packages. The measurement uses sentences of documentation as
+//! queries, and checks how well they find the documented code.
 //!
 //! ```text
 //! cargo run --release -p cairn-local-embedding --example retrieval_quality -- \

@@ -8,13 +8,13 @@
 //! | damped | `u16` × 256: the weight of `n` occurrences of a word, in 1/256: `256 · (1 + ln n)`; 0 for 0 |
 //! | slots | `u16` × slots: hash table with open addressing: the row of a word, or 65,535 (empty) |
 //! | fingerprints | `u32` × words: the hash of each row's word |
-//! | weights | `u16` × 3 × rows, by row: weight in a query, in a passage, and more in a passage's head |
+//! | weights | `u16` × 3 × rows, by row: the weight in a query, the weight in a passage, and the additional weight in a passage's head |
 //! | table | `i8` × dimensions × rows |
 //! | words | the words, one in each line, in the order of their rows: for developers and tests |
 //!
 //! The scale of a row is part of its weights, so only integers are summed. The rows after the rows of the
 //! words are buckets: a word outside the vocabulary has the row `words + hash mod buckets`. The hash is
-//! FNV-1a in 32 bits. Two words of a vocabulary never have the same hash, which the exporter checks. Probing
+//! FNV-1a in 32 bits. Two words of a vocabulary never have the same hash; the exporter checks this. Probing
 //! starts at the slot that the upper bits of `hash · 0x9E3779B1` give.
 //!
 //! The header contains the magic `CAIRNSTA`, six numbers (`u32` each) and the blake3 of all bytes after the
@@ -42,7 +42,7 @@ pub(crate) const MAX_WEIGHT: u16 = 4_095;
 /// The error for bytes that are not a model of this version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum InvalidModel {
-    #[error("not a model of version {VERSION}")]
+    #[error("the bytes are not a model of version {VERSION}")]
     Version,
     #[error("the sizes in the model's header do not match its length")]
     Length,

@@ -7,9 +7,9 @@
 
 use std::ops::Range;
 
-/// The head is searched in the first bytes of the text, up to this number.
+/// Only this number of bytes at the start of the text is searched for the head.
 const HEAD_BYTES: usize = 320;
-/// A line that begins with one of these is a comment, decorator, attribute or docstring.
+/// A line that begins with one of these strings is a comment, decorator, attribute or docstring.
 const NOT_HEAD: [&[u8]; 8] = [b"//", b"/*", b"*", b"#", b"@", b"--", b"\"\"\"", b"'''"];
 const ENDS_AT_LINE: [&[u8]; 3] = [b"def", b"class", b"module"];
 

@@ -1,4 +1,5 @@
-//! The local embedding model: a table of word vectors, trained on code. It needs no API key and no network.
+//! The local embedding model: a table of word vectors, trained on code. The model needs no API key and no
+//! network.
 //!
 //! The vector of a text is the weighted sum of the vectors of its words, so it is computed in microseconds.
 //! The sum is computed with integers, and the normalisation uses only operations that IEEE 754 defines
@@ -75,7 +76,7 @@ mod tests {
     use crate::format::hash_of;
 
     fn embedder() -> LocalEmbedder {
-        LocalEmbedder::shipped().expect("the shipped model is sound")
+        LocalEmbedder::shipped().expect("the shipped model is valid")
     }
 
     /// The golden vectors come from the training pipeline, which computed them from the same model file with
@@ -156,9 +157,12 @@ mod tests {
             (InputType::Passage, embedder.embed_passages(&texts)),
             (InputType::Query, texts.iter().map(|text| embedder.embed_query(text)).collect()),
         ] {
-            assert_eq!(embedder.embed(input_type, &texts).await.expect("the local model does not fail"), expect);
+            assert_eq!(
+                embedder.embed(input_type, &texts).await.expect("embedding with the local model succeeds"),
+                expect
+            );
         }
-        assert!(embedder.embed(InputType::Passage, &[]).await.expect("no text, no failure").is_empty());
+        assert!(embedder.embed(InputType::Passage, &[]).await.expect("embedding no texts succeeds").is_empty());
     }
 
     proptest! {

@@ -6,7 +6,8 @@ use cairn_ports::{Embedder, EmbedderError};
 
 use crate::LocalEmbedder;
 
-/// Number of texts that are embedded before other tasks may run. This takes well under a millisecond.
+/// Number of texts that are embedded before other tasks may run. Embedding this number of texts takes well
+/// under a millisecond.
 const TEXTS_AT_ONCE: usize = 64;
 
 #[async_trait]

@@ -2,7 +2,8 @@
 //!
 //! All variants add the same integers, so their results are identical.
 
-/// Number of dimensions of a vector. It is a compile-time constant, because the inner loop must be fast.
+/// Number of dimensions of a vector. The number is a compile-time constant, because the inner loop must be
+/// fast.
 pub(crate) const DIMENSIONS: usize = 256;
 
 /// The variant of the loop for this processor.

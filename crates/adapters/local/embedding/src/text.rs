@@ -19,8 +19,8 @@ pub(crate) enum Side {
     Passage,
 }
 
-/// Counts the words of texts, one text at a time. It has a counter for each row of the model, so counting a
-/// word is one addition, and no allocation is needed for a text.
+/// Counts the words of texts, one text at a time. The struct has a counter for each row of the model. So
+/// counting a word is one addition, and a text needs no allocation.
 pub(crate) struct WordCounter<'m> {
     model: &'m StaticModel<'m>,
     /// The count of each row. All counts are zero between two texts.

@@ -21,8 +21,8 @@ pub(crate) fn quantize(sum: &[i32; DIMENSIONS]) -> DenseVector {
     DenseVector(sum.iter().map(|element| rounded(f64::from(*element) * scale)).collect())
 }
 
-/// Rounds half away from zero. It adds a half and truncates, because the library's `round` is a function call
-/// on old processors.
+/// Rounds half away from zero. The function adds a half and truncates, because the library's `round` is a
+/// function call on old processors.
 fn rounded(value: f64) -> i8 {
     let value = (value + 0.5_f64.copysign(value)) as i32;
     value.clamp(-127, 127) as i8

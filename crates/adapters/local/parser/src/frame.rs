@@ -9,7 +9,10 @@ const MAX_FRAME_BYTES: u32 = 512 * 1024 * 1024;
 
 fn check(length: u32) -> io::Result<usize> {
     if length > MAX_FRAME_BYTES {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a frame of {length} bytes")));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("a frame has {length} bytes; the limit is {MAX_FRAME_BYTES}"),
+        ));
     }
     Ok(length as usize)
 }

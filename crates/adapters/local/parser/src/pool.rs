@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// The clock is paused. It jumps to the deadline, because no other timer is pending.
+    /// The clock is paused. The paused clock jumps to the deadline, because no other timer is pending.
     #[tokio::test(start_paused = true)]
     async fn silent_idle_child_times_out() {
         let started = tokio::time::Instant::now();

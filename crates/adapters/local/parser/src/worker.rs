@@ -1,5 +1,5 @@
-//! Implements the child process. It reads texts, and for each text it writes a reply with the facts, until
-//! its input ends.
+//! Implements the child process. The child reads texts until its input ends. For each text, the child writes
+//! a reply with the facts.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -32,8 +32,8 @@ pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
             parse_file(language, source.facts_key, "", &ParseLimits::default());
         }
         let (started, processor) = (Instant::now(), cpu::of_thread());
-        // The wall clock is checked first, because a read of it takes a tenth of the time of a read of the
-        // processor clock. Wall time is never less than processor time.
+        // The wall clock is read first, because this takes a tenth of the time that a read of the processor
+        // clock takes. Wall time is never less than processor time.
         let keep_going = || started.elapsed() < DEADLINE || cpu::of_thread().saturating_sub(processor) < DEADLINE;
         let limits = ParseLimits { keep_going: &keep_going, ..ParseLimits::default() };
         let facts = parse_file(language, source.facts_key, &source.text, &limits);

@@ -12,7 +12,7 @@ use std::io;
 use zstd::bulk::{Compressor, Decompressor};
 
 const ENTRY_BYTES: usize = 12;
-/// This level is fast, and on source code the next levels save only a few percent.
+/// This level is fast. On source code, the next higher levels save only a few percent.
 const COMPRESSION_LEVEL: i32 = 3;
 /// Maximum size of a block. Without the limit, a damaged length could allocate all memory.
 const MAX_PACKED_BYTES: u32 = 1 << 28;
@@ -95,7 +95,7 @@ impl<'a> Blocks<'a> {
         self.index.partition_point(|entry| first_row(entry) <= row).saturating_sub(1)
     }
 
-    /// Decompresses a block. None if it is damaged.
+    /// Decompresses a block. Returns `None` if the block is damaged.
     fn read(&self, block: usize) -> Option<Block> {
         let entry = self.entry(block)?;
         let start = if block == 0 { 0 } else { self.entry(block - 1)?.end };

@@ -3,7 +3,7 @@
 //! Every kernel returns the same integers: products of bytes are summed in 32 bits, which cannot overflow up
 //! to 65,535 dimensions. A test compares the kernels.
 
-/// The instruction set that is used.
+/// The instruction set that a dot product uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kernel {
     Portable,

@@ -46,8 +46,8 @@ pub(crate) fn merged_name(replaces: &[String], bytes: &[u8]) -> String {
     format!("merged-{}{SEGMENT_SUFFIX}", &hasher.finalize().to_hex()[..32])
 }
 
-/// Writes a file durably. If a file with this name exists, it has the same bytes or is damaged, and it is
-/// replaced.
+/// Writes a file durably. An existing file with this name has the same bytes or is damaged, so the new file
+/// replaces it.
 pub(crate) fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), SegmentError> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);

@@ -23,7 +23,7 @@ pub(crate) const PREAMBLE_BYTES: usize = 32;
 pub(crate) const ALIGNMENT: usize = 64;
 pub(crate) const KEY_BYTES: usize = 16;
 pub(crate) const HASH_BYTES: usize = 32;
-/// Maximum number of rows. While postings are sorted, a row number has 24 bits.
+/// Maximum number of rows. The limit exists because the sort of postings uses only 24 bits for a row number.
 pub(crate) const MAX_ROWS: usize = 1 << 24;
 
 /// The sections of a file, in their order.
@@ -78,9 +78,9 @@ impl Section {
         Section::Tombstones,
     ];
 
-    /// Whether the section is verified when a file is opened. This is done for small sections, and for
-    /// sections whose damage would change results without an error. Texts and labels have separate checksums.
-    /// Posting lists and vectors are too large to be read before the first query.
+    /// Whether the section is verified when a file is opened. Small sections are verified, and sections whose
+    /// damage would change results without an error. Texts and labels have separate checksums. Posting lists
+    /// and vectors are too large to be read before the first query.
     pub(crate) fn is_checked_at_open(self) -> bool {
         use Section::{Files, LabelIndex, Rows, TextIndex, Tombstones};
         matches!(self, Files | Rows | LabelIndex | TextIndex | Tombstones)
@@ -138,7 +138,7 @@ pub(crate) struct FileEntry {
     pub(crate) module: u32,
     pub(crate) tag_set: u32,
     pub(crate) changed_at: Option<i64>,
-    /// Number of rows of this file. They follow the rows of the previous file.
+    /// Number of rows of this file. The rows of a file follow the rows of the previous file.
     pub(crate) num_rows: u32,
 }
 

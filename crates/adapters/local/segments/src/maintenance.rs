@@ -29,10 +29,11 @@ const REPLACED_KEPT: Duration = Duration::from_secs(60);
 const SMALL_ROWS: u32 = 8_192;
 /// Small segments are merged if at least this number of them exists.
 const MANY_SMALL: usize = 6;
-/// Approximate maximum number of rows of a merged segment. All of them are in memory at once.
+/// Approximate maximum number of rows of a merged segment. During a merge, all these rows are in memory at
+/// once.
 const MAX_MERGED_ROWS: u32 = 32_768;
-/// A segment with fewer rows is rewritten if one row is dead. A larger segment is rewritten if an eighth of
-/// its rows is dead.
+/// A segment with fewer rows than this is rewritten if one row is dead. A larger segment is rewritten if an
+/// eighth of its rows is dead.
 const TINY_ROWS: u32 = 1_024;
 const SETTLED_FILE: &str = "settled";
 const LOCK_FILE: &str = "lock";

@@ -1,8 +1,8 @@
 //! Stores postings: for each term, the rows that contain the term, with their weights.
 //!
 //! Postings consist of three arrays: the terms in ascending order, the end of each term's list, and the
-//! lists. A list contains two values for each row: the distance from the previous row (LEB128; for the first
-//! row, the distance from -1) and the weight (one byte).
+//! lists. A list contains two values for each row. The first is the distance from the previous row as LEB128;
+//! for the first row, this is the distance from -1. The second is the weight (one byte).
 
 use cairn_domain::SparseVector;
 
@@ -36,8 +36,8 @@ pub(crate) fn encode<'a>(vectors: impl Iterator<Item = &'a SparseVector>) -> Enc
     encoded
 }
 
-/// Sorts by the upper 32 bits and preserves the order of equal entries. It is a radix sort in three passes,
-/// which is several times faster here than a comparison sort.
+/// Sorts by the upper 32 bits and preserves the order of equal entries. The algorithm is a radix sort in
+/// three passes. For these entries, it is several times faster than a comparison sort.
 fn sort_by_term(entries: &mut Vec<u64>) {
     const BITS: u32 = 11;
     let mut sorted = vec![0; entries.len()];

@@ -9,8 +9,8 @@ use cairn_ports::ChunkPage;
 use crate::error::SegmentError;
 use crate::repository::{OpenSegment, Snapshot};
 
-/// The number of rows of a page. It is large, because rows in the order of keys share a compressed block only
-/// by chance.
+/// The number of rows of a page. A page is large, because rows in the order of keys share a compressed block
+/// only by chance.
 const PAGE_ROWS: usize = 4_096;
 
 /// The visible records of the keys, in the order of the keys.

@@ -150,7 +150,7 @@ fn ends(segment: &Segment, tombstones: &[Tombstone]) -> Result<Vec<(u32, Generat
 }
 
 impl OpenSegment {
-    /// The rows that the view sees.
+    /// The rows that are visible in the view.
     pub(crate) fn visible(&self, view: &View) -> RowSet {
         let segment = &self.segment;
         let published = |generation: &u64| view.published(GenerationId(*generation));
@@ -171,7 +171,7 @@ impl OpenSegment {
         rows
     }
 
-    /// Whether the view sees one row.
+    /// Whether one row is visible in the view.
     pub(crate) fn is_visible(&self, view: &View, row: u32) -> bool {
         let first = self.ends.partition_point(|(ended, _)| *ended < row);
         let mut ends = self.ends[first..].iter().take_while(|(ended, _)| *ended == row);

@@ -44,8 +44,8 @@ impl Segment {
     /// Maps the file and verifies the sections that every query reads.
     pub(crate) fn open(path: &Path) -> Result<Self, SegmentError> {
         let file = File::open(path).map_err(SegmentError::io("open", path))?;
-        // SAFETY: segments are immutable. They are written under another name and renamed when complete.
-        // After that they can only be unlinked, which does not change the mapped bytes.
+        // SAFETY: segments are immutable. A segment is written under another name and renamed when it is
+        // complete. After that, the file can only be unlinked, which does not change the mapped bytes.
         let map = unsafe { Mmap::map(&file) }.map_err(SegmentError::io("map", path))?;
         let damaged = |what| SegmentError::damaged(path, what);
         let (header, start) = read_header(&map).map_err(damaged)?;
@@ -318,7 +318,7 @@ fn element<const SIZE: usize>(column: &[u8], row: u32) -> &[u8; SIZE] {
     &column.as_chunks().0[row as usize]
 }
 
-/// Reads complete records. It is fastest in the order of rows, because adjacent rows share blocks.
+/// Reads complete records. Reading is fastest in the order of rows, because adjacent rows share blocks.
 pub(crate) struct RecordReader<'a> {
     segment: &'a Segment,
     labels: BlockReader<'a>,
@@ -326,7 +326,8 @@ pub(crate) struct RecordReader<'a> {
 }
 
 impl RecordReader<'_> {
-    /// The record of a row below `num_rows`. Its text is empty if the reader was created without texts.
+    /// The record of a row below `num_rows`. The text of the record is empty if the reader was created
+    /// without texts.
     pub(crate) fn record(&mut self, row: u32) -> Result<ChunkRecord, SegmentError> {
         let segment = self.segment;
         let damaged = || segment.damaged("a block of texts cannot be read");

@@ -5,7 +5,8 @@ use cairn_conformance::{suite, vector_store};
 use cairn_local_segments::SegmentStore;
 use cairn_ports::VectorStore;
 
-/// The planted faults run before the suite. If they leave data that makes a check fail, the suite fails.
+/// The planted faults run before the suite. If a planted fault leaves data that makes a check fail, the suite
+/// fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn segments_pass_suite_and_planted_faults_fail() -> Result<()> {
     let directory = tempfile::tempdir()?;

@@ -173,7 +173,7 @@ async fn check(store: &SegmentStore, model: &Model, view: &View, repository: Rep
     }
     let mut expect: BTreeMap<ChunkKey, &Point> = BTreeMap::new();
     for point in model.visible(view) {
-        assert!(expect.insert(point.chunk.key, point).is_none(), "the model sees one version of a key");
+        assert!(expect.insert(point.chunk.key, point).is_none(), "the model shows only one version of a key");
     }
     let page = store.scroll(view, &scope, repository, 0).await.expect("scrolled");
     let scrolled: Vec<_> = expect.values().map(|point| (point.chunk.clone(), point.vector_digest())).collect();

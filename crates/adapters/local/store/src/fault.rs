@@ -17,8 +17,8 @@ pub(crate) struct Damaged {
     pub(crate) detail: String,
 }
 
-/// The cause of every error about a damaged file of cached vectors. This file may be deleted without loss of
-/// data.
+/// The cause of every error about a damaged file of cached vectors. The file of cached vectors may be deleted
+/// without loss of data.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the vector cache is damaged ({detail}); delete `vectors.db` beside `cairn.db`: its vectors are computed again"

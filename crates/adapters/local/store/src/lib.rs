@@ -1,5 +1,4 @@
-//! The local store. It stores the documents of metastore and ledger, the graph and the vector cache in
-//! SQLite.
+//! Stores the documents of metastore and ledger, the graph and the vector cache of local mode in SQLite.
 //!
 //! The store consists of two files in one directory. `cairn.db` contains all data that must be consistent, so
 //! a generation is published in the file that contains its graph. `vectors.db` contains the vector cache,

@@ -84,7 +84,7 @@ fn get(connection: &Connection, tenant: &Tenant, keys: &[VectorKey]) -> Result<V
             continue;
         };
         let vector = select.query_row(params![space, key.content.0], |row| Ok(from_bytes(row.get_ref(0)?.as_blob()?)));
-        // A damaged vector is treated as missing. It is computed again and replaced.
+        // A damaged vector is treated as missing. A later call computes the vector again and replaces it.
         found.push(vector.optional()?.flatten());
     }
     Ok(found)
@@ -113,7 +113,7 @@ fn put(connection: &Connection, tenant: &Tenant, mut entries: Vec<Entry>) -> Res
     Ok(())
 }
 
-/// Replaces the stored vector of a key if its checksum does not match. Otherwise the stored vector is kept.
+/// Replaces the stored vector of a key if its checksum does not match. Keeps a vector whose checksum matches.
 fn replace_damaged(connection: &Connection, space: i64, content: &ContentHash, bytes: &[u8]) -> Result<(), Fault> {
     let mut select = connection.prepare_cached("SELECT vector FROM vector WHERE space = ?1 AND content = ?2")?;
     let is_sound = |row: &rusqlite::Row<'_>| Ok(from_bytes(row.get_ref(0)?.as_blob()?).is_some());

@@ -309,7 +309,7 @@ async fn damaged_vector_is_detected_and_recomputed() {
     let vector = cairn_domain::DenseVector((0..16).collect());
     let tenant = cairn_domain::Tenant::local();
     let store = LocalStore::open(directory.path()).expect("a store");
-    store.verify_vectors().await.expect("a cache that is not there is sound");
+    store.verify_vectors().await.expect("a missing cache is valid");
     VectorCache::put(&store, &tenant, &[(key.clone(), vector.clone())]).await.expect("written");
     store.verify_vectors().await.expect("sound");
     let file = rusqlite::Connection::open(directory.path().join("vectors.db")).expect("the file");

@@ -8,7 +8,8 @@ use cairn_local_blobs::LocalBlobs;
 use cairn_names::NameIndex;
 use cairn_ports::Names;
 
-/// The planted faults run before the suite. If they leave data that makes a check fail, the suite fails.
+/// The planted faults run before the suite. If a planted fault leaves data that makes a check fail, the suite
+/// fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn name_index_passes_suite_and_planted_faults_fail() -> Result<()> {
     let directory = tempfile::tempdir()?;

@@ -19,7 +19,7 @@ fn golden(version: u32) -> PathBuf {
 
 async fn symbol_of(index: &NameIndex, generation: u64, name: &str) -> SymbolEntry {
     let hits = index.symbols(&view(generation + 1, &[]), &everything(), name, &[NameMatch::Exact], 9).await;
-    let [hit] = &hits.expect("looked up")[..] else { panic!("not one symbol `{name}`") };
+    let [hit] = &hits.expect("looked up")[..] else { panic!("the layer does not contain exactly one symbol `{name}`") };
     hit.symbol.clone()
 }
 

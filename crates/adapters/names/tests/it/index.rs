@@ -151,7 +151,7 @@ async fn many_repositories_are_searched_in_order() {
             let found: Vec<RepositoryId> = hits.expect("looked up").iter().map(|hit| hit.repository).collect();
             assert_eq!(found, expect);
         }
-        // The best hit is the first result, whatever its repository is.
+        // The best hit is the first result, independently of its repository.
         let hits = index.symbols(&view(2, &[]), &scope, "own_3", &[NameMatch::Exact, NameMatch::Prefix], 3).await;
         let found: Vec<String> = hits.expect("looked up").into_iter().map(|hit| hit.symbol.name).collect();
         assert_eq!((found.len(), found[0].as_str()), (3, "own_3"));

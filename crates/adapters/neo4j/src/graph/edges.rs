@@ -7,8 +7,8 @@ use serde::Deserialize;
 use crate::fault::Fault;
 use crate::values::{key_from, key_text, position, row};
 
-/// Creates both end nodes of the edges. It runs in the same transaction as `INSERT`, because a sweep could
-/// otherwise remove a node that no edge refers to yet.
+/// Creates both end nodes of the edges. The statement runs in the same transaction as `INSERT`. In a separate
+/// transaction, a sweep could remove a node to which no edge refers yet.
 pub(crate) const INSERT_ENDS: &str = "
 UNWIND $nodes AS key
 MERGE (:Node~ {key: key})";

@@ -4,19 +4,20 @@
 //! its node. An `EDGE` connects two nodes, belongs to the repository that contains the reference, and has its
 //! own interval. A `Pattern` is a version with its record. An `Owner` is a repository with its tenant.
 //!
-//! A writer of a repository first takes the write lock of its owner. The records that it reads afterwards
-//! therefore do not change until its commit. A record is stored as bytes of the wire codec. Properties next
-//! to it contain the values that statements test or operators search for.
+//! A writer of a repository first takes the write lock of the repository's `Owner`. The records that the
+//! writer reads afterwards therefore do not change until its commit. A record is stored as bytes of the wire
+//! codec. Properties next to the record contain the values that statements test or operators search for.
 //!
 //! Guarantees:
 //!
 //! - Staging only inserts records.
-//! - Retiring changes only versions that began earlier. They must also be open, or an aborted generation must
-//!   have ended them.
-//! - An edge is returned to a reader only if its owner and both ends are visible and in scope. This is tested
-//!   before any limit.
-//! - A part that is too large for one transaction is staged in several transactions. Its records are
-//!   invisible until its generation is published. Staging the part again adds the records that are missing.
+//! - Retiring changes only versions that began earlier. Such a version must also be open, or an aborted
+//!   generation must have ended it.
+//! - An edge is returned to a reader only if its owner and both ends are visible and in scope. This condition
+//!   is tested before any limit is applied.
+//! - A part that is too large for one transaction is staged in several transactions. The records of the part
+//!   are invisible until its generation is published. Staging the part again adds the records that are
+//!   missing.
 
 mod edges;
 mod nodes;

@@ -1,5 +1,5 @@
-//! Stores and reads patterns. They are few, and a reader always reads all of them, so each version is one
-//! record.
+//! Stores and reads patterns. A repository has few patterns, and a reader always reads all of them. So each
+//! version is one record.
 
 use cairn_domain::{PatternRecord, RecordId, RunId};
 use neo4rs::BoltType;

@@ -149,8 +149,8 @@ impl Neighbourhood<'_> {
         }
         let mut neighbours = Vec::with_capacity(found.len());
         for Found { edge, end } in found {
-            // The version is missing if a sweep removed it too early, between the two statements. On the next
-            // attempt the node is not visible.
+            // The version is missing if a sweep removed it between the two statements. On the next attempt,
+            // the node is not visible.
             let node = records.get(&end.version).cloned().ok_or_else(swept_during_read)?;
             neighbours.push(Neighbour { edge, node });
         }

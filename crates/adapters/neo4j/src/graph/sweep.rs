@@ -25,9 +25,9 @@ const RECORDS: [(&str, &str); 3] = [
     ("version", "(version:Pattern~ {owner: $owner})"),
 ];
 
-/// Statements that remove a batch of records. They return the number of removed records and the nodes to
-/// which these were connected. Edges are removed first, because most nodes then still have a version and need
-/// no check for other references.
+/// Statements that remove a batch of records. Each statement returns the number of removed records and the
+/// nodes to which these records were connected. Edges are removed first, because most nodes then still have a
+/// version and need no check for other references.
 const REMOVE: [&str; 3] = [
     "MATCH (source:Node~)-[edge:EDGE~ {owner: $owner}]->(target:Node~) WHERE edge.CONDITION
      WITH source, edge, target LIMIT $limit

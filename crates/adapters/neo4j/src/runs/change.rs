@@ -73,7 +73,7 @@ impl<'a> Change<'a> {
         }
         transaction.run(self.query(LOCK)).await?;
         let rows = transaction.rows(self.query(LOAD)).await?;
-        let row = rows.first().ok_or_else(|| Fault::damaged("a statement without a row"))?;
+        let row = rows.first().ok_or_else(|| Fault::damaged("a statement returned no row"))?;
         let mut documents = Documents {
             registry: optional_document(row, "registry")?.unwrap_or_default(),
             repository: optional_document(row, "repository")?,

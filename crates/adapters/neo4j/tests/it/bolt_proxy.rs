@@ -102,7 +102,7 @@ impl Shared {
         seen.len() - 1
     }
 
-    /// Records the requests. Returns how to cut the connection if they contain a commit.
+    /// Records the requests. Returns how to cut the connection if the requests contain a commit.
     fn note(&self, number: usize, requests: Vec<Request>) -> Option<Cut> {
         let has_commit = requests.contains(&Request::Commit);
         self.seen.lock().expect("seen")[number].extend(requests);
@@ -110,8 +110,8 @@ impl Shared {
     }
 }
 
-/// Parses the bytes of a client. They are 20 bytes of handshake and then messages in chunks. An empty chunk
-/// ends each message.
+/// Parses the bytes of a client. A client sends 20 bytes of handshake, and then messages in chunks. An empty
+/// chunk ends each message.
 #[derive(Default)]
 struct Requests {
     has_greeted: bool,

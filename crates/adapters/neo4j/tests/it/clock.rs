@@ -35,7 +35,7 @@ async fn server_clock_passes_the_suite() -> Result<()> {
     let checks = clock::checks();
     suite::catches(&checks, &clock::faults(), open).await?;
     suite::passes(&checks, open).await?;
-    // The test server runs on this machine, so both have the same clock.
+    // The test server runs on this machine, so the test and the server have the same clock.
     let clock = Neo4jClock::start(namespace.neo4j.clone()).await?;
     let here_ms = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() as i64;
     ensure!((clock.now_ms() - here_ms).abs() < 5000, "{} and {here_ms}", clock.now_ms());

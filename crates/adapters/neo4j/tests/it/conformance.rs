@@ -11,7 +11,7 @@ use cairn_ports::{GraphStore, KeyStore, RunDocuments};
 
 use crate::server::Namespace;
 
-/// The faults run first. If they leave data that makes a check fail, the suite that runs afterwards shows it.
+/// The faults run first. If a fault leaves data that makes a check fail, the later suite fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn graph_store_passes_the_suite() -> Result<()> {
     let Some(namespace) = Namespace::open().await? else { return Ok(()) };

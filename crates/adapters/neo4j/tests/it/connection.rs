@@ -75,7 +75,7 @@ async fn no_statement_runs_outside_a_transaction() -> Result<()> {
             }
         }
     }
-    ensure!(num_statements > 20, "only {num_statements} statements were seen");
+    ensure!(num_statements > 20, "the proxy received only {num_statements} statements");
     Ok(())
 }
 

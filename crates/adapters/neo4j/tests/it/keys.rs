@@ -35,7 +35,7 @@ async fn key_with_lost_commit_reply_is_created_once() -> Result<()> {
         keys.create(key(number)).await?;
         ensure!(proxy.cuts_left() == 0, "no connection was cut");
         ensure!(keys.find(&key(number).hash).await? == Some(key(number)));
-        // This is a new call, not a retry of the first call.
+        // The next call is a new call, not a retry of the first call.
         let again = keys.create(key(number)).await.expect_err("the key exists");
         ensure!(again.kind == ErrorKind::AlreadyExists, "{again:?}");
     }

@@ -62,8 +62,8 @@ async fn concurrent_writers_create_one_node_per_key() -> Result<()> {
     Ok(())
 }
 
-/// Returns the number of nodes of one key after the following events: a foreign transaction creates the node,
-/// the graph refers to the node, and then the foreign transaction commits.
+/// Returns the number of nodes of one key after two writers have created the node. A foreign transaction
+/// creates the node first. Then the graph refers to the node, and the foreign transaction commits.
 async fn num_nodes_of_two_writers(namespace: &Namespace) -> Result<u64> {
     let (graph, own, shared) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("own"), repository("shared"));
     let target = node(shared, 0);

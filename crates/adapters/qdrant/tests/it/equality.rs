@@ -1,5 +1,5 @@
-//! Applies the same history to the local segments and to Qdrant, and compares all results. They must be
-//! equal, including every hit and every field.
+//! Applies the same history to the local segments and to Qdrant, and compares all results. The results must
+//! be equal, including every hit and every field.
 //!
 //! The history contains forks with equal texts and scores, aborted runs, odd paths, and empty and missing
 //! values. The searches use tight limits, globs, long lists of hidden generations, and scopes of thousands of
@@ -289,8 +289,8 @@ async fn results_equal_those_of_the_local_segments() -> Result<()> {
     space.done().await
 }
 
-/// Sweeps all generations. Then searches again with the latest view, but without the hidden generations that
-/// were swept.
+/// Sweeps all generations. After that, searches again with the latest view, but without the hidden
+/// generations that were swept.
 async fn sweep(both: &Both, history: &mut History) -> Result<()> {
     let latest = history.views.last().expect("views").clone();
     for number in 0..NUM_REPOSITORIES {

@@ -1,5 +1,5 @@
-//! Creates collections for one test, with a prefix that no other test uses. They are deleted at the end of
-//! the test, even after a failure.
+//! Creates collections for one test, with a prefix that no other test uses. The collections are deleted at
+//! the end of the test, even after a failure.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! Creates the topology. Running it again changes nothing.
+//! Creates the topology. A second run changes nothing.
 //!
 //! Policies are created first, so that no queue ever exists without its limits. Exchanges, queues and
 //! bindings follow in this order.
@@ -69,7 +69,7 @@ pub async fn apply(config: &RabbitMqConfig, topology: &Topology) -> Result<Appli
 }
 
 /// Closes the connection with the closing handshake, so that the broker logs no warning. A connection that
-/// does not reply is dropped, which closes it too.
+/// does not reply is dropped, which also closes the connection.
 pub(super) async fn close(connection: &Connection) {
     let _ = timeout(CLOSING, connection.close(200, "done".into())).await;
 }

@@ -63,7 +63,8 @@ fn is_same(policy: &Policy, found: &Value) -> bool {
         && found["definition"] == policy.definition
 }
 
-/// A missing queue or exchange has no bindings. Its bindings are therefore not reported in addition.
+/// A missing queue or exchange has no bindings. So for a missing queue or exchange, missing bindings are not
+/// reported.
 fn missing_bindings(topology: &Topology, response: &Value, missing: &[String]) -> Vec<String> {
     let exists = |what: &str, name: &str| !missing.contains(&format!("{what} `{name}`"));
     let mut unbound = Vec::new();

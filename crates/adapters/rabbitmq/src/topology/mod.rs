@@ -29,7 +29,7 @@ pub const COORDINATOR: &str = "coordinator";
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TopologyConfig {
-    /// First part of every name. It distinguishes installations on one broker.
+    /// First part of every name. The prefix distinguishes installations on one broker.
     pub prefix: String,
     /// Last part of every name. Another value creates a second topology; the old topology stays.
     pub version: String,

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use super::names::{Names, Source, label};
 use super::{COORDINATOR, TopologyConfig};
 
-/// High enough that the broker never reaches this limit and never dead-letters a message because of it: the
+/// The limit is so high that the broker never reaches it, and never dead-letters a message because of it. The
 /// adapter isolates suspects instead. The default limit of RabbitMQ 4.x (20) would dead-letter harmless
 /// messages while connections are unstable. The limit is set explicitly because RabbitMQ 3.10 has no value
 /// for "never".
 const NO_DELIVERY_LIMIT: u32 = 1_000_000;
-/// Higher than the usual priority of an operator's catch-all policy, because only one policy applies to a
-/// queue.
+/// The priority is higher than the usual priority of an operator's catch-all policy, because only one policy
+/// applies to a queue.
 const POLICY_PRIORITY: u32 = 50;
 
 /// All objects that must exist.
@@ -41,8 +41,8 @@ pub enum ExchangeKind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Queue {
     pub name: String,
-    /// If true, the broker delivers everything to one of the consumers until it is disconnected. This is an
-    /// argument of the declaration; a policy cannot set it.
+    /// If true, the broker delivers everything to one of the consumers until this consumer is disconnected.
+    /// The property is an argument of the declaration, because a policy cannot set it.
     pub has_single_active_consumer: bool,
 }
 
@@ -135,8 +135,8 @@ fn policies(names: &Names, config: &TopologyConfig) -> Vec<Policy> {
     policies
 }
 
-/// If a dead-letter exchange is set, the broker dead-letters at least once. This requires `reject-publish`:
-/// with the default overflow the broker silently dead-letters at most once.
+/// If a dead-letter exchange is set, the broker dead-letters at least once. At-least-once dead-lettering
+/// requires `reject-publish`. With the default overflow, the broker silently dead-letters at most once.
 fn policy(names: &Names, name: &str, middle: &str, own: Value, dead_letters_to: Option<String>) -> Policy {
     let mut definition = json!({"delivery-limit": NO_DELIVERY_LIMIT, "overflow": "reject-publish"});
     if let Some(exchange) = dead_letters_to {

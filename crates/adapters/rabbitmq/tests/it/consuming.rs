@@ -50,8 +50,8 @@ async fn only_the_killing_job_is_dead_lettered() -> Result<()> {
     while done.len() < 16 {
         let delivery = next(&broker).await?;
         if number(&delivery) != KILLER {
-            // Other jobs of the worker are still unsettled when the killing job ends it. Each of them is
-            // settled when it is delivered alone.
+            // Other jobs of the worker are still unsettled when the killing job ends it. Each of these jobs
+            // is settled when it is delivered alone.
             if delivery.is_suspect {
                 broker.settle(delivery.tag, Settlement::Ack).await?;
                 done.push(number(&delivery));
@@ -62,7 +62,10 @@ async fn only_the_killing_job_is_dead_lettered() -> Result<()> {
             done.push(KILLER);
         } else {
             num_kills += 1;
-            ensure!(num_kills <= 3, "the job kills at most twice with other jobs and once alone");
+            ensure!(
+                num_kills <= 3,
+                "the job kills its worker at most twice while the worker holds other jobs, and once alone"
+            );
             proxy.set(Rules::RESET);
             wait_for("the loss is noticed", || broker.health().num_consumers_attached == 0).await?;
             proxy.set(Rules::PASS);

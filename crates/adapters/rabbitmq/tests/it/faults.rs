@@ -109,7 +109,8 @@ async fn consumer_is_attached_again_after_its_timeout(server: &RabbitMq) -> Resu
     let broker = space.broker()?;
     publish(&broker, 0..1).await?;
     let late = next(&broker).await?;
-    // The first consumer may deliver before the last consumer is attached, so the test waits for all of them.
+    // The first consumer may deliver before the last consumer is attached, so the test waits until all
+    // consumers are attached.
     complete(&broker).await?;
     let before = broker.statistics();
     wait_for("the timeout of the broker ended", || broker.statistics().num_attached > before.num_attached).await?;

@@ -150,7 +150,7 @@ pub async fn next(broker: &RabbitMqBroker) -> Result<Delivery> {
 pub async fn wait_until(what: &str, limit: Duration, condition: impl AsyncFn() -> Result<bool>) -> Result<Duration> {
     let started = Instant::now();
     while !condition().await? {
-        ensure!(started.elapsed() < limit, "not within {limit:?}: {what}");
+        ensure!(started.elapsed() < limit, "did not happen within {limit:?}: {what}");
         sleep(Duration::from_millis(20)).await;
     }
     Ok(started.elapsed())
@@ -160,7 +160,7 @@ pub async fn wait_until(what: &str, limit: Duration, condition: impl AsyncFn() -
 pub async fn wait_for(what: &str, condition: impl Fn() -> bool) -> Result<Duration> {
     let started = Instant::now();
     while !condition() {
-        ensure!(started.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        ensure!(started.elapsed() < PATIENCE, "did not happen within {PATIENCE:?}: {what}");
         sleep(Duration::from_millis(5)).await;
     }
     Ok(started.elapsed())

@@ -29,7 +29,7 @@ async fn prefetch_is_set_again_after_a_loss() -> Result<()> {
         numbers.push(number(&next(&broker).await?));
         let num_held =
             30 - client.num_ready("cairn.parse.bulk.v1").await? - client.num_ready("cairn.parse.suspect.v1").await?;
-        assert!(num_held <= 2 + 1, "{num_held} are held with a prefetch of 2, and 1 suspect");
+        assert!(num_held <= 2 + 1, "{num_held} jobs are held with a prefetch of 2, and 1 suspect");
     }
     assert_eq!(numbers.len(), 4);
     space.vhost.delete().await

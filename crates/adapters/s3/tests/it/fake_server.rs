@@ -1,4 +1,4 @@
-//! A minimal HTTP server with scripted replies. It contains no logic of S3.
+//! A minimal HTTP server with scripted replies. The server contains no logic of S3.
 
 use std::sync::{Arc, Mutex};
 

@@ -20,9 +20,10 @@ async fn writing_an_old_object_renews_its_time() -> Result<()> {
     assert_eq!(store.put("a", Bytes::from_static(b"first")).await?, Put::Created);
     let created_at = modified_at().await?;
     let deadline = Instant::now() + DEADLINE;
-    // The test waits until the object is older than the age up to which a write does not renew it.
+    // A write renews only an object that has reached a minimum age, so the test writes until the object is
+    // renewed.
     while modified_at().await? == created_at {
-        ensure!(Instant::now() < deadline, "the object never gets a new time");
+        ensure!(Instant::now() < deadline, "the writes do not renew the modification time of the object");
         assert_eq!(store.put("a", Bytes::from_static(b"second")).await?, Put::AlreadyThere);
         sleep(Duration::from_millis(200)).await;
     }

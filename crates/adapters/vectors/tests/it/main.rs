@@ -139,7 +139,7 @@ async fn vector_filled_by_another_process_is_found() -> Result<()> {
     let other = DurableVectorCache::new(Arc::clone(&blobs), inner.clone());
     let overtaken = Overtaken { inner, other, is_first: AtomicBool::new(true) };
     let cache = DurableVectorCache::new(blobs, Arc::new(overtaken));
-    assert_eq!(num_cached(&cache, &tenant, &all).await?, 20, "they would be paid for again");
+    assert_eq!(num_cached(&cache, &tenant, &all).await?, 20, "a provider would be paid again for the missing vectors");
     Ok(())
 }
 
@@ -161,7 +161,7 @@ async fn dead_vectors_leave_the_artifacts() -> Result<()> {
     assert_eq!(cache.sweep(&tenant, &|key| *key == live).await?, 89);
     assert_eq!(num_artifacts().await?, 2);
     let again = open(&blobs, &directory.path().join("again"))?;
-    assert_eq!(num_cached(&again, &tenant, &first).await?, 1, "dead ones are back");
+    assert_eq!(num_cached(&again, &tenant, &first).await?, 1, "swept vectors are in the cache again");
     assert_eq!(cache.sweep(&tenant, &|_| false).await?, 1);
     assert_eq!(num_artifacts().await?, 1);
     assert_eq!(num_cached(&cache, &other, &first).await?, 50);

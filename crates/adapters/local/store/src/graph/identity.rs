@@ -29,7 +29,7 @@ pub(crate) fn make_owner(connection: &Connection, tenant: &Tenant, repository: R
 pub(crate) struct Paths<'a> {
     connection: &'a Connection,
     owner: i64,
-    /// The last path with its number. It is cached because records are sorted by path.
+    /// The last path with its number. The path is cached because records are sorted by path.
     last: Option<(String, i64)>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Paths<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Identity {
     pub(crate) id: i64,
-    /// Whether the number was allocated in this transaction, so that no record of the node is stored yet.
+    /// Whether the number was allocated in this transaction. If so, no record of the node is stored yet.
     pub(crate) is_new: bool,
 }
 

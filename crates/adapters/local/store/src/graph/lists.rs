@@ -62,8 +62,8 @@ impl ListedEdge {
     }
 }
 
-/// Finds the ordinals of keys, for one source, kind and target at a time. The derived keys are cached, so
-/// each key is derived about once, whatever the order of the edges is.
+/// Finds the ordinals of keys, for one source, kind and target at a time. The derived keys are cached. So for
+/// any order of the edges, each key is derived about once.
 #[derive(Default)]
 pub(crate) struct Sites {
     of: Option<(NodeKey, EdgeKind, NodeKey)>,
@@ -128,7 +128,7 @@ pub(crate) fn encode(source: i64, edges: &[ListedEdge]) -> Vec<u8> {
     out
 }
 
-/// Computes FNV-1a with 32 bits over the source and the edges. This is sufficient, because lists have few
+/// Computes FNV-1a with 32 bits over the source and the edges. FNV-1a is sufficient, because lists have few
 /// bytes and only accidental damage must be detected.
 fn checksum(source: i64, edges: &[u8]) -> [u8; CHECKSUM_BYTES] {
     let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);

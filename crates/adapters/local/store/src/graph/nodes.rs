@@ -1,9 +1,9 @@
 //! Stores the versions of nodes. Each version has a small row, and the texts of adjacent versions are in a
 //! common block.
 //!
-//! A block is one zstd frame with a checksum. It contains up to `BLOCK_SLOTS` records in the order of path
-//! and line, so that signatures and paths of one file are compressed together. A block is written once, and
-//! deleted when no version refers to it.
+//! A block is one zstd frame with a checksum. A block contains up to `BLOCK_SLOTS` records in the order of
+//! path and line, so that signatures and paths of one file are compressed together. A block is written once,
+//! and deleted when no version refers to it.
 
 use cairn_domain::{Key128, NodeKey, NodeRecord, RepositoryId};
 use cairn_wire::{Decode, Encode, Reader};
@@ -46,7 +46,7 @@ impl<'a> BlockWriter<'a> {
         if self.pending.len() == BLOCK_SLOTS { self.flush() } else { Ok(()) }
     }
 
-    /// Writes the pending rows. It must be called after the last version was added.
+    /// Writes the pending rows. Call this function after the last version was added.
     pub(crate) fn flush(&mut self) -> Result<(), Fault> {
         if self.pending.is_empty() {
             return Ok(());
@@ -86,7 +86,7 @@ fn compression_fault(error: std::io::Error) -> Fault {
     Fault { kind: cairn_ports::ErrorKind::Io, cause: Some(Box::new(error)) }
 }
 
-/// Reads the records of a block. Their keys and repositories are zero.
+/// Reads the records of a block. The keys and repositories of these records are zero.
 pub(crate) fn read_block(connection: &Connection, block: i64) -> Result<Vec<NodeRecord>, Fault> {
     let damaged = |detail: &dyn std::fmt::Display| Fault::damaged(format!("block {block} of nodes: {detail}"));
     let mut select = connection.prepare_cached("SELECT slots, payload FROM node_block WHERE id = ?1")?;

@@ -1,4 +1,5 @@
-//! Stores patterns. They are few and are always read completely, so each version is one row of bytes.
+//! Stores patterns. A repository has few patterns, and a reader always reads all of them. So each version is
+//! one row of bytes.
 
 use cairn_domain::{PatternKey, PatternRecord, Scope, View};
 use cairn_wire::{Decode, Encode, Reader};

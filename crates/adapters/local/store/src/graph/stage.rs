@@ -20,7 +20,8 @@ pub(crate) fn stage(connection: &Connection, staging: cairn_ports::Staging, stag
     }
     let owner = make_owner(connection, &staging.tenant, run.repository)?;
     let mut staging = Staging::new(connection, staging, owner);
-    // Edges are retired first, because the retired edges are searched at the nodes that this part touches.
+    // Edges are retired first, because the search for retired edges starts at the nodes that this part
+    // contains.
     edges::retire(&mut staging, &staged)?;
     retire_nodes(&staging, &staged.retired_nodes)?;
     patterns::retire(&staging, &staged.retired_patterns)?;

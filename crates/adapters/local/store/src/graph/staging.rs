@@ -29,8 +29,8 @@ impl<'a> Staging<'a> {
     }
 }
 
-/// The numbers of the nodes whose lists may contain edges that a part retires: the nodes that the part writes
-/// or retires, and the sources of its edges.
+/// The numbers of the nodes whose lists may contain edges that a part retires. These are the nodes that the
+/// part writes or retires, and the sources of the part's edges.
 pub(crate) fn touched_sources(connection: &Connection, staged: &StagedGraph) -> Result<FxHashSet<i64>, Fault> {
     let nodes = staged.nodes.iter().map(|node| node.key);
     let sources = staged.edges.iter().map(|edge: &EdgeRecord| edge.source);

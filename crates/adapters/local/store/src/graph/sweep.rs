@@ -159,8 +159,8 @@ fn forget_paths(connection: &Connection, owner: i64) -> Result<(), Fault> {
 /// If most versions of a block are dead, moves its live versions to a new block.
 pub(crate) fn repack(connection: &Connection, repository: RepositoryId) -> Result<(), Fault> {
     let Some(owner) = find_owner(connection, repository)? else { return Ok(()) };
-    // The few blocks are checked first, because the many versions in them need not be read if no block is
-    // sparse.
+    // The blocks are checked first, because there are few of them. If no block is sparse, the many versions
+    // in the blocks need not be read.
     let is_sparse = "SELECT 1 FROM node_block WHERE live * 2 < slots LIMIT 1";
     if !connection.prepare_cached(is_sparse)?.exists([])? {
         return Ok(());

@@ -22,7 +22,8 @@ pub(super) fn documents(connection: &Connection, reach: Reach) -> Result<Documen
     if let Some(generation) = reach.run.map(|run| run.generation).or(unfinished) {
         documents.run = one_run(connection, generation)?;
     }
-    // The id of a run also contains its repository, so a run of another repository does not match.
+    // The id of a run contains its generation and its repository, so a run of another repository does not
+    // match.
     let is_other = |run: &RunDocument| reach.run.is_some_and(|wanted| wanted != run.ledger.id);
     if documents.run.as_ref().is_some_and(is_other) {
         documents.run = None;
