@@ -34,11 +34,7 @@ impl<'a> CompiledFilter<'a> {
                 IncludeTests::Exclude => !chunk.is_test,
                 IncludeTests::Only => chunk.is_test,
             }
-            && self.lets_path_through(chunk)
-    }
-
-    fn lets_path_through(&self, chunk: &ChunkRecord) -> bool {
-        self.lets_file_through(&chunk.path)
+            && self.lets_file_through(&chunk.path)
     }
 
     pub(crate) fn lets_file_through(&self, path: &RepoPath) -> bool {

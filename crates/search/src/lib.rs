@@ -13,15 +13,19 @@ mod error;
 mod exact;
 mod fingerprint;
 mod graph;
+mod heuristic;
 mod inventory;
 mod patterns;
 mod prepared_query;
+mod question_names;
 mod related;
 mod repositories;
+mod resolve;
 mod retrieve;
 mod runs;
 mod search;
 mod source_packs;
+mod target;
 
 use std::sync::Arc;
 
@@ -38,10 +42,13 @@ pub use fingerprint::{Fingerprint, KindDigest};
 pub use graph::{EdgeDraw, GraphAnswer, GraphEdge, GraphRequest, Relation, SampledEdge};
 pub use inventory::{Coverage, Why};
 pub use patterns::PatternAnswer;
+pub use question_names::NameNote;
 pub use repositories::{KnownRepository, NOTHING_INDEXED, RepositorySelection, Stamp, named};
+pub use resolve::{NameMatching, Substitution};
 pub use runs::KnownRun;
 pub use search::{Found, SearchAnswer, SearchRequest};
 pub use source_packs::SourcePacks;
+pub use target::{FoundFile, Target, TargetType};
 
 /// Answers questions with the given ports.
 #[derive(Clone)]

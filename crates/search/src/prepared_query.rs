@@ -1,9 +1,11 @@
 //! A question that is prepared once for all its retrievals.
 
 use cairn_domain::{DenseVector, InputType, View};
+use cairn_ports::FileHit;
 use cairn_question::{ParseOptions, ParsedQuery};
 use cairn_ranking::{QueryWords, Subjects, query_terms};
 
+use crate::question_names::QuestionNames;
 use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// The words, the weighted terms and the vector of a question, and the view that the question reads.
@@ -17,6 +19,11 @@ pub(crate) struct PreparedQuery {
     /// Sorted by term.
     pub(crate) terms: Vec<(u32, u32)>,
     pub(crate) vector: DenseVector,
+    /// The names in the question that no symbol has exactly. They are resolved after the preparation, because
+    /// the scope is needed.
+    pub(crate) names: QuestionNames,
+    /// The files that the question names, the best first.
+    pub(crate) named_files: Vec<FileHit>,
 }
 
 impl Searcher {
@@ -31,6 +38,8 @@ impl Searcher {
             subjects: Subjects::of(text),
             terms: query_terms(text),
             vector: vector.ok_or_else(no_vector)?,
+            names: QuestionNames::default(),
+            named_files: Vec::new(),
         })
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use cairn_domain::{EdgeKind, NodeKey, NodeKind, NodeRecord, RepoPath, RepositoryId, Scope, View};
-use cairn_ports::{ChunkFilter, Direction, FileMatch, NameMatch, Neighbour};
+use cairn_ports::{ChunkFilter, Direction, FileMatch, NameMatch, NameTier, Neighbour};
 use cairn_question::Relation;
 
 use crate::prepared_query::PreparedQuery;
+use crate::resolve::NameRequest;
 use crate::retrieve::{ChunkId, id_of};
-use crate::{QueryError, Searcher};
+use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of definitions and files that have a name.
 const MAX_NAMED: usize = 8;
@@ -91,17 +92,22 @@ impl Searcher {
     /// The definitions and files that have a name. Exact names are preferred.
     async fn named_nodes(&self, view: &View, scope: &Scope, name: &str) -> Result<Vec<NodeKey>, QueryError> {
         let name = name.trim_end_matches("()");
-        let dotted = name.replace("::", ".").replace("->", ".").replace('#', ".");
-        for way in [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive] {
-            let hits = self.names.symbols(view, scope, &dotted, &[way], MAX_NAMED).await?;
-            if !hits.is_empty() {
-                return Ok(hits.iter().map(|hit| hit.symbol.node).collect());
-            }
+        let resolved = match self.resolve_name(view, scope, NameRequest::new(name)).await {
+            Ok(resolved) => resolved.definitions,
+            Err(error) if error.code == QueryErrorCode::NotFound => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let is_near = resolved.first().is_some_and(|hit| hit.tier == NameTier::Near);
+        let nodes: Vec<NodeKey> = resolved.iter().take(MAX_NAMED).map(|hit| hit.symbol.node).collect();
+        if !nodes.is_empty() && !is_near {
+            return Ok(nodes);
         }
         let files = self.names.files(view, scope, name, FileMatch::Name, MAX_NAMED).await?;
         let is_named = |path: &RepoPath| path.stem() == name || path.file_name() == name || path.as_str() == name;
         let named = files.into_iter().filter(|file| is_named(&file.path));
-        Ok(named.map(|file| NodeKey::file(file.repository, &file.path)).collect())
+        let files: Vec<NodeKey> = named.map(|file| NodeKey::file(file.repository, &file.path)).collect();
+        // A near name is used only if no file has the name.
+        Ok(if files.is_empty() { nodes } else { files })
     }
 
     /// The chunk with the line of a site, or the chunk of its definition.

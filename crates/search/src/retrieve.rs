@@ -32,7 +32,7 @@ const CHUNKS_OF_A_FILE: usize = 2_000;
 const NAMES_LOOKED_UP: usize = 8;
 
 pub(crate) type ChunkId = (RepositoryId, ChunkKey);
-type Chunks = BTreeMap<ChunkId, ChunkRecord>;
+pub(crate) type Chunks = BTreeMap<ChunkId, ChunkRecord>;
 
 /// Chunks of the files and symbols that the question names, best first.
 struct NamedChunks {
@@ -71,8 +71,8 @@ impl Searcher {
         let sparse = async {
             Ok::<_, QueryError>(self.vectors.search_sparse(view, scope, filter, terms, SCORED_BY_TERMS).await?)
         };
-        let symbols = self.named_symbols(view, scope, words);
-        let files = self.named_files(view, scope, words);
+        let symbols = self.named_symbols(query, scope);
+        let files = self.named_files(query, scope);
         let related = self.related(query, scope);
         let (dense, sparse, symbols, files, related) = tokio::try_join!(dense, sparse, symbols, files, related)?;
         let searched: BTreeSet<ChunkId> = dense.iter().chain(sparse.iter().take(DEPTH)).map(id_of).collect();
@@ -89,17 +89,14 @@ impl Searcher {
     }
 
     /// The symbols that the question names, best first.
-    async fn named_symbols(
-        &self,
-        view: &View,
-        scope: &Scope,
-        words: &QueryWords,
-    ) -> Result<Vec<SymbolHit>, QueryError> {
+    async fn named_symbols(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<SymbolHit>, QueryError> {
+        let PreparedQuery { view, words, names, .. } = query;
         let ways = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
         let mut found: Vec<SymbolHit> = Vec::new();
         for name in words.spelled.iter().take(NAMES_LOOKED_UP) {
             found.extend(self.names.symbols(view, scope, name, &ways, NAMED_SYMBOLS).await?);
         }
+        found.extend(names.near.iter().filter(|hit| scope.contains(hit.repository)).cloned());
         let is_meant = |hit: &SymbolHit| words.spelling_of(&hit.symbol) == Spelling::Whole;
         // If the last part of a qualified name is common, the symbols found may not include the requested
         // symbol.
@@ -125,7 +122,11 @@ impl Searcher {
     }
 
     /// The files whose path equals the whole question or ends with it; the exact path comes first.
-    async fn named_files(&self, view: &View, scope: &Scope, words: &QueryWords) -> Result<Vec<FileHit>, QueryError> {
+    async fn named_files(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<FileHit>, QueryError> {
+        let PreparedQuery { view, words, named_files, .. } = query;
+        if !named_files.is_empty() {
+            return Ok(named_files.iter().filter(|file| scope.contains(file.repository)).cloned().collect());
+        }
         let Some(path) = words.path() else { return Ok(Vec::new()) };
         let mut found = self.names.files(view, scope, path, FileMatch::Name, NAMED_SYMBOLS).await?;
         found.retain(|file| is_end_of_path(path, &file.path));
@@ -135,7 +136,7 @@ impl Searcher {
     }
 
     /// The first chunk of each file. Adds these chunks to `chunks`.
-    async fn beginnings_of(
+    pub(crate) async fn beginnings_of(
         &self,
         query: &PreparedQuery,
         filter: &ChunkFilter,

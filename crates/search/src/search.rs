@@ -7,8 +7,10 @@ use cairn_ranking::{Cut, RankedHit, estimate_tokens, fit, truncate_lines};
 
 use crate::bounds;
 use crate::cursor::{Cursor, expired};
+use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, name_of};
-use crate::{NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
+use crate::target::{FoundFile, Target, TargetType, Targeted};
+use crate::{NameNote, NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
 
 /// The maximum number of results on a page.
 const MAX_LIMIT: usize = 100;
@@ -31,6 +33,7 @@ pub struct SearchRequest {
     /// Hard limit for the number of tokens of the page, as `estimate_tokens` counts them.
     pub max_tokens: usize,
     pub cursor: Option<String>,
+    pub target: Target,
 }
 
 /// One result.
@@ -48,6 +51,10 @@ pub struct Found {
 pub struct SearchAnswer {
     /// How the search interpreted the question.
     pub query: ParsedQuery,
+    /// The names in the question that no symbol has exactly.
+    pub names: Vec<NameNote>,
+    /// The files and directories whose names match, if the search looks for files.
+    pub files: Vec<FoundFile>,
     pub found: Vec<Found>,
     /// Position of the first result of the page among all results, from 0.
     pub offset: usize,
@@ -82,17 +89,27 @@ impl Searcher {
         let filter = ChunkFilter { since, ..request.filter.clone() };
         let selected = self.select(&view, &request.repositories).await?;
         self.check_model(&selected)?;
-        let query = self.prepare(view, &request.query).await?;
-        let ranked = self.ranked(&query, &selected, &filter).await?;
+        let mut query = self.prepare(view, &request.query).await?;
+        query.names = self.names_in(&query.view, &self.scope_of(&selected), &query.parsed).await?;
+        let Targeted { mut files, ranked } =
+            self.targeted(&mut query, &request.query, &selected, (&request.target, &filter), request.limit).await?;
+        let ranked = match ranked {
+            Some(ranked) => ranked,
+            None => self.ranked(&query, &selected, &filter).await?,
+        };
         let num_results = ranked.len();
         let page: Vec<RankedHit> = ranked.into_iter().skip(offset).take(request.limit.min(MAX_LIMIT)).collect();
         let num_left = num_results.saturating_sub(offset + page.len());
-        let (found, mut cut) = self.with_texts(&query.view, &selected, page, request).await?;
+        let (found, mut cut) = self.with_texts(&query, &selected, page, request).await?;
         if cut == Cut::Nothing && num_left > 0 {
             cut = Cut::Limit { num_left };
         }
         let (mut hidden_by_scope, mut nothing_found) = (None, None);
-        if num_results == 0 {
+        if num_results == 0 && request.target.target_type == TargetType::Auto {
+            // The filter excludes the files.
+            files.clear();
+        }
+        if num_results == 0 && files.is_empty() {
             let empty = self.explain_empty(&query, &selected, &request.repositories, &filter).await?;
             (hidden_by_scope, nothing_found) = (empty.hidden_by_scope, Some(empty.nothing_found));
         }
@@ -107,6 +124,8 @@ impl Searcher {
         };
         Ok(SearchAnswer {
             query: query.parsed,
+            names: query.names.notes,
+            files,
             stamps: self.stamps(&selected, &used).await?,
             found,
             offset,
@@ -140,7 +159,7 @@ impl Searcher {
     /// Fetches the texts of a page and takes as many hits as the token limit allows.
     async fn with_texts(
         &self,
-        view: &View,
+        query: &PreparedQuery,
         selected: &[KnownRepository],
         page: Vec<RankedHit>,
         request: &SearchRequest,
@@ -148,19 +167,20 @@ impl Searcher {
         if page.is_empty() {
             return Ok((Vec::new(), Cut::Nothing));
         }
-        let scope = self.scope_of(selected);
+        let (view, scope) = (&query.view, self.scope_of(selected));
+        let max_tokens = request.max_tokens.saturating_sub(query.names.num_tokens());
         let keys: Vec<_> = page.iter().map(|hit| (hit.chunk.repository, hit.chunk.key)).collect();
         let mut texts = self.vectors.fetch(view, &scope, &keys, true).await?.into_iter().peekable();
         let mut found = Vec::with_capacity(page.len());
         // If the page has few tokens, it shows the start of several hits instead of the whole text of one
         // hit.
-        let share = (2 * request.max_tokens / request.limit.max(1)).clamp(MIN_HIT_TOKENS, MAX_HIT_TOKENS);
+        let share = (2 * max_tokens / request.limit.max(1)).clamp(MIN_HIT_TOKENS, MAX_HIT_TOKENS);
         for mut hit in page {
             if let Some(chunk) = texts.next_if(|chunk| chunk.key == hit.chunk.key) {
                 hit.chunk.text = chunk.text;
                 hit.chunk.has_secrets = chunk.has_secrets;
             }
-            let available = request.max_tokens.saturating_sub(overhead(&hit));
+            let available = max_tokens.saturating_sub(overhead(&hit));
             let (shown, num_lines_cut) = truncate_lines(&hit.chunk.text, share.min(available));
             hit.chunk.text = shown.to_owned();
             found.push(Found {
@@ -172,7 +192,7 @@ impl Searcher {
         }
         let cost = |found: &Found| estimate_tokens(&found.hit.chunk.text) + overhead(&found.hit);
         let costs: Vec<usize> = found.iter().map(cost).collect();
-        let fit = fit(&costs, found.len(), request.max_tokens);
+        let fit = fit(&costs, found.len(), max_tokens);
         found.truncate(fit.num_taken);
         Ok((found, fit.cut))
     }
@@ -210,6 +230,7 @@ fn check(request: &SearchRequest) -> Result<(), QueryError> {
         return invalid("`limit` must be between 1 and 100");
     }
     bounds::query(&request.query)?;
+    request.target.check()?;
     let filter = &request.filter;
     let lists =
         [("languages", &filter.languages), ("module_prefixes", &filter.module_prefixes), ("tags", &filter.tags)];
@@ -222,11 +243,12 @@ fn check(request: &SearchRequest) -> Result<(), QueryError> {
 /// digest. Only the presence of `since` is hashed, because a relative value gives a different time on each
 /// call. The cursor contains the time of the first call.
 fn question_digest(request: &SearchRequest) -> Digest {
-    let SearchRequest { query, repositories, filter, limit: _, max_tokens: _, cursor: _ } = request;
+    let SearchRequest { query, repositories, filter, limit: _, max_tokens: _, cursor: _, target } = request;
     let texts = |digester: Digester, texts: &[String]| digester.list(texts, |digester, text| digester.text(text));
     let digester = texts(Digester::new("question").text(query), &repositories.0);
     let digester = texts(texts(digester, &filter.languages), &filter.paths);
     let digester = digester.list(&filter.kinds, |digester, kind| digester.text(kind.as_str()));
     let digester = texts(texts(digester, &filter.module_prefixes), &filter.tags);
-    digester.number(filter.include_tests as u64).number(filter.since.is_some().into()).digest()
+    let digester = digester.number(filter.include_tests as u64).number(filter.since.is_some().into());
+    target.digest(digester).digest()
 }

@@ -343,6 +343,18 @@ pub struct SearchArguments {
     /// Explain each score.
     #[arg(long)]
     pub explain: bool,
+    /// What to look for: auto, symbol, file, directory or filename.
+    #[arg(long, value_name = "TYPE")]
+    pub target_type: Option<String>,
+    /// A file near the wanted code. Near files and definitions come first.
+    #[arg(long, value_name = "PATH")]
+    pub context_path: Option<String>,
+    /// Find no similar names of files.
+    #[arg(long)]
+    pub exact_filename: bool,
+    /// Compare only the last part of a path with the name of a file.
+    #[arg(long)]
+    pub filename_only: bool,
 }
 
 #[derive(Args, Debug)]
@@ -394,10 +406,13 @@ pub struct GrepArguments {
 
 #[derive(Args, Debug)]
 pub struct RelationArguments {
-    /// Symbol (`name`, `Class.method`) or path of a file.
+    /// Symbol (`name`, `Class.method`, `path#name`) or path of a file.
     pub name: String,
     #[arg(long = "repo", value_name = "NAME")]
     pub repositories: Vec<String>,
+    /// A file near the wanted definition, if several definitions have the name.
+    #[arg(long, value_name = "PATH")]
+    pub context_path: Option<String>,
     /// Maximum number of edges; at most 500 with `--server`.
     #[arg(long, short = 'n', default_value_t = 50)]
     pub limit: usize,

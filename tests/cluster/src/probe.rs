@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use cairn_ports::ChunkFilter;
-use cairn_search::{RepositorySelection, SearchAnswer, SearchRequest, Searcher};
+use cairn_search::{RepositorySelection, SearchAnswer, SearchRequest, Searcher, Target};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -72,6 +72,7 @@ fn request() -> SearchRequest {
         limit: 50,
         max_tokens: 8000,
         cursor: None,
+        target: Target::default(),
     }
 }
 

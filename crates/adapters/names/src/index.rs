@@ -8,18 +8,21 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_domain::{GenerationId, RepositoryId, RepositoryScope, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_faults::fail_point;
+use cairn_name_match::{Reasons, WantedName};
 use cairn_ports::{
-    BlobStore, BlobStoreError, ErrorKind, FileHit, FileMatch, NameMatch, Names, NamesError, Page, StagedNames,
-    SymbolHit,
+    BlobStore, BlobStoreError, ErrorKind, FileHit, FileMatch, MAX_DEFINITIONS, NameMatch, NameTier, Names, NamesError,
+    Page, ResolvedSymbol, StagedNames, SymbolHit,
 };
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::cache::Cache;
 use crate::encode::{LayerContents, encode};
+use crate::files::RequestedFile;
 use crate::format::DamagedLayer;
 use crate::keys;
 use crate::layer::Layer;
 use crate::names::{RepositoryNames, RequestedName};
+use crate::near::keep_nearest;
 
 /// Maximum memory of the cached layers.
 const MAX_CACHED_BYTES: usize = 512 << 20;
@@ -240,6 +243,29 @@ impl Names for NameIndex {
         self.look_up(view, scope, find, move |hits| keep_best_symbols(hits, limit)).await
     }
 
+    async fn resolve(
+        &self,
+        view: &View,
+        scope: &Scope,
+        name: &str,
+        limit: usize,
+    ) -> Result<Vec<ResolvedSymbol>, NamesError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let ways = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
+        let hits = self.symbols(view, scope, name, &ways, MAX_DEFINITIONS).await?;
+        if let Some(best) = hits.first().map(|hit| hit.matched) {
+            return Ok(hits.into_iter().take_while(|hit| hit.matched == best).map(resolved).collect());
+        }
+        let (view_of_find, wanted) = (view.clone(), WantedName::new(name));
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let find = move |names: &RepositoryNames| names.near(&view_of_find, &wanted, limit);
+        self.look_up(view, scope, find, move |hits| keep_nearest(hits, limit)).await
+    }
+
     async fn files(
         &self,
         view: &View,
@@ -248,8 +274,8 @@ impl Names for NameIndex {
         matching: FileMatch,
         limit: usize,
     ) -> Result<Vec<FileHit>, NamesError> {
-        let (view_of_find, requested) = (view.clone(), name.to_owned());
-        let find = move |names: &RepositoryNames| names.files(&view_of_find, &requested, matching);
+        let (view_of_find, requested) = (view.clone(), RequestedFile::new(name, matching));
+        let find = move |names: &RepositoryNames| names.files(&view_of_find, &requested);
         self.look_up(view, scope, find, move |hits| keep_best_files(hits, limit)).await
     }
 
@@ -288,6 +314,18 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
+/// A hit whose name is equal except for its style.
+fn resolved(hit: SymbolHit) -> ResolvedSymbol {
+    let SymbolHit { repository, symbol, matched, score } = hit;
+    let tier = match matched {
+        NameMatch::Exact => NameTier::Exact,
+        NameMatch::CaseInsensitive => NameTier::Case,
+        NameMatch::StyleInsensitive | NameMatch::Prefix | NameMatch::Contains | NameMatch::Fuzzy => NameTier::Style,
+    };
+    let score = score * 10;
+    ResolvedSymbol { repository, symbol, tier, score, rank: score, reasons: Reasons::NONE }
+}
+
 fn keep_best_symbols(hits: &mut Vec<SymbolHit>, limit: usize) {
     hits.sort_by(|left, right| {
         let place = |hit: &SymbolHit| (Reverse(hit.score), hit.repository);
@@ -302,7 +340,7 @@ fn keep_best_symbols(hits: &mut Vec<SymbolHit>, limit: usize) {
 
 fn keep_best_files(hits: &mut Vec<FileHit>, limit: usize) {
     hits.sort_by(|left, right| {
-        let place = |hit: &FileHit| (Reverse(hit.score), hit.repository);
+        let place = |hit: &FileHit| (Reverse((hit.score, hit.rank)), hit.repository);
         place(left).cmp(&place(right)).then_with(|| left.path.cmp(&right.path))
     });
     hits.dedup();

@@ -19,7 +19,7 @@ use crate::encode::LayerContents;
 use crate::format::DamagedLayer;
 use crate::index::{NameIndex, damaged, generations, of_blobs};
 use crate::keys;
-use crate::layer::Layer;
+use crate::layer::{Layer, contents};
 
 /// Replaced layers are kept for this time, because readers may have listed these layers before the merge.
 const REPLACED_KEPT_SECONDS: i64 = 60;
@@ -214,30 +214,6 @@ fn has_before(layer: &Layer, path: &RepoPath, generation: GenerationId) -> bool 
     let first = layer.header.paths.partition_point(|entry| entry.path.as_str() < path.as_str());
     let mut of_path = layer.header.paths[first..].iter().take_while(|entry| entry.path == path.as_str());
     of_path.any(|entry| entry.generation < generation.0)
-}
-
-/// Returns the contents of a layer, but only the entries whose generation and path `keep` accepts.
-fn contents(layer: &Layer, keep: impl Fn(GenerationId, &str) -> bool) -> Result<LayerContents, DamagedLayer> {
-    let path = |text: &str| RepoPath::parse(text).map_err(|_| DamagedLayer("a path is not valid"));
-    let mut files = Vec::new();
-    for entry in layer.header.paths.iter().filter(|entry| entry.is_file) {
-        if keep(GenerationId(entry.generation), &entry.path) {
-            files.push((path(&entry.path)?, GenerationId(entry.generation)));
-        }
-    }
-    let mut symbols = Vec::new();
-    for number in 0..layer.num_symbols() {
-        let (symbol, entry) = layer.symbol(number)?;
-        if keep(GenerationId(entry.generation), &entry.path) {
-            symbols.push((symbol, GenerationId(entry.generation)));
-        }
-    }
-    let mut ended = Vec::new();
-    for (text, generation) in &layer.header.ended {
-        ended.push((path(text)?, GenerationId(*generation)));
-    }
-    let tenant = Tenant::new(layer.header.tenant.clone());
-    Ok(LayerContents { tenant, repository: layer.repository(), replaces: Vec::new(), files, symbols, ended })
 }
 
 fn of_names(error: NamesError, operation: &'static str, repository: RepositoryId) -> MaintenanceError {

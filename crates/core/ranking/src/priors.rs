@@ -178,7 +178,7 @@ pub(crate) fn priors(chunk: &ChunkRecord, subjects: Subjects) -> Vec<Prior> {
     if chunk.is_test && !subjects.tests {
         found.push(TEST);
     }
-    if is_in_aside_directory(chunk) && !is_excused(chunk, subjects) {
+    if is_aside_directory(chunk.path.directory()) && !is_excused(chunk, subjects) {
         found.push(ASIDE);
     }
     if chunk.weight_percent < 100 {
@@ -200,8 +200,9 @@ fn is_document(chunk: &ChunkRecord) -> bool {
     }
 }
 
-fn is_in_aside_directory(chunk: &ChunkRecord) -> bool {
-    chunk.path.directory().split('/').any(|part| ASIDE_DIRECTORIES.binary_search(&part).is_ok())
+/// Whether a directory contains examples, benchmarks, documents or copies.
+pub(crate) fn is_aside_directory(directory: &str) -> bool {
+    directory.split('/').any(|part| ASIDE_DIRECTORIES.binary_search(&part).is_ok())
 }
 
 /// Whether the factor of the directory is not applied: the question asks for the content of such a directory,

@@ -11,6 +11,7 @@ mod graph;
 mod grep;
 mod patterns;
 mod repositories;
+mod resolution;
 mod runs;
 mod schema;
 mod search;
@@ -30,12 +31,13 @@ pub use repositories::{
     GuideText, PublishedReport, PublishedSummary, RepositoryList, RepositoryReport, RepositorySummary, Statistics,
     StatusReport,
 };
+pub use resolution::{NameReport, Resolution};
 pub use runs::{
     Cancellation, IndexProgress, PartRetry, RequestState, RunDetails, RunList, RunReport, RunStateName, RunsAnswer,
 };
 pub use schema::schema_of;
 pub use search::{
-    CutBy, CutReport, EmptyReport, Explanation, RelatedModuleReport, ScoreFactor, ScorePart, SearchResult,
+    CutBy, CutReport, EmptyReport, Explanation, FileReport, RelatedModuleReport, ScoreFactor, ScorePart, SearchResult,
     SearchResults, ShownDefinition, TextPlace, WithoutRestriction,
 };
 pub use source::{PageInfo, SourceStamp};

@@ -1,10 +1,11 @@
 //! A page of search results.
 
 use cairn_ranking::{Cut, RankedHit};
-use cairn_search::{Found, NothingFound, SearchAnswer};
+use cairn_search::{Found, FoundFile, NothingFound, SearchAnswer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::resolution::NameReport;
 use super::source::SourceStamp;
 use crate::time::rfc3339_of_seconds;
 
@@ -16,6 +17,12 @@ pub struct SearchResults {
     /// How the search interpreted the question, one fact per line. Empty unless an explanation was requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reading: Vec<String>,
+    /// The names in the question that no symbol has exactly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<NameReport>,
+    /// Files and directories whose names match, if the question is or asks for the name of a file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileReport>,
     pub results: Vec<SearchResult>,
     /// Number of results on the previous pages.
     pub offset: usize,
@@ -30,6 +37,24 @@ pub struct SearchResults {
     /// Two answers with the same version were computed from the same state of the index.
     pub index_version: String,
     pub sources: Vec<SourceStamp>,
+}
+
+/// A file or directory whose name matches.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct FileReport {
+    pub repository: String,
+    pub path: String,
+    pub is_directory: bool,
+    /// 100 for the path, 90 for the base name, 80 for its beginning, 60 for another part, less for a similar
+    /// name.
+    pub score: u32,
+}
+
+impl FileReport {
+    fn of(found: FoundFile) -> Self {
+        let FoundFile { repository, path, is_directory, score } = found;
+        Self { repository, path, is_directory, score }
+    }
 }
 
 /// A chunk of code or documentation.
@@ -156,6 +181,8 @@ impl SearchResults {
         Self {
             query_type: answer.query.query_type.to_string(),
             reading: if explain { answer.query.explain() } else { Vec::new() },
+            names: answer.names.iter().map(NameReport::of).collect(),
+            files: answer.files.into_iter().map(FileReport::of).collect(),
             results: answer.found.into_iter().map(|found| SearchResult::of(found, explain)).collect(),
             offset: answer.offset,
             num_results: answer.num_results,

@@ -1,6 +1,6 @@
 //! The tools that answer questions about code: `search_code`, `read_code`, `analyze_relationship`.
 
-use cairn_search::{QueryError, QueryErrorCode};
+use cairn_search::{NameMatching, QueryError, QueryErrorCode};
 use rmcp::model::JsonObject;
 use serde_json::json;
 
@@ -56,6 +56,10 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Rep
         max_tokens: code_tokens(arguments, SEARCH_TOKENS),
         cursor: arguments.text("cursor").map(str::to_owned),
         explain: arguments.flag("explain"),
+        target_type: arguments.text("target_type").map(str::to_owned),
+        context_path: arguments.text("context_path").map(str::to_owned),
+        fuzzy_filename: arguments.flag_or("fuzzy_filename", true),
+        filename_only: arguments.flag("filename_only"),
     };
     let answer = questions::search(agent, &question).await.map_err(|error| search_failure(error, arguments))?;
     if let Some(nothing) = &answer.nothing_found {
@@ -64,7 +68,7 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Rep
     let next = answer.next_cursor.as_deref().map(|cursor| next_page(arguments, &question.repositories, cursor));
     let call = next.as_ref().map(|next| call_text("search_code", next));
     // An answer whose results do not fit into the token budget is not treated as empty.
-    let num_results = answer.num_results.max(answer.results.len());
+    let num_results = answer.num_results.max(answer.results.len()).max(answer.files.len());
     let text = text::search(&answer, call.as_deref());
     Ok(ToolReply::new(text, &answer, num_results).next("search_code", next))
 }
@@ -162,6 +166,14 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments) -> Repli
     };
     let mut question = read_question(arguments, inferred.as_deref());
     let (code, note) = match (questions::read(agent, &question).await, &inferred) {
+        // The name may exist elsewhere exactly as requested.
+        (Ok(code), Some(here)) if is_fuzzy(&code) => match exact_elsewhere(agent, &question).await {
+            Some(elsewhere) => {
+                let note = format!("not in {}; found in {}\n", one_line(here), one_line(&elsewhere.repository));
+                (elsewhere, Some(note))
+            }
+            None => (code, None),
+        },
         (Ok(code), _) => (code, None),
         // The repository was inferred, so a result from another repository is shown with a note.
         (Err(error), Some(here)) if error.code == QueryErrorCode::NotFound => {
@@ -178,12 +190,23 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments) -> Repli
     Ok(ToolReply::new(text, &code, 1).next("read_code", rest))
 }
 
+fn is_fuzzy(code: &CodeText) -> bool {
+    code.resolution.as_ref().is_some_and(|resolution| resolution.r#match == NameMatching::Fuzzy.as_str())
+}
+
+/// The answer of all repositories, if one of them has the name exactly.
+async fn exact_elsewhere(agent: &dyn Agent, question: &ReadQuestion) -> Option<CodeText> {
+    let everywhere = ReadQuestion { repository: None, ..question.clone() };
+    questions::read(agent, &everywhere).await.ok().filter(|code| !is_fuzzy(code))
+}
+
 fn read_question(arguments: &Arguments, inferred: Option<&str>) -> ReadQuestion {
     let line = |name| arguments.number(name).map(|line| u32::try_from(line).unwrap_or(u32::MAX));
     ReadQuestion {
         repository: arguments.text("repository").or(inferred).map(str::to_owned),
         path: arguments.text("path").map(str::to_owned),
         symbol: arguments.text("symbol").map(str::to_owned),
+        context_path: arguments.text("context_path").map(str::to_owned),
         start_line: line("start_line"),
         end_line: line("end_line"),
         max_tokens: code_tokens(arguments, READ_TOKENS),
@@ -205,7 +228,8 @@ fn rest_of(code: &CodeText) -> Option<JsonObject> {
 pub(super) async fn analyze_relationship(agent: &dyn Agent, arguments: &Arguments) -> Replied {
     let question = GraphQuestion {
         name: arguments.text("name").unwrap_or_default().to_owned(),
-        relation: arguments.text("relation").unwrap_or_default().to_owned(),
+        relation: arguments.text("mode").unwrap_or_default().to_owned(),
+        context_path: arguments.text("context_path").map(str::to_owned),
         repositories: repositories(agent, arguments).await,
         limit: arguments.count("limit", EDGE_LIMIT),
     };
@@ -241,7 +265,7 @@ fn more_edges(answer: &Relationships, arguments: &Arguments, limit: usize) -> Op
 fn other_relations(arguments: &Arguments, requested: &str) -> Vec<Suggestion> {
     let others = RELATIONS.iter().filter(|word| **word != requested);
     let mut suggestions: Vec<Suggestion> = others
-        .map(|word| Suggestion::new("analyze_relationship", format!("its {word}"), arguments.with("relation", *word)))
+        .map(|word| Suggestion::new("analyze_relationship", format!("its {word}"), arguments.with("mode", *word)))
         .collect();
     let query = object([("query", json!(arguments.text("name")))]);
     suggestions.push(Suggestion::new("search_code", "finds where the name is mentioned", query));

@@ -296,8 +296,8 @@ async fn every_suggested_call_works() {
         ("search_code", json!({"query": "date", "since": "last week"})),
         ("search_code", json!({"query": "date", "cursor": "beef"})),
         ("read_code", json!({})),
-        ("read_code", json!({"symbol": "parse_htp_date"})),
-        ("read_code", json!({"symbol": "parse_htp_date", "repository": "demo"})),
+        ("read_code", json!({"symbol": "parse_date_time_zone"})),
+        ("read_code", json!({"symbol": "parse_date_time_zone", "repository": "demo"})),
         ("read_code", json!({"symbol": "scan", "path": "src/server.rs"})),
         ("read_code", json!({"path": "src/dat.rs"})),
         ("read_code", json!({"path": "date.rs", "repository": "demo"})),
@@ -305,7 +305,7 @@ async fn every_suggested_call_works() {
         ("read_code", json!({"path": "src/date.rs", "start_line": 900})),
         ("read_code", json!({"path": "src/date.rs", "start_line": 5, "end_line": 2})),
         ("read_code", json!({"path": "src/date.rs", "repository": "demoo"})),
-        ("analyze_relationship", json!({"name": "scn", "relation": "callers"})),
+        ("analyze_relationship", json!({"name": "xyzzy", "relation": "callers"})),
         ("analyze_relationship", json!({"name": "scan", "relation": "called_by"})),
         ("analyze_relationship", json!({"name": "scan", "relation": "inherits"})),
         ("analyze_relationship", json!({"name": "scan", "relation": "callees"})),
@@ -337,7 +337,7 @@ async fn every_suggested_call_works() {
 
 #[tokio::test]
 async fn errors_have_the_shared_form() {
-    let refused = agent().await.call("read_code", json!({"symbol": "parse_htp_date"})).await;
+    let refused = agent().await.call("read_code", json!({"symbol": "parse_date_time_zone"})).await;
     assert_eq!(refused.code(), "not_found");
     let details = &refused.json["details"];
     assert_eq!(details["similar_symbols"], json!(["parse_http_date"]));
@@ -415,7 +415,7 @@ async fn code_of_another_repository_is_shown_with_a_note() {
     assert!(read.text.starts_with("not in demo; found in host/team/other\n"), "{}", read.text);
     let refused = agent.call("read_code", json!({"symbol": "RetryPolicy.delay", "repository": "demo"})).await;
     assert_eq!(refused.code(), "not_found");
-    let asked = json!({"name": "RetryPolicy", "relation": "dependents"});
+    let asked = json!({"name": "RetryPolicy", "mode": "dependents"});
     let refused = agent.call("analyze_relationship", asked.clone()).await;
     assert_eq!(refused.code(), "not_found");
     let mut everywhere = asked;
@@ -426,7 +426,7 @@ async fn code_of_another_repository_is_shown_with_a_note() {
 #[tokio::test]
 async fn suggestions_keep_the_named_repository() {
     let agent = agent().await;
-    let asked = json!({"symbol": "RetryPolicie", "repository": "other"});
+    let asked = json!({"symbol": "retry_policy_for_all_users", "repository": "other"});
     let suggested = agent.call("read_code", asked).await.suggestions();
     let expect = json!({"symbol": "RetryPolicy", "repository": "other"});
     assert_eq!(suggested[0], ("read_code".to_owned(), expect));
@@ -438,7 +438,19 @@ async fn name_in_another_spelling_is_reported() {
     let agent = agent().await;
     let read = agent.call("read_code", json!({"symbol": "parseHttpDate"})).await.ok();
     assert_eq!(read.json["resolved_from"], json!("parseHttpDate"));
-    assert!(read.text.contains("no name is spelled exactly `parseHttpDate`"), "{}", read.text);
+    assert_eq!((&read.json["match"], &read.json["resolved_to"]), (&json!("style"), &json!("parse_http_date")));
+    assert!(read.text.contains("no symbol is called exactly `parseHttpDate`"), "{}", read.text);
+    let near = agent.call("read_code", json!({"symbol": "parse_htp_date"})).await.ok();
+    assert_eq!((&near.json["match"], &near.json["resolved_from"]), (&json!("fuzzy"), &json!("parse_htp_date")));
+    assert!(near.json["score"].as_f64().is_some_and(|score| score > 0.8 && score < 1.0), "{}", near.json);
+    assert!(near.text.contains("similar spelling"), "{}", near.text);
+    let callers = agent.call("analyze_relationship", json!({"name": "scn", "mode": "callers"})).await.ok();
+    assert_eq!((&callers.json["match"], &callers.json["resolved_from"]), (&json!("fuzzy"), &json!("scn")));
+    let found = agent.call("search_code", json!({"query": "parse_htp_date"})).await.ok();
+    assert_eq!(found.json["names"][0]["resolution"]["resolved_to"], json!("parse_http_date"));
+    assert!(found.text.contains("no symbol is called exactly `parse_htp_date`"), "{}", found.text);
+    let absent = agent.call("search_code", json!({"query": "`decode_zip_archive`"})).await.ok();
+    assert!(absent.text.contains("no symbol is called `decode_zip_archive`"), "{}", absent.text);
     let exact = agent.call("read_code", json!({"symbol": "parse_http_date"})).await.ok();
     assert_eq!(exact.json["resolved_from"], Value::Null);
     assert!(!exact.text.contains("in this spelling"), "{}", exact.text);

@@ -4,7 +4,7 @@ use cairn_domain::{EdgeKind, Resolution};
 use cairn_exact::PatternRequest;
 use cairn_search::{
     CodeRequest, EdgeDraw, ExactRequest, GraphRequest, QueryError, Relation, RepositorySelection, SearchRequest,
-    check_patterns,
+    Target, TargetType, check_patterns,
 };
 
 use super::filter::{filter, include_tests, path_globs, without_dot};
@@ -52,6 +52,20 @@ fn selection(names: &[String]) -> RepositorySelection {
     RepositorySelection(names.to_vec())
 }
 
+fn target(question: &SearchQuestion) -> Result<Target, QueryError> {
+    let word = question.target_type.as_deref().unwrap_or(TargetType::Auto.as_str());
+    let target_type = TargetType::parse(word).ok_or_else(|| {
+        let known = TargetType::ALL.map(TargetType::as_str);
+        wrong(format!("`{word}` is not a target type; target types are {}", known.join(", ")))
+    })?;
+    Ok(Target {
+        target_type,
+        context_path: question.context_path.clone(),
+        fuzzy_filename: question.fuzzy_filename,
+        filename_only: question.filename_only,
+    })
+}
+
 pub(crate) async fn search(agent: &dyn Agent, question: &SearchQuestion) -> Result<SearchResults, QueryError> {
     let searcher = agent.searcher();
     let request = SearchRequest {
@@ -61,6 +75,7 @@ pub(crate) async fn search(agent: &dyn Agent, question: &SearchQuestion) -> Resu
         limit: question.limit,
         max_tokens: bounded("max_tokens", question.max_tokens, agent.caps().tokens)?,
         cursor: question.cursor.clone(),
+        target: target(question)?,
     };
     Ok(SearchResults::of(searcher.search(&request).await?, question.explain))
 }
@@ -97,6 +112,7 @@ pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<C
         repository: question.repository.clone(),
         path: question.path.as_deref().map(|path| without_dot(path).to_owned()),
         symbol: question.symbol.clone(),
+        context_path: question.context_path.clone(),
         lines,
         max_tokens: bounded("max_tokens", question.max_tokens, agent.caps().tokens)?,
     };
@@ -109,8 +125,9 @@ pub(crate) async fn graph(agent: &dyn Agent, question: &GraphQuestion) -> Result
         wrong(format!("`{}` is not a relation; relations are {}", question.relation, known.join(", ")))
     })?;
     let request = GraphRequest {
-        name: without_dot(&question.name).trim_end_matches("()").to_owned(),
+        name: without_dot(&question.name).to_owned(),
         relation,
+        context_path: question.context_path.clone(),
         repositories: selection(&question.repositories),
         limit: bounded("limit", question.limit, agent.caps().edges)?,
     };

@@ -29,6 +29,10 @@ fn grep_tokens() -> usize {
     20_000
 }
 
+fn yes() -> bool {
+    true
+}
+
 fn read_tokens() -> usize {
     200_000
 }
@@ -82,6 +86,18 @@ pub struct SearchQuestion {
     /// Explain each score.
     #[serde(default)]
     pub explain: bool,
+    /// auto, symbol, file, directory or filename.
+    #[serde(default)]
+    pub target_type: Option<String>,
+    /// A file near the wanted code; near files and definitions come first.
+    #[serde(default)]
+    pub context_path: Option<String>,
+    /// Whether similar names of files are found.
+    #[serde(default = "yes")]
+    pub fuzzy_filename: bool,
+    /// Compare only the last part of a path with the name of a file.
+    #[serde(default)]
+    pub filename_only: bool,
 }
 
 /// How the query of an exact search is read.
@@ -144,8 +160,12 @@ pub struct ReadQuestion {
     pub repository: Option<String>,
     #[serde(default)]
     pub path: Option<String>,
+    /// A name, a qualified name, `path#name`, or a phrase.
     #[serde(default)]
     pub symbol: Option<String>,
+    /// A file near the wanted definition, if several definitions have the name.
+    #[serde(default)]
+    pub context_path: Option<String>,
     #[serde(default)]
     pub start_line: Option<u32>,
     #[serde(default)]
@@ -158,10 +178,14 @@ pub struct ReadQuestion {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphQuestion {
-    /// Symbol (`name`, `Class.method`) or path of a file.
+    /// Symbol (`name`, `Class.method`, `path#name`) or path of a file.
     pub name: String,
     /// callers, callees, dependencies, dependents or inheritance.
+    #[serde(alias = "mode")]
     pub relation: String,
+    /// A file near the wanted definition, if several definitions have the name.
+    #[serde(default)]
+    pub context_path: Option<String>,
     #[serde(default)]
     pub repositories: Vec<String>,
     /// Number of edges, at most 500.

@@ -11,8 +11,8 @@ use cairn_domain::{
 use cairn_ports::{
     Catalogue, CatalogueError, ChunkFilter, ChunkPage, Direction, Embedder, EmbedderError, FileHit, FileMatch,
     Generations, GraphStore, GraphStoreError, Hit, LedgerError, LedgerRead, MaintenanceError, MaySee, NameMatch, Names,
-    NamesError, Neighbour, Page, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, RunRecord, StagedGraph,
-    StagedNames, StagedPoints, Staging, SymbolHit, VectorStore, VectorStoreError,
+    NamesError, Neighbour, Page, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, ResolvedSymbol,
+    RunRecord, StagedGraph, StagedNames, StagedPoints, Staging, SymbolHit, VectorStore, VectorStoreError,
 };
 use cairn_testkit::FakeIndex;
 
@@ -102,6 +102,7 @@ counted!(Names {
     stage(tenant: &Tenant, run: RunId, staged: StagedNames) -> Result<(), NamesError>;
     symbols(view: &View, scope: &Scope, name: &str, ways: &[NameMatch], limit: usize)
         -> Result<Vec<SymbolHit>, NamesError>;
+    resolve(view: &View, scope: &Scope, name: &str, limit: usize) -> Result<Vec<ResolvedSymbol>, NamesError>;
     files(view: &View, scope: &Scope, name: &str, matching: FileMatch, limit: usize)
         -> Result<Vec<FileHit>, NamesError>;
     scroll(view: &View, scope: &Scope, repository: RepositoryId, from: u64) -> Result<Page<SymbolEntry>, NamesError>;

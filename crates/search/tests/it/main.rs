@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use cairn_domain::{LineSpan, SymbolKind};
 use cairn_ports::{ChunkFilter, IncludeTests};
-use cairn_search::{Caller, CodeRequest, CursorKey, RepositorySelection, SearchRequest, Searcher};
+use cairn_search::{Caller, CodeRequest, CursorKey, RepositorySelection, SearchRequest, Searcher, Target};
 use cairn_testkit::{FakeContent, FakeIndex, ManualClock};
 
 use counting::Counted;
@@ -68,6 +68,7 @@ fn request(query: &str, repositories: &[&str], filter: ChunkFilter) -> SearchReq
         limit: 10,
         max_tokens: 4_000,
         cursor: None,
+        target: Target::default(),
     }
 }
 
@@ -105,20 +106,21 @@ const MANY_NAMES: &str = "open_file() close_file() read_line() write_line() seek
 #[tokio::test]
 async fn search_calls_each_store_once() {
     check(request("where is work done", &[], everything()), true, [3, 1, 1, 0, 4]).await;
-    check(request("open_file", &[], everything()), true, [3, 1, 1, 1, 4]).await;
-    check(request("open_file", &["many"], everything()), true, [3, 1, 1, 1, 4]).await;
+    check(request("open_file", &[], everything()), true, [3, 1, 1, 2, 4]).await;
+    check(request("open_file", &["many"], everything()), true, [3, 1, 1, 2, 4]).await;
 }
 
 /// A named file needs one additional search and one additional fetch to find its first chunk.
 #[tokio::test]
 async fn named_file_is_embedded_once() {
-    check(request("src/file_7.rs", &[], everything()), true, [3, 1, 1, 4, 6]).await;
+    check(request("src/file_7.rs", &[], everything()), true, [3, 1, 1, 5, 6]).await;
 }
 
-/// Each name is looked up separately. The chunks of the names are fetched together with the other chunks.
+/// Each name is looked up separately, and the first three names are resolved. The chunks of the names are
+/// fetched together with the other chunks.
 #[tokio::test]
 async fn named_symbols_add_no_chunk_search() {
-    check(request(MANY_NAMES, &[], everything()), true, [3, 1, 1, 8, 4]).await;
+    check(request(MANY_NAMES, &[], everything()), true, [3, 1, 1, 11, 4]).await;
 }
 
 /// For an empty answer, a second retrieval runs without repositories and filters. In addition, the chunks
@@ -127,7 +129,7 @@ async fn named_symbols_add_no_chunk_search() {
 async fn empty_search_is_widened_once() {
     check(request("where is work done", &[], nothing()), false, [3, 1, 1, 0, 7]).await;
     check(request("src/file_7.rs", &[], nothing()), false, [3, 1, 1, 8, 10]).await;
-    check(request(MANY_NAMES, &["many"], nothing()), false, [5, 1, 1, 16, 9]).await;
+    check(request(MANY_NAMES, &["many"], nothing()), false, [5, 1, 1, 19, 9]).await;
 }
 
 /// A search without restrictions and without results makes no second retrieval.
@@ -148,6 +150,7 @@ async fn reading_a_symbol_does_not_query_the_graph() {
         repository: None,
         path: Some("src/file_3.rs".to_owned()),
         symbol: Some("read_line".to_owned()),
+        context_path: None,
         lines: None,
         max_tokens: 100,
     };

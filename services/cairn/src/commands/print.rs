@@ -39,7 +39,7 @@ pub(crate) fn answer(question: &Question, answer: &Answer, json: bool) -> ExitCo
         Answer::Index(progress) | Answer::Progress(progress) => print_inventory::requested(progress),
     }
     let is_empty = match answer {
-        Answer::Search(answer) => answer.results.is_empty(),
+        Answer::Search(answer) => answer.results.is_empty() && answer.files.is_empty(),
         Answer::Grep(answer) => answer.files.is_empty() && answer.next_cursor.is_none(),
         Answer::Graph(answer) => answer.edges.is_empty(),
         Answer::Sample(answer) => answer.edges.is_empty(),
@@ -58,7 +58,15 @@ fn cancelled(answer: &Cancellation) {
 }
 
 fn search(answer: &SearchResults) {
-    if answer.results.is_empty() {
+    for name in &answer.names {
+        output::note(&name.sentence(str::to_owned));
+    }
+    for file in &answer.files {
+        let end = if file.is_directory { "/" } else { "" };
+        let place = styled(PATH, format!("{}{end}", file.path));
+        output::line(&format!("{place} {}", styled(FAINT, format!("{} score {}", file.repository, file.score))));
+    }
+    if answer.results.is_empty() && answer.files.is_empty() {
         output::note("nothing found");
         if let Some(message) = &answer.message {
             output::note(message);
@@ -189,6 +197,9 @@ fn sources(sources: &[SourceStamp]) {
 }
 
 fn code(question: &Question, answer: &CodeText) {
+    if let Some(resolution) = &answer.resolution {
+        output::note(&resolution.sentence(str::to_owned));
+    }
     numbered(answer.start_line.unwrap_or(1), &answer.text);
     if let (Question::Read(question), true) = (question, answer.num_lines_cut > 0) {
         left_out(question, answer);
@@ -223,16 +234,17 @@ fn with_lines(given: impl Iterator<Item = String>, path: &str, first: u64, last:
 }
 
 fn graph(question: &Question, answer: &Relationships) {
-    if let Some(requested) = &answer.resolved_from {
-        output::note(&format!("no name is spelled exactly `{requested}`; the nearest name is used"));
+    if let Some(resolution) = &answer.resolution {
+        output::note(&resolution.sentence(str::to_owned));
     }
     let relation = if let Question::Graph(question) = question { question.relation.as_str() } else { "edges" };
-    for node in &answer.about {
+    // The edges of each definition are listed apart.
+    for (number, node) in answer.about.iter().enumerate() {
         let (path, line) = (node.path.as_deref().unwrap_or_default(), node.start_line.unwrap_or_default());
         let about = format!("{}:{line} {}", styled(PATH, path), styled(NAME, &node.name));
         output::line(&format!("{relation} of {about} {}", styled(FAINT, &node.repository)));
+        answer.edges.iter().filter(|edge| edge.about == number).for_each(edge);
     }
-    answer.edges.iter().for_each(edge);
     let num_left = answer.num_edges.saturating_sub(answer.edges.len() as u64);
     if num_left > 0 {
         output::note(&styled(FAINT, format!("{num_left} more: increase --limit")));

@@ -85,6 +85,10 @@ fn search(arguments: &SearchArguments, here: Option<&str>) -> SearchQuestion {
         max_tokens: arguments.max_tokens,
         cursor: arguments.cursor.clone(),
         explain: arguments.explain,
+        target_type: arguments.target_type.clone(),
+        context_path: arguments.context_path.clone(),
+        fuzzy_filename: !arguments.exact_filename,
+        filename_only: arguments.filename_only,
     }
 }
 
@@ -121,6 +125,7 @@ fn show(repository: &str, path: &str) -> anyhow::Result<ReadQuestion> {
         repository: Some(repository.to_owned()),
         path: Some(path.to_owned()),
         symbol: None,
+        context_path: None,
         start_line: lines.map(|(first, _)| first),
         end_line: lines.map(|(_, last)| last),
         max_tokens: SHOW_TOKENS,
@@ -146,6 +151,7 @@ fn graph(command: &GraphCommand, here: Option<&str>) -> Question {
         Question::Graph(GraphQuestion {
             name: arguments.name.clone(),
             relation: relation.as_str().to_owned(),
+            context_path: arguments.context_path.clone(),
             repositories: or_here(&arguments.repositories, here),
             limit: arguments.limit,
         })

@@ -5,6 +5,7 @@ mod faults;
 mod fixture;
 mod generations;
 mod lookup;
+mod resolve;
 
 use cairn_ports::Names;
 
@@ -13,7 +14,7 @@ pub use faults::faults;
 use crate::suite::{Check, checks};
 
 pub fn checks() -> Vec<Check<dyn Names>> {
-    use {generations::*, lookup::*};
+    use {generations::*, lookup::*, resolve::*};
     checks![
         staged_names_are_visible_once_published,
         replaced_names_stay_visible_to_earlier_views,
@@ -30,11 +31,16 @@ pub fn checks() -> Vec<Check<dyn Names>> {
         symbols_are_ordered_and_limited,
         files_match_by_path_and_base_name,
         the_very_path_is_found_alone,
+        base_names_directories_and_globs_are_found,
         wildcards_in_file_names_are_literal,
         files_are_ordered_and_limited,
         scope_is_tested_before_limits,
         hidden_repositories_are_invisible,
         symbols_are_read_as_written,
         pages_are_complete,
+        names_are_resolved_in_tiers,
+        near_names_are_resolved_last,
+        near_names_are_limited_and_visible,
+        near_owners_are_preferred,
     ]
 }
