@@ -1,8 +1,14 @@
 //! Answers exact searches over an index directory in one process, for `bench/exact/compare`.
 //!
+//! `make WORK FOLDER…` writes only source packs and the text index, without the other stages, so that large
+//! corpora are possible. The folders in each folder are distributed over twenty repositories. `ask WORK` answers
+//! questions over them. Secrets are not redacted.
+//!
 //! `export HOME FOLDER` writes the redacted text of every indexed file to `FOLDER/REPOSITORY/PATH` and prints
 //! the sizes. `ask HOME` reads questions as JSON from standard input, one on each line, and prints the
 //! answers.
+
+mod made;
 
 use std::fs;
 use std::io::{BufRead, Write};
@@ -51,8 +57,13 @@ async fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["export", home, folder] => export(Path::new(home), Path::new(folder)).await,
-        ["ask", home] => ask(Path::new(home)).await,
-        _ => bail!("usage: exact export HOME FOLDER | exact ask HOME"),
+        ["ask", home] => {
+            let home = Path::new(home);
+            let searcher = if home.join("cairn.db").exists() { searcher(home)? } else { made::searcher(home).await? };
+            ask(&searcher).await
+        }
+        ["make", work, ref folders @ ..] => made::make(Path::new(work), folders).await,
+        _ => bail!("usage: exact export HOME FOLDER | exact make WORK FOLDER… | exact ask HOME"),
     }
 }
 
@@ -107,12 +118,11 @@ async fn export(home: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-async fn ask(home: &Path) -> Result<()> {
-    let searcher = searcher(home)?;
+async fn ask(searcher: &Searcher) -> Result<()> {
     let mut out = std::io::stdout();
     for line in std::io::stdin().lock().lines() {
         let asked: Asked = serde_json::from_str(&line?)?;
-        let answer = match answered(&searcher, &asked).await {
+        let answer = match answered(searcher, &asked).await {
             Ok(answer) => answer,
             Err(error) => json!({ "error": error.to_string() }),
         };

@@ -163,7 +163,7 @@ pub enum Command {
         /// Path of the file on disk.
         path: PathBuf,
     },
-    /// Remove a repository. The repository is hidden at once, and then all its data is removed.
+    /// Hide a repository at once, and then remove all its data.
     #[command(after_help = "Example:\n  cairn remove service")]
     Remove { repository: String },
     /// Print a digest of all records that readers can see, by repository and kind of record.
