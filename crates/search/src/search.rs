@@ -82,7 +82,7 @@ impl Searcher {
         let filter = ChunkFilter { since, ..request.filter.clone() };
         let selected = self.select(&view, &request.repositories).await?;
         self.check_model(&selected)?;
-        let query = self.prepare(view, &request.query).await?;
+        let query = self.prepare(view, &selected, &request.query).await?;
         let ranked = self.ranked(&query, &selected, &filter).await?;
         let num_results = ranked.len();
         let page: Vec<RankedHit> = ranked.into_iter().skip(offset).take(request.limit.min(MAX_LIMIT)).collect();
