@@ -45,7 +45,8 @@ impl Index {
             blobs,
         };
         let embedder = Arc::new(LocalEmbedder::shipped()?);
-        let searcher = Searcher::new(Caller::local(), stores, embedder, Arc::new(ManualClock::default()), CursorKey([0; 32]));
+        let searcher =
+            Searcher::new(Caller::local(), stores, embedder, Arc::new(ManualClock::default()), CursorKey([0; 32]));
         let known = searcher.repositories(&runs.view().await?).await?;
         let named = |known: cairn_search::KnownRepository| {
             (known.record.source.location().to_owned(), known.record.name.to_string())

@@ -97,7 +97,9 @@ async fn search(store: &SegmentStore) -> Result<(), Box<dyn Error>> {
             let near = store.search_dense(&view, &scope, filter, &vector, 100).await?;
             dense.push(start.elapsed());
             let between = Instant::now();
-            let worded = store.search_sparse(&view, &scope, filter, &query_terms(question, &ScopeFrequencies::default()), 100).await?;
+            let worded = store
+                .search_sparse(&view, &scope, filter, &query_terms(question, &ScopeFrequencies::default()), 100)
+                .await?;
             sparse.push(between.elapsed());
             let keys: Vec<_> = near.iter().chain(&worded).map(|hit| (hit.repository, hit.key)).collect();
             store.fetch(&view, &scope, &keys, false).await?;
