@@ -74,6 +74,8 @@ fn searcher(home: &Path) -> Searcher {
         embedder: Arc::new(LocalEmbedder::shipped().expect("a model")),
         clock: Arc::new(ManualClock::default()),
         cursor_key: CursorKey(key.try_into().expect("32 bytes")),
+        signals: Default::default(),
+        term_tables: Arc::default(),
     }
 }
 

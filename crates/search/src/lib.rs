@@ -26,10 +26,12 @@ mod runs;
 mod search;
 mod source_packs;
 mod target;
+mod term_tables;
 
 use std::sync::Arc;
 
 use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, Texts, VectorStore};
+use cairn_ranking::Signals;
 
 pub use bounds::patterns as check_patterns;
 pub use caller::{Allowed, Caller};
@@ -49,6 +51,7 @@ pub use runs::KnownRun;
 pub use search::{Found, SearchAnswer, SearchRequest};
 pub use source_packs::SourcePacks;
 pub use target::{FoundFile, Target, TargetType};
+pub use term_tables::TermTables;
 
 /// Answers questions with the given ports.
 #[derive(Clone)]
@@ -69,6 +72,10 @@ pub struct Searcher {
     /// The key that encrypts and authenticates cursors. An encrypted cursor reveals nothing. An altered
     /// cursor or a cursor of another caller is detected.
     pub cursor_key: CursorKey,
+    /// The parts of the ranking that are used.
+    pub signals: Signals,
+    /// The cached term counts. Searchers of one process share them.
+    pub term_tables: Arc<TermTables>,
 }
 
 /// The stores that questions read.
@@ -92,7 +99,21 @@ impl Searcher {
         cursor_key: CursorKey,
     ) -> Self {
         let SearchStores { catalogue, ledger, blobs, vectors, graph, names, texts } = stores;
-        let packs = Arc::new(SourcePacks::default());
-        Self { caller, catalogue, ledger, blobs, vectors, graph, names, texts, packs, embedder, clock, cursor_key }
+        Self {
+            caller,
+            catalogue,
+            ledger,
+            blobs,
+            vectors,
+            graph,
+            names,
+            texts,
+            packs: Arc::default(),
+            embedder,
+            clock,
+            cursor_key,
+            signals: Signals::default(),
+            term_tables: Arc::default(),
+        }
     }
 }

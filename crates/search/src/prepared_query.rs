@@ -2,10 +2,11 @@
 
 use cairn_domain::{DenseVector, InputType, View};
 use cairn_ports::FileHit;
-use cairn_question::{ParseOptions, ParsedQuery};
-use cairn_ranking::{QueryWords, Subjects, query_terms};
+use cairn_question::{ParseOptions, ParsedQuery, QueryType};
+use cairn_ranking::{QueryWords, ScopeFrequencies, Signal, Subjects, Weights, query_terms};
 
 use crate::question_names::QuestionNames;
+use crate::repositories::KnownRepository;
 use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// The words, the weighted terms and the vector of a question, and the view that the question reads.
@@ -16,6 +17,8 @@ pub(crate) struct PreparedQuery {
     pub(crate) words: QueryWords,
     /// The kinds of chunks that the question requests.
     pub(crate) subjects: Subjects,
+    /// The rarity of the terms in the searched repositories.
+    pub(crate) frequencies: ScopeFrequencies,
     /// Sorted by term.
     pub(crate) terms: Vec<(u32, u32)>,
     pub(crate) vector: DenseVector,
@@ -26,17 +29,39 @@ pub(crate) struct PreparedQuery {
     pub(crate) named_files: Vec<FileHit>,
 }
 
+impl PreparedQuery {
+    pub(crate) fn weights(&self) -> Weights {
+        match self.parsed.query_type {
+            _ if self.words.whole.is_some() => Weights::ONE_WORD,
+            QueryType::Relationship => Weights::RELATION,
+            QueryType::Flow => Weights::FLOW,
+            QueryType::Pattern => Weights::PATTERN,
+            QueryType::Concept | QueryType::Symbol => Weights::TOPIC,
+        }
+    }
+}
+
 impl Searcher {
-    /// Embeds the text of the question once.
-    pub(crate) async fn prepare(&self, view: View, text: &str) -> Result<PreparedQuery, QueryError> {
+    /// Prepares a question to the selected repositories. Embeds its text once.
+    pub(crate) async fn prepare(
+        &self,
+        view: View,
+        selected: &[KnownRepository],
+        text: &str,
+    ) -> Result<PreparedQuery, QueryError> {
         let vector = self.embedder.embed(InputType::Query, &[text]).await?.pop();
         let no_vector = || QueryError::new(QueryErrorCode::InternalError, "the embedder returned no vector");
+        let frequencies = match self.signals.has(Signal::ScopeFrequencies) {
+            true => self.frequencies(selected, text).await?,
+            false => ScopeFrequencies::default(),
+        };
         Ok(PreparedQuery {
             view,
             parsed: ParsedQuery::new(text, ParseOptions::default()),
             words: QueryWords::of(text),
             subjects: Subjects::of(text),
-            terms: query_terms(text),
+            terms: query_terms(text, &frequencies),
+            frequencies,
             vector: vector.ok_or_else(no_vector)?,
             names: QuestionNames::default(),
             named_files: Vec::new(),

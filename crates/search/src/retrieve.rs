@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cairn_domain::{ChunkKey, ChunkRecord, RepositoryId, Scope, SymbolEntry, View};
 use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, IncludeTests, NameMatch, SymbolHit};
 use cairn_ranking::{
-    Candidate, Definition, Exactness, Listed, Lists, QueryWords, RankedHit, ScoreRange, Spelling, Subjects,
+    Candidate, Definition, Exactness, Listed, Lists, QueryWords, RankQuery, RankedHit, ScoreRange, Spelling, Subjects,
     is_end_of_path, rank,
 };
 
@@ -56,7 +56,12 @@ impl Searcher {
         let (candidates, lists) = self.candidates(query, &scope, filter).await?;
         let asks_for_tests = query.subjects.tests || filter.include_tests == IncludeTests::Only;
         let subjects = Subjects { tests: asks_for_tests, ..query.subjects };
-        Ok(rank(candidates, lists, &query.words, subjects))
+        let PreparedQuery { words, frequencies, .. } = query;
+        Ok(rank(
+            candidates,
+            lists,
+            RankQuery { words, subjects, weights: query.weights(), frequencies, signals: self.signals },
+        ))
     }
 
     /// The candidates of all lists without their texts, in no particular order, and the scores of the lists.

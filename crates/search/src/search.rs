@@ -89,7 +89,7 @@ impl Searcher {
         let filter = ChunkFilter { since, ..request.filter.clone() };
         let selected = self.select(&view, &request.repositories).await?;
         self.check_model(&selected)?;
-        let mut query = self.prepare(view, &request.query).await?;
+        let mut query = self.prepare(view, &selected, &request.query).await?;
         query.names = self.names_in(&query.view, &self.scope_of(&selected), &query.parsed).await?;
         let Targeted { mut files, ranked } =
             self.targeted(&mut query, &request.query, &selected, (&request.target, &filter), request.limit).await?;

@@ -17,6 +17,7 @@ mod plan;
 mod records;
 mod result;
 mod settings;
+mod term_counts;
 
 pub use codec::{Decode, DecodeError, Encode, Reader};
 pub use documents::{decode_document, encode_document};

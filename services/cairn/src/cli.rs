@@ -1,5 +1,6 @@
 //! Defines the command line and its help texts.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
@@ -217,6 +218,12 @@ pub enum Command {
     /// Parses the files that a parent process sends.
     #[command(name = "parse-worker", hide = true)]
     ParseWorker,
+    /// Measure the ranking with questions about real repositories (for developers of Cairn).
+    #[command(hide = true, disable_help_flag = true)]
+    Eval {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
 }
 
 impl Command {

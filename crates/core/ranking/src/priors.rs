@@ -5,7 +5,7 @@
 
 use cairn_domain::{ChunkKind, ChunkRecord};
 
-use crate::words;
+use crate::{Signal, Signals, words};
 
 /// A factor of a score.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -167,7 +167,19 @@ impl Subjects {
 }
 
 /// The factors of a chunk that change its score.
-pub(crate) fn priors(chunk: &ChunkRecord, subjects: Subjects) -> Vec<Prior> {
+pub(crate) fn priors(chunk: &ChunkRecord, subjects: Subjects, signals: Signals) -> Vec<Prior> {
+    let mut found = all_priors(chunk, subjects);
+    found.retain(|prior| {
+        signals.has(match prior.name {
+            name if name == DOCUMENT.name || name == NAVIGATION.name => Signal::DocumentPrior,
+            name if name == TEST.name => Signal::TestPrior,
+            _ => Signal::OtherPriors,
+        })
+    });
+    found
+}
+
+fn all_priors(chunk: &ChunkRecord, subjects: Subjects) -> Vec<Prior> {
     let mut found = Vec::new();
     match chunk.kind {
         ChunkKind::Navigation if subjects.navigation => found.push(NAVIGATION),
@@ -260,7 +272,8 @@ mod tests {
     #[test]
     fn factors_depend_on_kind_and_directory() {
         let check = |chunk: &ChunkRecord, question: &str, expect: &[&str]| {
-            let found: Vec<&str> = priors(chunk, Subjects::of(question)).iter().map(|prior| prior.name).collect();
+            let found = priors(chunk, Subjects::of(question), Signals::default());
+            let found: Vec<&str> = found.iter().map(|prior| prior.name).collect();
             assert_eq!(found, expect, "{question} {:?} {}", chunk.kind, chunk.path);
         };
         let of_kind = |path: &str, kind| ChunkRecord { kind, ..chunk(path, 1, "x") };

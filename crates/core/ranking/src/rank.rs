@@ -17,17 +17,7 @@ use crate::fixed::{ONE, over, times};
 use crate::list_points::{Listed, ScoreRange, name_points};
 use crate::path_match::{Keyword, name_of_file, path_points};
 use crate::priors::{Prior, Subjects, priors};
-use crate::{QueryWords, StopWords, fold_style, shipped_frequencies, terms};
-
-/// The weight of a list in percent.
-struct Weights {
-    dense: u64,
-    terms: u64,
-    names: u64,
-}
-
-const SEVERAL_WORDS: Weights = Weights { dense: 40, terms: 60, names: 60 };
-const ONE_WORD: Weights = Weights { dense: 30, terms: 70, names: 60 };
+use crate::{QueryWords, ScopeFrequencies, Signal, Signals, StopWords, Weights, fold_style, terms};
 
 /// Points for the evidence in the other candidates of a file.
 const FILE_EVIDENCE: u64 = 3 * ONE / 10;
@@ -85,6 +75,16 @@ pub struct Lists {
     pub terms: ScoreRange,
 }
 
+/// A question, as the ranking uses it.
+#[derive(Clone, Copy, Debug)]
+pub struct RankQuery<'a> {
+    pub words: &'a QueryWords,
+    pub subjects: Subjects,
+    pub weights: Weights,
+    pub frequencies: &'a ScopeFrequencies,
+    pub signals: Signals,
+}
+
 /// A place that contains a text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
@@ -123,30 +123,40 @@ pub struct RankedHit {
 
 /// Ranks the candidates. Their order in `candidates` does not matter. Two candidates must not have the same
 /// chunk.
-pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: &QueryWords, subjects: Subjects) -> Vec<RankedHit> {
+pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: RankQuery<'_>) -> Vec<RankedHit> {
     let mut hits: Vec<RankedHit> =
-        candidates.into_iter().map(|candidate| from_lists(candidate, lists, query, subjects)).collect();
-    add_file_evidence(&mut hits);
+        candidates.into_iter().map(|candidate| from_lists(candidate, lists, query)).collect();
+    if query.signals.has(Signal::FileEvidence) {
+        add_file_evidence(&mut hits);
+    }
+    normalise(&mut hits);
     add_names(&mut hits, query);
     sort(&mut hits);
     let mut hits = join_equal_texts(hits);
-    reduce_further_hits(&mut hits);
+    if query.weights.further_hits_count_less && query.signals.has(Signal::FurtherHits) {
+        reduce_further_hits(&mut hits);
+    }
     sort(&mut hits);
     hits
 }
 
 /// A hit with the points of the lists, multiplied by its priors.
-fn from_lists(candidate: Candidate, lists: Lists, query: &QueryWords, subjects: Subjects) -> RankedHit {
+fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> RankedHit {
+    let RankQuery { signals, weights, .. } = query;
     let Candidate { chunk, dense, terms, name_rank, relation_rank, named, definition } = candidate;
-    let weights = if query.whole.is_some() { ONE_WORD } else { SEVERAL_WORDS };
-    let priors = priors(&chunk, subjects);
+    let priors = priors(&chunk, query.subjects, signals);
     let part = |name, rank, points: u64, percent: u64| {
         let points = times(points * percent / 100, factor(&priors));
         Contribution { name, rank, points }
     };
-    let dense = dense.map(|listed| part("dense", listed.rank, lists.dense.dense_points(listed), weights.dense));
-    let terms = terms.map(|listed| part("terms", listed.rank, lists.terms.term_points(listed), weights.terms));
-    let names = name_rank.map(|rank| part("names", Some(rank), name_points(rank), weights.names));
+    let dense = dense.filter(|_| signals.has(Signal::Vectors));
+    let dense =
+        dense.map(|listed| part("dense", listed.rank, lists.dense.dense_points(listed, signals), weights.dense));
+    let terms = terms.filter(|_| signals.has(Signal::Terms));
+    let terms = terms.map(|listed| part("terms", listed.rank, lists.terms.term_points(listed, signals), weights.terms));
+    let names = name_rank
+        .filter(|_| signals.has(Signal::Names))
+        .map(|rank| part("names", Some(rank), name_points(rank), weights.names));
     let contributions: Vec<Contribution> = [dense, terms, names].into_iter().flatten().collect();
     let score = sum(&contributions);
     RankedHit { score, chunk, contributions, priors, relation_rank, named, definition, also_at: Vec::new() }
@@ -188,7 +198,6 @@ fn add_file_evidence(hits: &mut [RankedHit]) {
     for (total, best) in files.into_values() {
         add(&mut hits[best], "file", times(over(total, highest), FILE_EVIDENCE));
     }
-    normalise(hits);
 }
 
 /// Points for a rank in the list of related code. These points exceed the sum of all other parts of a score.
@@ -198,20 +207,23 @@ fn relation_points(rank: u32) -> u64 {
 
 /// Adds the points for a relation. Then adds the points for the path or, in a question of one word, for the
 /// definition.
-fn add_names(hits: &mut [RankedHit], query: &QueryWords) {
-    let keywords: Vec<Keyword> = query.keywords.iter().map(|word| keyword(word)).collect();
+fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
+    let (words, signals) = (query.words, query.signals);
+    let keywords: Vec<Keyword> = words.keywords.iter().map(|word| keyword(word, query.frequencies)).collect();
     let mut of_paths: BTreeMap<RepoPath, u64> = BTreeMap::new();
     for hit in hits {
         let prior = factor(&hit.priors);
-        if let Some(rank) = hit.relation_rank {
+        if let Some(rank) = hit.relation_rank.filter(|_| signals.has(Signal::Relation)) {
             add(hit, "relation", times(relation_points(rank), prior));
         }
-        if query.whole.is_none() {
+        if words.whole.is_none() && signals.has(Signal::Path) {
             let path = &hit.chunk.path;
             let points = *of_paths.entry(path.clone()).or_insert_with(|| path_points(path, &keywords));
             add(hit, "path", times(points, prior));
-        } else if let Some(named) = hit.named {
-            let points = definition_points(named, query, &hit.chunk.path);
+        }
+        let named = hit.named.filter(|_| words.whole.is_some() && signals.has(Signal::Definition));
+        if let Some(named) = named {
+            let points = definition_points(named, words, &hit.chunk.path);
             add(hit, "definition", times(points, prior));
         }
     }
@@ -226,9 +238,9 @@ fn definition_points(named: Exactness, query: &QueryWords, path: &RepoPath) -> u
 }
 
 /// A keyword with the rarity of its term.
-fn keyword(word: &str) -> Keyword {
+fn keyword(word: &str, frequencies: &ScopeFrequencies) -> Keyword {
     let mut weight = 1;
-    terms(word, StopWords::Kept, |term| weight = u64::from(shipped_frequencies().inverse(term)));
+    terms(word, StopWords::Kept, |term| weight = u64::from(frequencies.inverse(term)));
     Keyword { word: word.to_owned(), weight }
 }
 
@@ -313,7 +325,14 @@ mod tests {
     }
 
     fn ranked(candidates: Vec<Candidate>, question: &str) -> Vec<RankedHit> {
-        rank(candidates, LISTS, &QueryWords::of(question), Subjects::of(question))
+        let query = RankQuery {
+            words: &QueryWords::of(question),
+            subjects: Subjects::of(question),
+            weights: Weights::TOPIC,
+            frequencies: &ScopeFrequencies::default(),
+            signals: Signals::default(),
+        };
+        rank(candidates, LISTS, query)
     }
 
     fn check(candidates: Vec<Candidate>, question: &str, expect: &[(&str, u32, usize)]) {

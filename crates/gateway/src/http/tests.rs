@@ -130,6 +130,8 @@ impl Cluster {
                 embedder: index.clone(),
                 clock: clock.clone(),
                 cursor_key: CursorKey([7; 32]),
+                signals: cairn_ranking::Signals::default(),
+                term_tables: Arc::default(),
             };
             let state = GatewayState { searcher, keys: keys.clone(), indexing: Arc::new(FakeIndexing) };
             router(state, config.clone())

@@ -52,6 +52,8 @@ impl FakeAgent {
             embedder: index,
             clock: clock.clone(),
             cursor_key: CursorKey([7; 32]),
+            signals: cairn_ranking::Signals::default(),
+            term_tables: Arc::default(),
         };
         Self { searcher, clock, here: here.map(str::to_owned), indexed: Mutex::default() }
     }

@@ -10,6 +10,7 @@
 
 mod counting;
 mod exact;
+mod frequencies;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,6 +57,8 @@ async fn searcher_over(contents: Vec<FakeContent>) -> (Arc<Counted>, Searcher) {
         embedder: Arc::<Counted>::clone(&counted),
         clock: Arc::new(ManualClock::new(1_000)),
         cursor_key: CursorKey([7; 32]),
+        signals: cairn_ranking::Signals::default(),
+        term_tables: Arc::default(),
     };
     (counted, searcher)
 }

@@ -62,6 +62,7 @@ impl Sweep {
             return Ok(());
         }
         let manifest = self.artifacts.manifest(reference).await?;
+        live.extend(manifest.terms.iter().map(|layer| layer.key.clone()));
         if let Some(links) = &manifest.links
             && live.insert(links.key.clone())
         {

@@ -47,6 +47,8 @@ impl Service {
             embedder: index,
             clock: Arc::clone(&clock),
             cursor_key: CursorKey([7; 32]),
+            signals: Default::default(),
+            term_tables: Arc::default(),
         };
         let indexing = cairn_wiring::indexing(&runs, &clock, RemotePolicy::default());
         Ok(Self { runs, searcher, indexing })

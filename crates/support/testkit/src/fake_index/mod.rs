@@ -24,6 +24,7 @@ use cairn_ports::{
     BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
     MaintenanceError, MaySee, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, RunRecord, TextFile,
 };
+use cairn_ranking::TermCounter;
 use cairn_runs::SyncOutcome;
 use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
 
@@ -375,7 +376,11 @@ impl FakeIndex {
             content.skipped.iter().map(|(path, reason)| manifest_entry(path.clone(), Outcome::Skipped(*reason)));
         let mut entries: Vec<ManifestEntry> = texts.chain(skipped).collect();
         entries.sort_by(|left, right| left.path.cmp(&right.path));
-        let manifest = Manifest { entries, ..Manifest::default() };
+        let mut counter = TermCounter::default();
+        content.chunks().iter().for_each(|chunk| counter.begin(&vectors::terms_of(chunk)));
+        let counts = encode(ArtifactKind::TermCounts, &counter.finish());
+        let terms = vec![self.put(&format!("terms/{}", content.id), counts).await?];
+        let manifest = Manifest { entries, terms, ..Manifest::default() };
         self.put(&format!("manifests/{}", content.id), encode(ArtifactKind::Manifest, &manifest)).await
     }
 
