@@ -33,7 +33,7 @@ pub use query_words::{QueryWords, Spelling, is_end_of_path, keywords};
 pub use rank::{Candidate, Contribution, Definition, Exactness, Lists, Place, RankQuery, RankedHit, rank};
 pub use scope_frequencies::ScopeFrequencies;
 pub use signals::{Signal, Signals};
-pub use similarity::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, file_name_score, fold_style, similarity_percent};
+pub use similarity::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, fold_style, similarity_percent};
 pub use sparse::{MAX_QUERY_TERMS, PassageFields, passage_terms, query_terms};
 pub use stem::is_stop_word;
 pub use term_counts::{TermCounter, sum_of_counts};
