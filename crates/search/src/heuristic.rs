@@ -5,7 +5,7 @@
 
 use cairn_domain::{ChunkRecord, LineSpan, Scope, View};
 use cairn_ports::ChunkFilter;
-use cairn_ranking::query_terms;
+use cairn_ranking::{ScopeFrequencies, query_terms};
 use regex::Regex;
 
 use crate::resolve::{NameMatching, Substitution};
@@ -48,7 +48,8 @@ impl Searcher {
     ) -> Result<Option<HeuristicDefinition>, QueryError> {
         let Some(definition) = DefinitionPattern::of(name) else { return Ok(None) };
         let filter = ChunkFilter::default();
-        let hits = self.vectors.search_sparse(view, scope, &filter, &query_terms(name), MAX_CHUNKS).await?;
+        let terms = query_terms(name, &ScopeFrequencies::default());
+        let hits = self.vectors.search_sparse(view, scope, &filter, &terms, MAX_CHUNKS).await?;
         let ids: Vec<ChunkId> = hits.iter().map(|hit| (hit.repository, hit.key)).collect();
         if ids.is_empty() {
             return Ok(None);
