@@ -143,7 +143,8 @@ mod tests {
             assert_eq!(sum(&artifacts, &layers).await, expect, "change {number}");
             assert!(layers.len() <= 6, "{} layers after change {number}", layers.len());
         }
-        assert!(num_written < 4 * size_bytes, "{num_written} bytes for a table of {size_bytes}");
+        // Writing the whole table for each change would write a hundred tables.
+        assert!(num_written < 10 * size_bytes, "{num_written} bytes for a table of {size_bytes}");
     }
 
     #[tokio::test]
