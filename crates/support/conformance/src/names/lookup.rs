@@ -172,13 +172,16 @@ pub(super) async fn the_very_path_is_found_alone(store: &dyn Names) -> Result<()
     Ok(())
 }
 
+/// A searched name, the way it is matched, and the paths to be found with their scores.
+type FileCase<'a> = (&'a str, FileMatch, &'a [(&'a str, u32)]);
+
 pub(super) async fn base_names_directories_and_globs_are_found(store: &dyn Names) -> Result<()> {
     use FileMatch::{BaseName, Directory, Glob};
     let index = Index::new(store, "file-kinds");
     let paths = ["docs/adr/ADR-025-queues.md", "docs/adr/old/a.md", "src/a.test.ts", "src/b.ts", "src/deep/c.test.ts"];
     stage_files(&index, &paths).await?;
     let (exact, similar) = (false, true);
-    let cases: [(&str, FileMatch, &[(&str, u32)]); 12] = [
+    let cases: [FileCase; 12] = [
         ("b.ts", BaseName { similar: exact }, &[("src/b.ts", 100)]),
         ("ADR-025", BaseName { similar: exact }, &[("docs/adr/ADR-025-queues.md", 80)]),
         ("src", BaseName { similar: exact }, &[]),
