@@ -14,7 +14,7 @@ use cairn_metastore::Metastore;
 use cairn_names::NameIndex;
 use cairn_ports::{Catalogue, ChunkFilter};
 use cairn_ranking::Signals;
-use cairn_search::{Caller, CursorKey, Found, RepositorySelection, SearchRequest, SearchStores, Searcher};
+use cairn_search::{Caller, CursorKey, Found, RepositorySelection, SearchRequest, SearchStores, Searcher, Target};
 use cairn_testkit::ManualClock;
 use cairn_texts::TextIndex;
 
@@ -80,6 +80,7 @@ impl Index {
             limit: CANDIDATES,
             max_tokens: usize::MAX / 4,
             cursor: None,
+            target: Target::default(),
         };
         let started = Instant::now();
         let answer = self.searcher.search(&request).await.with_context(|| format!("asking `{text}`"))?;
