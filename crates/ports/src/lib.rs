@@ -24,6 +24,7 @@ mod run_documents;
 mod source;
 mod staging;
 mod texts;
+mod traversal;
 mod vector_cache;
 mod vector_store;
 
@@ -46,5 +47,6 @@ pub use run_documents::*;
 pub use source::*;
 pub use staging::*;
 pub use texts::*;
+pub use traversal::*;
 pub use vector_cache::*;
 pub use vector_store::*;

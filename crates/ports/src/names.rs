@@ -1,7 +1,7 @@
 //! The name index. The name index finds symbols and files by exact name, by prefix, and by similar names.
 
 use async_trait::async_trait;
-use cairn_domain::{RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
+use cairn_domain::{NodeKey, RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_name_match::Reasons;
 
 use crate::error::port_error;
@@ -107,6 +107,15 @@ pub struct FileHit {
 /// Maximum number of definitions of one name that [`Names::resolve`] returns.
 pub const MAX_DEFINITIONS: usize = 1_000;
 
+/// A symbol of the graph whose entry in the name index is looked up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SymbolNode {
+    pub repository: RepositoryId,
+    /// The short name of the symbol.
+    pub name: String,
+    pub node: NodeKey,
+}
+
 #[async_trait]
 pub trait Names: Generations {
     /// Stages the change of a generation. A repeated call changes nothing.
@@ -133,6 +142,15 @@ pub trait Names: Generations {
         name: &str,
         limit: usize,
     ) -> Result<Vec<ResolvedSymbol>, NamesError>;
+
+    /// Returns the visible symbols of these nodes, in the order of the nodes. Nodes without a visible symbol
+    /// are left out.
+    async fn symbols_of(
+        &self,
+        view: &View,
+        scope: &Scope,
+        nodes: &[SymbolNode],
+    ) -> Result<Vec<SymbolEntry>, NamesError>;
 
     /// Returns the files or directories whose path or base name matches. They are sorted by score and rank
     /// (best first), then by repository and path. An invalid glob matches nothing.

@@ -81,7 +81,7 @@ impl Cursor {
         Ok(cursor)
     }
 
-    /// As `open`, for questions without `since`. The field may contain another value.
+    /// As `open`, for requests without `since`. The field may contain another value.
     pub(crate) fn open_for(
         text: &str,
         key: CursorKey,

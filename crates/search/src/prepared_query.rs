@@ -1,10 +1,11 @@
 //! A question that is prepared once for all its retrievals.
 
 use cairn_domain::{DenseVector, InputType, View};
-use cairn_ports::FileHit;
-use cairn_question::{ParseOptions, ParsedQuery, QueryType};
+use cairn_ports::{ChunkFilter, FileHit, IncludeTests};
+use cairn_question::{ParsedQuery, QueryType};
 use cairn_ranking::{QueryWords, ScopeFrequencies, Signal, Subjects, Weights, query_terms};
 
+use crate::chunk_id::ChunkId;
 use crate::question_names::QuestionNames;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, QueryErrorCode, Searcher};
@@ -27,6 +28,8 @@ pub(crate) struct PreparedQuery {
     pub(crate) names: QuestionNames,
     /// The files that the question names, the best first.
     pub(crate) named_files: Vec<FileHit>,
+    /// The chunks of the patterns that a pattern question names, best first.
+    pub(crate) patterns: Vec<ChunkId>,
 }
 
 impl PreparedQuery {
@@ -39,14 +42,25 @@ impl PreparedQuery {
             QueryType::Concept | QueryType::Symbol => Weights::TOPIC,
         }
     }
+
+    /// The kinds of chunks that the question or the filter asks for.
+    pub(crate) fn subjects_with(&self, filter: &ChunkFilter) -> Subjects {
+        Subjects {
+            tests: self.subjects.tests || filter.include_tests == IncludeTests::Only,
+            patterns: self.subjects.patterns || self.parsed.query_type == QueryType::Pattern,
+            ..self.subjects
+        }
+    }
 }
 
 impl Searcher {
-    /// Prepares a question to the selected repositories. Embeds its text once.
+    /// Prepares a question to the selected repositories. Embeds the text that is searched once: the question,
+    /// or the question without the words that state filters.
     pub(crate) async fn prepare(
         &self,
         view: View,
         selected: &[KnownRepository],
+        parsed: ParsedQuery,
         text: &str,
     ) -> Result<PreparedQuery, QueryError> {
         let vector = self.embedder.embed(InputType::Query, &[text]).await?.pop();
@@ -57,7 +71,7 @@ impl Searcher {
         };
         Ok(PreparedQuery {
             view,
-            parsed: ParsedQuery::new(text, ParseOptions::default()),
+            parsed,
             words: QueryWords::of(text),
             subjects: Subjects::of(text),
             terms: query_terms(text, &frequencies),
@@ -65,6 +79,7 @@ impl Searcher {
             vector: vector.ok_or_else(no_vector)?,
             names: QuestionNames::default(),
             named_files: Vec::new(),
+            patterns: Vec::new(),
         })
     }
 }

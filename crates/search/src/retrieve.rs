@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{ChunkKey, ChunkRecord, RepositoryId, Scope, SymbolEntry, View};
-use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, IncludeTests, NameMatch, SymbolHit};
+use cairn_domain::{ChunkRecord, Scope, SymbolEntry, View};
+use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, NameMatch, SymbolHit};
 use cairn_ranking::{
-    Candidate, Definition, Exactness, Listed, Lists, QueryWords, RankQuery, RankedHit, ScoreRange, Spelling, Subjects,
+    Candidate, Definition, Exactness, Listed, Lists, QueryWords, RankQuery, RankedHit, ScoreRange, Spelling, Via,
     is_end_of_path, rank,
 };
 
 use crate::chunk_filter::CompiledFilter;
+use crate::chunk_id::{ChunkId, Chunks};
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
@@ -31,17 +32,14 @@ const CHUNKS_OF_A_FILE: usize = 2_000;
 /// Maximum number of names of a question that are looked up.
 const NAMES_LOOKED_UP: usize = 8;
 
-pub(crate) type ChunkId = (RepositoryId, ChunkKey);
-pub(crate) type Chunks = BTreeMap<ChunkId, ChunkRecord>;
-
 /// Chunks of the files and symbols that the question names, best first.
 struct NamedChunks {
     /// The first chunks of the named files.
     beginnings: Vec<ChunkId>,
     /// The chunks that contain the named symbols, each with its best named symbol.
     definitions: Vec<(ChunkId, SymbolHit)>,
-    /// The chunks that have the requested relation to a name.
-    related: Vec<ChunkId>,
+    /// The chunks that have the requested relation to a name, each with its edge.
+    related: Vec<(ChunkId, Via)>,
 }
 
 impl Searcher {
@@ -54,8 +52,7 @@ impl Searcher {
     ) -> Result<Vec<RankedHit>, QueryError> {
         let scope = self.scope_since(selected, filter);
         let (candidates, lists) = self.candidates(query, &scope, filter).await?;
-        let asks_for_tests = query.subjects.tests || filter.include_tests == IncludeTests::Only;
-        let subjects = Subjects { tests: asks_for_tests, ..query.subjects };
+        let subjects = query.subjects_with(filter);
         let PreparedQuery { words, frequencies, .. } = query;
         Ok(rank(
             candidates,
@@ -82,7 +79,7 @@ impl Searcher {
         let (dense, sparse, symbols, files, related) = tokio::try_join!(dense, sparse, symbols, files, related)?;
         let searched: BTreeSet<ChunkId> = dense.iter().chain(sparse.iter().take(DEPTH)).map(id_of).collect();
         let shown = symbols.iter().filter_map(chunk_of).filter(|id| scope.contains(id.0));
-        let wanted = searched.iter().copied().chain(shown).chain(related.iter().copied());
+        let wanted = searched.iter().copied().chain(shown).chain(related.iter().map(|(id, _)| *id)).chain(query.patterns.iter().copied());
         let mut chunks = self.fetch(view, scope, wanted.collect()).await?;
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|id, chunk| searched.contains(id) || compiled.lets_through(chunk));
@@ -90,7 +87,7 @@ impl Searcher {
         let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols), related };
         let scores = |hits: &[Hit]| ScoreRange::of(hits.iter().map(|hit| hit.score));
         let lists = Lists { dense: scores(&dense), terms: scores(&sparse) };
-        Ok((joined(&dense, &sparse, &named, chunks, words), lists))
+        Ok((joined(&dense, &sparse, &named, chunks, query), lists))
     }
 
     /// The symbols that the question names, best first.
@@ -190,7 +187,7 @@ fn definitions_in(chunks: &Chunks, symbols: Vec<SymbolHit>) -> Vec<(ChunkId, Sym
 }
 
 /// Joins the lists into one list that contains each chunk with its positions in the lists.
-fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, words: &QueryWords) -> Vec<Candidate> {
+fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, query: &PreparedQuery) -> Vec<Candidate> {
     let (dense, sparse) = (positions(dense), positions(sparse));
     let of_symbols = named.definitions.iter().map(|(id, _)| *id);
     let by_name = named.beginnings.iter().copied().chain(of_symbols);
@@ -201,13 +198,15 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, wo
     }
     let symbols: BTreeMap<ChunkId, &SymbolEntry> =
         named.definitions.iter().map(|(id, hit)| (*id, &hit.symbol)).collect();
-    let related: BTreeMap<ChunkId, u32> = named.related.iter().copied().zip(1..).collect();
+    let related: BTreeMap<ChunkId, (u32, &Via)> =
+        (1..).zip(&named.related).map(|(rank, (id, via))| (*id, (rank, via))).collect();
+    let patterns: BTreeMap<ChunkId, u32> = query.patterns.iter().copied().zip(1..).collect();
     let candidate = |(id, chunk): (ChunkId, ChunkRecord)| {
         let symbol = symbols.get(&id).copied();
         let exactness = if named.beginnings.contains(&id) {
             Some(Exactness::Exact)
         } else {
-            symbol.map(|symbol| match words.spelling_of(symbol) {
+            symbol.map(|symbol| match query.words.spelling_of(symbol) {
                 Spelling::Whole => Exactness::Exact,
                 Spelling::Part | Spelling::Other => Exactness::OtherStyle,
             })
@@ -216,7 +215,9 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, wo
             dense: dense.get(&id).copied(),
             terms: sparse.get(&id).copied(),
             name_rank: name_ranks.get(&id).copied(),
-            relation_rank: related.get(&id).copied(),
+            relation_rank: related.get(&id).map(|(rank, _)| *rank),
+            via: related.get(&id).map(|(_, via)| (*via).clone()),
+            pattern_rank: patterns.get(&id).copied(),
             named: exactness,
             definition: symbol.and_then(|symbol| own_definition(&chunk, symbol)),
             chunk,

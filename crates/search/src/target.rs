@@ -14,7 +14,7 @@ use crate::prepared_query::PreparedQuery;
 use crate::question_names::{NameNote, QuestionNames};
 use crate::repositories::{KnownRepository, name_of};
 use crate::resolve::{NUM_SIMILAR, NameRequest};
-use crate::retrieve::ChunkId;
+use crate::chunk_id::ChunkId;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of files that are found before they are sorted by nearness.
@@ -333,6 +333,9 @@ fn result(chunk: ChunkRecord, rank: u32, percent: u64, definition: Option<Defini
         contributions: vec![Contribution { name: "names", rank: Some(rank), points }],
         priors: Vec::new(),
         relation_rank: None,
+        via: None,
+        pattern_rank: None,
+        step: None,
         named: None,
         definition,
         also_at: Vec::new(),

@@ -338,16 +338,20 @@ pub struct SearchArguments {
     /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// Maximum number of results, at most 100.
-    #[arg(long, short = 'n', default_value_t = 10)]
-    pub limit: usize,
+    /// symbol, relationship, flow, pattern or concept. Default: decided by the words of the question.
+    #[arg(long = "type", value_name = "TYPE")]
+    pub query_type: Option<String>,
+    /// Maximum number of results, at most 100. Default: 10; 20 for relationships, 15 for flows, 5 for
+    /// patterns.
+    #[arg(long, short = 'n')]
+    pub limit: Option<usize>,
     /// Maximum number of tokens of the answer; at most 200000 with `--server`.
     #[arg(long, default_value_t = 8000)]
     pub max_tokens: usize,
     /// The cursor of an earlier answer, to show its next page.
     #[arg(long)]
     pub cursor: Option<String>,
-    /// Explain each score.
+    /// Explain how the question was read, and each score.
     #[arg(long)]
     pub explain: bool,
     /// What to look for: auto, symbol, file, directory or filename.

@@ -1,17 +1,17 @@
 //! Implements the ports of the name index with layers in a blob store.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cairn_domain::{GenerationId, RepositoryId, RepositoryScope, RunId, Scope, SymbolEntry, Tenant, View};
+use cairn_domain::{GenerationId, NodeKey, RepositoryId, RepositoryScope, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_faults::fail_point;
 use cairn_name_match::{Reasons, WantedName};
 use cairn_ports::{
     BlobStore, BlobStoreError, ErrorKind, FileHit, FileMatch, MAX_DEFINITIONS, NameMatch, NameTier, Names, NamesError,
-    Page, ResolvedSymbol, StagedNames, SymbolHit,
+    Page, ResolvedSymbol, StagedNames, SymbolHit, SymbolNode,
 };
 use futures::{StreamExt, TryStreamExt, stream};
 
@@ -264,6 +264,28 @@ impl Names for NameIndex {
         }
         let find = move |names: &RepositoryNames| names.near(&view_of_find, &wanted, limit);
         self.look_up(view, scope, find, move |hits| keep_nearest(hits, limit)).await
+    }
+
+    async fn symbols_of(
+        &self,
+        view: &View,
+        scope: &Scope,
+        nodes: &[SymbolNode],
+    ) -> Result<Vec<SymbolEntry>, NamesError> {
+        let mut of_repositories: BTreeMap<RepositoryId, Vec<SymbolNode>> = BTreeMap::new();
+        for node in nodes.iter().filter(|node| scope.contains(node.repository)) {
+            of_repositories.entry(node.repository).or_default().push(node.clone());
+        }
+        let look_in = async |(repository, nodes): (RepositoryId, Vec<SymbolNode>)| {
+            let Some(names) = self.names_of(view, scope, repository).await? else { return Ok(Vec::new()) };
+            let view = view.clone();
+            blocking(move || names.symbols_of(&view, &nodes)).await
+        };
+        let found = stream::iter(of_repositories).map(look_in).buffered(READS_AT_ONCE);
+        let found: Vec<Vec<SymbolEntry>> = found.try_collect().await?;
+        let mut found: BTreeMap<NodeKey, SymbolEntry> =
+            found.into_iter().flatten().map(|symbol| (symbol.node, symbol)).collect();
+        Ok(nodes.iter().filter_map(|node| found.remove(&node.node)).collect())
     }
 
     async fn files(

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use cairn_domain::{GenerationId, SymbolEntry, View};
-use cairn_ports::{NameMatch, SymbolHit};
+use cairn_ports::{NameMatch, SymbolHit, SymbolNode};
 use cairn_ranking::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, fold_style, similarity_percent};
 use fst::automaton::{Levenshtein, Str};
 use fst::{Automaton, IntoStreamer, Streamer};
@@ -49,6 +49,28 @@ impl RepositoryNames {
             }
         }
         Ok(hits)
+    }
+
+    /// The visible symbol of each node, in the order of the nodes. Nodes without a visible symbol are left out.
+    pub(crate) fn symbols_of(&self, view: &View, nodes: &[SymbolNode]) -> Result<Vec<SymbolEntry>, DamagedLayer> {
+        let mut symbols = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            symbols.extend(self.symbol_of(view, node)?);
+        }
+        Ok(symbols)
+    }
+
+    fn symbol_of(&self, view: &View, node: &SymbolNode) -> Result<Option<SymbolEntry>, DamagedLayer> {
+        let folded = fold_style(&node.name);
+        for layer in &self.layers {
+            for number in layer.names.get(&folded).into_iter().flat_map(Layer::numbers) {
+                let (symbol, path) = layer.symbol(number)?;
+                if symbol.node == node.node && self.sees(view, path) {
+                    return Ok(Some(symbol));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// All visible symbols whose keys have a first half of at least `from`. Each is returned with this half,

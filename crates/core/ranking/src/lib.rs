@@ -5,6 +5,7 @@
 
 mod budget;
 mod definitions;
+mod expansion;
 mod fixed;
 mod frequencies;
 mod list_points;
@@ -17,15 +18,18 @@ mod signals;
 mod similarity;
 mod sparse;
 mod stem;
+mod story;
 mod term_counts;
 mod terms;
 #[cfg(test)]
 mod test_chunks;
+mod via;
 mod weights;
 mod words;
 
 pub use budget::{Cut, Fit, estimate_tokens, fit, truncate_lines};
 pub use definitions::{DefinitionContext, definition_key, path_distance};
+pub use expansion::{Expansion, expand, lead_with_path};
 pub use frequencies::{DocumentFrequencies, FrequencyCounter, InvalidFrequencies, shipped_frequencies};
 pub use list_points::{Listed, ScoreRange};
 pub use priors::{Prior, Subjects};
@@ -36,7 +40,9 @@ pub use signals::{Signal, Signals};
 pub use similarity::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, fold_style, similarity_percent};
 pub use sparse::{MAX_QUERY_TERMS, PassageFields, passage_terms, query_terms};
 pub use stem::is_stop_word;
+pub use story::{Ends, Link, Relevance, Story, best_story};
 pub use term_counts::{TermCounter, sum_of_counts};
 pub use terms::{StopWords, terms};
+pub use via::Via;
 pub use weights::Weights;
 pub use words::words;

@@ -24,13 +24,15 @@ pub enum Signal {
     FileEvidence,
     Path,
     Relation,
+    /// Neighbours in the graph, and the path that answers a flow question.
+    Graph,
     Definition,
     /// The factor of each further hit of a file.
     FurtherHits,
 }
 
 impl Signal {
-    pub const ALL: [Signal; 14] = [
+    pub const ALL: [Signal; 15] = [
         Signal::Vectors,
         Signal::Terms,
         Signal::Names,
@@ -43,6 +45,7 @@ impl Signal {
         Signal::FileEvidence,
         Signal::Path,
         Signal::Relation,
+        Signal::Graph,
         Signal::Definition,
         Signal::FurtherHits,
     ];
@@ -61,6 +64,7 @@ impl Signal {
             Signal::FileEvidence => "file_evidence",
             Signal::Path => "path",
             Signal::Relation => "relation",
+            Signal::Graph => "graph",
             Signal::Definition => "definition",
             Signal::FurtherHits => "further_hits",
         }

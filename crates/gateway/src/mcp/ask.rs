@@ -15,7 +15,6 @@ use crate::answers::{CodeText, EmptyReport, Relationships, SearchResults};
 use crate::questions::{self, GraphQuestion, ReadQuestion, SearchQuestion, WantTests};
 
 const SEARCH_TOKENS: usize = 3_000;
-const SEARCH_LIMIT: usize = 8;
 const READ_TOKENS: usize = 6_000;
 const EDGE_LIMIT: usize = 25;
 /// Tokens that an answer needs in addition to its code: for the label, the stamps, and the call for the next
@@ -52,7 +51,8 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Rep
         tests: tests_of(arguments),
         tags: arguments.list("tag"),
         since: arguments.text("since").map(str::to_owned),
-        limit: arguments.count("limit", SEARCH_LIMIT),
+        query_type: arguments.text("query_type").map(str::to_owned),
+        limit: arguments.number("limit").map(|_| arguments.count("limit", 0)),
         max_tokens: code_tokens(arguments, SEARCH_TOKENS),
         cursor: arguments.text("cursor").map(str::to_owned),
         explain: arguments.flag("explain"),

@@ -40,7 +40,7 @@ pub(super) fn search(answer: &SearchResults, next: Option<&str>) -> String {
         out.push_str(&format!("results {}-{last} of {}\n", answer.offset + 1, answer.num_results));
     }
     out.push_str(&format!("{UNTRUSTED}\n"));
-    for fact in &answer.reading {
+    for fact in answer.notes.iter().chain(&answer.reading) {
         out.push_str(&format!("{}\n", one_line(fact)));
     }
     for name in &answer.names {
@@ -77,7 +77,11 @@ fn put_result(out: &mut String, number: usize, result: &SearchResult, with_repos
     let kind = result.symbol_kind.as_deref().unwrap_or(&result.kind);
     let symbol = result.symbol.as_deref().map(|symbol| format!(" {}", one_line(symbol))).unwrap_or_default();
     let (path, start, end) = (one_line(&result.path), result.start_line, result.end_line);
-    out.push_str(&format!("\n{number}. {repository}{path}:{start}-{end} {kind}{symbol}\n"));
+    let step = result.step.map(|step| format!(" (step {step})")).unwrap_or_default();
+    out.push_str(&format!("\n{number}. {repository}{path}:{start}-{end} {kind}{symbol}{step}\n"));
+    if let Some(via) = &result.via {
+        out.push_str(&format!("via {}\n", one_line(via)));
+    }
     put_fenced(out, &result.language, &result.text);
     if result.num_lines_cut > 0 {
         let rest = object([

@@ -68,6 +68,7 @@ impl Parameter {
 pub(crate) const MAX_TOKENS: Kind = Kind::Number { min: 500, max: 50_000 };
 pub(crate) const CHUNK_KINDS: &[&str] =
     &["function", "method", "class", "group", "summary", "section", "config", "text", "navigation", "pattern"];
+pub(crate) const QUERY_TYPES: &[&str] = &["symbol", "relationship", "flow", "pattern", "concept"];
 pub(crate) const RELATIONS: &[&str] = &["callers", "callees", "dependencies", "dependents", "inheritance"];
 
 pub(crate) const TARGET_TYPES: &[&str] = &["auto", "symbol", "file", "directory", "filename"];
@@ -116,7 +117,8 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             optional("tag", Kind::List, "all of them").also(&["tags"]),
             optional("tests", Kind::Choice(&["include", "exclude", "only"]), "").also(&["include_tests"]),
             optional("since", Kind::Text, "changed since YYYY-MM-DD or an age (36h, 7d, 2w)").also(&["after", "date"]),
-            optional("limit", Kind::Number { min: 1, max: 100 }, "default 8").also(&[
+            optional("query_type", Kind::Choice(QUERY_TYPES), "default: by the words").also(&["question_type", "intent"]),
+            optional("limit", Kind::Number { min: 1, max: 100 }, "default 5 to 20, by type").also(&[
                 "top_k",
                 "n",
                 "count",

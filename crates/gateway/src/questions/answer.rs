@@ -2,6 +2,7 @@
 
 use cairn_domain::{EdgeKind, Resolution};
 use cairn_exact::PatternRequest;
+use cairn_question::QueryType;
 use cairn_search::{
     CodeRequest, EdgeDraw, ExactRequest, GraphRequest, QueryError, Relation, RepositorySelection, SearchRequest,
     Target, TargetType, check_patterns,
@@ -72,6 +73,7 @@ pub(crate) async fn search(agent: &dyn Agent, question: &SearchQuestion) -> Resu
         query: question.query.clone(),
         repositories: selection(&question.repositories),
         filter: filter(question, searcher.clock.now_ms())?,
+        query_type: question.query_type.as_deref().map(query_type).transpose()?,
         limit: question.limit,
         max_tokens: bounded("max_tokens", question.max_tokens, agent.caps().tokens)?,
         cursor: question.cursor.clone(),
@@ -101,6 +103,13 @@ pub(crate) async fn grep(agent: &dyn Agent, question: &GrepQuestion) -> Result<G
         cursor: question.cursor.clone(),
     };
     Ok(GrepResults::of(agent.searcher().exact(&request).await?))
+}
+
+fn query_type(word: &str) -> Result<QueryType, QueryError> {
+    QueryType::from_name(word).ok_or_else(|| {
+        let known = QueryType::ALL.map(QueryType::as_str);
+        wrong(format!("`{word}` is not a type of question; types are {}", known.join(", ")))
+    })
 }
 
 pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {

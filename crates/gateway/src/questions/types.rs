@@ -13,10 +13,6 @@ pub enum WantTests {
     Only,
 }
 
-fn search_limit() -> usize {
-    10
-}
-
 fn search_tokens() -> usize {
     8_000
 }
@@ -75,9 +71,12 @@ pub struct SearchQuestion {
     /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
     #[serde(default)]
     pub since: Option<String>,
-    /// Number of results, at most 100.
-    #[serde(default = "search_limit")]
-    pub limit: usize,
+    /// `symbol`, `relationship`, `flow`, `pattern` or `concept`. Default: decided by the words of the question.
+    #[serde(default)]
+    pub query_type: Option<String>,
+    /// Number of results, at most 100. Default: 10; 20 for relationships, 15 for flows, 5 for patterns.
+    #[serde(default)]
+    pub limit: Option<usize>,
     #[serde(default = "search_tokens")]
     pub max_tokens: usize,
     /// The cursor of an earlier answer, to read its next page.

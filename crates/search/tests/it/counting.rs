@@ -10,9 +10,9 @@ use cairn_domain::{
 };
 use cairn_ports::{
     Catalogue, CatalogueError, ChunkFilter, ChunkPage, Direction, Embedder, EmbedderError, FileHit, FileMatch,
-    Generations, GraphStore, GraphStoreError, Hit, LedgerError, LedgerRead, MaintenanceError, MaySee, NameMatch, Names,
+    Generations, GraphStore, GraphStoreError, GraphTraversal, Hit, LedgerError, LedgerRead, MaintenanceError, MaySee, NameMatch, Names,
     NamesError, Neighbour, Page, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, ResolvedSymbol,
-    RunRecord, StagedGraph, StagedNames, StagedPoints, Staging, SymbolHit, VectorStore, VectorStoreError,
+    RunRecord, StagedGraph, StagedNames, StagedPoints, Staging, SymbolHit, SymbolNode, Traversal, TraversalRequest, VectorStore, VectorStoreError,
 };
 use cairn_testkit::FakeIndex;
 
@@ -103,9 +103,14 @@ counted!(Names {
     symbols(view: &View, scope: &Scope, name: &str, ways: &[NameMatch], limit: usize)
         -> Result<Vec<SymbolHit>, NamesError>;
     resolve(view: &View, scope: &Scope, name: &str, limit: usize) -> Result<Vec<ResolvedSymbol>, NamesError>;
+    symbols_of(view: &View, scope: &Scope, nodes: &[SymbolNode]) -> Result<Vec<SymbolEntry>, NamesError>;
     files(view: &View, scope: &Scope, name: &str, matching: FileMatch, limit: usize)
         -> Result<Vec<FileHit>, NamesError>;
     scroll(view: &View, scope: &Scope, repository: RepositoryId, from: u64) -> Result<Page<SymbolEntry>, NamesError>;
+});
+
+counted!(GraphTraversal {
+    traverse(view: &View, scope: &Scope, request: &TraversalRequest) -> Result<Traversal, GraphStoreError>;
 });
 
 counted!(GraphStore {

@@ -11,6 +11,7 @@
 mod counting;
 mod exact;
 mod frequencies;
+mod strategies;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -68,7 +69,8 @@ fn request(query: &str, repositories: &[&str], filter: ChunkFilter) -> SearchReq
         query: query.to_owned(),
         repositories: RepositorySelection(repositories.iter().map(ToString::to_string).collect()),
         filter,
-        limit: 10,
+        query_type: None,
+        limit: Some(10),
         max_tokens: 4_000,
         cursor: None,
         target: Target::default(),
@@ -169,7 +171,7 @@ async fn named_symbols_obey_the_filter() {
     let paths = |paths: &[&str]| ChunkFilter { paths: paths.iter().map(ToString::to_string).collect(), ..everything() };
     let found = async |filter: ChunkFilter| {
         let (_, searcher) = counted().await;
-        let wide = SearchRequest { limit: 100, max_tokens: 100_000, ..request("open_file", &[], filter) };
+        let wide = SearchRequest { limit: Some(100), max_tokens: 100_000, ..request("open_file", &[], filter) };
         let found = searcher.search(&wide).await.expect("an answer").found;
         let defining = found.iter().filter(|found| found.hit.chunk.symbol.as_deref() == Some("open_file"));
         defining.map(|found| found.hit.chunk.path.to_string()).collect::<Vec<_>>()

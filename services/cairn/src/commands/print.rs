@@ -72,6 +72,9 @@ fn search(answer: &SearchResults) {
             output::note(message);
         }
     }
+    for note in &answer.notes {
+        output::note(note);
+    }
     for fact in &answer.reading {
         output::line(&styled(FAINT, fact.clone()));
     }
@@ -153,6 +156,12 @@ fn found(number_in_all: usize, found: &SearchResult) {
     let changed = found.changed_at.as_ref().map(day).unwrap_or_default();
     let kind = format!("{} {}{changed}", found.repository, found.kind);
     output::line(&format!("{head} {}", styled(FAINT, kind)));
+    let step = found.step.map(|step| format!("step {step}"));
+    let via = found.via.as_ref().map(|via| format!("via {via}"));
+    let origin: Vec<String> = step.into_iter().chain(via).collect();
+    if !origin.is_empty() {
+        output::line(&styled(FAINT, format!("   {}", origin.join(", "))));
+    }
     for also in &found.also_at {
         let at = place(&also.path, also.start_line, also.end_line);
         output::line(&styled(FAINT, format!("   also {} {at}", also.repository)));

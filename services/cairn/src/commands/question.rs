@@ -81,6 +81,7 @@ fn search(arguments: &SearchArguments, here: Option<&str>) -> SearchQuestion {
         tests: tests(arguments.tests),
         tags: arguments.tag.clone(),
         since: arguments.since.clone(),
+        query_type: arguments.query_type.clone(),
         limit: arguments.limit,
         max_tokens: arguments.max_tokens,
         cursor: arguments.cursor.clone(),

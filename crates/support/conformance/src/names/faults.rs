@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_ports::{
-    FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames, SymbolHit,
+    FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames, SymbolHit, SymbolNode,
 };
 
 use crate::faulty::{Faulty, StoreFault, WithStoreFaults, planted};
@@ -31,11 +31,12 @@ enum Fault {
     ResolvesNoNearNames,
     ReversesNearNames,
     IgnoresLimitOfNames,
+    ReversesNodes,
 }
 
 /// The table has no `SweepsNothing`, because it is not a fault here: replaced names may stay in their layers
 /// until the layers are merged.
-const ALL: [(&str, Fault, &str); 25] = [
+const ALL: [(&str, Fault, &str); 26] = [
     ("loses a symbol", Fault::LosesSymbols, "staged_names_are_visible_once_published"),
     ("loses the spans of symbols", Fault::LosesSpans, "symbols_are_read_as_written"),
     ("loses the chunks of symbols", Fault::LosesChunks, "symbols_are_read_as_written"),
@@ -55,6 +56,7 @@ const ALL: [(&str, Fault, &str); 25] = [
     ("resolves no near names", Fault::ResolvesNoNearNames, "near_names_are_resolved_last"),
     ("resolves near names backwards", Fault::ReversesNearNames, "near_names_are_resolved_last"),
     ("ignores the limit of near names", Fault::IgnoresLimitOfNames, "near_names_are_limited_and_visible"),
+    ("answers nodes backwards", Fault::ReversesNodes, "symbols_of_nodes_come_in_the_order_of_the_nodes"),
     ("sees staged generations", Fault::Store(StoreFault::SeesStaged), "staged_names_are_visible_once_published"),
     ("sees hidden repositories", Fault::Store(StoreFault::SeesHidden), "hidden_repositories_are_invisible"),
     ("ignores the scope", Fault::Store(StoreFault::IgnoresScope), "scope_is_tested_before_limits"),
@@ -135,6 +137,19 @@ impl Names for Faulty<dyn Names, Fault> {
             _ => {}
         }
         Ok(hits)
+    }
+
+    async fn symbols_of(
+        &self,
+        view: &View,
+        scope: &Scope,
+        nodes: &[SymbolNode],
+    ) -> Result<Vec<SymbolEntry>, NamesError> {
+        let mut symbols = self.inner.symbols_of(&self.view(view), &self.scope(scope), nodes).await?;
+        if self.fault == Fault::ReversesNodes {
+            symbols.reverse();
+        }
+        Ok(symbols)
     }
 
     async fn files(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Result, ensure};
 use cairn_domain::{ChunkKey, Key128, LineSpan, RepoPath, Scope, SymbolEntry, SymbolKind, Tenant, View};
 use cairn_ports::NameMatch::{CaseInsensitive, Contains, Exact, Fuzzy, Prefix, StyleInsensitive};
-use cairn_ports::{FileHit, FileMatch, NameMatch, Names, StagedNames, SymbolHit};
+use cairn_ports::{FileHit, FileMatch, NameMatch, Names, StagedNames, SymbolHit, SymbolNode};
 
 use crate::case::view;
 use crate::names::fixture::{EXACT, Index, matched, path};
@@ -323,5 +323,26 @@ pub(super) async fn pages_are_complete(store: &dyn Names) -> Result<()> {
         found.iter().map(|symbol| symbol.node).collect::<BTreeSet<_>>() == nodes,
         "the index returned other symbols than were staged"
     );
+    Ok(())
+}
+
+pub(super) async fn symbols_of_nodes_come_in_the_order_of_the_nodes(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "nodes");
+    index.stage_basics().await?;
+    index.stage(2, index.change_a()).await?;
+    let other = index.symbol_of("other", "first", "a", 1);
+    index.stage_in("other", 1, StagedNames { symbols: vec![other.clone()], ..StagedNames::default() }).await?;
+    let node = |repository: &str, symbol: &SymbolEntry| SymbolNode {
+        repository: index.case.repository(repository),
+        name: symbol.name.clone(),
+        node: symbol.node,
+    };
+    let (third, first, moved) = (index.symbol("third", "b", 1), index.symbol("first", "a", 1), index.symbol("first", "a", 5));
+    let nodes = [node("r", &third), node("other", &other), node("r", &first), node("r", &moved)];
+    let found = async |next_gen: u64, scope: &Scope| store.symbols_of(&view(next_gen, &[]), scope, &nodes).await;
+    expect_eq!(found(2, &index.case.scope()).await?, [third.clone(), other.clone(), first]);
+    expect_eq!(found(3, &index.case.scope()).await?, [third, other.clone(), moved]);
+    expect_eq!(found(3, &index.case.scope_of(&["other"])).await?, [other]);
+    expect_eq!(found(3, &Scope::all(Tenant::new(format!("{}-not", index.case.tenant)))).await?, []);
     Ok(())
 }

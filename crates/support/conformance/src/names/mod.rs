@@ -42,5 +42,6 @@ pub fn checks() -> Vec<Check<dyn Names>> {
         near_names_are_resolved_last,
         near_names_are_limited_and_visible,
         near_owners_are_preferred,
+        symbols_of_nodes_come_in_the_order_of_the_nodes,
     ]
 }

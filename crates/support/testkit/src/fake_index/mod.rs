@@ -170,7 +170,7 @@ impl FakeContent {
         self
     }
 
-    /// One chunk for each symbol, and one chunk for each file without symbols.
+    /// One chunk for each symbol, for each pattern, and for each file without symbols.
     fn chunks(&self) -> Vec<ChunkRecord> {
         let mut chunks = Vec::new();
         for (path, (language, text)) in &self.texts {
@@ -178,6 +178,9 @@ impl FakeContent {
             if of_file.is_empty() {
                 let num_lines = text.lines().count().max(1) as u32;
                 chunks.push(self.chunk(path, language, LineSpan::new(1, num_lines), text.clone(), None));
+            }
+            for pattern in &self.patterns {
+                chunks.extend(self.pattern_chunk(pattern).filter(|chunk| chunk.path == *path));
             }
             for symbol in of_file {
                 let lines = text.lines().skip(symbol.span.start as usize - 1).take(symbol.span.num_lines() as usize);
@@ -223,6 +226,13 @@ impl FakeContent {
             tags: Vec::new(),
             changed_at: None,
         }
+    }
+
+    fn pattern_chunk(&self, pattern: &PatternRecord) -> Option<ChunkRecord> {
+        let member = pattern.members.get(pattern.canonical as usize)?;
+        let text = format!("{}: {}\n", pattern.name, pattern.description);
+        let chunk = self.chunk(&member.path, &pattern.language, member.span, text, None);
+        Some(ChunkRecord { kind: ChunkKind::Pattern, symbol: Some(pattern.name.clone()), ..chunk })
     }
 
     fn nodes(&self) -> Vec<NodeRecord> {

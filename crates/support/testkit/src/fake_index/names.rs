@@ -5,6 +5,7 @@ use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_name_match::{PathPart, PathScore, Reasons, WantedFile, WantedName, score_name};
 use cairn_ports::{
     ErrorKind, FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames, SymbolHit,
+    SymbolNode,
 };
 use cairn_ranking::{MIN_FUZZY_PERCENT, fold_style, similarity_percent};
 
@@ -121,6 +122,17 @@ impl Names for FakeIndex {
             .sort_by_key(|hit| (std::cmp::Reverse(hit.rank), hit.repository, hit.symbol.path.clone(), hit.symbol.line));
         found.truncate(limit);
         Ok(found)
+    }
+
+    async fn symbols_of(
+        &self,
+        _view: &View,
+        scope: &Scope,
+        nodes: &[SymbolNode],
+    ) -> Result<Vec<SymbolEntry>, NamesError> {
+        let symbols = || self.within(scope).flat_map(|repository| &repository.symbols);
+        let own = |node: &SymbolNode| symbols().find(|symbol| symbol.node == node.node).cloned();
+        Ok(nodes.iter().filter_map(own).collect())
     }
 
     async fn files(

@@ -18,6 +18,7 @@ mod read;
 mod stage;
 mod staging;
 mod sweep;
+mod traverse;
 mod verify;
 mod visibility;
 
@@ -27,13 +28,28 @@ use cairn_domain::{
     View,
 };
 use cairn_ports::{
-    Direction, Generations, GraphStore, GraphStoreError, MaintenanceError, Neighbour, Page, StagedGraph, Staging,
+    Direction, Generations, GraphStore, GraphStoreError, GraphTraversal, MaintenanceError, Neighbour, Page,
+    StagedGraph, Staging, Traversal, TraversalRequest,
 };
 pub(crate) use sweep::give_back_space;
 
 use crate::database::Durability;
 use crate::graph::read::GraphReader;
 use crate::{LocalStore, blocking};
+
+#[async_trait]
+impl GraphTraversal for LocalStore {
+    async fn traverse(
+        &self,
+        view: &View,
+        scope: &Scope,
+        request: &TraversalRequest,
+    ) -> Result<Traversal, GraphStoreError> {
+        let (view, scope, request) = (view.clone(), scope.clone(), request.clone());
+        self.read("traverse", "", move |connection| GraphReader::new(connection, &view, &scope).traverse(&request))
+            .await
+    }
+}
 
 #[async_trait]
 impl GraphStore for LocalStore {
