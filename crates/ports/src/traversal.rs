@@ -1,7 +1,7 @@
 //! The bounded traversal of the graph: the nodes that can be reached from some nodes over a few edges.
 //!
-//! All stores return the same nodes in the same order, also if a limit cuts the traversal. [`walk`] states the
-//! rules. A store that cannot call it, because its server does the traversal, follows the same rules.
+//! All stores return the same nodes in the same order, also if a limit cuts the traversal. [`walk`] states
+//! the rules. A store whose server does the traversal follows the same rules without calling `walk`.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,8 +104,9 @@ pub struct Walk {
 /// Does a traversal from `starts`, which must be visible. `edges_at` returns the edges of a node that are
 /// visible and in scope and that start or end at the node as `request.follow` asks.
 ///
-/// 1. Edges between a node and itself are ignored. From each node, the first `max_edges_per_node` edges are followed, in the order of confidence (highest
-///    first), key of the other end, name of the kind, line, and key of the edge.
+/// 1. Edges between a node and itself are ignored. From each node, the first `max_edges_per_node` edges are
+///    followed, in the order of confidence (highest first), key of the other end, name of the kind, line, and
+///    key of the edge.
 /// 2. Among the edges that reach one node from one level, the edge with the highest product of confidences is
 ///    kept, then the edge with the smallest key of the previous node, name of the kind, line and key.
 /// 3. Starts and nodes of earlier levels are left out, except for starts on the first level if

@@ -338,7 +338,7 @@ pub struct SearchArguments {
     /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// symbol, relationship, flow, pattern or concept. Default: decided by the words of the question.
+    /// symbol, relationship, flow, pattern or concept. By default, the words of the question decide.
     #[arg(long = "type", value_name = "TYPE")]
     pub query_type: Option<String>,
     /// Maximum number of results, at most 100. Default: 10; 20 for relationships, 15 for flows, 5 for

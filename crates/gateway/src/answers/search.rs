@@ -119,9 +119,9 @@ pub struct Explanation {
     pub definition: Option<ShownDefinition>,
 }
 
-/// The points for one reason: the rank in a list (`dense`, `terms`, `names`, `relation`, `pattern`), the other
-/// results of the file, the path, the definition of the requested name, the graph, or the position on the path
-/// of a flow.
+/// The points for one reason: the rank in a list (`dense`, `terms`, `names`, `relation`, `pattern`), the
+/// other results of the file, the path, the definition of the requested name, the graph, or the position on
+/// the path of a flow.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ScorePart {
     pub part: String,

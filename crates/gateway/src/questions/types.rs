@@ -71,7 +71,7 @@ pub struct SearchQuestion {
     /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
     #[serde(default)]
     pub since: Option<String>,
-    /// `symbol`, `relationship`, `flow`, `pattern` or `concept`. Default: decided by the words of the question.
+    /// `symbol`, `relationship`, `flow`, `pattern` or `concept`. By default, the words decide.
     #[serde(default)]
     pub query_type: Option<String>,
     /// Number of results, at most 100. Default: 10; 20 for relationships, 15 for flows, 5 for patterns.

@@ -29,8 +29,8 @@ WITH found, size(found) AS num_starts";
 /// Adds the nodes of one level. `DEPTH` is the depth of the level, `PATTERN` the pattern of an edge, and
 /// `KNOWN` the nodes that are not added again.
 ///
-/// The last part groups by key, which takes linear time. A search of each key in the list of known nodes would
-/// take quadratic time.
+/// The last part groups by key, which takes linear time. A search of each key in the list of known nodes
+/// would take quadratic time.
 const LEVEL: &str = "
 CALL (found) {
     UNWIND [entry IN found WHERE entry.depth = DEPTH - 1] AS from
