@@ -51,7 +51,8 @@ impl RepositoryNames {
         Ok(hits)
     }
 
-    /// The visible symbol of each node, in the order of the nodes. Nodes without a visible symbol are left out.
+    /// The visible symbol of each node, in the order of the nodes. Nodes without a visible symbol are left
+    /// out.
     pub(crate) fn symbols_of(&self, view: &View, nodes: &[SymbolNode]) -> Result<Vec<SymbolEntry>, DamagedLayer> {
         let mut symbols = Vec::with_capacity(nodes.len());
         for node in nodes {

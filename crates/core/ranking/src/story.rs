@@ -133,8 +133,8 @@ mod tests {
     fn path_with_most_relevant_nodes_is_best() {
         let none = Ends::default();
         let links = ["a>b", "a>c", "b>d", "c>e"];
-        check(&links, &[("a", 10), ("c", 5), ("e", 4)], none, Some((&["a", "c", "e"], true)));
-        check(&links, &[("a", 10), ("d", 5), ("c", 4)], none, Some((&["a", "b", "d"], true)));
+        check(&links, &[("a", 100), ("c", 50), ("e", 40)], none, Some((&["a", "c", "e"], true)));
+        check(&links, &[("a", 100), ("d", 50), ("c", 30)], none, Some((&["a", "b", "d"], true)));
         // A path does not end with nodes that are no hits.
         check(&links, &[("a", 10), ("b", 5)], none, Some((&["a", "b"], true)));
         check(&links, &[("a", 10)], none, None);

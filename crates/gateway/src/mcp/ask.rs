@@ -103,6 +103,9 @@ fn search_failure(error: QueryError, arguments: &Arguments) -> Failure {
 
 fn nothing_found(answer: &SearchResults, nothing: &EmptyReport, arguments: &Arguments) -> ToolReply {
     let mut out = String::from("nothing found");
+    for note in &answer.notes {
+        out.push_str(&format!("\n{}", one_line(note)));
+    }
     let not_indexed: Vec<String> = nothing.not_indexed.iter().map(|name| one_line(name)).collect();
     if !not_indexed.is_empty() {
         out.push_str(&format!("\nnot indexed yet: {}", not_indexed.join(", ")));
