@@ -9,7 +9,7 @@ use cairn_ranking::{ScopeFrequencies, query_terms};
 use regex::Regex;
 
 use crate::resolve::{NameMatching, Substitution};
-use crate::retrieve::ChunkId;
+use crate::chunk_id::ChunkId;
 use crate::{QueryError, Searcher};
 
 /// Maximum number of chunks whose texts are searched.
