@@ -187,7 +187,8 @@ fn steps(
             (None, Some(entry)) => StepPlace::Node(Box::new(entry.node.clone())),
             (None, None) => continue,
         };
-        let via = entry.filter(|_| index > 0).and_then(|entry| Some(via(entry, &named(entry.previous, sources, reached)?)));
+        let via =
+            entry.filter(|_| index > 0).and_then(|entry| Some(via(entry, &named(entry.previous, sources, reached)?)));
         steps.push(PathStep { place, via });
     }
     steps
@@ -202,12 +203,7 @@ fn named(key: NodeKey, sources: &BTreeMap<NodeKey, Source>, reached: &[Reached])
     Some(Source { score: 0, symbol: node.qualified_name.clone(), path: node.path.clone()? })
 }
 
-fn note(
-    asked: &AskedEnds,
-    flow: Option<&FlowAsked>,
-    story: Option<&Story>,
-    num_steps: usize,
-) -> Option<String> {
+fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>, num_steps: usize) -> Option<String> {
     if num_steps < 2 {
         return Some(NO_PATH.to_owned());
     }

@@ -8,8 +8,8 @@ use cairn_ports::ChunkFilter;
 use cairn_ranking::{ScopeFrequencies, query_terms};
 use regex::Regex;
 
-use crate::resolve::{NameMatching, Substitution};
 use crate::chunk_id::ChunkId;
+use crate::resolve::{NameMatching, Substitution};
 use crate::{QueryError, Searcher};
 
 /// Maximum number of chunks whose texts are searched.

@@ -83,7 +83,8 @@ impl Searcher {
         sources: &BTreeMap<NodeKey, Source>,
         reached: &[Reached],
     ) -> Result<Vec<RankedHit>, QueryError> {
-        let score = |reached: &&Reached| sources.get(&reached.previous).map_or(0, |source| source.score) * reached.confidence;
+        let score =
+            |reached: &&Reached| sources.get(&reached.previous).map_or(0, |source| source.score) * reached.confidence;
         let mut best: Vec<&Reached> = reached.iter().filter(|reached| score(reached) > 0).collect();
         best.sort_by_key(|reached| (std::cmp::Reverse(score(reached)), reached.node.is_test, reached.node.key));
         best.truncate(MAX_LOOKED_UP);

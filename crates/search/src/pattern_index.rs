@@ -43,9 +43,8 @@ pub(crate) fn names(patterns: &[ChunkRecord]) -> Vec<String> {
 /// The patterns that the question names, best first.
 pub(crate) fn named(patterns: &[ChunkRecord], parsed: &ParsedQuery) -> Vec<ChunkId> {
     let Some(subject) = parsed.pattern.as_ref().and_then(|asked| asked.subject.as_deref()) else { return Vec::new() };
-    let is_named = |pattern: &&ChunkRecord| {
-        pattern.symbol.as_deref().is_some_and(|name| names_a_pattern(subject, name))
-    };
+    let is_named =
+        |pattern: &&ChunkRecord| pattern.symbol.as_deref().is_some_and(|name| names_a_pattern(subject, name));
     let named = patterns.iter().filter(is_named).map(|pattern| (pattern.repository, pattern.key));
     named.take(MAX_LEADING).collect()
 }

@@ -8,8 +8,8 @@ use cairn_ports::{FileMatch, Follow, NameTier, Reached, TraversalRequest};
 use cairn_question::Relation;
 use cairn_ranking::Via;
 
-use crate::prepared_query::PreparedQuery;
 use crate::chunk_id::ChunkId;
+use crate::prepared_query::PreparedQuery;
 use crate::resolve::NameRequest;
 use crate::sites::Site;
 use crate::{QueryError, QueryErrorCode, Searcher};
@@ -25,8 +25,8 @@ const MAX_RELATED: usize = 60;
 
 /// The edges that answer a relation.
 fn edges_of(relation: Relation) -> (Follow, &'static [EdgeKind]) {
-    use Follow::{Both, In, Out};
     use EdgeKind::{Calls, DependsOn, Extends, Implements, Imports, References};
+    use Follow::{Both, In, Out};
     const USES: &[EdgeKind] = &[Calls, References, Imports, Extends, Implements, DependsOn];
     match relation {
         Relation::Callers => (In, &[Calls]),

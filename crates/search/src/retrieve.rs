@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use cairn_domain::{ChunkRecord, Scope, SymbolEntry, View};
 use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, NameMatch, SymbolHit};
 use cairn_ranking::{
-    Candidate, Definition, Exactness, Listed, Lists, QueryWords, RankQuery, RankedHit, ScoreRange, Spelling, Via,
-    is_end_of_path, rank,
+    Candidate, Definition, Exactness, Listed, Lists, RankQuery, RankedHit, ScoreRange, Spelling, Via, is_end_of_path,
+    rank,
 };
 
 use crate::chunk_filter::CompiledFilter;
@@ -68,7 +68,7 @@ impl Searcher {
         scope: &Scope,
         filter: &ChunkFilter,
     ) -> Result<(Vec<Candidate>, Lists), QueryError> {
-        let PreparedQuery { view, words, terms, vector, .. } = query;
+        let PreparedQuery { view, terms, vector, .. } = query;
         let dense = async { Ok::<_, QueryError>(self.vectors.search_dense(view, scope, filter, vector, DEPTH).await?) };
         let sparse = async {
             Ok::<_, QueryError>(self.vectors.search_sparse(view, scope, filter, terms, SCORED_BY_TERMS).await?)
@@ -79,7 +79,12 @@ impl Searcher {
         let (dense, sparse, symbols, files, related) = tokio::try_join!(dense, sparse, symbols, files, related)?;
         let searched: BTreeSet<ChunkId> = dense.iter().chain(sparse.iter().take(DEPTH)).map(id_of).collect();
         let shown = symbols.iter().filter_map(chunk_of).filter(|id| scope.contains(id.0));
-        let wanted = searched.iter().copied().chain(shown).chain(related.iter().map(|(id, _)| *id)).chain(query.patterns.iter().copied());
+        let wanted = searched
+            .iter()
+            .copied()
+            .chain(shown)
+            .chain(related.iter().map(|(id, _)| *id))
+            .chain(query.patterns.iter().copied());
         let mut chunks = self.fetch(view, scope, wanted.collect()).await?;
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|id, chunk| searched.contains(id) || compiled.lets_through(chunk));

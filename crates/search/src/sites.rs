@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use cairn_domain::{ChunkRecord, NodeKey, NodeKind, NodeRecord, RepoPath, RepositoryId, Scope};
 use cairn_ports::{ChunkFilter, SymbolNode};
 
-use crate::prepared_query::PreparedQuery;
 use crate::chunk_id::ChunkId;
+use crate::prepared_query::PreparedQuery;
 use crate::retrieve::id_of;
 use crate::{QueryError, Searcher};
 

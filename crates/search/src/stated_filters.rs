@@ -102,7 +102,11 @@ mod tests {
 
     fn check(question: &str, words: &[&str], expect: ChunkFilter) {
         let found = stated(question, &ChunkFilter::default()).unwrap_or_else(|| panic!("{question} states no filter"));
-        assert_eq!((found.words, found.filter), (words.iter().map(ToString::to_string).collect(), expect), "{question}");
+        assert_eq!(
+            (found.words, found.filter),
+            (words.iter().map(ToString::to_string).collect(), expect),
+            "{question}"
+        );
     }
 
     #[test]
@@ -110,32 +114,40 @@ mod tests {
         use ChunkKind::{Class, Function, Group, Method, Summary};
         let none = ChunkFilter::default;
         let texts = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
-        check("functions that parse dates", &["functions that"], ChunkFilter {
-            kinds: vec![Function, Method, Group],
-            ..none()
-        });
-        check("classes in auth.py", &["classes", "in auth.py"], ChunkFilter {
-            kinds: vec![Class, Summary, Method, Group],
-            paths: texts(&["auth.py", "**/auth.py"]),
-            ..none()
-        });
-        check("token checks in the billing module", &["in the billing module"], ChunkFilter {
-            paths: texts(&["billing/**", "**/billing/**", "**/billing.*"]),
-            ..none()
-        });
-        check("retries in src/net", &["in src/net"], ChunkFilter {
-            paths: texts(&["src/net/**", "**/src/net/**"]),
-            ..none()
-        });
-        check("python retry logic without tests", &["python", "without tests"], ChunkFilter {
-            languages: texts(&["python"]),
-            include_tests: IncludeTests::Exclude,
-            ..none()
-        });
-        check("handlers since last week", &["since last week"], ChunkFilter {
-            since: Some(951_782_400 - 7 * 86_400),
-            ..none()
-        });
+        check(
+            "functions that parse dates",
+            &["functions that"],
+            ChunkFilter { kinds: vec![Function, Method, Group], ..none() },
+        );
+        check(
+            "classes in auth.py",
+            &["classes", "in auth.py"],
+            ChunkFilter {
+                kinds: vec![Class, Summary, Method, Group],
+                paths: texts(&["auth.py", "**/auth.py"]),
+                ..none()
+            },
+        );
+        check(
+            "token checks in the billing module",
+            &["in the billing module"],
+            ChunkFilter { paths: texts(&["billing/**", "**/billing/**", "**/billing.*"]), ..none() },
+        );
+        check(
+            "retries in src/net",
+            &["in src/net"],
+            ChunkFilter { paths: texts(&["src/net/**", "**/src/net/**"]), ..none() },
+        );
+        check(
+            "python retry logic without tests",
+            &["python", "without tests"],
+            ChunkFilter { languages: texts(&["python"]), include_tests: IncludeTests::Exclude, ..none() },
+        );
+        check(
+            "handlers since last week",
+            &["since last week"],
+            ChunkFilter { since: Some(951_782_400 - 7 * 86_400), ..none() },
+        );
     }
 
     #[test]

@@ -5,11 +5,11 @@ use cairn_ports::ChunkFilter;
 use cairn_question::{ParseOptions, ParsedQuery, QueryType, Since};
 use cairn_ranking::{RankedHit, Signal};
 
+use crate::bounds::MAX_LIMIT;
 use crate::chunk_id::ChunkId;
 use crate::pattern_index;
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
-use crate::bounds::MAX_LIMIT;
 use crate::stated_filters::with_stated;
 use crate::target::{FoundFile, Target, TargetType, Targeted};
 use crate::{QueryError, Searcher};

@@ -10,11 +10,11 @@ use cairn_ranking::{Contribution, Definition, RankedHit, path_distance};
 
 use crate::bounds;
 use crate::chunk_filter::CompiledFilter;
+use crate::chunk_id::ChunkId;
 use crate::prepared_query::PreparedQuery;
 use crate::question_names::{NameNote, QuestionNames};
 use crate::repositories::{KnownRepository, name_of};
 use crate::resolve::{NUM_SIMILAR, NameRequest};
-use crate::chunk_id::ChunkId;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of files that are found before they are sorted by nearness.

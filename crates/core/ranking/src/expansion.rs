@@ -107,8 +107,7 @@ fn reduce(hit: &mut RankedHit) {
 pub fn lead_with_path(mut hits: Vec<RankedHit>, path: Vec<(ChunkRecord, Option<Via>)>) -> Vec<RankedHit> {
     for (step, (chunk, via)) in (1..).zip(path) {
         let points = leading_points(step);
-        let (contributions, priors) =
-            (vec![Contribution { name: "flow", rank: Some(step), points }], Vec::new());
+        let (contributions, priors) = (vec![Contribution { name: "flow", rank: Some(step), points }], Vec::new());
         let is_chunk = |hit: &RankedHit| hit.chunk.repository == chunk.repository && hit.chunk.key == chunk.key;
         let known = hits.iter().position(is_chunk).map(|index| hits.swap_remove(index));
         let (also_at, definition) = known.map_or((Vec::new(), None), |hit| (hit.also_at, hit.definition));
@@ -216,11 +215,8 @@ mod tests {
     #[test]
     fn paths_come_first_in_their_order() {
         let found = hits(&[("a", 1000), ("b", 900), ("c", 100)]);
-        let path = vec![
-            (chunk("c", 1, "c"), None),
-            (chunk("new", 1, "new"), Some(via())),
-            (chunk("a", 1, "a"), Some(via())),
-        ];
+        let path =
+            vec![(chunk("c", 1, "c"), None), (chunk("new", 1, "new"), Some(via())), (chunk("a", 1, "a"), Some(via()))];
         let found = lead_with_path(found, path);
         assert_eq!(order(&found), ["c", "new", "a", "b"]);
         assert_eq!(found.iter().map(|hit| hit.step).collect::<Vec<_>>(), [Some(1), Some(2), Some(3), None]);

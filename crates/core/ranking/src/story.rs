@@ -125,7 +125,8 @@ mod tests {
             })
         };
         let found = best_story(&links, ends, relevance);
-        let expect = expect.map(|(path, has_ends)| Story { path: path.iter().map(|name| node(name)).collect(), has_ends });
+        let expect =
+            expect.map(|(path, has_ends)| Story { path: path.iter().map(|name| node(name)).collect(), has_ends });
         assert_eq!(found, expect, "{links:?}");
     }
 

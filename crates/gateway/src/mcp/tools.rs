@@ -117,7 +117,8 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             optional("tag", Kind::List, "all of them").also(&["tags"]),
             optional("tests", Kind::Choice(&["include", "exclude", "only"]), "").also(&["include_tests"]),
             optional("since", Kind::Text, "changed since YYYY-MM-DD or an age (36h, 7d, 2w)").also(&["after", "date"]),
-            optional("query_type", Kind::Choice(QUERY_TYPES), "default: by the words").also(&["question_type", "intent"]),
+            optional("query_type", Kind::Choice(QUERY_TYPES), "default: by the words")
+                .also(&["question_type", "intent"]),
             optional("limit", Kind::Number { min: 1, max: 100 }, "default 5 to 20, by type").also(&[
                 "top_k",
                 "n",

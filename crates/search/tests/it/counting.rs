@@ -10,9 +10,10 @@ use cairn_domain::{
 };
 use cairn_ports::{
     Catalogue, CatalogueError, ChunkFilter, ChunkPage, Direction, Embedder, EmbedderError, FileHit, FileMatch,
-    Generations, GraphStore, GraphStoreError, GraphTraversal, Hit, LedgerError, LedgerRead, MaintenanceError, MaySee, NameMatch, Names,
-    NamesError, Neighbour, Page, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, ResolvedSymbol,
-    RunRecord, StagedGraph, StagedNames, StagedPoints, Staging, SymbolHit, SymbolNode, Traversal, TraversalRequest, VectorStore, VectorStoreError,
+    Generations, GraphStore, GraphStoreError, GraphTraversal, Hit, LedgerError, LedgerRead, MaintenanceError, MaySee,
+    NameMatch, Names, NamesError, Neighbour, Page, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord,
+    ResolvedSymbol, RunRecord, StagedGraph, StagedNames, StagedPoints, Staging, SymbolHit, SymbolNode, Traversal,
+    TraversalRequest, VectorStore, VectorStoreError,
 };
 use cairn_testkit::FakeIndex;
 

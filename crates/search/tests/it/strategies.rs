@@ -164,7 +164,8 @@ async fn limits_follow_the_type_unless_one_is_given() {
         check(forced, query_type, num_shown).await;
     }
     // No pattern is indexed, so the strategy of concept questions is used, with its limit.
-    check(SearchRequest { query_type: Some(QueryType::Pattern), ..ask("work with files") }, QueryType::Pattern, 10).await;
+    check(SearchRequest { query_type: Some(QueryType::Pattern), ..ask("work with files") }, QueryType::Pattern, 10)
+        .await;
 }
 
 #[tokio::test]

@@ -24,9 +24,8 @@ fn from(graph: &Graph<'_>, starts: &[&str], follow: Follow, max_depth: u32) -> T
 
 /// Each reached node as text: depth, name, confidence in percent.
 fn texts(reached: &[Reached]) -> Vec<String> {
-    let text = |reached: &Reached| {
-        format!("{} {} {}", reached.depth, reached.node.name, reached.confidence * 100 / CERTAIN)
-    };
+    let text =
+        |reached: &Reached| format!("{} {} {}", reached.depth, reached.node.name, reached.confidence * 100 / CERTAIN);
     reached.iter().map(text).collect()
 }
 
@@ -67,7 +66,8 @@ pub(super) async fn traversals_follow_the_requested_direction_and_kinds(store: &
     check(Follow::Both, &[EdgeKind::Extends], &[]).await?;
     let between = from(&graph, &["a", "b"], Follow::Out, 2);
     for (returns_starts, expect) in [(false, vec!["1 d 100"]), (true, vec!["1 b 100", "1 d 100"])] {
-        let mut found = texts(&traverse(&graph, 2, &TraversalRequest { returns_starts, ..between.clone() }).await?.reached);
+        let mut found =
+            texts(&traverse(&graph, 2, &TraversalRequest { returns_starts, ..between.clone() }).await?.reached);
         found.sort();
         expect_eq!(found, expect);
     }
@@ -160,9 +160,12 @@ pub(super) async fn uncertain_edges_are_not_followed(store: &dyn GraphStore) -> 
     let graph = Graph::new(store, "sure");
     let edges = vec![call(&graph, "a", "b", 60), call(&graph, "b", "c", 40), call(&graph, "c", "d", 100)];
     stage(&graph, &["a", "b", "c", "d"], edges).await?;
-    for (min_confidence_percent, expect) in
-        [(1, vec!["1 b 60", "2 c 24", "3 d 24"]), (40, vec!["1 b 60", "2 c 24", "3 d 24"]), (41, vec!["1 b 60"]), (61, vec![])]
-    {
+    for (min_confidence_percent, expect) in [
+        (1, vec!["1 b 60", "2 c 24", "3 d 24"]),
+        (40, vec!["1 b 60", "2 c 24", "3 d 24"]),
+        (41, vec!["1 b 60"]),
+        (61, vec![]),
+    ] {
         let request = TraversalRequest { min_confidence_percent, ..from(&graph, &["a"], Follow::Out, 3) };
         expect_eq!(texts(&traverse(&graph, 2, &request).await?.reached), expect);
     }

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_ports::{
-    FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames, SymbolHit, SymbolNode,
+    FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames, SymbolHit,
+    SymbolNode,
 };
 
 use crate::faulty::{Faulty, StoreFault, WithStoreFaults, planted};

@@ -337,7 +337,8 @@ pub(super) async fn symbols_of_nodes_come_in_the_order_of_the_nodes(store: &dyn 
         name: symbol.name.clone(),
         node: symbol.node,
     };
-    let (third, first, moved) = (index.symbol("third", "b", 1), index.symbol("first", "a", 1), index.symbol("first", "a", 5));
+    let (third, first, moved) =
+        (index.symbol("third", "b", 1), index.symbol("first", "a", 1), index.symbol("first", "a", 5));
     let nodes = [node("r", &third), node("other", &other), node("r", &first), node("r", &moved)];
     let found = async |next_gen: u64, scope: &Scope| store.symbols_of(&view(next_gen, &[]), scope, &nodes).await;
     expect_eq!(found(2, &index.case.scope()).await?, [third.clone(), other.clone(), first]);

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_name_match::{PathPart, PathScore, Reasons, WantedFile, WantedName, score_name};
 use cairn_ports::{
-    ErrorKind, FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames, SymbolHit,
-    SymbolNode,
+    ErrorKind, FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames,
+    SymbolHit, SymbolNode,
 };
 use cairn_ranking::{MIN_FUZZY_PERCENT, fold_style, similarity_percent};
 
