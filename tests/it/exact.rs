@@ -24,7 +24,7 @@ fn hits(index: &Index, arguments: &[&str]) -> Vec<String> {
         let output = index.run(&all);
         let answer: Value = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|_| panic!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr)));
-        for file in answer["files"].as_array().expect("files") {
+        for file in answer["matching_files"].as_array().expect("files") {
             let lines = file["lines"].as_array().expect("lines").iter().filter(|line| line["is_hit"] == true);
             let path = file["path"].as_str().expect("a path");
             found.extend(lines.map(|line| format!("{path}:{}:{}", line["line"], line["text"].as_str().expect("text"))));

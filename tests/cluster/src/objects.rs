@@ -152,8 +152,8 @@ impl Live {
         })
     }
 
-    /// Whether a layer of names or texts is live: `REPOSITORY/GENERATION-HASH` if the generation is published,
-    /// `REPOSITORY/merged-HASH` if any generation of the repository is published.
+    /// Whether a layer of names or texts is live: `REPOSITORY/GENERATION-HASH` if the generation is
+    /// published, `REPOSITORY/merged-HASH` if any generation of the repository is published.
     fn has_layer(&self, key: &str, rest: &str) -> Result<bool> {
         let (repository, name) = rest.split_once('/').with_context(|| format!("{key} belongs to no repository"))?;
         let of_repository =

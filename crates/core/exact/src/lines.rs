@@ -142,6 +142,11 @@ impl Iterator for Hits<'_> {
 }
 
 impl Pattern {
+    /// The matches in a text, in order.
+    pub fn hits<'a>(&'a self, text: &'a str) -> Hits<'a> {
+        Hits::new(self, text)
+    }
+
     /// The matches within a hit, as bytes of the text.
     pub fn matches_in(&self, text: &str, hit: &Hit) -> Vec<Range<usize>> {
         let (bytes, start) = (text.as_bytes(), hit.bytes.start);

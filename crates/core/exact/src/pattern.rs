@@ -4,7 +4,6 @@ use regex_automata::meta::Regex;
 use regex_syntax::hir::{self, Hir, HirKind, Look};
 use regex_syntax::{ParserBuilder, escape};
 
-use crate::lines::Hits;
 use crate::plan::plan;
 use crate::query::GramQuery;
 
@@ -97,11 +96,6 @@ impl Pattern {
     /// The condition on the trigrams of a text, without which the text contains no match.
     pub fn query(&self) -> &GramQuery {
         &self.query
-    }
-
-    /// The matches in a text, in order.
-    pub fn hits<'a>(&'a self, text: &'a str) -> Hits<'a> {
-        Hits::new(self, text)
     }
 }
 

@@ -9,7 +9,7 @@ use super::source::SourceStamp;
 /// One page of lines that match, sorted by repository, path and line.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct GrepResults {
-    pub files: Vec<GrepFile>,
+    pub matching_files: Vec<GrepFile>,
     /// Number of hits on the previous pages.
     pub offset: usize,
     /// Number of hits on this page. A hit is a line with a match, or all lines of a match across lines.
@@ -71,7 +71,7 @@ fn is_zero(number: &usize) -> bool {
 impl GrepResults {
     pub fn of(answer: ExactAnswer) -> Self {
         Self {
-            files: answer.files.into_iter().map(GrepFile::of).collect(),
+            matching_files: answer.files.into_iter().map(GrepFile::of).collect(),
             offset: answer.offset,
             num_shown: answer.num_shown,
             num_hits: answer.num_hits,

@@ -103,7 +103,7 @@ fn text_of(answer: &GrepResults, next: Option<&str>) -> String {
         format!("hits {}-{last} of {}\n{UNTRUSTED}", (answer.offset + 1).min(last), answer.counted())
     };
     out.push('\n');
-    for file in &answer.files {
+    for file in &answer.matching_files {
         out.push_str(&format!("\n{} {}\n", one_line(&file.repository), one_line(&file.path)));
         let lines: Vec<String> = file.lines.iter().map(|line| line.numbered()).collect();
         put_fenced(&mut out, "", &lines.join("\n"));

@@ -46,7 +46,7 @@ pub(super) struct FollowingCall {
 pub(super) struct SearchAnswer {
     #[serde(flatten)]
     pub chunks: SearchResults,
-    pub files: Vec<GrepFile>,
+    pub matching_files: Vec<GrepFile>,
     pub num_shown: usize,
     pub num_hits: usize,
     pub num_files: usize,
@@ -133,7 +133,7 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
 /// counts of a run, the explanation of a score, the names of a question, the reason of an empty result, and
 /// the lines of exact search. The OpenAPI document describes them.
 const OMITTED: [&str; 5] =
-    ["/$defs/RunResult", "/$defs/Explanation", "/$defs/NameReport", "/$defs/EmptyReport", "/$defs/GrepLine"];
+    ["/$defs/RunResult", "/$defs/Explanation", "/$defs/NameReport", "/$defs/EmptyReport", "/$defs/GrepFile"];
 
 /// Clients may put the schemas of all tools into the context of a model, so the schemas contain only names
 /// and types. Lists of required fields are omitted for the same reason: they would repeat the names.

@@ -671,7 +671,7 @@ async fn exact_search_shows_lines_and_suggests_calls_that_work() {
     assert!(found.text.contains("hits 1-2 of 2\n"), "{}", found.text);
     assert!(found.text.contains("demo src/date.rs\n```\n1-/// Parses a date of HTTP.\n2:pub fn"), "{}", found.text);
     assert!(found.text.contains(UNTRUSTED) && found.text.contains("source: demo @"), "{}", found.text);
-    assert_eq!(found.json["files"][0]["lines"][1]["matches"], json!([[7, 23]]));
+    assert_eq!(found.json["matching_files"][0]["lines"][1]["matches"], json!([[7, 23]]));
     let page = search(json!({"query": "fn \\w+", "mode": "regex", "limit": 1})).await.ok();
     let next = page.json["next_call"].clone();
     let second = agent.call(next["tool"].as_str().expect("a tool"), next["arguments"].clone()).await.ok();

@@ -110,7 +110,8 @@ pub enum GrepMode {
     Regex,
 }
 
-/// Finds the lines that contain a text or match a regular expression, in the order of repository, path and line.
+/// Finds the lines that contain a text or match a regular expression, in the order of repository, path and
+/// line.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GrepQuestion {

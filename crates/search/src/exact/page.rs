@@ -7,7 +7,7 @@ use cairn_exact::{Hit, Pattern, ShownLine, with_context};
 use cairn_ranking::estimate_tokens;
 
 use super::scan::{FileHits, Progress};
-use super::{ExactFile, ExactLine, Place};
+use super::types::{ExactFile, ExactLine, Place};
 
 /// Maximum number of bytes of a line that are shown.
 const MAX_LINE_BYTES: usize = 400;

@@ -10,7 +10,7 @@ use cairn_ports::{ChunkFilter, IncludeTests, TextFile};
 use cairn_wire::{DecodeError, Pack, PackReader};
 use futures::{StreamExt, TryStreamExt, stream};
 
-use super::{COUNTING, LONGEST, MAX_COUNTED, Place};
+use super::types::{COUNTING, LONGEST, MAX_COUNTED, Place};
 use crate::chunk_filter::CompiledFilter;
 use crate::code::damaged;
 use crate::cursor::expired;

@@ -40,7 +40,7 @@ pub(crate) fn answer(question: &Question, answer: &Answer, json: bool) -> ExitCo
     }
     let is_empty = match answer {
         Answer::Search(answer) => answer.results.is_empty() && answer.files.is_empty(),
-        Answer::Grep(answer) => answer.files.is_empty() && answer.next_cursor.is_none(),
+        Answer::Grep(answer) => answer.matching_files.is_empty() && answer.next_cursor.is_none(),
         Answer::Graph(answer) => answer.edges.is_empty(),
         Answer::Sample(answer) => answer.edges.is_empty(),
         Answer::Patterns(answer) => answer.patterns.is_empty(),
@@ -93,7 +93,7 @@ fn search(answer: &SearchResults) {
 }
 
 fn grep(answer: &GrepResults) {
-    for file in &answer.files {
+    for file in &answer.matching_files {
         output::line(&format!("{} {}", styled(PATH, file.path.clone()), styled(FAINT, file.repository.clone())));
         let mut last = None;
         for line in &file.lines {

@@ -124,8 +124,8 @@ fn sync_parent(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Larger objects are mapped into memory instead of read. So readers of large indexes share one copy, and read
-/// only the parts that they use.
+/// Larger objects are mapped into memory instead of read. So readers of large indexes share one copy, and
+/// read only the parts that they use.
 const MAPPED_FROM_BYTES: u64 = 64 << 10;
 
 pub(crate) fn get(root: &Path, key: &str) -> io::Result<Bytes> {
