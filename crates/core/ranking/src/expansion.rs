@@ -197,7 +197,7 @@ mod tests {
             // This text is already a hit.
             expansion("copy", "b", top, ONE, 1),
         ];
-        let expanded = expand(found.clone(), expansions, Subjects::default(), Signals::default());
+        let expanded = expand(found, expansions, Subjects::default(), Signals::default());
         assert_eq!(order(&expanded), ["a", "b", "new", "c"]);
         assert_eq!((expanded[2].score, expanded[2].via.clone()), (top / 2, Some(via())));
         assert_eq!(expanded[3].score, top / 2 * 60 / 100);

@@ -45,6 +45,9 @@ pub struct Story {
 /// Maximum number of nodes of a path: three edges.
 const MAX_NODES: usize = 4;
 
+/// Orders paths: whether the path has both given ends, its sum of scores, and its length with its last node.
+type StoryRank = (bool, u64, Reverse<(usize, NodeKey)>);
+
 /// The best path of a traversal, in which each node is reached over at most one edge.
 ///
 /// A path with both given ends is better than other paths. Among these, the path with the highest sum of
@@ -52,7 +55,7 @@ const MAX_NODES: usize = 4;
 /// paths, the shortest is the best. A path ends with a node that is a hit or has a word of the given end.
 pub fn best_story(links: &[Link], ends: Ends, relevance: impl Fn(NodeKey) -> Relevance) -> Option<Story> {
     let of_node: BTreeMap<NodeKey, &Link> = links.iter().map(|link| (link.node, link)).collect();
-    let mut best: Option<((bool, u64, Reverse<(usize, NodeKey)>), Vec<NodeKey>)> = None;
+    let mut best: Option<(StoryRank, Vec<NodeKey>)> = None;
     for last in of_node.keys().copied() {
         let Relevance { score, is_to, .. } = relevance(last);
         if score == 0 && !is_to {
