@@ -1,6 +1,6 @@
 //! Builds the stages of one process. All stages use the same stores.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use cairn_pipeline::Stage;
 use cairn_ports::{
@@ -119,6 +119,7 @@ impl StageSet {
             stores: generations,
             letters,
             grace_ms,
+            unfinished: Mutex::default(),
         }
     }
 }

@@ -45,6 +45,7 @@ impl<'a> Objects<'a> {
             stores: inside.stores.generations(cluster),
             letters: None,
             grace_ms: GRACE_MS,
+            unfinished: Default::default(),
         };
         Self { inside, sweep }
     }

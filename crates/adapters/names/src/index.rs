@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cairn_domain::{GenerationId, NodeKey, RepositoryId, RepositoryScope, RunId, Scope, SymbolEntry, Tenant, View};
+use cairn_domain::{NodeKey, RepositoryId, RepositoryScope, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_faults::fail_point;
 use cairn_name_match::{Reasons, WantedName};
 use cairn_ports::{
@@ -219,6 +219,11 @@ impl Names for NameIndex {
             return Ok(());
         }
         let generation = run.generation;
+        // The generation was published and merged before a late writer came.
+        let keys = self.list(Some(run.repository)).await?;
+        if keys.iter().filter_map(|key| keys::newest_of_merged(key)).any(|newest| newest >= generation) {
+            return Ok(());
+        }
         let contents = LayerContents {
             tenant: tenant.clone(),
             repository: run.repository,
@@ -379,9 +384,4 @@ fn cut(symbols: &mut Vec<(u64, SymbolEntry)>) -> Option<u64> {
     }
     symbols.retain(|(half, _)| *half == next);
     next.checked_add(1)
-}
-
-/// All generations that occur in the layers.
-pub(crate) fn generations(layers: &[(String, Arc<Layer>)]) -> BTreeSet<GenerationId> {
-    layers.iter().flat_map(|(_, layer)| layer.generations().collect::<Vec<_>>()).collect()
 }

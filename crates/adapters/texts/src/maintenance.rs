@@ -265,8 +265,9 @@ impl Generations for TextIndex {
         removed.map_err(|error| of_texts(error, "remove_repository", repository))
     }
 
-    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
-        self.reorganise(repository, &[]).await.map(drop).map_err(|error| of_texts(error, "compact", repository))
+    async fn compact(&self, repository: RepositoryId) -> Result<bool, MaintenanceError> {
+        let compacted = self.reorganise(repository, &[]).await;
+        compacted.map(|_| false).map_err(|error| of_texts(error, "compact", repository))
     }
 
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {

@@ -55,7 +55,7 @@ counted!(Generations {
     sweep_retired(repository: RepositoryId, published: &[GenerationId]) -> Result<u64, MaintenanceError>;
     sweep_aborted(repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError>;
     remove_repository(tenant: &Tenant, repository: RepositoryId, before: GenerationId) -> Result<(), MaintenanceError>;
-    compact(repository: RepositoryId) -> Result<(), MaintenanceError>;
+    compact(repository: RepositoryId) -> Result<bool, MaintenanceError>;
     verify(repository: RepositoryId) -> Result<(), MaintenanceError>;
 });
 

@@ -247,6 +247,17 @@ async fn play(steps: &[(Generation, bool)]) {
             alive.clear();
             let published: Vec<GenerationId> = published.iter().copied().map(GenerationId).collect();
             index.sweep_retired(repository(), &published).await.expect("swept");
+        } else if number % 2 == 0 {
+            // Each second view is no longer in use.
+            let mut is_used = false;
+            alive.retain(|_| {
+                is_used = !is_used;
+                is_used
+            });
+            let published_now: Vec<GenerationId> = published.iter().copied().map(GenerationId).collect();
+            let hidden: Vec<u64> = (1..=number).filter(|generation| !published.contains(generation)).collect();
+            let views = alive.iter().map(|(view, _)| view.clone()).chain([view(number + 1, &hidden)]);
+            index.sweep_unseen(repository(), &published_now, &views.collect::<Vec<View>>()).await.expect("swept");
         }
         let hidden: Vec<u64> = (1..=number).filter(|generation| !published.contains(generation)).collect();
         alive.push((view(number + 1, &hidden), now.clone()));

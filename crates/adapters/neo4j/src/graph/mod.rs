@@ -152,8 +152,8 @@ impl Generations for Neo4jGraph {
     }
 
     /// Does nothing, because the server reuses freed space automatically.
-    async fn compact(&self, _repository: RepositoryId) -> Result<(), MaintenanceError> {
-        Ok(())
+    async fn compact(&self, _repository: RepositoryId) -> Result<bool, MaintenanceError> {
+        Ok(false)
     }
 
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {

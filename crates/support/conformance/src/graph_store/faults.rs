@@ -32,7 +32,7 @@ enum Fault {
     ForgetsToReportCuts,
 }
 
-const ALL: [(&str, Fault, &str); 24] = [
+const ALL: [(&str, Fault, &str); 25] = [
     ("loses an edge", Fault::LosesEdges, "staged_records_are_visible_once_published"),
     ("loses a node", Fault::LosesNodes, "staged_records_are_visible_once_published"),
     ("loses retirements", Fault::LosesRetirements, "retired_records_stay_visible_to_earlier_views"),
@@ -55,6 +55,7 @@ const ALL: [(&str, Fault, &str); 24] = [
     ("ignores the scope", Fault::Store(StoreFault::IgnoresScope), "scope_is_tested_before_limits"),
     ("sweeps nothing", Fault::Store(StoreFault::SweepsNothing), "sweeping_retired_records_changes_no_view"),
     ("sweeps visible records", Fault::Store(StoreFault::SweepsTheOpen), "sweeping_retired_records_changes_no_view"),
+    ("sweeps records in use", Fault::Store(StoreFault::SweepsTheSeen), "sweeping_unseen_records_changes_no_used_view"),
     ("keeps aborted records", Fault::Store(StoreFault::KeepsAborted), "sweeping_an_aborted_generation_undoes_it"),
     (
         "removes records that began later",

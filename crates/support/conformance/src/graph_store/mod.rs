@@ -26,6 +26,7 @@ pub fn checks() -> Vec<Check<dyn GraphStore>> {
         records_retired_by_an_aborted_generation_can_be_retired_again,
         parts_of_a_run_add_up,
         sweeping_retired_records_changes_no_view,
+        sweeping_unseen_records_changes_no_used_view,
         sweeping_an_aborted_generation_undoes_it,
         removing_a_repository_keeps_later_runs,
         compacting_changes_nothing,

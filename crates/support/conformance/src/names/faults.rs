@@ -37,7 +37,7 @@ enum Fault {
 
 /// The table has no `SweepsNothing`, because it is not a fault here: replaced names may stay in their layers
 /// until the layers are merged.
-const ALL: [(&str, Fault, &str); 26] = [
+const ALL: [(&str, Fault, &str); 27] = [
     ("loses a symbol", Fault::LosesSymbols, "staged_names_are_visible_once_published"),
     ("loses the spans of symbols", Fault::LosesSpans, "symbols_are_read_as_written"),
     ("loses the chunks of symbols", Fault::LosesChunks, "symbols_are_read_as_written"),
@@ -62,6 +62,7 @@ const ALL: [(&str, Fault, &str); 26] = [
     ("sees hidden repositories", Fault::Store(StoreFault::SeesHidden), "hidden_repositories_are_invisible"),
     ("ignores the scope", Fault::Store(StoreFault::IgnoresScope), "scope_is_tested_before_limits"),
     ("sweeps visible records", Fault::Store(StoreFault::SweepsTheOpen), "sweeping_replaced_names_changes_no_view"),
+    ("sweeps records in use", Fault::Store(StoreFault::SweepsTheSeen), "sweeping_unseen_names_changes_no_used_view"),
     ("keeps aborted records", Fault::Store(StoreFault::KeepsAborted), "sweeping_an_aborted_generation_undoes_it"),
     (
         "removes records that began later",

@@ -21,6 +21,7 @@ pub fn checks() -> Vec<Check<dyn Names>> {
         hidden_generations_change_nothing,
         staging_again_changes_nothing,
         sweeping_replaced_names_changes_no_view,
+        sweeping_unseen_names_changes_no_used_view,
         sweeping_an_aborted_generation_undoes_it,
         removing_a_repository_keeps_later_runs,
         removing_after_a_merge_keeps_later_runs_once,

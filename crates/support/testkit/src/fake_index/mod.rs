@@ -543,7 +543,7 @@ impl Generations for FakeIndex {
         Err(refused("remove_repository", repository))
     }
 
-    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
+    async fn compact(&self, repository: RepositoryId) -> Result<bool, MaintenanceError> {
         Err(refused("compact", repository))
     }
 
