@@ -6,9 +6,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::answers::{
-    Cancellation, CoverageReport, GrepCut, GrepFile, IndexProgress, LastSync, PathExplanation, PendingSync,
-    PublishedReport, RepositorySummary, RepositorySync, RunDetails, RunReport, SearchResults, SourceStamp,
-    SuggestedCall, schema_of,
+    Cancellation, CoverageReport, GrepFile, IndexProgress, LastSync, PathExplanation, PendingSync, PublishedReport,
+    RepositorySummary, RepositorySync, RunDetails, RunReport, SearchResults, SourceStamp, SuggestedCall, schema_of,
 };
 
 /// The answer of a tool with the calls that may follow it.
@@ -47,11 +46,8 @@ pub(super) struct SearchAnswer {
     #[serde(flatten)]
     pub chunks: SearchResults,
     pub matching_files: Vec<GrepFile>,
-    pub num_shown: usize,
-    pub num_hits: usize,
     pub num_files: usize,
     pub is_exact: bool,
-    pub cut_by: Option<GrepCut>,
 }
 
 /// The answer of `list_repositories`.
