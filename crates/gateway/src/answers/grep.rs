@@ -51,10 +51,18 @@ pub struct GrepLine {
     /// Whether bytes after `text` are not shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
+    /// Number of lines of the hit after this line that are not shown.
+    #[serde(default, skip_serializing_if = "is_none_cut")]
+    pub num_lines_cut: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none_cut(number: &u32) -> bool {
     *number == 0
 }
 
@@ -112,6 +120,7 @@ impl GrepLine {
             is_hit: line.is_hit,
             text_start: line.num_bytes_before,
             is_cut: line.is_cut,
+            num_lines_cut: line.num_lines_cut,
         }
     }
 
@@ -119,6 +128,10 @@ impl GrepLine {
     pub fn numbered(&self) -> String {
         let mark = if self.is_hit { ':' } else { '-' };
         let (before, after) = (if self.text_start > 0 { "…" } else { "" }, if self.is_cut { "…" } else { "" });
-        format!("{}{mark}{before}{}{after}", self.line, self.text)
+        let cut = match self.num_lines_cut {
+            0 => String::new(),
+            number => format!("\n… {number} more lines"),
+        };
+        format!("{}{mark}{before}{}{after}{cut}", self.line, self.text)
     }
 }

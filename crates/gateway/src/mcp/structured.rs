@@ -126,10 +126,16 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
 }
 
 /// Types whose fields the tool schemas omit, because they have many fields and few clients need them: the
-/// counts of a run, the explanation of a score, the names of a question, the reason of an empty result, and
-/// the lines of exact search. The OpenAPI document describes them.
-const OMITTED: [&str; 5] =
-    ["/$defs/RunResult", "/$defs/Explanation", "/$defs/NameReport", "/$defs/EmptyReport", "/$defs/GrepFile"];
+/// counts of a run, the explanation of a score, the names of a question, the reason of an empty result,
+/// the lines of exact search, and the stamps of sources. The OpenAPI document describes them.
+const OMITTED: [&str; 6] = [
+    "/$defs/RunResult",
+    "/$defs/Explanation",
+    "/$defs/NameReport",
+    "/$defs/EmptyReport",
+    "/$defs/GrepFile",
+    "/$defs/SourceStamp",
+];
 
 /// Clients may put the schemas of all tools into the context of a model, so the schemas contain only names
 /// and types. Lists of required fields are omitted for the same reason: they would repeat the names.
