@@ -136,10 +136,11 @@ async fn answered(searcher: &Searcher, asked: &Asked) -> Result<Value> {
     let started = Instant::now();
     let first = searcher.exact(&request(asked, FIRST_PAGE, None)).await?;
     let ms = started.elapsed().as_secs_f64() * 1_000.0;
-    let (mut hits, mut cursor, mut is_whole) = (Vec::new(), None, false);
+    let (mut hits, mut cursor, mut is_whole, mut has_cut_hits) = (Vec::new(), None, false, false);
     for _ in 0..asked.pages {
         let page = searcher.exact(&request(asked, LARGE_PAGE, cursor.take())).await?;
         hits.extend(hits_of(&page));
+        has_cut_hits |= page.files.iter().flat_map(|file| &file.lines).any(|line| line.num_lines_cut > 0);
         cursor = page.next_cursor;
         if cursor.is_none() {
             is_whole = true;
@@ -147,7 +148,14 @@ async fn answered(searcher: &Searcher, asked: &Asked) -> Result<Value> {
         }
     }
     let (num_hits, is_exact) = (first.num_hits, first.is_exact);
-    Ok(json!({ "ms": ms, "num_hits": num_hits, "is_exact": is_exact, "is_whole": is_whole, "hits": hits }))
+    Ok(json!({
+        "ms": ms,
+        "num_hits": num_hits,
+        "is_exact": is_exact,
+        "is_whole": is_whole,
+        "has_cut_hits": has_cut_hits,
+        "hits": hits,
+    }))
 }
 
 fn request(asked: &Asked, limit: usize, cursor: Option<String>) -> ExactRequest {

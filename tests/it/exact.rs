@@ -30,8 +30,11 @@ fn hits(index: &Index, arguments: &[&str]) -> Vec<String> {
             found.extend(lines.map(|line| format!("{path}:{}:{}", line["line"], line["text"].as_str().expect("text"))));
         }
         // A hit across lines has several lines.
-        let num_hits =
-            if arguments.contains(&"-U") { found.len() as u64 } else { answer["num_hits"].as_u64().expect("a number") };
+        let num_hits = if arguments.contains(&"-U") {
+            found.len() as u64
+        } else {
+            answer["num_results"].as_u64().expect("a number")
+        };
         assert!(num_hits >= found.len() as u64);
         match answer["next_cursor"].as_str() {
             Some(next) => cursor = Some(next.to_owned()),

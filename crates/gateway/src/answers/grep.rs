@@ -4,6 +4,7 @@ use cairn_search::{ExactAnswer, ExactCut, ExactFile, ExactLine};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::search::{CutBy, CutReport};
 use super::source::SourceStamp;
 
 /// One page of lines that match, sorted by repository, path and line.
@@ -12,27 +13,16 @@ pub struct GrepResults {
     pub matching_files: Vec<GrepFile>,
     /// Number of hits on the previous pages.
     pub offset: usize,
-    /// Number of hits on this page. A hit is a line with a match, or all lines of a match across lines.
-    pub num_shown: usize,
-    /// Number of hits on all pages.
-    pub num_hits: usize,
+    /// Number of hits on all pages. A hit is a line with a match, or all lines of a match across lines.
+    pub num_results: usize,
     /// Number of files with hits, from the start of this page on.
     pub num_files: usize,
-    /// If false, there are at least `num_hits` hits.
+    /// If false, there are at least `num_results` hits.
     pub is_exact: bool,
-    /// Why the page does not contain all hits that follow: `limit`, `max_tokens` or `time`.
-    pub cut_by: Option<GrepCut>,
+    /// Set if a limit left hits out of the page.
+    pub cut: Option<CutReport>,
     pub next_cursor: Option<String>,
     pub sources: Vec<SourceStamp>,
-}
-
-/// The limit that ended the page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GrepCut {
-    Limit,
-    MaxTokens,
-    Time,
 }
 
 /// A file with hits.
@@ -61,6 +51,9 @@ pub struct GrepLine {
     /// Whether bytes after `text` are not shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
+    /// Number of lines of the hit after this line that are not shown.
+    #[serde(default, skip_serializing_if = "is_none_cut")]
+    pub num_lines_cut: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -68,20 +61,29 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none_cut(number: &u32) -> bool {
+    *number == 0
+}
+
 impl GrepResults {
     pub fn of(answer: ExactAnswer) -> Self {
+        let num_left = answer.num_hits - answer.offset - answer.num_shown;
+        let cut = answer.cut.map(|cut| {
+            let by = match cut {
+                ExactCut::Limit => CutBy::Limit,
+                ExactCut::Tokens => CutBy::MaxTokens,
+                ExactCut::Time => CutBy::Time,
+            };
+            CutReport { by, num_left }
+        });
         Self {
             matching_files: answer.files.into_iter().map(GrepFile::of).collect(),
             offset: answer.offset,
-            num_shown: answer.num_shown,
-            num_hits: answer.num_hits,
+            num_results: answer.num_hits,
             num_files: answer.num_files,
             is_exact: answer.is_exact,
-            cut_by: answer.cut.map(|cut| match cut {
-                ExactCut::Limit => GrepCut::Limit,
-                ExactCut::Tokens => GrepCut::MaxTokens,
-                ExactCut::Time => GrepCut::Time,
-            }),
+            cut,
             next_cursor: answer.next_cursor,
             sources: SourceStamp::all(&answer.stamps),
         }
@@ -89,7 +91,12 @@ impl GrepResults {
 
     /// The number of hits as a text: exact, or "at least".
     pub fn counted(&self) -> String {
-        if self.is_exact { self.num_hits.to_string() } else { format!("at least {}", self.num_hits) }
+        if self.is_exact { self.num_results.to_string() } else { format!("at least {}", self.num_results) }
+    }
+
+    /// Number of hits on this page.
+    pub fn num_shown(&self) -> usize {
+        self.num_results - self.offset - self.cut.as_ref().map_or(0, |cut| cut.num_left)
     }
 }
 
@@ -113,6 +120,7 @@ impl GrepLine {
             is_hit: line.is_hit,
             text_start: line.num_bytes_before,
             is_cut: line.is_cut,
+            num_lines_cut: line.num_lines_cut,
         }
     }
 
@@ -120,6 +128,10 @@ impl GrepLine {
     pub fn numbered(&self) -> String {
         let mark = if self.is_hit { ':' } else { '-' };
         let (before, after) = (if self.text_start > 0 { "…" } else { "" }, if self.is_cut { "…" } else { "" });
-        format!("{}{mark}{before}{}{after}", self.line, self.text)
+        let cut = match self.num_lines_cut {
+            0 => String::new(),
+            number => format!("\n… {number} more lines"),
+        };
+        format!("{}{mark}{before}{}{after}{cut}", self.line, self.text)
     }
 }

@@ -25,7 +25,7 @@ pub use coverage::{
 };
 pub use error::{ErrorDetails, ErrorReport, SuggestedCall};
 pub use graph::{EdgeDirection, EdgeReport, EdgeSample, EdgeSite, NodeReport, Relationships, SampledEdgeReport};
-pub use grep::{GrepCut, GrepFile, GrepLine, GrepResults};
+pub use grep::{GrepFile, GrepLine, GrepResults};
 pub use patterns::{PatternList, PatternMemberReport, PatternReport};
 pub use repositories::{
     GuideText, PublishedReport, PublishedSummary, RepositoryList, RepositoryReport, RepositorySummary, Statistics,

@@ -160,6 +160,7 @@ pub struct CutReport {
 pub enum CutBy {
     Limit,
     MaxTokens,
+    Time,
 }
 
 /// Facts that explain an empty result.

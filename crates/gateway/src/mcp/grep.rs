@@ -44,7 +44,7 @@ pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMod
     let next = answer.next_cursor.as_deref().map(|cursor| next_page(arguments, &question.repositories, cursor));
     let call = next.as_ref().map(|next| call_text("search_code", next));
     // A page that has no hits but a next page is not empty.
-    let num_results = answer.num_hits.max(usize::from(next.is_some()));
+    let num_results = answer.num_results.max(usize::from(next.is_some()));
     let mut reply = ToolReply::new(text_of(&answer, call.as_deref()), &answer, num_results).next("search_code", next);
     if num_results == 0 {
         reply.suggestions = wider(arguments, &question);
@@ -96,10 +96,10 @@ fn wider(arguments: &Arguments, question: &GrepQuestion) -> Vec<Suggestion> {
 }
 
 fn text_of(answer: &GrepResults, next: Option<&str>) -> String {
-    let mut out = if answer.num_hits == 0 {
+    let mut out = if answer.num_results == 0 {
         "no line matches".to_owned()
     } else {
-        let last = answer.offset + answer.num_shown;
+        let last = answer.offset + answer.num_shown();
         format!("hits {}-{last} of {}\n{UNTRUSTED}", (answer.offset + 1).min(last), answer.counted())
     };
     out.push('\n');

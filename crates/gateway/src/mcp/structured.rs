@@ -6,9 +6,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::answers::{
-    Cancellation, CoverageReport, GrepCut, GrepFile, IndexProgress, LastSync, PathExplanation, PendingSync,
-    PublishedReport, RepositorySummary, RepositorySync, RunDetails, RunReport, SearchResults, SourceStamp,
-    SuggestedCall, schema_of,
+    Cancellation, CoverageReport, GrepFile, IndexProgress, LastSync, PathExplanation, PendingSync, PublishedReport,
+    RepositorySummary, RepositorySync, RunDetails, RunReport, SearchResults, SourceStamp, SuggestedCall, schema_of,
 };
 
 /// The answer of a tool with the calls that may follow it.
@@ -47,11 +46,8 @@ pub(super) struct SearchAnswer {
     #[serde(flatten)]
     pub chunks: SearchResults,
     pub matching_files: Vec<GrepFile>,
-    pub num_shown: usize,
-    pub num_hits: usize,
     pub num_files: usize,
     pub is_exact: bool,
-    pub cut_by: Option<GrepCut>,
 }
 
 /// The answer of `list_repositories`.
@@ -131,9 +127,9 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
 
 /// Types whose fields the tool schemas omit, because they have many fields and few clients need them: the
 /// counts of a run, the explanation of a score, the names of a question, the files of a search by name, the
-/// other places of a text, the reason of an empty result, and the lines of exact search. The OpenAPI document
-/// describes them.
-const OMITTED: [&str; 7] = [
+/// other places of a text, the reason of an empty result, the lines of exact search, and the stamps of
+/// sources. The OpenAPI document describes them.
+const OMITTED: [&str; 8] = [
     "/$defs/RunResult",
     "/$defs/Explanation",
     "/$defs/NameReport",
@@ -141,6 +137,7 @@ const OMITTED: [&str; 7] = [
     "/$defs/TextPlace",
     "/$defs/EmptyReport",
     "/$defs/GrepFile",
+    "/$defs/SourceStamp",
 ];
 
 /// Clients may put the schemas of all tools into the context of a model, so the schemas contain only names

@@ -95,7 +95,10 @@ fn tokens(file: &ExactFile) -> usize {
 fn shown_file(pattern: &Pattern, found: &FileHits, hits: &[Hit], limits: &PageLimits) -> ExactFile {
     let matches: Vec<Range<usize>> = hits.iter().flat_map(|hit| pattern.matches_in(&found.text, hit)).collect();
     let lines = with_context(&found.text, hits, limits.before, limits.after).into_iter();
-    let lines = lines.filter(|line| is_shown(hits, line)).map(|line| shown_line(&found.text, &line, &matches));
+    let lines = lines.filter(|line| is_shown(hits, line)).map(|line| ExactLine {
+        num_lines_cut: num_lines_cut(hits, &line),
+        ..shown_line(&found.text, &line, &matches)
+    });
     ExactFile {
         repository: found.repository.clone(),
         path: found.file.path.clone(),
@@ -104,11 +107,21 @@ fn shown_file(pattern: &Pattern, found: &FileHits, hits: &[Hit], limits: &PageLi
     }
 }
 
+/// The hit to which the line belongs.
+fn hit_of<'a>(hits: &'a [Hit], line: &ShownLine) -> Option<&'a Hit> {
+    let behind = hits.partition_point(|hit| hit.first_line <= line.number);
+    hits[..behind].last().filter(|_| line.is_hit)
+}
+
 /// Whether the line is one of the first lines of its hit, or belongs to no hit.
 fn is_shown(hits: &[Hit], line: &ShownLine) -> bool {
-    let behind = hits.partition_point(|hit| hit.first_line <= line.number);
-    let hit = behind.checked_sub(1).and_then(|index| hits.get(index));
-    !line.is_hit || hit.is_none_or(|hit| line.number - hit.first_line < MAX_HIT_LINES)
+    hit_of(hits, line).is_none_or(|hit| line.number - hit.first_line < MAX_HIT_LINES)
+}
+
+/// Number of lines of a hit that are missing after its last shown line. 0 for all other lines.
+fn num_lines_cut(hits: &[Hit], line: &ShownLine) -> u32 {
+    let hit = hit_of(hits, line).filter(|hit| line.number - hit.first_line + 1 == MAX_HIT_LINES);
+    hit.map_or(0, |hit| hit.num_lines.saturating_sub(MAX_HIT_LINES))
 }
 
 fn shown_line(text: &str, line: &ShownLine, matches: &[Range<usize>]) -> ExactLine {
@@ -135,6 +148,7 @@ fn shown_line(text: &str, line: &ShownLine, matches: &[Range<usize>]) -> ExactLi
         num_bytes_before: start,
         is_cut: end < whole.len(),
         matches: if *is_hit { columns } else { Vec::new() },
+        num_lines_cut: 0,
     }
 }
 
@@ -158,6 +172,23 @@ mod tests {
         assert!(line.text[100..].starts_with("needle"));
         let line = shown_line(&text, &lines[1], &matches);
         assert_eq!((line.text.as_str(), line.is_cut, line.matches), ("short needle", false, vec![(6, 12)]));
+    }
+
+    #[test]
+    fn long_hit_reports_the_lines_that_are_not_shown() {
+        let request = PatternRequest {
+            text: "(?s)a.*z".to_owned(),
+            is_regex: true,
+            across_lines: true,
+            ..PatternRequest::default()
+        };
+        let pattern = Pattern::compile(&request).expect("valid");
+        let text = format!("a{}z\n", "\n".repeat(50));
+        let hits: Vec<Hit> = pattern.hits(&text).collect();
+        let lines = with_context(&text, &hits, 0, 0);
+        let shown: Vec<u32> =
+            lines.iter().filter(|line| is_shown(&hits, line)).map(|line| num_lines_cut(&hits, line)).collect();
+        assert_eq!((shown.len(), shown[38], shown[39]), (40, 0, 11));
     }
 
     #[test]

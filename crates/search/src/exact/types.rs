@@ -83,6 +83,8 @@ pub struct ExactLine {
     /// The matches on the line: first and last byte, from 0, the last one excluded. A match across lines has
     /// its bytes on each line.
     pub matches: Vec<(u32, u32)>,
+    /// Number of lines of the hit after this line that are not shown.
+    pub num_lines_cut: u32,
 }
 
 /// The place of a hit. The next page starts behind it.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use cairn_gateway::answers::{
-    Cancellation, CodeText, CoverageAnswer, CutBy, EdgeDirection, EdgeReport, GrepCut, GrepResults, PatternList,
+    Cancellation, CodeText, CoverageAnswer, CutBy, EdgeDirection, EdgeReport, GrepResults, PatternList,
     PatternMemberReport, Relationships, RunsAnswer, SampledEdgeReport, SearchResult, SearchResults, ShownDefinition,
     SourceStamp,
 };
@@ -85,6 +85,7 @@ fn search(answer: &SearchResults) {
         let left = match cut.by {
             CutBy::Limit => format!("{} more results", cut.num_left),
             CutBy::MaxTokens => format!("{} more results did not fit into --max-tokens", cut.num_left),
+            CutBy::Time => format!("{} more results did not fit into the time limit", cut.num_left),
         };
         output::note(&format!("{left}; the next page:"));
         output::note(&styled(FAINT, format!("  {}", next_page(std::env::args(), cursor))));
@@ -105,18 +106,18 @@ fn grep(answer: &GrepResults) {
         }
         output::line("");
     }
-    let found = format!("{} of {} hits", answer.num_shown, answer.counted());
-    match (answer.cut_by, &answer.next_cursor) {
+    let found = format!("{} of {} hits", answer.num_shown(), answer.counted());
+    match (&answer.cut, &answer.next_cursor) {
         (Some(cut), Some(cursor)) => {
-            let cut = match cut {
-                GrepCut::Limit => "--limit",
-                GrepCut::MaxTokens => "--max-tokens",
-                GrepCut::Time => "the time limit",
+            let cut = match cut.by {
+                CutBy::Limit => "--limit",
+                CutBy::MaxTokens => "--max-tokens",
+                CutBy::Time => "the time limit",
             };
             output::note(&format!("{found}, cut by {cut}; the next page:"));
             output::note(&styled(FAINT, format!("  {}", next_page(std::env::args(), cursor))));
         }
-        _ if answer.num_hits == 0 => output::note("no line matches"),
+        _ if answer.num_results == 0 => output::note("no line matches"),
         _ => output::note(&styled(FAINT, found)),
     }
     sources(&answer.sources);
