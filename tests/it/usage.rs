@@ -70,7 +70,8 @@ fn exit_codes_equal_those_in_the_help() {
     check(&["grep", "zyzzyva"], 3, "no line matches");
     check(&["search", "x", "--repo", "q"], 3, "no repository is called `q`");
     check(&["show", "r", "src/stor.py"], 3, "src/store.py");
-    check(&["graph", "callers", "sav"], 3, "save");
+    check(&["graph", "callers", "sav"], 0, "save");
+    check(&["graph", "callers", "zyzzyva"], 3, "zyzzyva");
     check(&["remove", "q"], 3, "no repository is called `q`");
     check(&["coverage", "r", "--why", "store.py"], 3, "src/store.py");
     write(directory.path(), ".cairn.yaml", "exclud: [x]\n");
