@@ -89,11 +89,7 @@ impl Local {
             // `remove` also removes the clone, so the opened source is no longer usable.
             opened = None;
         }
-        // An unchanged record is not written, because another process may have removed the repository
-        // meanwhile.
-        if is_new {
-            self.runs.register(record.clone()).await?;
-        }
+        self.runs.register(record.clone()).await?;
         // Each run has its own broker. In a shared broker, unacknowledged jobs of a stopped runner would
         // count as in progress for ever.
         let broker = self.broker();
