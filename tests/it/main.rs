@@ -8,7 +8,6 @@ mod answers;
 mod budget;
 mod coverage;
 mod equality;
-mod exact;
 #[cfg(feature = "failpoints")]
 mod faults;
 mod harness;

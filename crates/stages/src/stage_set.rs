@@ -1,11 +1,11 @@
 //! Builds the stages of one process. All stages use the same stores.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use cairn_pipeline::Stage;
 use cairn_ports::{
-    Catalogue, CatalogueSweep, Clock, DeadLetters, FileParser, Generations, GraphStore, LedgerRead, Names, Texts,
-    VectorCache, VectorStore,
+    Catalogue, CatalogueSweep, Clock, DeadLetters, FileParser, Generations, GraphStore, LedgerRead, Names, VectorCache,
+    VectorStore,
 };
 
 use crate::aggregate::AggregateStage;
@@ -72,14 +72,13 @@ impl StageSet {
         Arc::new(RetireStage { artifacts: Arc::clone(&self.artifacts), vectors })
     }
 
-    pub fn link(&self, names: Arc<dyn Names>, texts: Arc<dyn Texts>) -> Arc<dyn Stage> {
+    pub fn link(&self, names: Arc<dyn Names>) -> Arc<dyn Stage> {
         Arc::new(LinkStage {
             artifacts: Arc::clone(&self.artifacts),
             snapshots: Arc::clone(&self.snapshots),
             catalogue: Arc::clone(&self.catalogue),
             graph: Arc::clone(&self.graph),
             names,
-            texts,
             ceilings: Arc::clone(&self.ceilings),
             num_threads: self.num_threads,
         })
@@ -119,7 +118,6 @@ impl StageSet {
             stores: generations,
             letters,
             grace_ms,
-            unfinished: Mutex::default(),
         }
     }
 }

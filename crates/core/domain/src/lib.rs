@@ -20,7 +20,6 @@ mod repository;
 mod run;
 mod scope;
 mod symbol_entry;
-mod term_counts;
 
 pub use blob::*;
 pub use chunk::*;
@@ -38,4 +37,3 @@ pub use repository::*;
 pub use run::*;
 pub use scope::*;
 pub use symbol_entry::*;
-pub use term_counts::*;

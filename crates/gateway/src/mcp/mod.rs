@@ -8,7 +8,6 @@
 mod arguments;
 mod ask;
 mod call;
-mod grep;
 mod indexing;
 mod inventory;
 mod labels;

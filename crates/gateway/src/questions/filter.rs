@@ -21,18 +21,14 @@ pub(super) fn filter(question: &SearchQuestion, now_ms: i64) -> Result<ChunkFilt
         kinds: question.kinds.iter().map(|word| kind(word)).collect::<Result<_, _>>()?,
         paths: question.paths.iter().flat_map(|path| path_globs(path)).collect(),
         module_prefixes: question.modules.clone(),
-        include_tests: include_tests(question.tests),
+        include_tests: match question.tests {
+            WantTests::Include => IncludeTests::Include,
+            WantTests::Exclude => IncludeTests::Exclude,
+            WantTests::Only => IncludeTests::Only,
+        },
         tags: question.tags.clone(),
         since: question.since.as_ref().map(since).transpose()?,
     })
-}
-
-pub(super) fn include_tests(wanted: WantTests) -> IncludeTests {
-    match wanted {
-        WantTests::Include => IncludeTests::Include,
-        WantTests::Exclude => IncludeTests::Exclude,
-        WantTests::Only => IncludeTests::Only,
-    }
 }
 
 fn kind(word: &str) -> Result<ChunkKind, QueryError> {
@@ -44,7 +40,7 @@ fn kind(word: &str) -> Result<ChunkKind, QueryError> {
 
 /// Converts a path to globs: a file matches only itself, and a folder matches all files below it. Stores also
 /// compare a pattern without `/` with file names, so a file name or glob without `/` matches in any folder.
-pub(super) fn path_globs(path: &str) -> Vec<String> {
+fn path_globs(path: &str) -> Vec<String> {
     let path = without_dot(path);
     let is_glob = path.contains(['*', '?', '[', '{']);
     let folder = path.trim_end_matches('/');

@@ -248,9 +248,7 @@ pub(crate) fn show_removed(name: &RepositoryName, json: bool) {
 
 /// The local index as an `Agent`, which answers questions and MCP calls.
 pub(crate) fn agent(local: Local) -> Arc<dyn Agent> {
-    let agent = crate::local::LocalAgent::new(local);
-    agent.maintain();
-    Arc::new(agent)
+    Arc::new(crate::local::LocalAgent::new(local))
 }
 
 /// Progress: bars on a terminal, log lines elsewhere.
