@@ -96,7 +96,7 @@ mod tests {
     }
 
     /// If the worker of a sync was killed, its lease is still active when the job is delivered again. The job
-    /// waits for the end of the lease, after any number of deliveries.
+    /// waits for the end of the lease, regardless of how often it was delivered.
     #[test]
     fn busy_job_is_requeued_without_an_attempt() {
         for attempts in [0, 5, 99] {

@@ -204,8 +204,9 @@ fn is_in_aside_directory(chunk: &ChunkRecord) -> bool {
     chunk.path.directory().split('/').any(|part| ASIDE_DIRECTORIES.binary_search(&part).is_ok())
 }
 
-/// Whether the factor of the directory is not applied: the question asks for the content of such a directory,
-/// or the chunk already has a factor as a document or a test.
+/// True if the factor of the chunk's directory does not apply. It does not apply if the question asks for the
+/// content of this kind of directory. It does not apply to documents, because documents have a factor of
+/// their own, and to tests if the question asks for tests.
 fn is_excused(chunk: &ChunkRecord, subjects: Subjects) -> bool {
     subjects.examples || is_document(chunk) || (chunk.is_test && subjects.tests)
 }

@@ -2,8 +2,8 @@
 //!
 //! A score is a sum of points, in millionths. The points of the lists are multiplied by the priors of the
 //! chunk. The best chunk of each file gets points for the evidence in the whole file. Then points for the
-//! path and for the definition of the requested name are added. Equal texts become one hit with several
-//! places, and further hits of a file are multiplied by one factor.
+//! path and for the definition of the requested name are added. Hits with equal texts become one hit with
+//! several places. The score of every further hit in the same file is multiplied by a fixed factor.
 //!
 //! The hits are sorted by a total order (score, repository, path, line, key). Therefore the answer does not
 //! depend on the order in which stores return the candidates.

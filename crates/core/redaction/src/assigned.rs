@@ -156,7 +156,8 @@ fn yaml_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let found = cursor.literal(Style::Literal).or_else(|| cursor.bare().map(|span| (Style::Line, span)));
     cursor.skip_quote();
     cursor.skip_spaces();
-    // After a type such as `&str`, the line contains other text in addition to the value.
+    // A type such as `&str` looks like a YAML anchor. If other text follows the value on the line, the text
+    // is a type, so no value is returned.
     let is_line = cursor.at > start && (cursor.at_line_end() || cursor.peek() == b'#');
     if is_line && anchored { found } else { None }
 }

@@ -82,8 +82,8 @@ fn of_yaml(text: &[u8], document: &Range<usize>, line_break: &[u8]) -> Vec<Range
     values
 }
 
-/// Whether the line is `data:` or `stringData:`. In a JSON string, the start of the string may precede this
-/// key.
+/// Whether the line is `data:` or `stringData:`. If the manifest is inside a JSON string, the line may
+/// contain the opening quote before the key.
 fn is_section(line: &[u8]) -> bool {
     let before = line.strip_suffix(b"stringData:").or_else(|| line.strip_suffix(b"data:"));
     before.is_some_and(|before| !before.last().is_some_and(u8::is_ascii_alphanumeric))

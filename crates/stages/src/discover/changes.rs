@@ -5,7 +5,7 @@ use std::fmt;
 use cairn_domain::{RepositoryName, Source};
 
 /// Returns the source and the name for an address, or the reason why the address is refused. The rules are
-/// the same as for `index` by a person.
+/// the same as when a person runs `cairn index`.
 pub type Locate = dyn Fn(&str) -> Result<(Source, RepositoryName), String> + Send + Sync;
 
 /// The changes that a discovery found and made for one organisation.

@@ -197,7 +197,8 @@ const SETTINGS: &[Setting<Operator>] = &[
 ];
 
 impl Operator {
-    /// Reads a file and the environment of this process. The file is `explicit`, or `default` if it exists.
+    /// Reads a file and the environment of this process. Reads `explicit` if it is given, otherwise
+    /// `default`. A missing `default` file is not an error.
     pub fn load(explicit: Option<&Path>, default: &Path) -> Result<Self, OperatorError> {
         let path = explicit.unwrap_or(default);
         let text = match std::fs::read_to_string(path) {

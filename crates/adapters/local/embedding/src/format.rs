@@ -35,8 +35,8 @@ const DAMPED: usize = 256;
 /// The number of weights of a row: one for each role.
 const ROLES: usize = 3;
 const EMPTY_SLOT: u16 = u16::MAX;
-/// The maximum weight. This weight times the largest damped count is below 2^15, so sums of 512 rows fit in
-/// 32 bits.
+/// The maximum weight. The product of this weight and the largest value in `damped` is below 2^15. Each row
+/// adds this product times an 8-bit value, so the sum of 512 rows fits in 32 bits.
 pub(crate) const MAX_WEIGHT: u16 = 4_095;
 
 /// The error for bytes that are not a model of this version.
