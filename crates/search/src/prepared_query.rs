@@ -2,13 +2,16 @@
 
 use cairn_domain::{DenseVector, InputType, View};
 use cairn_ports::{ChunkFilter, FileHit, IncludeTests};
-use cairn_question::{ParsedQuery, QueryType};
-use cairn_ranking::{QueryWords, ScopeFrequencies, Signal, Subjects, Weights, query_terms};
+use cairn_question::{ParsedQuery, QueryType, Synonyms};
+use cairn_ranking::{QueryWords, ScopeFrequencies, Signal, Subjects, Weights, add_synonyms, query_terms};
 
 use crate::chunk_id::ChunkId;
 use crate::question_names::QuestionNames;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, QueryErrorCode, Searcher};
+
+/// Number of synonyms of each keyword that are searched too.
+const SYNONYMS_OF_A_WORD: usize = 3;
 
 /// The words, the weighted terms and the vector of a question, and the view that the question reads.
 pub(crate) struct PreparedQuery {
@@ -65,16 +68,19 @@ impl Searcher {
     ) -> Result<PreparedQuery, QueryError> {
         let vector = self.embedder.embed(InputType::Query, &[text]).await?.pop();
         let no_vector = || QueryError::new(QueryErrorCode::InternalError, "the embedder returned no vector");
+        let synonyms = synonyms(&parsed);
         let frequencies = match self.signals.has(Signal::ScopeFrequencies) {
-            true => self.frequencies(selected, text).await?,
+            true => self.frequencies(selected, &format!("{text} {synonyms}")).await?,
             false => ScopeFrequencies::default(),
         };
+        let mut terms = query_terms(text, &frequencies);
+        add_synonyms(&mut terms, &synonyms, &frequencies);
         Ok(PreparedQuery {
             view,
             parsed,
             words: QueryWords::of(text),
             subjects: Subjects::of(text),
-            terms: query_terms(text, &frequencies),
+            terms,
             frequencies,
             vector: vector.ok_or_else(no_vector)?,
             names: QuestionNames::default(),
@@ -82,4 +88,11 @@ impl Searcher {
             patterns: Vec::new(),
         })
     }
+}
+
+/// The best synonyms of the keywords: code often has another word for the same thing.
+fn synonyms(parsed: &ParsedQuery) -> String {
+    let of_word = |word: &String| Synonyms::default().of(word).into_iter().take(SYNONYMS_OF_A_WORD);
+    let all: Vec<String> = parsed.keywords.iter().flat_map(of_word).map(|(synonym, _)| synonym).collect();
+    all.join(" ")
 }

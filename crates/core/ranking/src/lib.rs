@@ -38,7 +38,7 @@ pub use rank::{Candidate, Contribution, Definition, Exactness, Lists, Place, Ran
 pub use scope_frequencies::ScopeFrequencies;
 pub use signals::{Signal, Signals};
 pub use similarity::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, fold_style, similarity_percent};
-pub use sparse::{MAX_QUERY_TERMS, PassageFields, passage_terms, query_terms};
+pub use sparse::{MAX_QUERY_TERMS, PassageFields, add_synonyms, passage_terms, query_terms};
 pub use stem::is_stop_word;
 pub use story::{Ends, Link, Relevance, Story, best_story};
 pub use term_counts::{TermCounter, sum_of_counts};
