@@ -158,7 +158,7 @@ pub enum Command {
         /// Path of the file on disk.
         path: PathBuf,
     },
-    /// Remove a repository. The repository is hidden at once, and then all its data is removed.
+    /// Remove a repository. It is hidden at once, and then all its data is removed.
     #[command(after_help = "Example:\n  cairn remove service")]
     Remove { repository: String },
     /// Print a digest of all records that readers can see, by repository and kind of record.
