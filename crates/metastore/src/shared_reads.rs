@@ -6,6 +6,7 @@
 //! that is older by `max_age`. The published runs of a sequence number never change, so these runs have no
 //! maximum age. All other reads, and all changes, go to the store.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -107,7 +108,10 @@ impl SharedReads {
             stored.runs.extend(missing.into_iter().map(|id| (id, None)));
             stored.runs.extend(found.into_iter().map(|run| (run.ledger.id.repository, Some(run))));
         }
-        Ok(repositories.iter().filter_map(|id| stored.runs.get(id).cloned().flatten()).collect())
+        let found = repositories.iter().filter_map(|id| stored.runs.get(id).cloned().flatten());
+        let mut found: Vec<RunDocument> = found.collect();
+        found.sort_by_key(|run| Reverse(run.ledger.id.generation));
+        Ok(found)
     }
 
     /// Discards the reads that a change of this process may have made wrong.

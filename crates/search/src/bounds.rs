@@ -1,6 +1,7 @@
 //! Limits for the size of a question. A larger question would slow down other callers, because the
 //! compilation of its globs and the comparison of its words cannot be interrupted.
 
+use cairn_inventory::{MAX_NESTING, nesting};
 use globset::{Glob, GlobBuilder};
 
 use crate::{QueryError, QueryErrorCode};
@@ -10,8 +11,6 @@ const MAX_QUERY_BYTES: usize = 4_096;
 const MAX_WORD_BYTES: usize = 1_000;
 /// Maximum number of words in one list.
 const MAX_WORDS: usize = 100;
-/// The limit of nested braces: `{a,{b,c}}` has two levels. The glob compiler uses stack space for each level.
-const MAX_NESTING: usize = 8;
 /// Maximum number of characters of a rejected word that a message shows.
 const SHOWN_CHARACTERS: usize = 60;
 
@@ -61,19 +60,6 @@ pub(crate) fn glob(field: &str, pattern: &str) -> Result<Glob, QueryError> {
     word(field, pattern)?;
     let glob = GlobBuilder::new(pattern).literal_separator(false).build();
     glob.map_err(|error| invalid(format!("`{field}` has an invalid glob `{pattern}`: {}", error.kind())))
-}
-
-fn nesting(pattern: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    for byte in pattern.bytes() {
-        match byte {
-            b'{' => depth += 1,
-            b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    deepest
 }
 
 fn shown(text: &str) -> String {

@@ -12,7 +12,7 @@ use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 const MAX_PATTERNS: usize = 1_000;
 const MAX_PATTERN_BYTES: usize = 1_000;
 /// The limit of nested braces: `{a,{b,c}}` has two levels. The glob compiler uses stack space for each level.
-const MAX_NESTING: usize = 8;
+pub const MAX_NESTING: usize = 8;
 
 /// A pattern that cannot be compiled. The error is reported before any file is read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -153,7 +153,8 @@ fn parse(written: &str, index: usize) -> Result<ParsedPattern, String> {
     Ok(ParsedPattern { names, paths })
 }
 
-fn nesting(pattern: &str) -> usize {
+/// The number of levels of nested braces in a glob.
+pub fn nesting(pattern: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     for byte in pattern.bytes() {
         match byte {

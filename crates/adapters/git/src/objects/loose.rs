@@ -39,7 +39,7 @@ impl LooseObjects {
         let name = id.to_string();
         let (directory, file) = name.split_at(2);
         let mut files = self.directories.iter().map(|objects| objects.join(directory).join(file));
-        if files.all(|path| loose_file(&path).is_none_or(|file| file.is_complete)) {
+        if files.all(|path| LooseFile::open(&path).is_none_or(LooseFile::has_stated_size)) {
             Ok(())
         } else {
             Err(damaged(&name))
@@ -50,9 +50,9 @@ impl LooseObjects {
     pub(crate) fn check_commits(&self) -> Result<(), git2::Error> {
         let subdirectories = self.directories.iter().flat_map(|objects| entries(objects));
         for path in subdirectories.filter(|path| is_hex(path, 2)).flat_map(|directory| entries(&directory)) {
-            let is_damaged =
-                |file: &LooseFile| !file.is_complete && !matches!(file.kind.as_deref(), Some("blob" | "tree"));
-            if is_hex(&path, 38) && loose_file(&path).as_ref().is_some_and(is_damaged) {
+            // The contents of blobs and trees are not read here, because they can be large.
+            let is_damaged = |file: LooseFile| !matches!(file.kind(), Some("blob" | "tree")) && !file.has_stated_size();
+            if is_hex(&path, 38) && LooseFile::open(&path).is_some_and(is_damaged) {
                 return Err(damaged(&path.display().to_string()));
             }
         }
@@ -82,27 +82,34 @@ fn is_hex(path: &Path, length: usize) -> bool {
     name.len() == length && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
+/// A loose file whose header was read.
 struct LooseFile {
-    /// The type in the header of the object. `None` if the file has no readable header.
-    kind: Option<String>,
-    /// Whether the file contains as many bytes as its header states.
-    is_complete: bool,
+    /// The type and the size of the object. `None` if the file has no readable header.
+    header: Option<(String, u64)>,
+    content: BufReader<ZlibDecoder<BufReader<File>>>,
 }
 
-/// Reads a loose file to its end. `None` if there is no such file, or if it has an old format of git, which
-/// does not start with a zlib stream.
-fn loose_file(path: &Path) -> Option<LooseFile> {
-    let mut file = BufReader::new(File::open(path).ok()?);
-    match file.fill_buf() {
-        Ok([first, second, ..]) if is_zlib(*first, *second) => {}
-        _ => return None,
+impl LooseFile {
+    /// Opens a loose file. `None` if there is no such file, or if the file has an old format of git, which
+    /// does not start with a zlib stream.
+    fn open(path: &Path) -> Option<Self> {
+        let mut file = BufReader::new(File::open(path).ok()?);
+        if file.fill_buf().is_ok_and(|start| !is_zlib(start)) {
+            return None;
+        }
+        let mut content = BufReader::new(ZlibDecoder::new(file));
+        Some(Self { header: read_header(&mut content), content })
     }
-    let mut content = BufReader::new(ZlibDecoder::new(file));
-    let Some((kind, size)) = read_header(&mut content) else {
-        return Some(LooseFile { kind: None, is_complete: false });
-    };
-    let is_complete = io::copy(&mut content.take(size), &mut io::sink()).is_ok_and(|length| length == size);
-    Some(LooseFile { kind: Some(kind), is_complete })
+
+    fn kind(&self) -> Option<&str> {
+        self.header.as_ref().map(|(kind, _)| kind.as_str())
+    }
+
+    /// Whether the file contains as many bytes as its header states.
+    fn has_stated_size(self) -> bool {
+        let Some((_, size)) = self.header else { return false };
+        io::copy(&mut self.content.take(size), &mut io::sink()).is_ok_and(|length| length == size)
+    }
 }
 
 /// Reads the type and the size of an object.
@@ -114,6 +121,6 @@ fn read_header(content: &mut impl BufRead) -> Option<(String, u64)> {
     Some((kind.to_owned(), size.parse().ok()?))
 }
 
-fn is_zlib(first: u8, second: u8) -> bool {
-    first & 0x8f == 0x08 && u16::from_be_bytes([first, second]).is_multiple_of(31)
+fn is_zlib(start: &[u8]) -> bool {
+    matches!(start, [first, second, ..] if first & 0x8f == 0x08 && u16::from_be_bytes([*first, *second]).is_multiple_of(31))
 }
