@@ -5,7 +5,7 @@ SHELL := /bin/bash
 export CAIRN_CACHE ?= $(HOME)/.cache/cairn
 PATH := $(HOME)/.cargo/bin:$(CAIRN_CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup setup-tests build demo check test lint soak bench bench-cluster trees embedding-model sim mutants faults cluster cluster-demo cluster-down
+.PHONY: help setup setup-tests build demo check test lint soak bench bench-cluster eval trees embedding-model sim mutants faults cluster cluster-demo cluster-down
 
 help: ## Lists the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 20
@@ -56,6 +56,10 @@ bench: build ## Measures indexing and search, and a bare parse of the same files
 
 bench-cluster: setup ## Measures a cluster on this machine and local mode (hours; downloads 40 MB once).
 	@bench/cluster/run
+
+eval: setup ## Asks 624 questions about real repositories and grades the answers (ten minutes; downloads 40 MB once). EVAL='--ablations' adds options.
+	cargo build --profile quick --locked -p cairn -p cairn-eval
+	target/quick/cairn eval $(EVAL)
 
 trees: build ## Indexes large and odd source trees. Compares the coverage with git's lists, and answers with a text search.
 	bench/trees

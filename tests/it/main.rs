@@ -8,6 +8,7 @@ mod answers;
 mod budget;
 mod coverage;
 mod equality;
+mod exact;
 #[cfg(feature = "failpoints")]
 mod faults;
 mod harness;

@@ -20,6 +20,7 @@ use cairn_names::NameIndex;
 use cairn_ports::KeyStore;
 use cairn_search::{Caller, CursorKey, QueryError, QueryErrorCode, Searcher};
 use cairn_testkit::{ManualClock, MemoryKeys};
+use cairn_texts::TextIndex;
 use serde_json::{Value, json};
 
 use cairn_testkit::work_tree::{commit, repository, write};
@@ -67,10 +68,14 @@ fn searcher(home: &Path) -> Searcher {
         vectors: Arc::new(SegmentStore::new(home.join("segments"))),
         graph: store,
         names: Arc::new(NameIndex::new(blobs.clone())),
+        texts: Arc::new(TextIndex::new(blobs.clone())),
+        packs: Arc::default(),
         blobs,
         embedder: Arc::new(LocalEmbedder::shipped().expect("a model")),
         clock: Arc::new(ManualClock::default()),
         cursor_key: CursorKey(key.try_into().expect("32 bytes")),
+        signals: Default::default(),
+        term_tables: Arc::default(),
     }
 }
 
@@ -183,6 +188,13 @@ fn commands_print_the_same_locally_and_remotely() {
         &["search", "x", "--repo", "absent"],
         &["search", "x", "--cursor", "beef"],
         &["search", "x", "--since", "someday"],
+        &["grep", "def \\w+"],
+        &["grep", "parse_date", "-n", "2", "-C", "1"],
+        &["grep", "-F", "json.loads(", "--repo", "r", "--language", "python"],
+        &["grep", "-U", "-i", "IMPORTER:\\s+def"],
+        &["grep", "zebra"],
+        &["grep", "a(b"],
+        &["grep", "x", "--cursor", "beef"],
         &["show", "r", "src/date.py"],
         &["show", "r", "src/date.py:4-5"],
         &["show", "r", "src/dat.py"],

@@ -53,6 +53,12 @@ fn exit_codes_equal_those_in_the_help() {
         (&["search", "x", "--path", "["], "["),
         (&["search", "x", "--tests", "maybe"], "exclude"),
         (&["search", "x", "--cursor", "nonsense"], "cursor"),
+        (&["grep", ""], "empty"),
+        (&["grep", "a(b"], "unclosed group"),
+        (&["grep", "a\\nb"], "line feed"),
+        (&["grep", "x", "-n", "0"], "between 1 and 1000"),
+        (&["grep", "x", "-C", "21"], "at most 20"),
+        (&["grep", "x", "--path", "["], "["),
         (&["show", "r", "src/store.py:9-3"], "FIRST-LAST"),
         (&["graph", "sample", "--class", "sure"], "heuristic"),
         (&["index", "--include", "*.py"], "TARGET"),
@@ -60,9 +66,12 @@ fn exit_codes_equal_those_in_the_help() {
         check(arguments, 2, expect);
     }
     check(&["search", "zyzzyva", "--language", "cobol"], 3, "nothing found");
+    check(&["grep", "def save"], 0, "6:def save(key):");
+    check(&["grep", "zyzzyva"], 3, "no line matches");
     check(&["search", "x", "--repo", "q"], 3, "no repository is called `q`");
     check(&["show", "r", "src/stor.py"], 3, "src/store.py");
-    check(&["graph", "callers", "sav"], 3, "save");
+    check(&["graph", "callers", "sav"], 0, "save");
+    check(&["graph", "callers", "zyzzyva"], 3, "zyzzyva");
     check(&["remove", "q"], 3, "no repository is called `q`");
     check(&["coverage", "r", "--why", "store.py"], 3, "src/store.py");
     write(directory.path(), ".cairn.yaml", "exclud: [x]\n");

@@ -8,7 +8,7 @@ use cairn_domain::{
 };
 
 use crate::error::port_error;
-use crate::{Generations, Staging};
+use crate::{Generations, Staging, Traversal, TraversalRequest};
 
 port_error!(
     /// An error of the graph store.
@@ -53,7 +53,20 @@ pub struct Page<T> {
 }
 
 #[async_trait]
-pub trait GraphStore: Generations {
+pub trait GraphTraversal: Send + Sync {
+    /// Returns the nodes that can be reached from the starts. Every edge must be visible and in scope, and so
+    /// must the nodes at both its ends. Each node is returned once, with the smallest depth. Among the edges
+    /// that reach it at this depth, the one with the highest product of confidences is returned.
+    async fn traverse(
+        &self,
+        view: &View,
+        scope: &Scope,
+        request: &TraversalRequest,
+    ) -> Result<Traversal, GraphStoreError>;
+}
+
+#[async_trait]
+pub trait GraphStore: Generations + GraphTraversal {
     /// Stages the records of a part of a run. The records are durable when the call returns. A repeated call
     /// changes nothing.
     async fn stage(&self, staging: &Staging, staged: StagedGraph) -> Result<(), GraphStoreError>;

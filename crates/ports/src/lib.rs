@@ -23,6 +23,8 @@ mod parser;
 mod run_documents;
 mod source;
 mod staging;
+mod texts;
+mod traversal;
 mod vector_cache;
 mod vector_store;
 
@@ -44,5 +46,7 @@ pub use parser::*;
 pub use run_documents::*;
 pub use source::*;
 pub use staging::*;
+pub use texts::*;
+pub use traversal::*;
 pub use vector_cache::*;
 pub use vector_store::*;

@@ -1,7 +1,7 @@
 //! Maintenance of a store with generations: sweeping, compaction and verification.
 
 use async_trait::async_trait;
-use cairn_domain::{GenerationId, RepositoryId, Tenant};
+use cairn_domain::{GenerationId, RepositoryId, Tenant, View};
 
 use crate::error::port_error;
 
@@ -22,6 +22,18 @@ pub trait Generations: Send + Sync {
         published: &[GenerationId],
     ) -> Result<u64, MaintenanceError>;
 
+    /// Removes the records whose `gen_to` is one of `published` and which none of the `views` sees. All these
+    /// generations must be published. `views` must contain every view in use that is older than one of them,
+    /// and a view that is newer than all of them. A store may keep these records until `sweep_retired`.
+    async fn sweep_unseen(
+        &self,
+        _repository: RepositoryId,
+        _published: &[GenerationId],
+        _views: &[View],
+    ) -> Result<u64, MaintenanceError> {
+        Ok(0)
+    }
+
     /// Undoes a generation that was never published: removes the records that it began, and reopens the
     /// records that it retired. Returns the number of records that still refer to the generation. If the
     /// number is not zero, the caller sweeps again.
@@ -36,8 +48,9 @@ pub trait Generations: Send + Sync {
     ) -> Result<(), MaintenanceError>;
 
     /// Reorganises the stored data of the repository so that reading stays cheap. Readers get the same
-    /// results as before.
-    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError>;
+    /// results as before. A call executes one step of bounded size. Returns whether a further call has more
+    /// to do.
+    async fn compact(&self, repository: RepositoryId) -> Result<bool, MaintenanceError>;
 
     /// Reads all stored data of the repository and verifies its checksums. An error names the damaged data
     /// and the repair.

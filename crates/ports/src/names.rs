@@ -1,7 +1,8 @@
 //! The name index. The name index finds symbols and files by exact name, by prefix, and by similar names.
 
 use async_trait::async_trait;
-use cairn_domain::{RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
+use cairn_domain::{NodeKey, RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
+use cairn_name_match::Reasons;
 
 use crate::error::port_error;
 use crate::{Generations, Page};
@@ -37,8 +38,8 @@ pub enum NameMatch {
     Fuzzy,
 }
 
-/// The way in which a file name is matched. The name is always literal: `[`, `*` and `?` are ordinary
-/// characters.
+/// The way in which a file name is matched. Except for `Glob`, the name is always literal: `[`, `*` and `?`
+/// are ordinary characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileMatch {
     /// The exact path.
@@ -47,6 +48,12 @@ pub enum FileMatch {
     Name,
     /// Matches like `Name`, and also matches similar names.
     Similar,
+    /// As `Name` or `Similar`, but only the last part of a path may match.
+    BaseName { similar: bool },
+    /// As `Name` or `Similar`, but for the directories of files.
+    Directory { similar: bool },
+    /// A glob. A glob without `/` matches the last part of a path. `*` does not match `/`.
+    Glob,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,13 +65,55 @@ pub struct SymbolHit {
     pub score: u32,
 }
 
+/// How a requested name was resolved. Each tier is used only if the tiers before it found nothing in the
+/// whole scope.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum NameTier {
+    /// The name is exactly as requested.
+    Exact,
+    /// The name is equal if upper and lower case are ignored.
+    Case,
+    /// The name is equal if case, spaces, `_` and `-` are ignored.
+    Style,
+    /// The name is another one, whose letters or words are near.
+    Near,
+}
+
+/// A definition to which a requested name was resolved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ResolvedSymbol {
+    pub repository: RepositoryId,
+    pub symbol: SymbolEntry,
+    pub tier: NameTier,
+    /// In thousandths. An exact match has 1000; the others have less.
+    pub score: u32,
+    /// Sorts the names of the tier `Near`, the nearest first. It also considers how many letters are equal.
+    pub rank: u32,
+    /// The differences between the requested name and this one. Empty except for the tier `Near`.
+    pub reasons: Reasons,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileHit {
     pub repository: RepositoryId,
     pub path: RepoPath,
-    /// 100 for the exact path, 90 for the base name, 80 for a prefix, 60 for another part of the path, at
-    /// most 50 for a similar name.
+    /// 100 for the exact path or a glob, 90 for the base name, 80 for a prefix, 60 for another part of the
+    /// path, at most 50 for a similar name.
     pub score: u32,
+    /// Sorts hits with the same score, the nearest name first.
+    pub rank: u32,
+}
+
+/// Maximum number of definitions of one name that [`Names::resolve`] returns.
+pub const MAX_DEFINITIONS: usize = 1_000;
+
+/// A symbol of the graph whose entry in the name index is looked up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SymbolNode {
+    pub repository: RepositoryId,
+    /// The short name of the symbol.
+    pub name: String,
+    pub node: NodeKey,
 }
 
 #[async_trait]
@@ -83,8 +132,28 @@ pub trait Names: Generations {
         limit: usize,
     ) -> Result<Vec<SymbolHit>, NamesError>;
 
-    /// Returns the files whose path or base name matches. The files are sorted by score (best first), then by
-    /// repository and path.
+    /// Resolves a name to definitions of the first tier that finds any. The nearest names come first, and the
+    /// definitions of a name are sorted by repository, path and line. At most `limit` different names are
+    /// returned, and at most [`MAX_DEFINITIONS`] definitions of each.
+    async fn resolve(
+        &self,
+        view: &View,
+        scope: &Scope,
+        name: &str,
+        limit: usize,
+    ) -> Result<Vec<ResolvedSymbol>, NamesError>;
+
+    /// Returns the visible symbols of these nodes, in the order of the nodes. Nodes without a visible symbol
+    /// are left out.
+    async fn symbols_of(
+        &self,
+        view: &View,
+        scope: &Scope,
+        nodes: &[SymbolNode],
+    ) -> Result<Vec<SymbolEntry>, NamesError>;
+
+    /// Returns the files or directories whose path or base name matches. They are sorted by score and rank
+    /// (best first), then by repository and path. An invalid glob matches nothing.
     async fn files(
         &self,
         view: &View,

@@ -6,6 +6,8 @@ use globset::{Glob, GlobBuilder};
 
 use crate::{QueryError, QueryErrorCode};
 
+/// Maximum number of results on a page.
+pub(crate) const MAX_LIMIT: usize = 100;
 const MAX_QUERY_BYTES: usize = 4_096;
 /// Maximum size of a name, a path or a pattern.
 const MAX_WORD_BYTES: usize = 1_000;

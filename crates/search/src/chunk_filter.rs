@@ -1,7 +1,7 @@
 //! Applies a chunk filter to chunks that are fetched by their keys. Stores apply filters only when they
 //! search.
 
-use cairn_domain::ChunkRecord;
+use cairn_domain::{ChunkRecord, RepoPath};
 use cairn_ports::{ChunkFilter, IncludeTests};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -34,13 +34,11 @@ impl<'a> CompiledFilter<'a> {
                 IncludeTests::Exclude => !chunk.is_test,
                 IncludeTests::Only => chunk.is_test,
             }
-            && self.lets_path_through(chunk)
+            && self.lets_file_through(&chunk.path)
     }
 
-    fn lets_path_through(&self, chunk: &ChunkRecord) -> bool {
-        self.paths.is_empty()
-            || self.paths.is_match(chunk.path.as_str())
-            || self.base_names.is_match(chunk.path.file_name())
+    pub(crate) fn lets_file_through(&self, path: &RepoPath) -> bool {
+        self.paths.is_empty() || self.paths.is_match(path.as_str()) || self.base_names.is_match(path.file_name())
     }
 }
 

@@ -5,15 +5,17 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use cairn_domain::{LineSpan, ManifestEntry, RepoPath, RepositoryId, Scope, SourceText, SymbolEntry, View};
-use cairn_ports::{BlobStoreError, BlobStoreExt, ErrorKind, FileMatch, NameMatch};
+use cairn_ports::{BlobStoreError, BlobStoreExt, ErrorKind, FileMatch};
 use cairn_ranking::truncate_lines;
 use cairn_wire::{ArtifactKind, Manifest, PackReader, decode};
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::bounds;
 use crate::error::REBUILD;
+use crate::heuristic::HeuristicDefinition;
 use crate::repositories::KnownRepository;
-use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
+use crate::resolve::{NUM_SIMILAR, NameRequest, Resolved};
+use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp, Substitution};
 
 /// The code to read: a file by its `path`, or a `symbol`. If both are set, the symbol is searched only in
 /// this file.
@@ -21,7 +23,10 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 pub struct CodeRequest {
     pub repository: Option<String>,
     pub path: Option<String>,
+    /// A name, a qualified name, `path#name`, or a phrase.
     pub symbol: Option<String>,
+    /// A file near the wanted definition, if several definitions have the name.
+    pub context_path: Option<String>,
     /// First and last line to show; None shows all lines.
     pub lines: Option<(u32, u32)>,
     /// Hard limit for the tokens of the text.
@@ -40,24 +45,25 @@ pub struct Code {
     /// Number of requested lines that are missing because of the limit.
     pub num_lines_cut: usize,
     pub symbol: Option<SymbolEntry>,
-    /// The requested name, if it differs from the name of the symbol in case or style.
-    pub resolved_from: Option<String>,
+    /// Set if the symbol has another name than the requested one.
+    pub substitution: Option<Substitution>,
     /// Other definitions of the name.
     pub others: Vec<SymbolEntry>,
     pub stamps: Vec<Stamp>,
 }
 
-/// Number of names that are suggested when a name is unknown.
-const NUM_SIMILAR: usize = 5;
-/// The maximum number of definitions of a name that are considered.
-const MAX_DEFINITIONS: usize = 50;
 /// Number of manifests that are read at the same time. Several manifests are read at once, because each read
 /// waits for the store.
 const MANIFESTS_AT_ONCE: usize = 8;
 
 impl Searcher {
     pub async fn read_code(&self, request: &CodeRequest) -> Result<Code, QueryError> {
-        let words = [("repository", &request.repository), ("path", &request.path), ("symbol", &request.symbol)];
+        let words = [
+            ("repository", &request.repository),
+            ("path", &request.path),
+            ("symbol", &request.symbol),
+            ("context_path", &request.context_path),
+        ];
         for (field, text) in words {
             bounds::word(field, text.as_deref().unwrap_or_default())?;
         }
@@ -68,7 +74,16 @@ impl Searcher {
         };
         match (&request.symbol, &request.path) {
             (Some(symbol), path) => self.read_symbol(&view, &selected, symbol, path.as_deref(), request).await,
-            (None, Some(path)) => self.read_file(&view, &selected, path, request).await,
+            (None, Some(path)) => {
+                let read = self.read_file(&view, &selected, path, request).await;
+                // `src/server.py#Server.run` names a symbol, unless a file has this path.
+                match (read, path.split_once('#')) {
+                    (Err(error), Some((_, name))) if error.code == QueryErrorCode::NotFound && !name.is_empty() => {
+                        self.read_symbol(&view, &selected, path, None, request).await
+                    }
+                    (read, _) => read,
+                }
+            }
             (None, None) => {
                 let message = "give `path` (optionally with `lines`) or `symbol`";
                 Err(QueryError::new(QueryErrorCode::ValidationError, message))
@@ -85,25 +100,42 @@ impl Searcher {
         request: &CodeRequest,
     ) -> Result<Code, QueryError> {
         let scope = self.scope_of(selected);
-        let ways = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
-        let mut hits = self.names.symbols(view, &scope, symbol, &ways, MAX_DEFINITIONS).await?;
-        if let Some(path) = path {
-            let elsewhere = hits.first().map(|hit| hit.symbol.clone());
-            hits.retain(|hit| hit.symbol.path.as_str() == path);
-            if let (true, Some(elsewhere)) = (hits.is_empty(), elsewhere) {
-                return Err(defined_elsewhere(symbol, path, &elsewhere));
+        let name = NameRequest { name: symbol, path, near_path: request.context_path.as_deref() };
+        let Resolved { definitions, substitution } = match self.resolve_name(view, &scope, name).await {
+            Err(error) if error.code == QueryErrorCode::NotFound && path.is_none() => {
+                let found = self.heuristic_definition(view, &scope, symbol).await?;
+                return self.read_heuristic(view, selected, found.ok_or(error)?, request).await;
             }
-        }
-        let Some(best) = hits.first() else { return Err(self.unknown_symbol(view, &scope, symbol).await?) };
+            resolved => resolved?,
+        };
+        let [best, others @ ..] = definitions.as_slice() else {
+            return Err(QueryError::new(QueryErrorCode::InternalError, "a resolved name has no definition"));
+        };
         let lines = request.lines.unwrap_or((best.symbol.span.start, best.symbol.span.end));
         let of_file = CodeRequest { lines: Some(lines), ..request.clone() };
         let owner: Vec<KnownRepository> =
             selected.iter().filter(|known| known.record.id == best.repository).cloned().collect();
         let mut code = self.read_file(view, &owner, best.symbol.path.as_str(), &of_file).await?;
-        code.resolved_from = (best.matched != NameMatch::Exact).then(|| symbol.to_owned());
+        code.substitution = substitution;
         code.symbol = Some(best.symbol.clone());
-        code.others = hits.iter().skip(1).map(|hit| hit.symbol.clone()).collect();
+        code.others = others.iter().map(|hit| hit.symbol.clone()).collect();
         Ok(code)
+    }
+
+    /// The lines that look like a definition.
+    async fn read_heuristic(
+        &self,
+        view: &View,
+        selected: &[KnownRepository],
+        found: HeuristicDefinition,
+        request: &CodeRequest,
+    ) -> Result<Code, QueryError> {
+        let span = found.span();
+        let of_file = CodeRequest { lines: Some(request.lines.unwrap_or((span.start, span.end))), ..request.clone() };
+        let owner: Vec<KnownRepository> =
+            selected.iter().filter(|known| known.record.id == found.chunk.repository).cloned().collect();
+        let code = self.read_file(view, &owner, found.chunk.path.as_str(), &of_file).await?;
+        Ok(Code { substitution: Some(found.substitution), ..code })
     }
 
     async fn read_file(
@@ -186,7 +218,7 @@ impl Searcher {
             text: text.to_owned(),
             num_lines_cut,
             symbol: None,
-            resolved_from: None,
+            substitution: None,
             others: Vec::new(),
             stamps: self.stamps(selected, &[known.record.id]).await?,
         })
@@ -209,32 +241,6 @@ impl Searcher {
         let bytes: Bytes = self.blobs.get(&slot.artifact.key).await.map_err(missing_artifact)?;
         let source = PackReader::open(ArtifactKind::SourcePack, bytes).and_then(|mut pack| pack.read(slot.index));
         Ok(Some(source.map_err(|error| damaged(&slot.artifact.key, &error))?))
-    }
-
-    /// The error for an unknown name, with similar names.
-    pub(crate) async fn unknown_symbol(
-        &self,
-        view: &View,
-        scope: &Scope,
-        symbol: &str,
-    ) -> Result<QueryError, QueryError> {
-        let ways = [NameMatch::Fuzzy, NameMatch::Prefix, NameMatch::Contains];
-        let near = self.names.symbols(view, scope, symbol, &ways, NUM_SIMILAR).await?;
-        let mut error = QueryError::new(QueryErrorCode::NotFound, format!("no symbol is called `{symbol}`"));
-        error.similar_symbols = near.iter().map(|hit| hit.symbol.qualified_name.clone()).collect();
-        error.similar_symbols.dedup();
-        if let Some(best) = near.first() {
-            error = error.next(NextCall {
-                tool: "read_code",
-                reason: format!("`{}` is the most similar name", best.symbol.qualified_name),
-                arguments: vec![("symbol", best.symbol.qualified_name.clone())],
-            });
-        }
-        Ok(error.hint("search for what it does instead of its name").next(NextCall {
-            tool: "search_code",
-            reason: "finds code by words".to_owned(),
-            arguments: vec![("query", symbol.to_owned())],
-        }))
     }
 
     async fn unknown_file(&self, view: &View, scope: &Scope, path: &str) -> Result<QueryError, QueryError> {
@@ -260,21 +266,8 @@ impl Searcher {
     }
 }
 
-/// The error for a name that is defined in another file, but not in the given file.
-fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> QueryError {
-    let message = format!("`{path}` defines no `{symbol}`; `{}` does, at line {}", elsewhere.path, elsewhere.line);
-    let mut error = QueryError::new(QueryErrorCode::NotFound, message);
-    error.similar_symbols = vec![elsewhere.qualified_name.clone()];
-    error.similar_files = vec![elsewhere.path.to_string()];
-    error.next(NextCall {
-        tool: "read_code",
-        reason: "reads the file that defines the symbol".to_owned(),
-        arguments: vec![("symbol", symbol.to_owned()), ("path", elsewhere.path.to_string())],
-    })
-}
-
 /// An artifact that the catalogue refers to must exist. If it is missing, the index is damaged.
-fn missing_artifact(error: BlobStoreError) -> QueryError {
+pub(crate) fn missing_artifact(error: BlobStoreError) -> QueryError {
     let is_missing = error.kind == ErrorKind::NotFound;
     let error = QueryError::from(error);
     if is_missing { QueryError { code: QueryErrorCode::Corrupt, ..error.hint(REBUILD) } } else { error }

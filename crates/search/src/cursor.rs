@@ -74,6 +74,21 @@ impl Cursor {
         (question, since): (Digest, i64),
         now_ms: i64,
     ) -> Result<Self, QueryError> {
+        let cursor = Self::open_for(text, key, caller, question, now_ms)?;
+        if !(0..=LIFE_MS / 1000).contains(&since.saturating_sub(cursor.since)) {
+            return Err(invalid("the cursor belongs to another `since`"));
+        }
+        Ok(cursor)
+    }
+
+    /// As `open`, for requests without `since`. The field may contain another value.
+    pub(crate) fn open_for(
+        text: &str,
+        key: CursorKey,
+        caller: &Caller,
+        question: Digest,
+        now_ms: i64,
+    ) -> Result<Self, QueryError> {
         let Some(mut body) = opened(text, key, caller) else {
             return Err(invalid("the cursor was not issued to this caller, or it was altered"));
         };
@@ -86,9 +101,6 @@ impl Cursor {
         let first_since = value().cast_signed();
         let (seq, offset, issued_at_ms) = (PublishedSeq(value()), value(), value().cast_signed());
         let cursor = Self { question, since: first_since, seq, offset, issued_at_ms };
-        if !(0..=LIFE_MS / 1000).contains(&since.saturating_sub(first_since)) {
-            return Err(invalid("the cursor belongs to another `since`"));
-        }
         if now_ms - cursor.issued_at_ms > LIFE_MS {
             return Err(expired());
         }

@@ -2,6 +2,7 @@
 //! does not depend on timing, order or back end, so that two indexes of the same input can be compared.
 
 use cairn_domain::{Digest, Digester, RepositoryId, Scope, SetDigest, View};
+use cairn_ranking::sum_of_counts;
 
 use crate::repositories::KnownRepository;
 use crate::{QueryError, RepositorySelection, Searcher};
@@ -9,7 +10,7 @@ use crate::{QueryError, RepositorySelection, Searcher};
 /// Digest and number of the records of one kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KindDigest {
-    /// One of `files`, `chunks`, `vectors`, `nodes`, `edges`, `patterns` and `names`.
+    /// One of `files`, `chunks`, `vectors`, `nodes`, `edges`, `patterns`, `names` and `terms`.
     pub kind: &'static str,
     pub count: u64,
     pub digest: Digest,
@@ -59,7 +60,19 @@ impl Searcher {
             kind("edges", self.edge_set(view, &scope, id).await?),
             kind("patterns", patterns),
             kind("names", self.name_set(view, &scope, id).await?),
+            self.terms(known).await?,
         ])
+    }
+
+    /// The sum of the term counts. Their layers depend on the history of runs, and the sum does not.
+    async fn terms(&self, known: &KnownRepository) -> Result<KindDigest, QueryError> {
+        let tables = self.tables_of(known).await?;
+        let sum = sum_of_counts(tables.iter().map(|table| &**table));
+        let of_term = |digester: Digester, (term, count): &(u32, i32)| {
+            digester.number(u64::from(*term)).number(i64::from(*count) as u64)
+        };
+        let digest = Digester::new("terms").number(sum.num_chunks as u64).list(&sum.terms, of_term).digest();
+        Ok(KindDigest { kind: "terms", count: sum.terms.len() as u64, digest })
     }
 
     async fn chunk_sets(

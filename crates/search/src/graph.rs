@@ -1,11 +1,12 @@
 //! Answers questions about the graph: callers, callees, dependencies and inheritance.
 
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeKind, NodeRecord, RepositoryId, Resolution, Scope, View};
-use cairn_ports::{Direction, NameMatch, SymbolHit};
+use cairn_ports::Direction;
 
 use crate::bounds;
 use crate::repositories::{KnownRepository, name_of};
-use crate::{QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
+use crate::resolve::NameRequest;
+use crate::{QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp, Substitution};
 
 /// A relation between a name and other nodes that a caller can request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,8 +58,10 @@ impl Relation {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GraphRequest {
-    /// A symbol (`name` or `Class.method`) or the path of a file.
+    /// A symbol (`name`, `Class.method`, `path#name` or a phrase) or the path of a file.
     pub name: String,
+    /// A file near the wanted definition, if several definitions have the name.
+    pub context_path: Option<String>,
     pub relation: Relation,
     pub repositories: RepositorySelection,
     pub limit: usize,
@@ -67,6 +70,8 @@ pub struct GraphRequest {
 /// An edge in the form that answers show, with the place of the reference.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GraphEdge {
+    /// The position of the requested node in the list of these nodes.
+    pub about: usize,
     pub kind: EdgeKind,
     /// True if the edge starts at the requested node.
     pub outgoing: bool,
@@ -80,10 +85,11 @@ pub struct GraphEdge {
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct GraphAnswer {
-    /// The nodes with the requested name. The list has several entries if the name is not unique.
+    /// The nodes with the requested name, the best first. The list has several entries if the name is not
+    /// unique.
     pub about: Vec<(String, NodeRecord)>,
-    /// The requested name, if the symbols that were found differ from it in case or style.
-    pub resolved_from: Option<String>,
+    /// Set if the nodes have another name than the requested one.
+    pub substitution: Option<Substitution>,
     pub edges: Vec<GraphEdge>,
     /// Number of all edges, including the edges beyond the limit.
     pub num_edges: u64,
@@ -117,21 +123,23 @@ impl Searcher {
             return Err(QueryError::new(QueryErrorCode::ValidationError, "`limit` must be at least 1"));
         }
         bounds::word("name", &request.name)?;
+        bounds::word("context_path", request.context_path.as_deref().unwrap_or_default())?;
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, &request.repositories).await?;
         let scope = self.scope_of(&selected);
-        let (keys, resolved_from) = self.resolve(&view, &scope, &selected, &request.name).await?;
-        let nodes = self.graph.nodes(&view, &scope, &keys).await?;
+        let (keys, substitution) = self.resolve(&view, &scope, &selected, request).await?;
+        let mut nodes = self.graph.nodes(&view, &scope, &keys).await?;
+        nodes.sort_by_key(|node| keys.iter().position(|key| *key == node.key));
         let mut edges = Vec::new();
         let mut num_edges = 0;
-        for node in &nodes {
+        for (about, node) in nodes.iter().enumerate() {
             for (direction, kinds) in request.relation.edges() {
                 let left = request.limit.saturating_sub(edges.len());
                 let (near, total) =
                     self.graph.neighbours(&view, &scope, node.key, *direction, kinds, left.max(1)).await?;
                 num_edges += total;
                 let near = near.into_iter().take(left);
-                edges.extend(near.map(|near| shown(&selected, node, &near.edge, near.node, *direction)));
+                edges.extend(near.map(|near| shown(&selected, (about, node), &near.edge, near.node, *direction)));
             }
         }
         let mut used: Vec<RepositoryId> = nodes.iter().map(|node| node.repository).collect();
@@ -139,34 +147,29 @@ impl Searcher {
         Ok(GraphAnswer {
             stamps: self.stamps(&selected, &used).await?,
             about: nodes.into_iter().map(|node| (name_of(&selected, node.repository), node)).collect(),
-            resolved_from,
+            substitution,
             edges,
             num_edges,
         })
     }
 
-    /// The nodes that a name refers to: files with this path, otherwise symbols. Symbols are searched first
-    /// by the exact name, then without regard to case, then without regard to style. Each search runs only if
-    /// the searches before it found no symbol. Also returns the name if it was not matched exactly.
+    /// The nodes that a name refers to: files with this path, otherwise the definitions of the name, the best
+    /// first.
     async fn resolve(
         &self,
         view: &View,
         scope: &Scope,
         selected: &[KnownRepository],
-        name: &str,
-    ) -> Result<(Vec<NodeKey>, Option<String>), QueryError> {
-        let files = self.file_nodes(view, scope, selected, name).await?;
+        request: &GraphRequest,
+    ) -> Result<(Vec<NodeKey>, Option<Substitution>), QueryError> {
+        let files = self.file_nodes(view, scope, selected, &request.name).await?;
         if !files.is_empty() {
             return Ok((files, None));
         }
-        for way in [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive] {
-            let hits = self.names.symbols(view, scope, name, &[way], MAX_DEFINITIONS).await?;
-            if !hits.is_empty() {
-                let resolved_from = (way != NameMatch::Exact).then(|| name.to_owned());
-                return Ok((hits.iter().map(|hit: &SymbolHit| hit.symbol.node).collect(), resolved_from));
-            }
-        }
-        Err(self.unknown_symbol(view, scope, name).await?)
+        let name = NameRequest { near_path: request.context_path.as_deref(), ..NameRequest::new(&request.name) };
+        let mut resolved = self.resolve_name(view, scope, name).await?;
+        resolved.definitions.truncate(MAX_DEFINITIONS);
+        Ok((resolved.definitions.iter().map(|hit| hit.symbol.node).collect(), resolved.substitution))
     }
 
     async fn file_nodes(
@@ -224,7 +227,7 @@ impl Searcher {
 
 fn shown(
     selected: &[KnownRepository],
-    about: &NodeRecord,
+    (number, about): (usize, &NodeRecord),
     edge: &EdgeRecord,
     other: NodeRecord,
     direction: Direction,
@@ -236,6 +239,7 @@ fn shown(
         NodeKind::Repository | NodeKind::Module | NodeKind::Package | NodeKind::Pattern => None,
     };
     GraphEdge {
+        about: number,
         kind: edge.kind,
         outgoing: direction == Direction::Out,
         site: path.filter(|_| edge.line > 0).map(|path| (path, edge.line)),

@@ -6,24 +6,39 @@
 mod bounds;
 mod caller;
 mod chunk_filter;
+mod chunk_id;
 mod code;
 mod cursor;
 mod empty_result;
 mod error;
+mod exact;
 mod fingerprint;
+mod flow;
 mod graph;
+mod heuristic;
 mod inventory;
+mod neighbours;
+mod pattern_index;
 mod patterns;
 mod prepared_query;
+mod question_names;
 mod related;
 mod repositories;
+mod resolve;
 mod retrieve;
 mod runs;
 mod search;
+mod sites;
+mod source_packs;
+mod stated_filters;
+mod strategy;
+mod target;
+mod term_tables;
 
 use std::sync::Arc;
 
-use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, VectorStore};
+use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, Texts, VectorStore};
+use cairn_ranking::Signals;
 
 pub use bounds::patterns as check_patterns;
 pub use caller::{Allowed, Caller};
@@ -31,13 +46,19 @@ pub use code::{Code, CodeRequest};
 pub use cursor::CursorKey;
 pub use empty_result::{NothingFound, RelatedModule, Restriction};
 pub use error::{NextCall, QueryError, QueryErrorCode};
+pub use exact::{ExactAnswer, ExactCut, ExactFile, ExactLine, ExactRequest};
 pub use fingerprint::{Fingerprint, KindDigest};
 pub use graph::{EdgeDraw, GraphAnswer, GraphEdge, GraphRequest, Relation, SampledEdge};
 pub use inventory::{Coverage, Why};
 pub use patterns::PatternAnswer;
+pub use question_names::NameNote;
 pub use repositories::{KnownRepository, NOTHING_INDEXED, RepositorySelection, Stamp, named};
+pub use resolve::{NameMatching, Substitution};
 pub use runs::KnownRun;
 pub use search::{Found, SearchAnswer, SearchRequest};
+pub use source_packs::SourcePacks;
+pub use target::{FoundFile, Target, TargetType};
+pub use term_tables::TermTables;
 
 /// Answers questions with the given ports.
 #[derive(Clone)]
@@ -50,11 +71,18 @@ pub struct Searcher {
     pub vectors: Arc<dyn VectorStore>,
     pub graph: Arc<dyn GraphStore>,
     pub names: Arc<dyn Names>,
+    pub texts: Arc<dyn Texts>,
+    /// The source packs that were read last. All questions share them.
+    pub packs: Arc<SourcePacks>,
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
     /// The key that encrypts and authenticates cursors. An encrypted cursor reveals nothing. An altered
     /// cursor or a cursor of another caller is detected.
     pub cursor_key: CursorKey,
+    /// The parts of the ranking that are used.
+    pub signals: Signals,
+    /// The cached term counts. Searchers of one process share them.
+    pub term_tables: Arc<TermTables>,
 }
 
 /// The stores that questions read.
@@ -65,6 +93,7 @@ pub struct SearchStores {
     pub vectors: Arc<dyn VectorStore>,
     pub graph: Arc<dyn GraphStore>,
     pub names: Arc<dyn Names>,
+    pub texts: Arc<dyn Texts>,
 }
 
 impl Searcher {
@@ -76,7 +105,22 @@ impl Searcher {
         clock: Arc<dyn Clock>,
         cursor_key: CursorKey,
     ) -> Self {
-        let SearchStores { catalogue, ledger, blobs, vectors, graph, names } = stores;
-        Self { caller, catalogue, ledger, blobs, vectors, graph, names, embedder, clock, cursor_key }
+        let SearchStores { catalogue, ledger, blobs, vectors, graph, names, texts } = stores;
+        Self {
+            caller,
+            catalogue,
+            ledger,
+            blobs,
+            vectors,
+            graph,
+            names,
+            texts,
+            packs: Arc::default(),
+            embedder,
+            clock,
+            cursor_key,
+            signals: Signals::default(),
+            term_tables: Arc::default(),
+        }
     }
 }

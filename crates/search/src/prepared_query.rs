@@ -1,9 +1,13 @@
 //! A question that is prepared once for all its retrievals.
 
 use cairn_domain::{DenseVector, InputType, View};
-use cairn_question::{ParseOptions, ParsedQuery};
-use cairn_ranking::{QueryWords, Subjects, query_terms};
+use cairn_ports::{ChunkFilter, FileHit, IncludeTests};
+use cairn_question::{ParsedQuery, QueryType};
+use cairn_ranking::{QueryWords, ScopeFrequencies, Signal, Subjects, Weights, query_terms};
 
+use crate::chunk_id::ChunkId;
+use crate::question_names::QuestionNames;
+use crate::repositories::KnownRepository;
 use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// The words, the weighted terms and the vector of a question, and the view that the question reads.
@@ -14,23 +18,68 @@ pub(crate) struct PreparedQuery {
     pub(crate) words: QueryWords,
     /// The kinds of chunks that the question requests.
     pub(crate) subjects: Subjects,
+    /// The rarity of the terms in the searched repositories.
+    pub(crate) frequencies: ScopeFrequencies,
     /// Sorted by term.
     pub(crate) terms: Vec<(u32, u32)>,
     pub(crate) vector: DenseVector,
+    /// The names in the question that no symbol has exactly. They are resolved after the preparation, because
+    /// the scope is needed.
+    pub(crate) names: QuestionNames,
+    /// The files that the question names, the best first.
+    pub(crate) named_files: Vec<FileHit>,
+    /// The chunks of the patterns that a pattern question names, best first.
+    pub(crate) patterns: Vec<ChunkId>,
+}
+
+impl PreparedQuery {
+    pub(crate) fn weights(&self) -> Weights {
+        match self.parsed.query_type {
+            _ if self.words.whole.is_some() => Weights::ONE_WORD,
+            QueryType::Relationship => Weights::RELATION,
+            QueryType::Flow => Weights::FLOW,
+            QueryType::Pattern => Weights::PATTERN,
+            QueryType::Concept | QueryType::Symbol => Weights::TOPIC,
+        }
+    }
+
+    /// The kinds of chunks that the question or the filter asks for.
+    pub(crate) fn subjects_with(&self, filter: &ChunkFilter) -> Subjects {
+        Subjects {
+            tests: self.subjects.tests || filter.include_tests == IncludeTests::Only,
+            patterns: self.subjects.patterns || self.parsed.query_type == QueryType::Pattern,
+            ..self.subjects
+        }
+    }
 }
 
 impl Searcher {
-    /// Embeds the text of the question once.
-    pub(crate) async fn prepare(&self, view: View, text: &str) -> Result<PreparedQuery, QueryError> {
+    /// Prepares a question to the selected repositories. Embeds the text that is searched once: the question,
+    /// or the question without the words that state filters.
+    pub(crate) async fn prepare(
+        &self,
+        view: View,
+        selected: &[KnownRepository],
+        parsed: ParsedQuery,
+        text: &str,
+    ) -> Result<PreparedQuery, QueryError> {
         let vector = self.embedder.embed(InputType::Query, &[text]).await?.pop();
         let no_vector = || QueryError::new(QueryErrorCode::InternalError, "the embedder returned no vector");
+        let frequencies = match self.signals.has(Signal::ScopeFrequencies) {
+            true => self.frequencies(selected, text).await?,
+            false => ScopeFrequencies::default(),
+        };
         Ok(PreparedQuery {
             view,
-            parsed: ParsedQuery::new(text, ParseOptions::default()),
+            parsed,
             words: QueryWords::of(text),
             subjects: Subjects::of(text),
-            terms: query_terms(text),
+            terms: query_terms(text, &frequencies),
+            frequencies,
             vector: vector.ok_or_else(no_vector)?,
+            names: QuestionNames::default(),
+            named_files: Vec::new(),
+            patterns: Vec::new(),
         })
     }
 }

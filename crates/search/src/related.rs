@@ -1,147 +1,145 @@
 //! The chunks that answer a question about a relationship: the code at the other end of the edges of a name.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{EdgeKind, NodeKey, NodeKind, NodeRecord, RepoPath, RepositoryId, Scope, View};
-use cairn_ports::{ChunkFilter, Direction, FileMatch, NameMatch, Neighbour};
+use cairn_domain::{EdgeKind, NodeKey, NodeKind, RepoPath, Scope, View};
+use cairn_ports::{FileMatch, Follow, NameTier, Reached, TraversalRequest};
 use cairn_question::Relation;
+use cairn_ranking::Via;
 
+use crate::chunk_id::ChunkId;
 use crate::prepared_query::PreparedQuery;
-use crate::retrieve::{ChunkId, id_of};
-use crate::{QueryError, Searcher};
+use crate::resolve::NameRequest;
+use crate::sites::Site;
+use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of definitions and files that have a name.
 const MAX_NAMED: usize = 8;
-/// Maximum number of edges of one definition in one direction.
-const MAX_EDGES: usize = 50;
+/// Maximum number of edges of one definition.
+const MAX_EDGES: usize = 100;
+/// Maximum number of nodes whose chunks are looked up.
+const MAX_SITES: usize = 200;
 /// Maximum number of chunks that are returned.
 const MAX_RELATED: usize = 60;
-/// The symbols of one name among which the symbol of a node is searched.
-const SYMBOLS_OF_A_NAME: usize = 200;
-/// The chunks of a file among which the chunk of a line is searched.
-const CHUNKS_OF_A_FILE: usize = 500;
-
-/// Edges in one direction, of the given kinds.
-type Edges = (Direction, &'static [EdgeKind]);
 
 /// The edges that answer a relation.
-fn edges_of(relation: Relation) -> &'static [Edges] {
-    use Direction::{In, Out};
+fn edges_of(relation: Relation) -> (Follow, &'static [EdgeKind]) {
     use EdgeKind::{Calls, DependsOn, Extends, Implements, Imports, References};
+    use Follow::{Both, In, Out};
     const USES: &[EdgeKind] = &[Calls, References, Imports, Extends, Implements, DependsOn];
     match relation {
-        Relation::Callers => &[(In, &[Calls])],
-        Relation::Callees => &[(Out, &[Calls])],
-        Relation::CallHierarchy => &[(In, &[Calls]), (Out, &[Calls])],
-        Relation::Users | Relation::Dependents => &[(In, USES)],
-        Relation::Uses | Relation::Dependencies => &[(Out, USES)],
-        Relation::Importers => &[(In, &[Imports, DependsOn])],
-        Relation::Imports => &[(Out, &[Imports, DependsOn])],
-        Relation::Subtypes => &[(In, &[Extends, Implements])],
-        Relation::Supertypes => &[(Out, &[Extends, Implements])],
-        Relation::Hierarchy => &[(In, &[Extends, Implements]), (Out, &[Extends, Implements])],
-        Relation::Overrides => &[(In, &[Extends, Implements])],
-        Relation::Overridden => &[(Out, &[Extends, Implements])],
-        Relation::Creators => &[(In, &[Calls, References])],
-        Relation::Related => &[(In, USES), (Out, USES)],
+        Relation::Callers => (In, &[Calls]),
+        Relation::Callees => (Out, &[Calls]),
+        Relation::CallHierarchy => (Both, &[Calls]),
+        Relation::Users | Relation::Dependents => (In, USES),
+        Relation::Uses | Relation::Dependencies => (Out, USES),
+        Relation::Importers => (In, &[Imports, DependsOn]),
+        Relation::Imports => (Out, &[Imports, DependsOn]),
+        Relation::Subtypes => (In, &[Extends, Implements]),
+        Relation::Supertypes => (Out, &[Extends, Implements]),
+        Relation::Hierarchy => (Both, &[Extends, Implements]),
+        Relation::Overrides => (In, &[Extends, Implements]),
+        Relation::Overridden => (Out, &[Extends, Implements]),
+        Relation::Creators => (In, &[Calls, References]),
+        Relation::Related => (Both, USES),
     }
 }
 
-/// A node that a question requests: the other end of an edge of the named definition or file.
-struct Site {
-    node: NodeRecord,
-    /// The line of the reference, if it is in the file of the node.
-    line: Option<u32>,
-    rank: (u8, bool),
+/// A node with a requested name.
+pub(crate) struct NamedNode {
+    node: NodeKey,
+    name: String,
+    path: RepoPath,
 }
 
 impl Searcher {
-    /// The chunks at the other ends of the requested edges, best first. Empty if no definition has the name.
-    pub(crate) async fn related(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<ChunkId>, QueryError> {
+    /// The chunks at the other ends of the edges that the question asks for, best first, each with its edge.
+    /// Empty if no definition has the name.
+    pub(crate) async fn related(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+    ) -> Result<Vec<(ChunkId, Via)>, QueryError> {
         let Some(asked) = &query.parsed.relationship else { return Ok(Vec::new()) };
         let view = &query.view;
-        let mut sites = Vec::new();
-        for key in self.named_nodes(view, scope, &asked.name).await? {
-            for (direction, kinds) in edges_of(asked.relation) {
-                let (near, _) = self.graph.neighbours(view, scope, key, *direction, kinds, MAX_EDGES).await?;
-                sites.extend(near.into_iter().map(|near| site(near, *direction)));
-            }
+        let named = self.named_nodes(view, scope, &asked.name).await?;
+        if named.is_empty() {
+            return Ok(Vec::new());
         }
+        let (follow, kinds) = edges_of(asked.relation);
+        let request = TraversalRequest {
+            starts: named.iter().map(|named| named.node).collect(),
+            follow,
+            returns_starts: true,
+            kinds: kinds.to_vec(),
+            min_confidence_percent: 1,
+            max_depth: 1,
+            max_edges_per_node: MAX_EDGES,
+            max_nodes: MAX_SITES,
+        };
+        let mut reached = self.graph.traverse(view, scope, &request).await?.reached;
         // The edges with the highest confidence come first. Files come after definitions, because an edge of
         // a file has no owner.
-        sites.sort_by(|left, right| {
-            let place = |site: &Site| (site.node.repository, site.node.path.clone(), site.line);
-            left.rank.cmp(&right.rank).then_with(|| place(left).cmp(&place(right)))
+        reached.sort_by_key(|reached| {
+            let Reached { node, edge, .. } = reached;
+            let rank = (Reverse(edge.confidence_percent), node.kind != NodeKind::Symbol);
+            (rank, node.repository, node.path.clone(), edge.line, node.key)
         });
-        let mut found = Vec::new();
+        let sites: Vec<Site> = reached.iter().map(site).collect();
+        let chunks = self.chunks_of_sites(query, scope, &sites).await?;
+        let named: BTreeMap<NodeKey, NamedNode> = named.into_iter().map(|named| (named.node, named)).collect();
         let mut seen = BTreeSet::new();
-        for site in sites {
-            if found.len() == MAX_RELATED {
-                break;
-            }
-            if let Some(id) = self.chunk_of_site(query, &site).await?
-                && seen.insert(id)
-            {
-                found.push(id);
-            }
-        }
-        Ok(found)
+        let found = chunks.into_iter().zip(&reached).filter_map(|(chunk, reached)| {
+            let chunk = chunk.filter(|chunk| seen.insert(*chunk))?;
+            Some((chunk, via(reached, named.get(&reached.previous)?)))
+        });
+        Ok(found.take(MAX_RELATED).collect())
     }
 
     /// The definitions and files that have a name. Exact names are preferred.
-    async fn named_nodes(&self, view: &View, scope: &Scope, name: &str) -> Result<Vec<NodeKey>, QueryError> {
+    async fn named_nodes(&self, view: &View, scope: &Scope, name: &str) -> Result<Vec<NamedNode>, QueryError> {
         let name = name.trim_end_matches("()");
-        let dotted = name.replace("::", ".").replace("->", ".").replace('#', ".");
-        for way in [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive] {
-            let hits = self.names.symbols(view, scope, &dotted, &[way], MAX_NAMED).await?;
-            if !hits.is_empty() {
-                return Ok(hits.iter().map(|hit| hit.symbol.node).collect());
-            }
+        let resolved = match self.resolve_name(view, scope, NameRequest::new(name)).await {
+            Ok(resolved) => resolved.definitions,
+            Err(error) if error.code == QueryErrorCode::NotFound => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let is_near = resolved.first().is_some_and(|hit| hit.tier == NameTier::Near);
+        let symbols = resolved.into_iter().take(MAX_NAMED).map(|hit| hit.symbol);
+        let nodes: Vec<NamedNode> = symbols
+            .map(|symbol| NamedNode { node: symbol.node, name: symbol.qualified_name, path: symbol.path })
+            .collect();
+        if !nodes.is_empty() && !is_near {
+            return Ok(nodes);
         }
         let files = self.names.files(view, scope, name, FileMatch::Name, MAX_NAMED).await?;
         let is_named = |path: &RepoPath| path.stem() == name || path.file_name() == name || path.as_str() == name;
-        let named = files.into_iter().filter(|file| is_named(&file.path));
-        Ok(named.map(|file| NodeKey::file(file.repository, &file.path)).collect())
-    }
-
-    /// The chunk with the line of a site, or the chunk of its definition.
-    async fn chunk_of_site(&self, query: &PreparedQuery, site: &Site) -> Result<Option<ChunkId>, QueryError> {
-        let (node, view) = (&site.node, &query.view);
-        let only = Scope::only(self.caller.tenant.clone(), [node.repository]);
-        match (node.kind, &node.path, site.line) {
-            (NodeKind::Symbol, _, _) => {
-                let ways = [NameMatch::Exact];
-                let hits = self.names.symbols(view, &only, &node.name, &ways, SYMBOLS_OF_A_NAME).await?;
-                let own = hits.into_iter().find(|hit| hit.symbol.node == node.key);
-                Ok(own.and_then(|hit| Some((node.repository, hit.symbol.chunk?))))
-            }
-            (NodeKind::File | NodeKind::Section, Some(path), line) => {
-                self.chunk_of_line(query, node.repository, path, line.unwrap_or(1)).await
-            }
-            _ => Ok(None),
-        }
-    }
-
-    async fn chunk_of_line(
-        &self,
-        query: &PreparedQuery,
-        repository: RepositoryId,
-        path: &RepoPath,
-        line: u32,
-    ) -> Result<Option<ChunkId>, QueryError> {
-        let of_file = ChunkFilter { paths: vec![globset::escape(path.as_str())], ..ChunkFilter::default() };
-        let only = Scope::only(self.caller.tenant.clone(), [repository]);
-        let hits = self.vectors.search_dense(&query.view, &only, &of_file, &query.vector, CHUNKS_OF_A_FILE).await?;
-        let chunks = self.fetch(&query.view, &only, hits.iter().map(id_of).collect()).await?;
-        let has_line = |span: cairn_domain::LineSpan| span.start <= line && line <= span.end;
-        let found = chunks.iter().filter(|(_, chunk)| chunk.path == *path && has_line(chunk.span));
-        Ok(found.min_by_key(|(_, chunk)| chunk.span.end - chunk.span.start).map(|(id, _)| *id))
+        let named = files.into_iter().filter(|file| is_named(&file.path)).map(|file| NamedNode {
+            node: NodeKey::file(file.repository, &file.path),
+            name: file.path.file_name().to_owned(),
+            path: file.path,
+        });
+        let files: Vec<NamedNode> = named.collect();
+        // A near name is used only if no file has the name.
+        Ok(if files.is_empty() { nodes } else { files })
     }
 }
 
-fn site(near: Neighbour, direction: Direction) -> Site {
-    let Neighbour { edge, node } = near;
+fn site(reached: &Reached) -> Site {
     // The reference is in the file of the edge's source.
-    let line = (direction == Direction::In && edge.line > 0).then_some(edge.line);
-    Site { rank: (100 - edge.confidence_percent.min(100), node.kind != NodeKind::Symbol), node, line }
+    let has_line = reached.edge.source == reached.node.key && reached.edge.line > 0;
+    Site { node: reached.node.clone(), line: has_line.then_some(reached.edge.line) }
+}
+
+fn via(reached: &Reached, named: &NamedNode) -> Via {
+    let edge = &reached.edge;
+    Via {
+        edge: edge.kind,
+        is_outgoing: edge.source == named.node,
+        symbol: named.name.clone(),
+        path: named.path.clone(),
+        line: edge.line,
+        confidence_percent: edge.confidence_percent,
+    }
 }

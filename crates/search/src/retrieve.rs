@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{ChunkKey, ChunkRecord, RepositoryId, Scope, SymbolEntry, View};
-use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, IncludeTests, NameMatch, SymbolHit};
+use cairn_domain::{ChunkRecord, Scope, SymbolEntry, View};
+use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, NameMatch, SymbolHit};
 use cairn_ranking::{
-    Candidate, Definition, Exactness, Listed, Lists, QueryWords, RankedHit, ScoreRange, Spelling, Subjects,
-    is_end_of_path, rank,
+    Candidate, Definition, Exactness, Listed, Lists, RankQuery, RankedHit, ScoreRange, Spelling, Via, is_end_of_path,
+    rank,
 };
 
 use crate::chunk_filter::CompiledFilter;
+use crate::chunk_id::{ChunkId, Chunks};
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
@@ -31,17 +32,14 @@ const CHUNKS_OF_A_FILE: usize = 2_000;
 /// Maximum number of names of a question that are looked up.
 const NAMES_LOOKED_UP: usize = 8;
 
-pub(crate) type ChunkId = (RepositoryId, ChunkKey);
-type Chunks = BTreeMap<ChunkId, ChunkRecord>;
-
 /// Chunks of the files and symbols that the question names, best first.
 struct NamedChunks {
     /// The first chunks of the named files.
     beginnings: Vec<ChunkId>,
     /// The chunks that contain the named symbols, each with its best named symbol.
     definitions: Vec<(ChunkId, SymbolHit)>,
-    /// The chunks that have the requested relation to a name.
-    related: Vec<ChunkId>,
+    /// The chunks that have the requested relation to a name, each with its edge.
+    related: Vec<(ChunkId, Via)>,
 }
 
 impl Searcher {
@@ -54,9 +52,13 @@ impl Searcher {
     ) -> Result<Vec<RankedHit>, QueryError> {
         let scope = self.scope_since(selected, filter);
         let (candidates, lists) = self.candidates(query, &scope, filter).await?;
-        let asks_for_tests = query.subjects.tests || filter.include_tests == IncludeTests::Only;
-        let subjects = Subjects { tests: asks_for_tests, ..query.subjects };
-        Ok(rank(candidates, lists, &query.words, subjects))
+        let subjects = query.subjects_with(filter);
+        let PreparedQuery { words, frequencies, .. } = query;
+        Ok(rank(
+            candidates,
+            lists,
+            RankQuery { words, subjects, weights: query.weights(), frequencies, signals: self.signals },
+        ))
     }
 
     /// The candidates of all lists without their texts, in no particular order, and the scores of the lists.
@@ -66,18 +68,23 @@ impl Searcher {
         scope: &Scope,
         filter: &ChunkFilter,
     ) -> Result<(Vec<Candidate>, Lists), QueryError> {
-        let PreparedQuery { view, words, terms, vector, .. } = query;
+        let PreparedQuery { view, terms, vector, .. } = query;
         let dense = async { Ok::<_, QueryError>(self.vectors.search_dense(view, scope, filter, vector, DEPTH).await?) };
         let sparse = async {
             Ok::<_, QueryError>(self.vectors.search_sparse(view, scope, filter, terms, SCORED_BY_TERMS).await?)
         };
-        let symbols = self.named_symbols(view, scope, words);
-        let files = self.named_files(view, scope, words);
+        let symbols = self.named_symbols(query, scope);
+        let files = self.named_files(query, scope);
         let related = self.related(query, scope);
         let (dense, sparse, symbols, files, related) = tokio::try_join!(dense, sparse, symbols, files, related)?;
         let searched: BTreeSet<ChunkId> = dense.iter().chain(sparse.iter().take(DEPTH)).map(id_of).collect();
         let shown = symbols.iter().filter_map(chunk_of).filter(|id| scope.contains(id.0));
-        let wanted = searched.iter().copied().chain(shown).chain(related.iter().copied());
+        let wanted = searched
+            .iter()
+            .copied()
+            .chain(shown)
+            .chain(related.iter().map(|(id, _)| *id))
+            .chain(query.patterns.iter().copied());
         let mut chunks = self.fetch(view, scope, wanted.collect()).await?;
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|id, chunk| searched.contains(id) || compiled.lets_through(chunk));
@@ -85,21 +92,18 @@ impl Searcher {
         let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols), related };
         let scores = |hits: &[Hit]| ScoreRange::of(hits.iter().map(|hit| hit.score));
         let lists = Lists { dense: scores(&dense), terms: scores(&sparse) };
-        Ok((joined(&dense, &sparse, &named, chunks, words), lists))
+        Ok((joined(&dense, &sparse, &named, chunks, query), lists))
     }
 
     /// The symbols that the question names, best first.
-    async fn named_symbols(
-        &self,
-        view: &View,
-        scope: &Scope,
-        words: &QueryWords,
-    ) -> Result<Vec<SymbolHit>, QueryError> {
+    async fn named_symbols(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<SymbolHit>, QueryError> {
+        let PreparedQuery { view, words, names, .. } = query;
         let ways = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
         let mut found: Vec<SymbolHit> = Vec::new();
         for name in words.spelled.iter().take(NAMES_LOOKED_UP) {
             found.extend(self.names.symbols(view, scope, name, &ways, NAMED_SYMBOLS).await?);
         }
+        found.extend(names.near.iter().filter(|hit| scope.contains(hit.repository)).cloned());
         let is_meant = |hit: &SymbolHit| words.spelling_of(&hit.symbol) == Spelling::Whole;
         // If the last part of a qualified name is common, the symbols found may not include the requested
         // symbol.
@@ -125,7 +129,11 @@ impl Searcher {
     }
 
     /// The files whose path equals the whole question or ends with it; the exact path comes first.
-    async fn named_files(&self, view: &View, scope: &Scope, words: &QueryWords) -> Result<Vec<FileHit>, QueryError> {
+    async fn named_files(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<FileHit>, QueryError> {
+        let PreparedQuery { view, words, named_files, .. } = query;
+        if !named_files.is_empty() {
+            return Ok(named_files.iter().filter(|file| scope.contains(file.repository)).cloned().collect());
+        }
         let Some(path) = words.path() else { return Ok(Vec::new()) };
         let mut found = self.names.files(view, scope, path, FileMatch::Name, NAMED_SYMBOLS).await?;
         found.retain(|file| is_end_of_path(path, &file.path));
@@ -135,7 +143,7 @@ impl Searcher {
     }
 
     /// The first chunk of each file. Adds these chunks to `chunks`.
-    async fn beginnings_of(
+    pub(crate) async fn beginnings_of(
         &self,
         query: &PreparedQuery,
         filter: &ChunkFilter,
@@ -184,7 +192,7 @@ fn definitions_in(chunks: &Chunks, symbols: Vec<SymbolHit>) -> Vec<(ChunkId, Sym
 }
 
 /// Joins the lists into one list that contains each chunk with its positions in the lists.
-fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, words: &QueryWords) -> Vec<Candidate> {
+fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, query: &PreparedQuery) -> Vec<Candidate> {
     let (dense, sparse) = (positions(dense), positions(sparse));
     let of_symbols = named.definitions.iter().map(|(id, _)| *id);
     let by_name = named.beginnings.iter().copied().chain(of_symbols);
@@ -195,13 +203,15 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, wo
     }
     let symbols: BTreeMap<ChunkId, &SymbolEntry> =
         named.definitions.iter().map(|(id, hit)| (*id, &hit.symbol)).collect();
-    let related: BTreeMap<ChunkId, u32> = named.related.iter().copied().zip(1..).collect();
+    let related: BTreeMap<ChunkId, (u32, &Via)> =
+        (1..).zip(&named.related).map(|(rank, (id, via))| (*id, (rank, via))).collect();
+    let patterns: BTreeMap<ChunkId, u32> = query.patterns.iter().copied().zip(1..).collect();
     let candidate = |(id, chunk): (ChunkId, ChunkRecord)| {
         let symbol = symbols.get(&id).copied();
         let exactness = if named.beginnings.contains(&id) {
             Some(Exactness::Exact)
         } else {
-            symbol.map(|symbol| match words.spelling_of(symbol) {
+            symbol.map(|symbol| match query.words.spelling_of(symbol) {
                 Spelling::Whole => Exactness::Exact,
                 Spelling::Part | Spelling::Other => Exactness::OtherStyle,
             })
@@ -210,7 +220,9 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, wo
             dense: dense.get(&id).copied(),
             terms: sparse.get(&id).copied(),
             name_rank: name_ranks.get(&id).copied(),
-            relation_rank: related.get(&id).copied(),
+            relation_rank: related.get(&id).map(|(rank, _)| *rank),
+            via: related.get(&id).map(|(_, via)| (*via).clone()),
+            pattern_rank: patterns.get(&id).copied(),
             named: exactness,
             definition: symbol.and_then(|symbol| own_definition(&chunk, symbol)),
             chunk,

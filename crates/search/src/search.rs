@@ -2,16 +2,17 @@
 
 use cairn_domain::{Digest, Digester, View};
 use cairn_ports::ChunkFilter;
-use cairn_question::ParsedQuery;
+use cairn_question::{ParsedQuery, QueryType};
 use cairn_ranking::{Cut, RankedHit, estimate_tokens, fit, truncate_lines};
 
 use crate::bounds;
 use crate::cursor::{Cursor, expired};
+use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, name_of};
-use crate::{NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
+use crate::strategy::{Asked, Retrieved};
+use crate::target::{FoundFile, Target, TargetType};
+use crate::{NameNote, NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
 
-/// The maximum number of results on a page.
-const MAX_LIMIT: usize = 100;
 /// Maximum size of the text of a hit. A longer text is cut at its end, and the answer reports the number of
 /// missing lines.
 const MAX_HIT_TOKENS: usize = 1_500;
@@ -26,11 +27,14 @@ pub struct SearchRequest {
     pub query: String,
     pub repositories: RepositorySelection,
     pub filter: ChunkFilter,
-    /// Hard limit for the number of results on the page.
-    pub limit: usize,
+    /// The type of the question, if the caller chooses it.
+    pub query_type: Option<QueryType>,
+    /// Hard limit for the number of results on the page. None for the limit of the question's type.
+    pub limit: Option<usize>,
     /// Hard limit for the number of tokens of the page, as `estimate_tokens` counts them.
     pub max_tokens: usize,
     pub cursor: Option<String>,
+    pub target: Target,
 }
 
 /// One result.
@@ -48,6 +52,12 @@ pub struct Found {
 pub struct SearchAnswer {
     /// How the search interpreted the question.
     pub query: ParsedQuery,
+    /// The names in the question that no symbol has exactly.
+    pub names: Vec<NameNote>,
+    /// The files and directories whose names match, if the search looks for files.
+    pub files: Vec<FoundFile>,
+    /// Facts about the search that the caller must know, as sentences.
+    pub notes: Vec<String>,
     pub found: Vec<Found>,
     /// Position of the first result of the page among all results, from 0.
     pub offset: usize,
@@ -65,40 +75,63 @@ pub struct SearchAnswer {
     pub index_version: String,
 }
 
+/// The limits of one page.
+#[derive(Clone, Copy)]
+struct PageBudget {
+    limit: usize,
+    max_tokens: usize,
+}
+
 /// The view and the position at which a page starts.
 struct PageStart {
     view: View,
     /// Number of results on the previous pages.
     offset: usize,
-    /// The resolved `since` of the first page.
-    since: Option<i64>,
+    /// The resolved `since` of the first page. None on the first page.
+    first_since: Option<i64>,
 }
 
 impl Searcher {
     pub async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, QueryError> {
         check(request)?;
         let (question, now_ms) = (question_digest(request), self.clock.now_ms());
-        let PageStart { view, offset, since } = self.page_start(request, question, now_ms).await?;
+        let PageStart { view, offset, first_since } = self.page_start(request, question, now_ms).await?;
+        let since = request.filter.since.map(|since| first_since.unwrap_or(since));
         let filter = ChunkFilter { since, ..request.filter.clone() };
         let selected = self.select(&view, &request.repositories).await?;
         self.check_model(&selected)?;
-        let query = self.prepare(view, &request.query).await?;
-        let ranked = self.ranked(&query, &selected, &filter).await?;
-        let num_results = ranked.len();
-        let page: Vec<RankedHit> = ranked.into_iter().skip(offset).take(request.limit.min(MAX_LIMIT)).collect();
+        let asked = Asked {
+            text: &request.query,
+            forced_type: request.query_type,
+            filter: &filter,
+            target: &request.target,
+            limit: request.limit,
+            now_seconds: now_ms.div_euclid(1000),
+            first_since,
+        };
+        let retrieved = self.retrieve(view, &asked, &selected).await?;
+        let Retrieved { query, mut files, hits, since: stated_since, notes } = retrieved;
+        let limit = asked.limit_of(&query.parsed);
+        let num_results = hits.len();
+        let page: Vec<RankedHit> = hits.into_iter().skip(offset).take(limit).collect();
         let num_left = num_results.saturating_sub(offset + page.len());
-        let (found, mut cut) = self.with_texts(&query.view, &selected, page, request).await?;
+        let budget = PageBudget { limit, max_tokens: request.max_tokens };
+        let (found, mut cut) = self.with_texts(&query, &selected, page, budget).await?;
         if cut == Cut::Nothing && num_left > 0 {
             cut = Cut::Limit { num_left };
         }
         let (mut hidden_by_scope, mut nothing_found) = (None, None);
-        if num_results == 0 {
+        if num_results == 0 && request.target.target_type == TargetType::Auto {
+            // The filter excludes the files.
+            files.clear();
+        }
+        if num_results == 0 && files.is_empty() {
             let empty = self.explain_empty(&query, &selected, &request.repositories, &filter).await?;
             (hidden_by_scope, nothing_found) = (empty.hidden_by_scope, Some(empty.nothing_found));
         }
         let end = offset + found.len();
         let has_more = end < num_results && !found.is_empty();
-        let (since, seq) = (since.unwrap_or_default(), query.view.seq);
+        let (since, seq) = (since.or(stated_since).unwrap_or_default(), query.view.seq);
         let cursor = Cursor { question, since, seq, offset: end as u64, issued_at_ms: now_ms };
         let used: Vec<_> = if found.is_empty() {
             selected.iter().map(|known| known.record.id).collect()
@@ -107,6 +140,9 @@ impl Searcher {
         };
         Ok(SearchAnswer {
             query: query.parsed,
+            names: query.names.notes,
+            files,
+            notes,
             stamps: self.stamps(&selected, &used).await?,
             found,
             offset,
@@ -126,41 +162,45 @@ impl Searcher {
         question: Digest,
         now_ms: i64,
     ) -> Result<PageStart, QueryError> {
-        let since = request.filter.since;
         let Some(text) = &request.cursor else {
-            return Ok(PageStart { view: self.catalogue.view().await?, offset: 0, since });
+            return Ok(PageStart { view: self.catalogue.view().await?, offset: 0, first_since: None });
         };
-        let identity = (question, since.unwrap_or_default());
-        let cursor = Cursor::open(text, self.cursor_key, &self.caller, identity, now_ms)?;
+        let (key, caller) = (self.cursor_key, &self.caller);
+        let cursor = match request.filter.since {
+            Some(since) => Cursor::open(text, key, caller, (question, since), now_ms)?,
+            // A time in the words of the question is part of the question.
+            None => Cursor::open_for(text, key, caller, question, now_ms)?,
+        };
         let view = self.catalogue.view_at(cursor.seq).await?.ok_or_else(expired)?;
         let offset = usize::try_from(cursor.offset).unwrap_or(usize::MAX);
-        Ok(PageStart { view, offset, since: since.map(|_| cursor.since) })
+        Ok(PageStart { view, offset, first_since: Some(cursor.since) })
     }
 
     /// Fetches the texts of a page and takes as many hits as the token limit allows.
     async fn with_texts(
         &self,
-        view: &View,
+        query: &PreparedQuery,
         selected: &[KnownRepository],
         page: Vec<RankedHit>,
-        request: &SearchRequest,
+        budget: PageBudget,
     ) -> Result<(Vec<Found>, Cut), QueryError> {
         if page.is_empty() {
             return Ok((Vec::new(), Cut::Nothing));
         }
-        let scope = self.scope_of(selected);
+        let (view, scope) = (&query.view, self.scope_of(selected));
+        let max_tokens = budget.max_tokens.saturating_sub(query.names.num_tokens());
         let keys: Vec<_> = page.iter().map(|hit| (hit.chunk.repository, hit.chunk.key)).collect();
         let mut texts = self.vectors.fetch(view, &scope, &keys, true).await?.into_iter().peekable();
         let mut found = Vec::with_capacity(page.len());
         // If the page has few tokens, it shows the start of several hits instead of the whole text of one
         // hit.
-        let share = (2 * request.max_tokens / request.limit.max(1)).clamp(MIN_HIT_TOKENS, MAX_HIT_TOKENS);
+        let share = (2 * max_tokens / budget.limit.max(1)).clamp(MIN_HIT_TOKENS, MAX_HIT_TOKENS);
         for mut hit in page {
             if let Some(chunk) = texts.next_if(|chunk| chunk.key == hit.chunk.key) {
                 hit.chunk.text = chunk.text;
                 hit.chunk.has_secrets = chunk.has_secrets;
             }
-            let available = request.max_tokens.saturating_sub(overhead(&hit));
+            let available = max_tokens.saturating_sub(overhead(&hit));
             let (shown, num_lines_cut) = truncate_lines(&hit.chunk.text, share.min(available));
             hit.chunk.text = shown.to_owned();
             found.push(Found {
@@ -172,7 +212,7 @@ impl Searcher {
         }
         let cost = |found: &Found| estimate_tokens(&found.hit.chunk.text) + overhead(&found.hit);
         let costs: Vec<usize> = found.iter().map(cost).collect();
-        let fit = fit(&costs, found.len(), request.max_tokens);
+        let fit = fit(&costs, found.len(), max_tokens);
         found.truncate(fit.num_taken);
         Ok((found, fit.cut))
     }
@@ -206,10 +246,11 @@ fn check(request: &SearchRequest) -> Result<(), QueryError> {
     if request.query.trim().is_empty() {
         return invalid("`query` is empty; describe what to find, e.g. \"parse http date\"");
     }
-    if request.limit == 0 || request.limit > MAX_LIMIT {
+    if request.limit.is_some_and(|limit| limit == 0 || limit > bounds::MAX_LIMIT) {
         return invalid("`limit` must be between 1 and 100");
     }
     bounds::query(&request.query)?;
+    request.target.check()?;
     let filter = &request.filter;
     let lists =
         [("languages", &filter.languages), ("module_prefixes", &filter.module_prefixes), ("tags", &filter.tags)];
@@ -222,11 +263,14 @@ fn check(request: &SearchRequest) -> Result<(), QueryError> {
 /// digest. Only the presence of `since` is hashed, because a relative value gives a different time on each
 /// call. The cursor contains the time of the first call.
 fn question_digest(request: &SearchRequest) -> Digest {
-    let SearchRequest { query, repositories, filter, limit: _, max_tokens: _, cursor: _ } = request;
+    let SearchRequest { query, repositories, filter, query_type, limit: _, max_tokens: _, cursor: _, target } = request;
     let texts = |digester: Digester, texts: &[String]| digester.list(texts, |digester, text| digester.text(text));
-    let digester = texts(Digester::new("question").text(query), &repositories.0);
+    let digester = Digester::new("question").text(query);
+    let digester = digester.option(query_type.map(QueryType::as_str), Digester::text);
+    let digester = texts(digester, &repositories.0);
     let digester = texts(texts(digester, &filter.languages), &filter.paths);
     let digester = digester.list(&filter.kinds, |digester, kind| digester.text(kind.as_str()));
     let digester = texts(texts(digester, &filter.module_prefixes), &filter.tags);
-    digester.number(filter.include_tests as u64).number(filter.since.is_some().into()).digest()
+    let digester = digester.number(filter.include_tests as u64).number(filter.since.is_some().into());
+    target.digest(digester).digest()
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use cairn_domain::{ArtifactRef, FileFacts, Outline, RepositoryId, SourceText};
+use cairn_domain::{ArtifactRef, FileFacts, Outline, RepositoryId, SourceText, TermCounts};
 use cairn_pipeline::StageError;
 use cairn_ports::{BlobStore, BlobStoreError, BlobStoreExt, ErrorKind};
 use cairn_wire::{
@@ -13,8 +13,10 @@ use cairn_wire::{
 };
 
 pub(crate) const FACTS: &str = "facts";
+/// The folder of term counts, and their name in the report of a part.
+pub(crate) const TERMS: &str = "terms";
 /// The key prefixes of the artifacts that the sweep keeps while a live manifest names them.
-pub(crate) const FOLDERS: [&str; 7] = ["packs", FACTS, "outlines", "manifests", "plans", "links", "patterns"];
+pub(crate) const FOLDERS: [&str; 8] = ["packs", FACTS, "outlines", "manifests", "plans", "links", "patterns", TERMS];
 
 /// Number of decoded manifests in the cache. Every part of a run reads the manifest, so decoding it each time
 /// would be slow.
@@ -117,6 +119,10 @@ impl Artifacts {
                     self.kept_artifact(group).await?;
                 }
             }
+        }
+        for layer in &manifest.terms {
+            let bytes = self.blobs.get_artifact(layer).await?;
+            decode::<TermCounts>(ArtifactKind::TermCounts, &bytes).map_err(|error| corrupt(&layer.key, error))?;
         }
         for (pack, slots) in slots_by_pack(&manifest) {
             let mut texts = self.source_pack(pack).await?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_domain::{ChunkRecord, ContentHash, DenseVector, InputType, Point, StageName, Tenant, VectorKey};
+use cairn_domain::{ChunkRecord, ContentHash, DenseVector, InputType, Point, StageName, Tenant, TermCounts, VectorKey};
 use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::{Embedder, StagedPoints, VectorCache, VectorStore};
 use cairn_ranking::passage_terms;
@@ -14,11 +14,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::artifacts::Artifacts;
 use crate::claims::Claims;
-use crate::placed::{Changes, OpenPacks, chunk_changes};
+use crate::placed::{ChunkChanges, OpenPacks, chunk_changes};
 use crate::record_ceilings::RecordCeilings;
+use crate::term_layers::{changed_terms, report_terms};
+use crate::threads::blocking;
 
-/// The stage may be run twice and may be stopped at any point: vectors are cached by content, and staging
-/// inserts only missing points.
+/// The stage may be run twice and may be stopped at any point: vectors are cached by content, staging inserts
+/// only missing points, and the table of terms has the hash of its bytes in its key.
 pub struct EmbedStage {
     pub artifacts: Arc<Artifacts>,
     pub embedding: Arc<Embedding>,
@@ -39,15 +41,16 @@ impl Stage for EmbedStage {
         let previous = self.artifacts.manifest_or_empty(plan.previous_manifest.as_ref()).await?;
         let mut packs = OpenPacks::default();
         packs.open(&self.artifacts, entries(&manifest, &paths, |path| path.now), true).await?;
-        packs.open(&self.artifacts, entries(&previous, &paths, |path| path.before), false).await?;
+        // The texts of ended chunks are needed to count their terms. A rebuild does not count them.
+        packs.open(&self.artifacts, entries(&previous, &paths, |path| path.before), !plan.rebuild).await?;
         let (repository, rebuild) = (task.run.repository, plan.rebuild);
         let compute = move || {
-            let mut all = Changes { begun: Vec::new(), ended: Vec::new() };
+            let mut all = ChunkChanges::default();
             for path in &paths {
                 let name = path.path.as_str();
                 let before = if path.before { packs.chunks(repository, &previous, name)? } else { Vec::new() };
                 let now = if path.now { packs.chunks(repository, &manifest, name)? } else { Vec::new() };
-                let changes = chunk_changes(&before, now, rebuild);
+                let changes = chunk_changes(before, now, rebuild);
                 all.begun.extend(changes.begun);
                 all.ended.extend(changes.ended);
             }
@@ -55,7 +58,9 @@ impl Stage for EmbedStage {
         };
         let changes = tokio::task::spawn_blocking(compute).await;
         let changes = changes.map_err(|error| StageError::panicked(error.to_string()))??;
-        self.embedding.stage(task, changes).await
+        let (mut report, terms) = self.embedding.stage(task, changes, rebuild).await?;
+        report_terms(&self.artifacts, repository, &terms, &mut report).await?;
+        Ok(report)
     }
 }
 
@@ -85,14 +90,24 @@ impl Embedding {
         Self { cache, embedder, vectors, claims: Claims::default() }
     }
 
-    pub(crate) async fn stage(&self, task: &Task, changes: Changes<ChunkRecord>) -> Result<PartReport, StageError> {
+    /// Stages the changes. Returns the report, and the changes of the term counts.
+    pub(crate) async fn stage(
+        &self,
+        task: &Task,
+        changes: ChunkChanges,
+        rebuild: bool,
+    ) -> Result<(PartReport, TermCounts), StageError> {
         let mut report = PartReport::default();
         let dense = self.dense(&task.tenant, &changes.begun, &mut report).await?;
-        let points = tokio::task::spawn_blocking(move || points(changes.begun, dense)).await;
-        let points = points.map_err(|error| StageError::panicked(error.to_string()))?;
-        let staged = StagedPoints { points, retired: changes.ended };
+        let (staged, terms) = blocking(move || {
+            let points = points(changes.begun, dense);
+            let terms = changed_terms(&points, &changes.ended, rebuild);
+            let retired = changes.ended.into_iter().map(|chunk| chunk.key).collect();
+            Ok((StagedPoints { points, retired }, terms))
+        })
+        .await?;
         self.vectors.stage(&task.staging(), staged).await?;
-        Ok(report)
+        Ok((report, terms))
     }
 
     /// Returns the vectors of the chunks, in the order of the chunks. The vectors come from the cache. The

@@ -14,6 +14,7 @@ use crate::embed::Embedding;
 use crate::pattern_chunk::pattern_chunk;
 use crate::placed::chunk_changes;
 use crate::snapshot::Snapshots;
+use crate::term_layers::report_terms;
 
 /// The stage may be run twice and may be stopped at any point: the chunks depend only on the snapshot, and
 /// staging inserts only missing points.
@@ -43,8 +44,10 @@ impl Stage for EmbedPatternsStage {
         let tenant = &task.tenant;
         let before = published_patterns(self.graph.as_ref(), &view, tenant, repository).await?;
         let before: Vec<ChunkRecord> = before.iter().filter_map(pattern_chunk).collect();
-        let changes = chunk_changes(&before, now.iter().filter_map(pattern_chunk).collect(), plan.rebuild);
-        self.embedding.stage(task, changes).await
+        let changes = chunk_changes(before, now.iter().filter_map(pattern_chunk).collect(), plan.rebuild);
+        let (mut report, terms) = self.embedding.stage(task, changes, plan.rebuild).await?;
+        report_terms(&self.artifacts, repository, &terms, &mut report).await?;
+        Ok(report)
     }
 }
 

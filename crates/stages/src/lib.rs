@@ -20,6 +20,7 @@ mod snapshot;
 mod stage_set;
 mod sweep;
 mod sync;
+mod term_layers;
 mod threads;
 mod toolchain;
 

@@ -1,6 +1,6 @@
 //! The chunk records of a path in the previous and the new snapshot, and the changes between them.
 
-use cairn_domain::{ChunkKey, ChunkRecord, Digest, FileFacts, Key128, ManifestEntry, RepositoryId, SourceText};
+use cairn_domain::{ChunkRecord, Digest, FileFacts, Key128, ManifestEntry, RepositoryId, SourceText};
 use cairn_pipeline::StageError;
 use cairn_records::{Placement, chunk_records};
 use cairn_wire::{Manifest, PackReader};
@@ -84,15 +84,16 @@ impl OpenPacks {
     }
 }
 
-/// The changes of a part: the new records, and the keys of the records that end.
-pub struct Changes<T> {
-    pub begun: Vec<T>,
-    pub ended: Vec<ChunkKey>,
+/// The changes of a part: the new chunks, and the chunks that end.
+#[derive(Default)]
+pub struct ChunkChanges {
+    pub begun: Vec<ChunkRecord>,
+    pub ended: Vec<ChunkRecord>,
 }
 
 /// Compares the records of a path. A record is *unchanged* if its key and its digest are equal in both
 /// snapshots. With `rebuild`, every record is treated as changed.
-pub fn chunk_changes(before: &[ChunkRecord], now: Vec<ChunkRecord>, rebuild: bool) -> Changes<ChunkRecord> {
+pub fn chunk_changes(before: Vec<ChunkRecord>, now: Vec<ChunkRecord>, rebuild: bool) -> ChunkChanges {
     let kept: FxHashSet<(Key128, Digest)> = if rebuild {
         FxHashSet::default()
     } else {
@@ -100,7 +101,7 @@ pub fn chunk_changes(before: &[ChunkRecord], now: Vec<ChunkRecord>, rebuild: boo
         now.iter().map(|record| (record.key.0, record.digest())).filter(|record| old.contains(record)).collect()
     };
     let is_kept = |record: &ChunkRecord| kept.contains(&(record.key.0, record.digest()));
-    let ended = before.iter().filter(|record| !is_kept(record)).map(|record| record.key).collect();
+    let ended = before.into_iter().filter(|record| !is_kept(record)).collect();
     let begun = now.into_iter().filter(|record| !is_kept(record)).collect();
-    Changes { begun, ended }
+    ChunkChanges { begun, ended }
 }

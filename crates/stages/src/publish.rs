@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::artifacts::{Artifacts, reported};
 use crate::sync::{inventory_result, over_budget};
+use crate::term_layers::layers;
 
 /// The stage may be run twice and may be stopped at any point. Its only effect on readers is one transaction,
 /// and this transaction has an effect at most once for each run.
@@ -52,6 +53,10 @@ impl Stage for PublishStage {
         let mut manifest = settle_outcomes(&planned, &plan, &parts, &reports);
         let links = reports.iter().find_map(|(_, report)| reported(report, "links"));
         manifest.links = links.or_else(|| previous.links.clone());
+        // A rebuild has counted all chunks again.
+        let terms_before = if plan.rebuild { &[][..] } else { &previous.terms };
+        let of_parts = reports.iter().map(|(_, report)| report);
+        manifest.terms = layers(&self.artifacts, task.run.repository, terms_before, of_parts).await?;
         let view = self.catalogue.view().await?;
         let before = self.catalogue.published(&view, task.run.repository).await?.map(|published| published.result);
         let reference = self.artifacts.put_manifest(task.run.repository, manifest.clone()).await?;

@@ -10,9 +10,11 @@ use cairn_wire::PartReport;
 
 use crate::artifacts::Artifacts;
 use crate::placed::OpenPacks;
+use crate::term_layers::{changed_terms, report_terms};
+use crate::threads::blocking;
 
 /// The stage may be run twice and may be stopped at any point: it only ends open chunks, and an ended chunk
-/// does not change.
+/// does not change. The table of terms has the hash of its bytes in its key.
 pub struct RetireStage {
     pub artifacts: Arc<Artifacts>,
     pub vectors: Arc<dyn VectorStore>,
@@ -30,14 +32,20 @@ impl Stage for RetireStage {
         let paths = plan.retire.get(task.part.number as usize).map_or(&[][..], Vec::as_slice);
         let entries = paths.iter().filter_map(|path| previous.find(path.path.as_str()));
         let mut packs = OpenPacks::default();
-        packs.open(&self.artifacts, entries, false).await?;
-        let mut retired = Vec::new();
+        packs.open(&self.artifacts, entries, !plan.rebuild).await?;
+        let mut ended = Vec::new();
         for path in paths {
-            let chunks = packs.chunks(task.run.repository, &previous, path.path.as_str())?;
-            retired.extend(chunks.into_iter().map(|chunk| chunk.key));
+            ended.extend(packs.chunks(task.run.repository, &previous, path.path.as_str())?);
         }
-        let staged = StagedPoints { points: Vec::new(), retired };
-        self.vectors.stage(&task.staging(), staged).await?;
-        Ok(PartReport::default())
+        let rebuild = plan.rebuild;
+        let (retired, terms) = blocking(move || {
+            let terms = changed_terms(&[], &ended, rebuild);
+            Ok((ended.into_iter().map(|chunk| chunk.key).collect(), terms))
+        })
+        .await?;
+        self.vectors.stage(&task.staging(), StagedPoints { points: Vec::new(), retired }).await?;
+        let mut report = PartReport::default();
+        report_terms(&self.artifacts, task.run.repository, &terms, &mut report).await?;
+        Ok(report)
     }
 }

@@ -1,11 +1,11 @@
 //! Builds the stages of one process. All stages use the same stores.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use cairn_pipeline::Stage;
 use cairn_ports::{
-    Catalogue, CatalogueSweep, Clock, DeadLetters, FileParser, Generations, GraphStore, LedgerRead, Names, VectorCache,
-    VectorStore,
+    Catalogue, CatalogueSweep, Clock, DeadLetters, FileParser, Generations, GraphStore, LedgerRead, Names, Texts,
+    VectorCache, VectorStore,
 };
 
 use crate::aggregate::AggregateStage;
@@ -72,13 +72,14 @@ impl StageSet {
         Arc::new(RetireStage { artifacts: Arc::clone(&self.artifacts), vectors })
     }
 
-    pub fn link(&self, names: Arc<dyn Names>) -> Arc<dyn Stage> {
+    pub fn link(&self, names: Arc<dyn Names>, texts: Arc<dyn Texts>) -> Arc<dyn Stage> {
         Arc::new(LinkStage {
             artifacts: Arc::clone(&self.artifacts),
             snapshots: Arc::clone(&self.snapshots),
             catalogue: Arc::clone(&self.catalogue),
             graph: Arc::clone(&self.graph),
             names,
+            texts,
             ceilings: Arc::clone(&self.ceilings),
             num_threads: self.num_threads,
         })
@@ -118,6 +119,7 @@ impl StageSet {
             stores: generations,
             letters,
             grace_ms,
+            unfinished: Mutex::default(),
         }
     }
 }

@@ -13,8 +13,9 @@ pub struct Toolchain {
 /// Increase this number when a code change gives different edges, patterns or requested keys for the same
 /// facts.
 const LINKING_VERSION: u64 = 9;
-/// Increase this number when terms or their weights change.
-const TERMS_VERSION: u64 = 1;
+/// Increase this number when terms or their weights change. Since version 2, every generation has term
+/// counts.
+const TERMS_VERSION: u64 = 2;
 
 impl Toolchain {
     /// Returns the identity of the facts of a blob. `ignore` is the digest of the repository's
@@ -63,6 +64,7 @@ impl Toolchain {
             .number(LINKING_VERSION)
             .number(cairn_linking::OUTLINE_VERSION)
             .number(TERMS_VERSION)
+            .number(cairn_exact::GRAMS_VERSION)
             .digest()
     }
 }

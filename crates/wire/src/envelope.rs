@@ -17,10 +17,11 @@ pub enum ArtifactKind {
     OutlinePack,
     LinkState,
     LinkGroup,
+    TermCounts,
 }
 
 impl ArtifactKind {
-    pub const ALL: [ArtifactKind; 8] = [
+    pub const ALL: [ArtifactKind; 9] = [
         ArtifactKind::SourcePack,
         ArtifactKind::FactsPack,
         ArtifactKind::Manifest,
@@ -29,6 +30,7 @@ impl ArtifactKind {
         ArtifactKind::OutlinePack,
         ArtifactKind::LinkState,
         ArtifactKind::LinkGroup,
+        ArtifactKind::TermCounts,
     ];
 
     /// The name of the kind in errors and golden files.
@@ -42,6 +44,7 @@ impl ArtifactKind {
             ArtifactKind::OutlinePack => "outline pack",
             ArtifactKind::LinkState => "link state",
             ArtifactKind::LinkGroup => "link group",
+            ArtifactKind::TermCounts => "table of term counts",
         }
     }
 
@@ -56,13 +59,15 @@ impl ArtifactKind {
             ArtifactKind::OutlinePack => 7,
             ArtifactKind::LinkState => 8,
             ArtifactKind::LinkGroup => 9,
+            ArtifactKind::TermCounts => 10,
         }
     }
 
     /// The version that this build writes.
     pub fn version(self) -> u8 {
         match self {
-            ArtifactKind::Manifest | ArtifactKind::Plan => 2,
+            ArtifactKind::Manifest => 3,
+            ArtifactKind::Plan => 2,
             _ => 1,
         }
     }

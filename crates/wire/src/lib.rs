@@ -17,6 +17,7 @@ mod plan;
 mod records;
 mod result;
 mod settings;
+mod term_counts;
 
 pub use codec::{Decode, DecodeError, Encode, Reader};
 pub use documents::{decode_document, encode_document};
@@ -24,7 +25,7 @@ pub use envelope::{ArtifactKind, decode, encode};
 pub use job::{Job, PartJob, SyncJob};
 pub use links::{AskedKeys, FileUnresolved, LinkGroup, LinkState, LinkSummary, LinkedFile, UnresolvedSite};
 pub use manifest::Manifest;
-pub use pack::{PackReader, PackWriter};
+pub use pack::{Pack, PackReader, PackWriter};
 pub use plan::{ChangedPath, Plan, PlannedRefusal};
 pub use result::{FileError, PartReport, RunResult, SlotStatus, StageDuration, WrittenArtifact};
 pub use settings::{GivenSettings, RequestSettings};

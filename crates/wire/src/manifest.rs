@@ -21,21 +21,25 @@ pub struct Manifest {
     /// Digest of all inputs except the snapshot. If two runs of a commit have the same digest, they have the
     /// same result. `None` in version 1.
     pub inputs_digest: Option<Digest>,
+    /// The layers of the generation's term counts: their sum is the number of chunks with each term. The
+    /// oldest and largest layer comes first. Set if the generation is published; empty before version 3.
+    pub terms: Vec<ArtifactRef>,
 }
 
 impl Encode for Manifest {
     fn encode(&self, out: &mut Vec<u8>) {
-        let Manifest { rules, tools, settings, links, entries, inputs_digest } = self;
+        let Manifest { rules, tools, settings, links, entries, inputs_digest, terms } = self;
         rules.encode(out);
         tools.encode(out);
         settings.encode(out);
         links.encode(out);
         entries.encode(out);
         inputs_digest.encode(out);
+        terms.encode(out);
     }
 }
 
-/// Decodes both versions. Version 1 ends after the entries.
+/// Decodes all versions. Version 1 ends after the entries, and version 2 after the digest.
 impl Decode for Manifest {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
@@ -45,6 +49,7 @@ impl Decode for Manifest {
             links: Decode::decode(reader)?,
             entries: Decode::decode(reader)?,
             inputs_digest: if reader.0.is_empty() { None } else { Decode::decode(reader)? },
+            terms: if reader.0.is_empty() { Vec::new() } else { Decode::decode(reader)? },
         })
     }
 }

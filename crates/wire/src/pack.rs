@@ -1,15 +1,21 @@
 //! A pack contains many records in one artifact. Each record can be read alone.
 //!
-//! Records are collected in groups of about 128 KiB. Each group is one zstd frame, so small files compress as
-//! well as large files. Reading one record requires decompressing only one group. The index at the end
-//! contains the position and checksum of each group, and the position of each record in its group.
+//! Records are collected in groups. Each group is one zstd frame, so small files compress as well as large
+//! files. Reading one record requires decompressing only one group. The index at the end contains the
+//! position and checksum of each group, and the position of each record in its group.
+
+use std::cell::RefCell;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::codec::{Decode, DecodeError, Encode, Reader, record};
 use crate::envelope::{ArtifactKind, HEADER_BYTES, check_header, compress, decompress, put_header};
 
+/// Minimum size of a group before compression. The records of most packs are read in order.
 const GROUP_BYTES: usize = 128 * 1024;
+/// Exact search reads single texts. Smaller groups make this faster, but the pack larger.
+const SOURCE_GROUP_BYTES: usize = 32 * 1024;
 
 #[derive(Clone, PartialEq, Debug)]
 struct Group {
@@ -36,6 +42,7 @@ record!(Index { groups, places });
 
 /// Writes a pack record by record.
 pub struct PackWriter {
+    group_bytes: usize,
     out: Vec<u8>,
     open_group: Vec<u8>,
     index: Index,
@@ -46,7 +53,14 @@ impl PackWriter {
     pub fn new(kind: ArtifactKind) -> Self {
         let mut out = Vec::new();
         put_header(kind, &mut out);
-        Self { out, open_group: Vec::new(), index: Index { groups: Vec::new(), places: Vec::new() }, raw_bytes: 0 }
+        let group_bytes = if kind == ArtifactKind::SourcePack { SOURCE_GROUP_BYTES } else { GROUP_BYTES };
+        Self {
+            group_bytes,
+            out,
+            open_group: Vec::new(),
+            index: Index { groups: Vec::new(), places: Vec::new() },
+            raw_bytes: 0,
+        }
     }
 
     /// Adds a record and returns its slot, which is the number of records before it.
@@ -57,7 +71,7 @@ impl PackWriter {
         let group = self.index.groups.len() as u32;
         self.index.places.push(BlobSpan { group, offset: start as u32, size_bytes: size_bytes as u32 });
         self.raw_bytes += size_bytes;
-        if self.open_group.len() >= GROUP_BYTES {
+        if self.open_group.len() >= self.group_bytes {
             self.close_group();
         }
         self.index.places.len() as u32 - 1
@@ -113,15 +127,15 @@ fn checksum(bytes: &[u8]) -> [u8; 8] {
     short
 }
 
-/// Reads records of a pack. The reader keeps the last group in memory, so that reading in order decompresses
-/// each group only once.
-pub struct PackReader {
+/// A pack whose records can be read by several threads.
+pub struct Pack {
     bytes: Bytes,
     index: Index,
-    open: Option<(u32, Vec<u8>)>,
+    /// The size of each group before compression.
+    group_sizes: Vec<usize>,
 }
 
-impl PackReader {
+impl Pack {
     pub fn open(kind: ArtifactKind, bytes: Bytes) -> Result<Self, DecodeError> {
         check_header(kind, &bytes)?;
         let fail = |expected| DecodeError::Malformed { expected, bytes_left: bytes.len() };
@@ -135,16 +149,78 @@ impl PackReader {
             return Err(fail("a pack's index that matches its checksum"));
         }
         let index = Index::decode(&mut Reader(&decompress(frame)?))?;
-        Ok(Self { bytes, index, open: None })
+        let mut group_sizes = vec![0; index.groups.len()];
+        for place in &index.places {
+            let size = group_sizes.get_mut(place.group as usize).ok_or_else(|| fail("a record within a group"))?;
+            *size = (*size).max(place.offset as usize + place.size_bytes as usize);
+        }
+        Ok(Self { bytes, index, group_sizes })
     }
 
     pub fn num_records(&self) -> u32 {
         self.index.places.len() as u32
     }
 
+    /// The approximate memory size of the pack.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes.len() + 24 * (self.index.groups.len() + self.index.places.len())
+    }
+
+    /// Decompresses a group and checks it.
+    fn group(&self, number: u32) -> Result<Vec<u8>, DecodeError> {
+        let fail = |expected| DecodeError::Malformed { expected, bytes_left: 0 };
+        let group = self.index.groups.get(number as usize).ok_or_else(|| fail("a group of the pack"))?;
+        let end = group.offset.checked_add(u64::from(group.size_bytes)).ok_or_else(|| fail("a group's end"))?;
+        let range = group.offset as usize..end as usize;
+        let frame = self.bytes.get(range).ok_or_else(|| fail("a group within the pack"))?;
+        if checksum(frame) != group.checksum {
+            return Err(fail("a group that matches its checksum"));
+        }
+        decompress_sized(frame, self.group_sizes[number as usize])
+    }
+}
+
+thread_local! {
+    /// Creating a decompressor takes as long as decompressing a small group.
+    static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// Decompresses a frame whose content has at most this size.
+fn decompress_sized(frame: &[u8], size_bytes: usize) -> Result<Vec<u8>, DecodeError> {
+    let decompressed = DECOMPRESSOR.with_borrow_mut(|decompressor| {
+        if decompressor.is_none() {
+            *decompressor = zstd::bulk::Decompressor::new().ok();
+        }
+        decompressor.as_mut().and_then(|decompressor| decompressor.decompress(frame, size_bytes).ok())
+    });
+    // A group may be larger than its records, if another build wrote it.
+    decompressed.map_or_else(|| decompress(frame), Ok)
+}
+
+/// Reads records of a pack. The reader keeps the last group in memory, so that reading in order decompresses
+/// each group only once.
+pub struct PackReader {
+    pack: Arc<Pack>,
+    open: Option<(u32, Vec<u8>)>,
+}
+
+impl PackReader {
+    pub fn open(kind: ArtifactKind, bytes: Bytes) -> Result<Self, DecodeError> {
+        Ok(Self::of(Arc::new(Pack::open(kind, bytes)?)))
+    }
+
+    pub fn of(pack: Arc<Pack>) -> Self {
+        Self { pack, open: None }
+    }
+
+    pub fn num_records(&self) -> u32 {
+        self.pack.num_records()
+    }
+
     pub fn read<T: Decode>(&mut self, slot: u32) -> Result<T, DecodeError> {
         let fail = |expected| DecodeError::Malformed { expected, bytes_left: 0 };
-        let place = self.index.places.get(slot as usize).ok_or_else(|| fail("a slot of the pack"))?.clone();
+        let pack = Arc::clone(&self.pack);
+        let place = pack.index.places.get(slot as usize).ok_or_else(|| fail("a slot of the pack"))?;
         let group = self.group(place.group)?;
         let end = place.offset as usize + place.size_bytes as usize;
         let record = group.get(place.offset as usize..end).ok_or_else(|| fail("a record within its group"))?;
@@ -155,15 +231,7 @@ impl PackReader {
 
     fn group(&mut self, number: u32) -> Result<&[u8], DecodeError> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != number) {
-            let fail = |expected| DecodeError::Malformed { expected, bytes_left: 0 };
-            let group = self.index.groups.get(number as usize).ok_or_else(|| fail("a group of the pack"))?;
-            let end = group.offset.checked_add(u64::from(group.size_bytes)).ok_or_else(|| fail("a group's end"))?;
-            let range = group.offset as usize..end as usize;
-            let frame = self.bytes.get(range).ok_or_else(|| fail("a group within the pack"))?;
-            if checksum(frame) != group.checksum {
-                return Err(fail("a group that matches its checksum"));
-            }
-            self.open = Some((number, decompress(frame)?));
+            self.open = Some((number, self.pack.group(number)?));
         }
         Ok(self.open.as_ref().map_or(&[], |(_, group)| group))
     }

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use bytes::Bytes;
-use cairn_domain::{FileFacts, NodeRecord, Outline, PatternRecord, SourceText};
+use cairn_domain::{FileFacts, NodeRecord, Outline, PatternRecord, SourceText, TermCounts};
 use cairn_wire::{
     ArtifactKind, Decode, Encode, Job, LinkGroup, LinkState, LinkSummary, Manifest, PackReader, PackWriter, PartReport,
     Plan, Reader, RequestSettings, RunResult, decode, encode,
@@ -61,12 +61,12 @@ fn read_graph_records(bytes: &[u8]) -> Result<bool, String> {
     Ok(nodes == values::nodes() && patterns == values::patterns() && reader.0.is_empty())
 }
 
+/// Reads a manifest. Version 1 has no digest of the inputs, and version 2 has no term counts.
 fn read_manifest(bytes: &[u8]) -> Result<bool, String> {
-    let expected = match bytes.get(6) {
-        Some(1) => Manifest { inputs_digest: None, ..values::manifest() },
-        _ => values::manifest(),
-    };
-    Ok(artifact::<Manifest>(ArtifactKind::Manifest, bytes)? == expected)
+    let found = artifact::<Manifest>(ArtifactKind::Manifest, bytes)?;
+    let version_2 = Manifest { terms: Vec::new(), ..values::manifest() };
+    let version_1 = Manifest { inputs_digest: None, ..version_2.clone() };
+    Ok([values::manifest(), version_2, version_1].contains(&found))
 }
 
 /// Reads a plan. Version 1 has no field for the refusal.
@@ -161,6 +161,12 @@ fn formats() -> Vec<Format> {
             version: ArtifactKind::LinkState.version(),
             write: || encode(ArtifactKind::LinkState, &values::link_state()),
             read: |bytes| Ok(artifact::<LinkState>(ArtifactKind::LinkState, bytes)? == values::link_state()),
+        },
+        Format {
+            name: "term_counts",
+            version: ArtifactKind::TermCounts.version(),
+            write: || encode(ArtifactKind::TermCounts, &values::term_counts()),
+            read: |bytes| Ok(artifact::<TermCounts>(ArtifactKind::TermCounts, bytes)? == values::term_counts()),
         },
         Format { name: "link_group", version: LinkGroupPack.version(), write: link_group, read: read_link_group },
         Format { name: "graph_records", version: 1, write: graph_records, read: read_graph_records },

@@ -1,5 +1,6 @@
 //! Defines the command line and its help texts.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
@@ -85,6 +86,11 @@ pub enum Command {
         after_help = "Examples:\n  cairn search \"parse an http date\"\n  cairn search validateToken --language go --tests exclude\n  cairn search \"retry with backoff\" --repo service --limit 5 --explain\n  cairn search \"rate limit\" --since 7d"
     )]
     Search(SearchArguments),
+    /// Find every line that contains a text or matches a regular expression.
+    #[command(
+        after_help = "The expression has the syntax of the Rust crate `regex`. Lines are searched one by one, unless -U is given.\n\nExamples:\n  cairn grep 'fn\\s+parse_\\w+'\n  cairn grep -F 'items[0]' --language python -C 2\n  cairn grep -w TODO --repo all --path 'src/**' --tests exclude"
+    )]
+    Grep(GrepArguments),
     /// Show a file or some of its lines, as stored in the index.
     #[command(after_help = "Examples:\n  cairn show service src/main.rs\n  cairn show service src/main.rs:10-40")]
     Show {
@@ -212,6 +218,12 @@ pub enum Command {
     /// Parses the files that a parent process sends.
     #[command(name = "parse-worker", hide = true)]
     ParseWorker,
+    /// Measure the ranking with questions about real repositories (for developers of Cairn).
+    #[command(hide = true, disable_help_flag = true)]
+    Eval {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
 }
 
 impl Command {
@@ -326,26 +338,92 @@ pub struct SearchArguments {
     /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// Maximum number of results, at most 100.
-    #[arg(long, short = 'n', default_value_t = 10)]
-    pub limit: usize,
+    /// symbol, relationship, flow, pattern or concept. By default, the words of the question decide.
+    #[arg(long = "type", value_name = "TYPE")]
+    pub query_type: Option<String>,
+    /// Maximum number of results, at most 100. Default: 10; 20 for relationships, 15 for flows, 5 for
+    /// patterns.
+    #[arg(long, short = 'n')]
+    pub limit: Option<usize>,
     /// Maximum number of tokens of the answer; at most 200000 with `--server`.
     #[arg(long, default_value_t = 8000)]
     pub max_tokens: usize,
     /// The cursor of an earlier answer, to show its next page.
     #[arg(long)]
     pub cursor: Option<String>,
-    /// Explain each score.
+    /// Explain how the question was read, and each score.
     #[arg(long)]
     pub explain: bool,
+    /// What to look for: auto, symbol, file, directory or filename.
+    #[arg(long, value_name = "TYPE")]
+    pub target_type: Option<String>,
+    /// A file near the wanted code. Near files and definitions come first.
+    #[arg(long, value_name = "PATH")]
+    pub context_path: Option<String>,
+    /// Find no similar names of files.
+    #[arg(long)]
+    pub exact_filename: bool,
+    /// Compare only the last part of a path with the name of a file.
+    #[arg(long)]
+    pub filename_only: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct GrepArguments {
+    /// Regular expression, or a text with -F.
+    pub pattern: String,
+    /// Search for the pattern literally.
+    #[arg(long, short = 'F')]
+    pub fixed_strings: bool,
+    #[arg(long, short = 'i')]
+    pub ignore_case: bool,
+    /// Only matches that start and end at the boundaries of words.
+    #[arg(long, short = 'w')]
+    pub word_regexp: bool,
+    /// Matches may contain line feeds.
+    #[arg(long, short = 'U')]
+    pub multiline: bool,
+    /// Number of lines to show after each hit.
+    #[arg(long, short = 'A', value_name = "LINES")]
+    pub after_context: Option<usize>,
+    /// Number of lines to show before each hit.
+    #[arg(long, short = 'B', value_name = "LINES")]
+    pub before_context: Option<usize>,
+    /// Number of lines to show before and after each hit; at most 20.
+    #[arg(long, short = 'C', value_name = "LINES", default_value_t = 0)]
+    pub context: usize,
+    /// Name or glob of a repository, or `all`. Default: the repository of this directory, otherwise all.
+    /// Repeatable.
+    #[arg(long = "repo", value_name = "NAME")]
+    pub repositories: Vec<String>,
+    #[arg(long, value_name = "LANGUAGE")]
+    pub language: Vec<String>,
+    /// File, folder (all files below it) or glob. A file name or glob without `/` matches in any folder.
+    /// Repeatable.
+    #[arg(long, value_name = "GLOB")]
+    pub path: Vec<String>,
+    #[arg(long, value_enum, default_value_t)]
+    pub tests: Tests,
+    /// Maximum number of hits, at most 1000.
+    #[arg(long, short = 'n', default_value_t = 50)]
+    pub limit: usize,
+    /// Maximum number of tokens of the answer; at most 200000 with `--server`.
+    #[arg(long, default_value_t = 20000)]
+    pub max_tokens: usize,
+    /// The cursor of an earlier answer, to show its next page.
+    #[arg(long)]
+    pub cursor: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub struct RelationArguments {
-    /// Symbol (`name`, `Class.method`) or path of a file.
+    /// Symbol (`name`, `Class.method`, `path#name`) or path of a file.
     pub name: String,
     #[arg(long = "repo", value_name = "NAME")]
     pub repositories: Vec<String>,
+    /// A file near the wanted definition, if several definitions have the name.
+    #[arg(long, value_name = "PATH")]
+    pub context_path: Option<String>,
     /// Maximum number of edges; at most 500 with `--server`.
     #[arg(long, short = 'n', default_value_t = 50)]
     pub limit: usize,
@@ -448,6 +526,7 @@ mod tests {
             (&["graph", "sample"], edges),
             (&["runs"], runs),
             (&["search"], tokens),
+            (&["grep"], tokens),
         ] {
             let (help, limit) = (help_of(path), format!("at most {cap} with `--server`"));
             assert!(help.contains(&limit), "{path:?} does not contain `{limit}`: {help}");

@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod dispatch;
+mod evaluation;
 mod exit;
 mod local;
 mod operate;
@@ -38,6 +39,9 @@ fn main() -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
         };
+    }
+    if let Command::Eval { arguments } = &arguments.command {
+        return evaluation::run(arguments);
     }
     cairn_faults::arm();
     cairn_telemetry::init(arguments.verbose);

@@ -63,6 +63,7 @@ impl Coordinator {
             every(look_after, "stalled runs", || self.send_again()),
             every(look_after, "reaped runs", || self.reap()),
             every(sweeping, "swept generations", || self.generations.generations()),
+            every(tick, "continued maintenance", || self.generations.go_on()),
             every(grace, "swept artifacts", || self.artifacts.artifacts()),
         );
     }

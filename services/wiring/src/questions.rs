@@ -33,6 +33,7 @@ pub fn searcher(
         vectors: stores.vector_store(),
         graph: cluster.graph.clone(),
         names: stores.name_store(),
+        texts: stores.text_store(),
     };
     Searcher::new(caller, search_stores, embedder, Arc::clone(&cluster.clock), cursor_key)
 }

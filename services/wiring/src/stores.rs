@@ -1,21 +1,23 @@
-//! The stores of chunks, vectors and names, for the services that use them.
+//! The stores of chunks, vectors, names and texts, for the services that use them.
 
 use std::sync::Arc;
 
 use anyhow::Context;
 use cairn_domain::ModelId;
 use cairn_names::NameIndex;
-use cairn_ports::{Generations, Names, VectorCache, VectorStore};
+use cairn_ports::{Generations, Names, Texts, VectorCache, VectorStore};
 use cairn_qdrant::{QdrantStore, QdrantVectorCache};
+use cairn_texts::TextIndex;
 use cairn_vectors::DurableVectorCache;
 
 use crate::{Cluster, ClusterConfig};
 
-/// The stores in Qdrant, and the store of names, which uses artifacts.
+/// The stores in Qdrant, and the stores of names and texts, which use artifacts.
 pub struct Stores {
     pub vectors: Arc<QdrantStore>,
     pub cache: Arc<dyn VectorCache>,
     pub names: Arc<NameIndex>,
+    pub texts: Arc<TextIndex>,
 }
 
 impl Stores {
@@ -32,12 +34,13 @@ impl Stores {
             vectors,
             cache: Arc::new(DurableVectorCache::new(Arc::clone(&cluster.blobs), Arc::new(cache))),
             names: Arc::new(NameIndex::new(Arc::clone(&cluster.blobs))),
+            texts: Arc::new(TextIndex::new(Arc::clone(&cluster.blobs))),
         })
     }
 
     /// All stores that contain generations.
     pub fn generations(&self, cluster: &Cluster) -> Vec<Arc<dyn Generations>> {
-        vec![cluster.graph.clone(), self.vectors.clone(), self.names.clone()]
+        vec![cluster.graph.clone(), self.vectors.clone(), self.names.clone(), self.texts.clone()]
     }
 
     pub fn vector_store(&self) -> Arc<dyn VectorStore> {
@@ -46,6 +49,10 @@ impl Stores {
 
     pub fn name_store(&self) -> Arc<dyn Names> {
         self.names.clone()
+    }
+
+    pub fn text_store(&self) -> Arc<dyn Texts> {
+        self.texts.clone()
     }
 }
 

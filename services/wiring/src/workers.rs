@@ -52,10 +52,11 @@ pub fn retiring(cluster: &Cluster, stores: &Stores) -> Vec<Worker> {
     vec![Worker::Stage(cluster.stages().retire(stores.vector_store()))]
 }
 
-/// The stage link, which writes nodes, edges and names.
+/// The stage link, which writes nodes, edges, names and the index of texts.
 pub fn linking(cluster: &Cluster) -> Vec<Worker> {
     let names = Arc::new(cairn_names::NameIndex::new(Arc::clone(&cluster.blobs)));
-    vec![Worker::Stage(cluster.stages().link(names))]
+    let texts = Arc::new(cairn_texts::TextIndex::new(Arc::clone(&cluster.blobs)));
+    vec![Worker::Stage(cluster.stages().link(names, texts))]
 }
 
 /// The stage aggregate, which finds patterns.

@@ -45,6 +45,7 @@ impl<'a> Objects<'a> {
             stores: inside.stores.generations(cluster),
             letters: None,
             grace_ms: GRACE_MS,
+            unfinished: Default::default(),
         };
         Self { inside, sweep }
     }
@@ -116,6 +117,7 @@ impl<'a> Objects<'a> {
                 keys.extend(state.groups.into_iter().map(|group| group.key));
             }
         }
+        keys.extend(manifest.terms.iter().map(|layer| layer.key.clone()));
         keys.extend(manifest.entries.iter().filter_map(|entry| Some(entry.source.as_ref()?.artifact.key.clone())));
         Ok(())
     }
@@ -145,18 +147,17 @@ impl Live {
             // An artifact that is derived from a pack is kept as long as the pack.
             "facts" => self.keys.contains(&format!("packs/{rest}")),
             "outlines" => rest.rsplit_once('-').is_some_and(|(pack, _)| self.keys.contains(&format!("packs/{pack}"))),
-            "names" => self.has_names(rest)?,
+            "names" | "texts" => self.has_layer(key, rest)?,
             // The key is a hash of the content, so `count` checks these objects by their content.
             "vectors" => true,
             _ => self.keys.contains(key),
         })
     }
 
-    /// Whether a names artifact is live: `REPOSITORY/GENERATION-HASH` if the generation is published,
-    /// `REPOSITORY/merged-HASH` if any generation of the repository is published.
-    fn has_names(&self, rest: &str) -> Result<bool> {
-        let (repository, name) =
-            rest.split_once('/').with_context(|| format!("names/{rest} belongs to no repository"))?;
+    /// Whether a layer of names or texts is live: `REPOSITORY/GENERATION-HASH` if the generation is
+    /// published, `REPOSITORY/merged-HASH` if any generation of the repository is published.
+    fn has_layer(&self, key: &str, rest: &str) -> Result<bool> {
+        let (repository, name) = rest.split_once('/').with_context(|| format!("{key} belongs to no repository"))?;
         let of_repository =
             self.published.iter().filter(|(published, _)| published.to_string() == repository).map(|(_, of)| of.0);
         let generation = name.split_once('-').and_then(|(generation, _)| u64::from_str_radix(generation, 16).ok());
@@ -189,6 +190,8 @@ mod tests {
             (format!("names/{repository}/0000000000000103-abc"), false),
             (format!("names/{repository}/merged-abc"), true),
             ("names/other/merged-abc".to_owned(), false),
+            (format!("texts/{repository}/0000000000000102-abc"), true),
+            (format!("texts/{repository}/0000000000000103-abc"), false),
         ] {
             assert_eq!(live.has(&key)?, expect, "{key}");
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use cairn_ports::ChunkFilter;
-use cairn_search::{RepositorySelection, SearchAnswer, SearchRequest, Searcher};
+use cairn_search::{RepositorySelection, SearchAnswer, SearchRequest, Searcher, Target};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -69,9 +69,11 @@ fn request() -> SearchRequest {
         query: "carries the marker of this state".to_owned(),
         repositories: RepositorySelection(vec![MARKED.to_owned()]),
         filter: ChunkFilter::default(),
-        limit: 50,
+        query_type: None,
+        limit: Some(50),
         max_tokens: 8000,
         cursor: None,
+        target: Target::default(),
     }
 }
 

@@ -27,6 +27,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("services", &["crates", "services/wiring"]),
     ("tests", &["crates", "services"]),
     ("bench", &["crates", "services", "tests/cluster"]),
+    ("eval", &["crates"]),
 ];
 
 /// Describes every dependency that breaks the layers.

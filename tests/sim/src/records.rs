@@ -95,8 +95,8 @@ impl Generations for Records {
         Ok(())
     }
 
-    async fn compact(&self, _: RepositoryId) -> Result<(), MaintenanceError> {
-        Ok(())
+    async fn compact(&self, _: RepositoryId) -> Result<bool, MaintenanceError> {
+        Ok(false)
     }
 
     async fn verify(&self, _: RepositoryId) -> Result<(), MaintenanceError> {

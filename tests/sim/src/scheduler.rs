@@ -112,6 +112,7 @@ async fn sweep(world: Arc<World>) {
         stores,
         letters: None,
         grace_ms: GRACE_MS,
+        unfinished: Default::default(),
     };
     loop {
         let _again_later = sweep.generations().await;

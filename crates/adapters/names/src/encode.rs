@@ -1,11 +1,13 @@
 //! Encodes the contents of a layer as bytes.
 
 use cairn_domain::{ChunkKey, GenerationId, RepoPath, RepositoryId, SymbolEntry, SymbolKind, Tenant};
+use cairn_name_match::{MemoryTable, folded};
 use cairn_ranking::fold_style;
 
 use crate::format::{
     DOCUMENTED, EXPORTED, Header, IS_TEST, NO_CHUNK, PathEntry, SymbolPosition, SymbolRecord, assemble,
 };
+use crate::near_table;
 
 /// The contents of a layer.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,15 +29,10 @@ pub(crate) fn encode(contents: &LayerContents) -> Result<Vec<u8>, fst::Error> {
     let languages = sorted(contents.symbols.iter().map(|(symbol, _)| symbol.language.clone()));
     let modules = sorted(contents.symbols.iter().map(|(symbol, _)| symbol.module_path.clone()));
     let chunks = sorted(contents.symbols.iter().filter_map(|(symbol, _)| symbol.chunk));
-    let mut symbols: Vec<(String, &SymbolEntry, GenerationId)> =
-        contents.symbols.iter().map(|(symbol, generation)| (fold_style(&symbol.name), symbol, *generation)).collect();
-    symbols.sort_by(|(left_name, left, from), (right_name, right, until)| {
-        let names = left_name.cmp(right_name).then_with(|| left.path.cmp(&right.path));
-        names.then_with(|| (left.line, left.node, from).cmp(&(right.line, right.node, until)))
-    });
+    let symbols = sorted_symbols(contents);
     let mut ends: Vec<u8> = Vec::new();
     let mut records: Vec<u8> = Vec::new();
-    for (_, symbol, generation) in &symbols {
+    for Named { symbol, generation, .. } in &symbols {
         let record = record(symbol, *generation, &paths, &languages, &modules);
         records = postcard::to_extend(&record, records).map_err(std::io::Error::other)?;
         records = postcard::to_extend(&position(symbol, &chunks), records).map_err(std::io::Error::other)?;
@@ -60,7 +57,47 @@ pub(crate) fn encode(contents: &LayerContents) -> Result<Vec<u8>, fst::Error> {
     let header = postcard::to_stdvec(&header).map_err(std::io::Error::other)?;
     let mut chunk_keys = (chunks.len() as u32).to_le_bytes().to_vec();
     chunk_keys.extend(chunks.iter().flat_map(|chunk| chunk.0.0));
-    Ok(assemble(&header, &[&fst, &ends, &chunk_keys, &records]))
+    Ok(assemble(&header, &[&fst, &ends, &chunk_keys, &near_names(&symbols), &records]))
+}
+
+/// A symbol with its folded name and the words of its name.
+struct Named<'a> {
+    folded: String,
+    words: String,
+    symbol: &'a SymbolEntry,
+    generation: GenerationId,
+}
+
+/// The symbols in the order of their numbers.
+fn sorted_symbols<'a>(contents: &'a LayerContents) -> Vec<Named<'a>> {
+    let named = |(symbol, generation): &'a (SymbolEntry, GenerationId)| Named {
+        folded: fold_style(&symbol.name),
+        words: folded(&symbol.name),
+        symbol,
+        generation: *generation,
+    };
+    let mut symbols: Vec<Named<'a>> = contents.symbols.iter().map(named).collect();
+    symbols.sort_by(|left, right| {
+        let names = (&left.folded, &left.words, &left.symbol.path);
+        let place = |named: &Named<'_>| (named.symbol.line, named.symbol.node, named.generation);
+        names.cmp(&(&right.folded, &right.words, &right.symbol.path)).then_with(|| place(left).cmp(&place(right)))
+    });
+    symbols
+}
+
+/// The table of near names. Each name is a group of symbols with the same folded name and words.
+fn near_names(symbols: &[Named<'_>]) -> Vec<u8> {
+    let mut firsts = Vec::new();
+    let mut first = 0;
+    let groups = symbols.chunk_by(|left, right| left.folded == right.folded && left.words == right.words);
+    let names: Vec<&str> = groups
+        .map(|group| {
+            firsts.push(first);
+            first += group.len() as u32;
+            group[0].words.as_str()
+        })
+        .collect();
+    near_table::encode(&MemoryTable::of(names.into_iter()), &firsts)
 }
 
 fn paths(contents: &LayerContents) -> Vec<PathEntry> {
@@ -119,11 +156,11 @@ fn position(symbol: &SymbolEntry, chunks: &[ChunkKey]) -> SymbolPosition {
     }
 }
 
-fn name_map(symbols: &[(String, &SymbolEntry, GenerationId)]) -> Result<Vec<u8>, fst::Error> {
+fn name_map(symbols: &[Named<'_>]) -> Result<Vec<u8>, fst::Error> {
     let mut map = fst::MapBuilder::memory();
     let mut first = 0u64;
-    for group in symbols.chunk_by(|left, right| left.0 == right.0) {
-        map.insert(&group[0].0, first << 32 | group.len() as u64)?;
+    for group in symbols.chunk_by(|left, right| left.folded == right.folded) {
+        map.insert(&group[0].folded, first << 32 | group.len() as u64)?;
         first += group.len() as u64;
     }
     map.into_inner()

@@ -7,22 +7,26 @@
 //! 16  checksum of the bytes that follow (first 16 bytes of their blake3)
 //! 32  header (postcard), then the sections:
 //!     the fst, ends of the symbols' records (u32 each), number of chunk keys (u32),
-//!     chunk keys (16 bytes each), the records (postcard)
+//!     chunk keys (16 bytes each), the table of near names (see `near_table.rs`), the records (postcard)
 //! ```
 //!
 //! The fst maps each name, folded by `fold_style`, to its symbols: the number of the first symbol, and the
-//! count of symbols. Symbols are sorted by folded name, so the symbols of a name are adjacent. The key of a
-//! chunk is stored once for all symbols in the chunk.
+//! count of symbols. Symbols are sorted by folded name and by the words of the name, so the symbols of a name
+//! are adjacent. The key of a chunk is stored once for all symbols in the chunk.
 //!
-//! Version 1 has no chunk keys, and its records end before the span. Version 1 is still supported, because an
-//! index of an older release is used until its repositories are indexed again. A symbol of version 1 spans
-//! the line of its name and has no chunk.
+//! Version 2 has no table of near names, and its symbols are not sorted by words. Version 1 has no chunk
+//! keys, and its records end before the span. A symbol of version 1 spans the line of its name and has no
+//! chunk.
+//! Both versions are supported, because an index of an older release is used until its repositories are
+//! indexed again. For near names, a layer of an older version is encoded again in memory.
 
 use serde::{Deserialize, Serialize};
 
 const MAGIC: [u8; 8] = *b"CAIRNNAM";
 pub(crate) const FIRST_VERSION: u32 = 1;
-const VERSION: u32 = 2;
+/// The first version with a table of near names.
+pub(crate) const WITH_NEAR_NAMES: u32 = 3;
+const VERSION: u32 = 3;
 const PREAMBLE_BYTES: usize = 32;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -1,25 +1,28 @@
 //! Implements the ports of the name index with layers in a blob store.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cairn_domain::{GenerationId, RepositoryId, RepositoryScope, RunId, Scope, SymbolEntry, Tenant, View};
+use cairn_domain::{NodeKey, RepositoryId, RepositoryScope, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_faults::fail_point;
+use cairn_name_match::{Reasons, WantedName};
 use cairn_ports::{
-    BlobStore, BlobStoreError, ErrorKind, FileHit, FileMatch, NameMatch, Names, NamesError, Page, StagedNames,
-    SymbolHit,
+    BlobStore, BlobStoreError, ErrorKind, FileHit, FileMatch, MAX_DEFINITIONS, NameMatch, NameTier, Names, NamesError,
+    Page, ResolvedSymbol, StagedNames, SymbolHit, SymbolNode,
 };
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::cache::Cache;
 use crate::encode::{LayerContents, encode};
+use crate::files::RequestedFile;
 use crate::format::DamagedLayer;
 use crate::keys;
 use crate::layer::Layer;
 use crate::names::{RepositoryNames, RequestedName};
+use crate::near::keep_nearest;
 
 /// Maximum memory of the cached layers.
 const MAX_CACHED_BYTES: usize = 512 << 20;
@@ -216,6 +219,11 @@ impl Names for NameIndex {
             return Ok(());
         }
         let generation = run.generation;
+        // The generation was published and merged before a late writer came.
+        let keys = self.list(Some(run.repository)).await?;
+        if keys.iter().filter_map(|key| keys::newest_of_merged(key)).any(|newest| newest >= generation) {
+            return Ok(());
+        }
         let contents = LayerContents {
             tenant: tenant.clone(),
             repository: run.repository,
@@ -240,6 +248,51 @@ impl Names for NameIndex {
         self.look_up(view, scope, find, move |hits| keep_best_symbols(hits, limit)).await
     }
 
+    async fn resolve(
+        &self,
+        view: &View,
+        scope: &Scope,
+        name: &str,
+        limit: usize,
+    ) -> Result<Vec<ResolvedSymbol>, NamesError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let ways = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
+        let hits = self.symbols(view, scope, name, &ways, MAX_DEFINITIONS).await?;
+        if let Some(best) = hits.first().map(|hit| hit.matched) {
+            return Ok(hits.into_iter().take_while(|hit| hit.matched == best).map(resolved).collect());
+        }
+        let (view_of_find, wanted) = (view.clone(), WantedName::new(name));
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let find = move |names: &RepositoryNames| names.near(&view_of_find, &wanted, limit);
+        self.look_up(view, scope, find, move |hits| keep_nearest(hits, limit)).await
+    }
+
+    async fn symbols_of(
+        &self,
+        view: &View,
+        scope: &Scope,
+        nodes: &[SymbolNode],
+    ) -> Result<Vec<SymbolEntry>, NamesError> {
+        let mut of_repositories: BTreeMap<RepositoryId, Vec<SymbolNode>> = BTreeMap::new();
+        for node in nodes.iter().filter(|node| scope.contains(node.repository)) {
+            of_repositories.entry(node.repository).or_default().push(node.clone());
+        }
+        let look_in = async |(repository, nodes): (RepositoryId, Vec<SymbolNode>)| {
+            let Some(names) = self.names_of(view, scope, repository).await? else { return Ok(Vec::new()) };
+            let view = view.clone();
+            blocking(move || names.symbols_of(&view, &nodes)).await
+        };
+        let found = stream::iter(of_repositories).map(look_in).buffered(READS_AT_ONCE);
+        let found: Vec<Vec<SymbolEntry>> = found.try_collect().await?;
+        let mut found: BTreeMap<NodeKey, SymbolEntry> =
+            found.into_iter().flatten().map(|symbol| (symbol.node, symbol)).collect();
+        Ok(nodes.iter().filter_map(|node| found.remove(&node.node)).collect())
+    }
+
     async fn files(
         &self,
         view: &View,
@@ -248,8 +301,8 @@ impl Names for NameIndex {
         matching: FileMatch,
         limit: usize,
     ) -> Result<Vec<FileHit>, NamesError> {
-        let (view_of_find, requested) = (view.clone(), name.to_owned());
-        let find = move |names: &RepositoryNames| names.files(&view_of_find, &requested, matching);
+        let (view_of_find, requested) = (view.clone(), RequestedFile::new(name, matching));
+        let find = move |names: &RepositoryNames| names.files(&view_of_find, &requested);
         self.look_up(view, scope, find, move |hits| keep_best_files(hits, limit)).await
     }
 
@@ -288,6 +341,18 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
+/// A hit whose name is equal except for its style.
+fn resolved(hit: SymbolHit) -> ResolvedSymbol {
+    let SymbolHit { repository, symbol, matched, score } = hit;
+    let tier = match matched {
+        NameMatch::Exact => NameTier::Exact,
+        NameMatch::CaseInsensitive => NameTier::Case,
+        NameMatch::StyleInsensitive | NameMatch::Prefix | NameMatch::Contains | NameMatch::Fuzzy => NameTier::Style,
+    };
+    let score = score * 10;
+    ResolvedSymbol { repository, symbol, tier, score, rank: score, reasons: Reasons::NONE }
+}
+
 fn keep_best_symbols(hits: &mut Vec<SymbolHit>, limit: usize) {
     hits.sort_by(|left, right| {
         let place = |hit: &SymbolHit| (Reverse(hit.score), hit.repository);
@@ -302,7 +367,7 @@ fn keep_best_symbols(hits: &mut Vec<SymbolHit>, limit: usize) {
 
 fn keep_best_files(hits: &mut Vec<FileHit>, limit: usize) {
     hits.sort_by(|left, right| {
-        let place = |hit: &FileHit| (Reverse(hit.score), hit.repository);
+        let place = |hit: &FileHit| (Reverse((hit.score, hit.rank)), hit.repository);
         place(left).cmp(&place(right)).then_with(|| left.path.cmp(&right.path))
     });
     hits.dedup();
@@ -319,9 +384,4 @@ fn cut(symbols: &mut Vec<(u64, SymbolEntry)>) -> Option<u64> {
     }
     symbols.retain(|(half, _)| *half == next);
     next.checked_add(1)
-}
-
-/// All generations that occur in the layers.
-pub(crate) fn generations(layers: &[(String, Arc<Layer>)]) -> BTreeSet<GenerationId> {
-    layers.iter().flat_map(|(_, layer)| layer.generations().collect::<Vec<_>>()).collect()
 }

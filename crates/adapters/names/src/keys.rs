@@ -1,8 +1,9 @@
 //! Builds and parses the keys in the blob store.
 //!
 //! - `names/<repository>/<generation>-<hash>`: a layer that a run staged.
-//! - `names/<repository>/merged-<hash>`: a layer that replaces several others.
-//! - `names/<repository>/settled-<generation>`: a mark. The mark allows merging the layers of this
+//! - `names/<repository>/merged-<newest generation>-<hash>`: a layer that replaces others. Earlier releases
+//!   wrote no generation.
+//! - `names/<repository>/settled-<generation>`: a mark. It means that no view in use is older than this
 //!   generation.
 //!
 //! The hash is computed from the bytes of the layer. So staging the same records again writes nothing, and
@@ -24,8 +25,8 @@ pub(crate) fn staged(repository: RepositoryId, generation: GenerationId, bytes: 
     format!("{}{:016x}-{}", prefix(repository), generation.0, &blake3::hash(bytes).to_hex()[..16])
 }
 
-pub(crate) fn merged(repository: RepositoryId, bytes: &[u8]) -> String {
-    format!("{}{MERGED}{}", prefix(repository), &blake3::hash(bytes).to_hex()[..32])
+pub(crate) fn merged(repository: RepositoryId, newest: GenerationId, bytes: &[u8]) -> String {
+    format!("{}{MERGED}{:016x}-{}", prefix(repository), newest.0, &blake3::hash(bytes).to_hex()[..32])
 }
 
 pub(crate) fn settled(repository: RepositoryId, generation: GenerationId) -> String {
@@ -48,6 +49,12 @@ pub(crate) fn generation_of(key: &str) -> Option<GenerationId> {
     u64::from_str_radix(generation, 16).ok().map(GenerationId)
 }
 
+/// The newest generation in the key of a merged layer. `None` for other keys, and for a merged layer of an
+/// earlier release.
+pub(crate) fn newest_of_merged(key: &str) -> Option<GenerationId> {
+    generation_of(last_part(key).strip_prefix(MERGED)?)
+}
+
 /// The generation of a settled mark. `None` for a layer.
 pub(crate) fn settled_of(key: &str) -> Option<GenerationId> {
     let generation = last_part(key).strip_prefix(SETTLED)?;
@@ -67,7 +74,9 @@ mod tests {
     #[test]
     fn keys_are_parsed_by_kind() {
         let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("a"));
-        let (staged, merged) = (staged(repository, GenerationId(258), b"x"), merged(repository, b"x"));
+        let (staged, merged) = (staged(repository, GenerationId(258), b"x"), merged(repository, GenerationId(9), b"x"));
+        assert_eq!((newest_of_merged(&staged), newest_of_merged(&merged)), (None, Some(GenerationId(9))));
+        assert_eq!(newest_of_merged("names/x/merged-0123456789abcdef0123456789abcdef"), None);
         assert_eq!((generation_of(&staged), is_merged(&staged)), (Some(GenerationId(258)), false));
         assert_eq!((generation_of(&merged), is_merged(&merged)), (None, true));
         let settled = settled(repository, GenerationId(258));

@@ -1,17 +1,20 @@
 //! Reads layers. Lookups use the bytes in place, and a symbol is decoded only when it is found.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use cairn_domain::{
-    ChunkKey, GenerationId, Key128, LineSpan, NodeKey, RepoPath, RepositoryId, SymbolEntry, SymbolKind,
+    ChunkKey, GenerationId, Key128, LineSpan, NodeKey, RepoPath, RepositoryId, SymbolEntry, SymbolKind, Tenant,
 };
+use cairn_name_match::{NameTable, NearIndex};
 use fst::Streamer;
 
+use crate::encode::{LayerContents, encode};
 use crate::format::{
     DOCUMENTED, DamagedLayer, EXPORTED, FIRST_VERSION, Header, IS_TEST, NO_CHUNK, PathEntry, Preamble, SymbolPosition,
-    SymbolRecord,
+    SymbolRecord, WITH_NEAR_NAMES,
 };
+use crate::near_table::NearTable;
 
 /// A layer whose bytes are read in place.
 pub(crate) struct Layer {
@@ -30,6 +33,12 @@ pub(crate) struct Layer {
     /// The entries of `names` as a list. A lookup that must test every name scans this list, because
     /// iteration over the map is slow.
     name_list: OnceLock<NameList>,
+    /// `None` in layers of older versions.
+    near_table: Option<NearTable>,
+    /// Values that the search for near names computes from `near_table`.
+    near_index: OnceLock<NearIndex>,
+    /// This layer in the present version, if it has an older version.
+    newer: OnceLock<Arc<Layer>>,
 }
 
 /// The folded names in ascending order, with their values in `Layer::names`.
@@ -74,15 +83,31 @@ impl Layer {
         body.get(fst_end..ends_end)?;
         let names = fst::Map::new(body.slice(header_bytes..fst_end)).ok()?;
         let ends = body.slice(fst_end..ends_end);
-        let (chunk_keys, records) = split_chunk_keys(preamble.version, body.slice(ends_end..))?;
+        let (chunk_keys, rest) = split_chunk_keys(preamble.version, body.slice(ends_end..))?;
+        let (near_table, records) = match preamble.version {
+            WITH_NEAR_NAMES.. => NearTable::read(&rest).map(|(table, rest)| (Some(table), rest))?,
+            _ => (None, rest),
+        };
         let mut lower_paths = String::new();
         let mut lower_ends = Vec::with_capacity(header.paths.len());
         for entry in &header.paths {
             lower_paths.push_str(&entry.path.to_lowercase());
             lower_ends.push(lower_paths.len() as u32);
         }
-        let (version, name_list) = (preamble.version, OnceLock::new());
-        Some(Self { version, header, names, ends, chunk_keys, records, lower_paths, lower_ends, name_list })
+        Some(Self {
+            version: preamble.version,
+            header,
+            names,
+            ends,
+            chunk_keys,
+            records,
+            lower_paths,
+            lower_ends,
+            name_list: OnceLock::new(),
+            near_table,
+            near_index: OnceLock::new(),
+            newer: OnceLock::new(),
+        })
     }
 
     pub(crate) fn repository(&self) -> RepositoryId {
@@ -98,11 +123,29 @@ impl Layer {
     pub(crate) fn size_bytes(&self) -> usize {
         let paths: usize = self.header.paths.iter().map(|entry| entry.path.len() + 64).sum();
         let sections = self.ends.len() + self.chunk_keys.len() + self.records.len();
-        4 * self.names.as_fst().size() + sections + paths + self.lower_paths.len()
+        let table = |table: &NearTable| NearIndex::size_bytes(table.num_names() as usize, table.num_words() as usize);
+        let near = self.near_table.as_ref().map_or(0, table);
+        4 * self.names.as_fst().size() + sections + paths + self.lower_paths.len() + near
     }
 
     pub(crate) fn name_list(&self) -> &NameList {
         self.name_list.get_or_init(|| NameList::of(&self.names))
+    }
+
+    /// The table and the index of near names, and the layer to which their symbols belong. A layer of an
+    /// older version is encoded again once.
+    pub(crate) fn near(&self) -> Result<(&Layer, &NearTable, &NearIndex), DamagedLayer> {
+        let Some(table) = &self.near_table else { return self.newer()?.near() };
+        Ok((self, table, self.near_index.get_or_init(|| NearIndex::of(table))))
+    }
+
+    fn newer(&self) -> Result<&Layer, DamagedLayer> {
+        if let Some(newer) = self.newer.get() {
+            return Ok(newer);
+        }
+        let bytes = encode(&contents(self, |_, _| true)?).map_err(|_| DamagedLayer("it cannot be encoded again"))?;
+        let newer = Arc::new(Layer::read(&Bytes::from(bytes))?);
+        Ok(self.newer.get_or_init(|| newer))
     }
 
     /// A path in lower case.
@@ -128,13 +171,24 @@ impl Layer {
         self.read_symbol(number).ok_or(DamagedLayer("a symbol cannot be read"))
     }
 
-    fn read_symbol(&self, number: u32) -> Option<(SymbolEntry, usize)> {
+    /// The entry of the path of a symbol.
+    pub(crate) fn path_of(&self, number: u32) -> Result<&PathEntry, DamagedLayer> {
+        let record = self.record(number).map(|(record, _)| record);
+        let path = record.and_then(|record| self.header.paths.get(record.path as usize));
+        path.ok_or(DamagedLayer("a symbol cannot be read"))
+    }
+
+    /// The record of a symbol, and the bytes after it.
+    fn record(&self, number: u32) -> Option<(SymbolRecord<'_>, &[u8])> {
         let (ends, _) = self.ends.as_chunks::<4>();
         let end = |number: usize| Some(u32::from_le_bytes(*ends.get(number)?) as usize);
         let number = number as usize;
         let start = if number == 0 { 0 } else { end(number - 1)? };
-        let bytes = self.records.get(start..end(number)?)?;
-        let (record, rest): (SymbolRecord<'_>, &[u8]) = postcard::take_from_bytes(bytes).ok()?;
+        postcard::take_from_bytes(self.records.get(start..end(number)?)?).ok()
+    }
+
+    fn read_symbol(&self, number: u32) -> Option<(SymbolEntry, usize)> {
+        let (record, rest) = self.record(number)?;
         let (span, chunk) = self.position(record.line, rest)?;
         let path = self.header.paths.get(record.path as usize)?;
         let flag = |flag: u8| record.flags & flag != 0;
@@ -194,4 +248,31 @@ fn split_chunk_keys(version: u32, bytes: Bytes) -> Option<(Bytes, Bytes)> {
     let end = (u32::from_le_bytes(*number) as usize).checked_mul(16)?.checked_add(4)?;
     bytes.get(..end)?;
     Some((bytes.slice(4..end), bytes.slice(end..)))
+}
+
+/// Returns the contents of a layer, but only the entries whose generation and path `keep` accepts.
+pub(crate) fn contents(
+    layer: &Layer,
+    keep: impl Fn(GenerationId, &str) -> bool,
+) -> Result<LayerContents, DamagedLayer> {
+    let path = |text: &str| RepoPath::parse(text).map_err(|_| DamagedLayer("a path is not valid"));
+    let mut files = Vec::new();
+    for entry in layer.header.paths.iter().filter(|entry| entry.is_file) {
+        if keep(GenerationId(entry.generation), &entry.path) {
+            files.push((path(&entry.path)?, GenerationId(entry.generation)));
+        }
+    }
+    let mut symbols = Vec::new();
+    for number in 0..layer.num_symbols() {
+        let (symbol, entry) = layer.symbol(number)?;
+        if keep(GenerationId(entry.generation), &entry.path) {
+            symbols.push((symbol, GenerationId(entry.generation)));
+        }
+    }
+    let mut ended = Vec::new();
+    for (text, generation) in &layer.header.ended {
+        ended.push((path(text)?, GenerationId(*generation)));
+    }
+    let tenant = Tenant::new(layer.header.tenant.clone());
+    Ok(LayerContents { tenant, repository: layer.repository(), replaces: Vec::new(), files, symbols, ended })
 }

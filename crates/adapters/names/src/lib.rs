@@ -11,11 +11,14 @@
 
 mod cache;
 mod encode;
+mod files;
 mod format;
 mod index;
 mod keys;
 mod layer;
 mod maintenance;
 mod names;
+mod near;
+mod near_table;
 
 pub use index::NameIndex;

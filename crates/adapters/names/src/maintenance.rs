@@ -1,73 +1,144 @@
 //! Sweeps, merges and removes layers.
 //!
 //! As in search segments, names keep their generations when layers are merged. A merged layer lists the
-//! layers that it replaces, and these are deleted later. Only settled generations are merged: generations
-//! that the sweep has reported, and generations that were merged before. The sweep reports each generation
-//! once, and often reports only one generation. If the layers of the generation are not merged at that time,
-//! a mark is stored to record that it is settled.
+//! layers that it replaces, and these are deleted later. Only layers of published generations are merged: the
+//! generations that the sweep reports, and generations that were merged before. A call merges at most one
+//! group of layers (`TIERS`), and the next call continues.
+//!
+//! A generation is *settled* if no view in use is older. The sweep reports each settled generation once. A
+//! mark records this, until the layers of the generation are merged. The newest mark is kept: a merged layer
+//! contains only published generations, so those that are not newer than a settled generation are settled.
+//! Names of a path are removed if a settled generation ends them, or if a published generation ends them and
+//! none of the views in use sees them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cairn_domain::{GenerationId, RepoPath, RepositoryId, Tenant};
+use cairn_domain::{GenerationId, Interval, RepoPath, RepositoryId, Tenant, View};
 use cairn_ports::{ErrorKind, Generations, MaintenanceError, NamesError};
+use cairn_runs::{Size, Tiers};
 
 use crate::encode::LayerContents;
 use crate::format::DamagedLayer;
-use crate::index::{NameIndex, damaged, generations, of_blobs};
+use crate::index::{NameIndex, damaged, of_blobs};
 use crate::keys;
-use crate::layer::Layer;
+use crate::layer::{Layer, contents};
 
-/// Replaced layers are kept for this time, because readers may have listed these layers before the merge.
-const REPLACED_KEPT_SECONDS: i64 = 60;
-/// A merge leaves out the largest layer if two conditions hold. The group has at most this many layers, and
-/// the other layers together are smaller than a quarter of the largest layer.
-const MANY_SMALL: usize = 6;
+/// Replaced layers are kept for this time after the merge, because a listing that began before the merge may
+/// miss the merged layer.
+const REPLACED_KEPT_SECONDS: i64 = 10;
+/// The rows are paths and symbols.
+const TIERS: Tiers = Tiers { step_rows: 32_768, dead_part: 4 };
 
 type Named = Vec<(String, Arc<Layer>)>;
 type Settled = BTreeSet<GenerationId>;
 
+/// The published generations, and the views that readers use.
+struct Known<'a> {
+    settled: Settled,
+    /// Published generations that are not settled.
+    published: &'a [GenerationId],
+    /// All views in use that are older than some generation in `published`, and a view of all of them.
+    views: &'a [View],
+}
+
+impl Known<'_> {
+    /// `marked` are the generations that a mark or the sweep reports as settled.
+    fn with_merged(&mut self, marked: &Settled, layers: &Named) {
+        let newest = marked.last().copied();
+        self.settled.extend(marked);
+        for (key, layer) in layers.iter().filter(|(key, _)| keys::is_merged(key)) {
+            // Earlier releases merged only settled generations.
+            let is_settled = |of: &GenerationId| keys::newest_of_merged(key).is_none() || Some(*of) <= newest;
+            self.settled.extend(layer.generations().filter(is_settled));
+        }
+    }
+
+    fn is_dead(&self, interval: Interval) -> bool {
+        self.settled.contains(&interval.gen_to)
+            || self.published.contains(&interval.gen_to) && !self.views.iter().any(|view| view.sees(interval))
+    }
+}
+
+/// The generations that end the names of each path.
+struct Ends<'a> {
+    of_path: BTreeMap<&'a str, Vec<GenerationId>>,
+    known: &'a Known<'a>,
+}
+
+impl<'a> Ends<'a> {
+    fn of(layers: &'a Named, known: &'a Known<'a>) -> Self {
+        let mut of_path: BTreeMap<&str, Vec<GenerationId>> = BTreeMap::new();
+        for (path, generation) in layers.iter().flat_map(|(_, layer)| &layer.header.ended) {
+            of_path.entry(path).or_default().push(GenerationId(*generation));
+        }
+        Self { of_path, known }
+    }
+
+    /// Whether a reader sees the names that `gen_from` wrote for the path.
+    fn is_alive(&self, gen_from: GenerationId, path: &str) -> bool {
+        let mut ends = self.of_path.get(path).into_iter().flatten().filter(|end| **end > gen_from);
+        !ends.any(|end| self.known.is_dead(Interval { gen_from, gen_to: *end }))
+    }
+
+    /// The size of a layer. The number of its dead symbols is estimated from its dead paths.
+    fn size_of(&self, layer: &Layer) -> Size {
+        let (paths, rows) = (&layer.header.paths, layer.num_symbols() as usize + layer.header.paths.len());
+        let num_dead = paths.iter().filter(|entry| !self.is_alive(GenerationId(entry.generation), &entry.path)).count();
+        Size { rows: rows as u32, dead: (rows * num_dead).div_ceil(paths.len().max(1)) as u32 }
+    }
+}
+
 impl NameIndex {
-    async fn reorganise(&self, repository: RepositoryId, published: &[GenerationId]) -> Result<u64, NamesError> {
+    /// Removes replaced layers, and merges one group of layers. Returns the number of removed symbols; `None`
+    /// if there was no group.
+    async fn step(
+        &self,
+        repository: RepositoryId,
+        settled: &[GenerationId],
+        published: &[GenerationId],
+        views: &[View],
+    ) -> Result<Option<u64>, NamesError> {
         let (marks, keys): (Vec<String>, Vec<String>) =
             self.list_all(repository).await?.into_iter().partition(|key| keys::settled_of(key).is_some());
         let layers = self.layers(&keys).await?;
         self.remove_replaced(repository, &keys, &layers).await?;
-        let (merged, staged): (Named, Named) = layers.iter().cloned().partition(|(key, _)| keys::is_merged(key));
-        let marked: Settled = marks.iter().filter_map(|mark| keys::settled_of(mark)).collect();
-        let mut settled = generations(&merged);
-        settled.extend(published.iter().chain(&marked));
-        let is_settled =
-            |(_, layer): &&(String, Arc<Layer>)| layer.generations().all(|generation| settled.contains(&generation));
-        let mut group: Named = merged.iter().chain(staged.iter().filter(is_settled)).cloned().collect();
-        leave_out_large(&mut group);
-        if group.len() < 2 {
-            group.clear();
-        }
-        let left = staged.iter().filter(|(key, _)| group.iter().all(|(member, _)| member != key));
-        let left: Settled = left.filter_map(|(key, _)| keys::generation_of(key)).collect();
-        self.mark(repository, left.intersection(&settled).filter(|generation| !marked.contains(generation))).await?;
+        let before: Settled = marks.iter().filter_map(|mark| keys::settled_of(mark)).collect();
+        let marked: Settled = before.iter().chain(settled).copied().collect();
+        let mut known = Known { settled: Settled::new(), published, views };
+        known.with_merged(&marked, &layers);
+        let group = group(&layers, &known);
+        let is_left = |key: &&String| !keys::is_merged(key) && group.iter().all(|(member, _)| member != *key);
+        let left: Settled =
+            layers.iter().map(|(key, _)| key).filter(is_left).filter_map(|key| keys::generation_of(key)).collect();
+        let of_staged: Settled = keys.iter().filter_map(|key| keys::generation_of(key)).collect();
+        // Without layers, there is nothing for which a mark is needed.
+        let newest = marked.last().filter(|_| !layers.is_empty());
+        let is_new = |generation: &&GenerationId| !before.contains(generation);
+        self.mark(repository, marked.intersection(&left).chain(newest).filter(is_new)).await?;
         // A mark is removed after its staged layers were replaced.
-        let of_staged: Settled = staged.iter().filter_map(|(key, _)| keys::generation_of(key)).collect();
-        for mark in marks.iter().filter(|mark| keys::settled_of(mark).is_some_and(|of| !of_staged.contains(&of))) {
-            self.delete(mark).await?;
+        for mark in &marks {
+            let of = keys::settled_of(mark);
+            if of.is_some_and(|of| !of_staged.contains(&of) && newest != Some(&of)) {
+                self.delete(mark).await?;
+            }
         }
         if group.is_empty() {
-            return Ok(0);
+            return Ok(None);
         }
-        let others: Vec<&Layer> = layers
-            .iter()
-            .filter(|(key, _)| group.iter().all(|(member, _)| member != key))
-            .map(|(_, layer)| &**layer)
-            .collect();
-        let all: Vec<&Layer> = layers.iter().map(|(_, layer)| &**layer).collect();
         let (contents, num_removed) =
-            merge(&group, &all, &others, &settled, &keys).map_err(|error| damaged(error, &keys::prefix(repository)))?;
-        self.write(&contents, |bytes| keys::merged(repository, bytes)).await?;
-        Ok(num_removed)
+            merge(&group, &layers, &known, &keys).map_err(|error| damaged(error, &keys::prefix(repository)))?;
+        self.write_merged(&contents, newest_of(&group)).await?;
+        Ok(Some(num_removed))
+    }
+
+    /// Writes a layer that replaces others. `newest` is the newest generation that was ever in these layers.
+    /// The new layer may contain no names of it.
+    async fn write_merged(&self, contents: &LayerContents, newest: GenerationId) -> Result<String, NamesError> {
+        self.write(contents, |bytes| keys::merged(contents.repository, newest, bytes)).await
     }
 
     /// Writes marks, which record that the layers of these generations may be merged.
@@ -140,7 +211,7 @@ impl NameIndex {
             // The new layer must list all replaced layers that still exist, so that they stay replaced.
             contents.replaces = vec![key.to_owned()];
             contents.replaces.extend(layer.header.replaces.iter().cloned());
-            self.write(&contents, |bytes| keys::merged(layer.repository(), bytes)).await?;
+            self.write_merged(&contents, newest_of(&[(key.to_owned(), Arc::clone(&layer))])).await?;
         }
         self.delete(key).await
     }
@@ -166,35 +237,38 @@ impl NameIndex {
     }
 }
 
-/// Removes the largest layer from the group while the other layers are few and small. Without this rule,
-/// every sweep would write the largest layer again.
-fn leave_out_large(group: &mut Named) {
-    let weight = |layer: &Layer| u64::from(layer.num_symbols()) + layer.header.paths.len() as u64;
-    let total: u64 = group.iter().map(|(_, layer)| weight(layer)).sum();
-    let Some(largest) = (0..group.len()).max_by_key(|index| weight(&group[*index].1)) else { return };
-    let of_others = total - weight(&group[largest].1);
-    if group.len() <= MANY_SMALL && of_others * 4 < weight(&group[largest].1) {
-        group.remove(largest);
-    }
+/// The newest generation that was ever in the layers.
+fn newest_of(layers: &[(String, Arc<Layer>)]) -> GenerationId {
+    let of_layer = layers.iter().flat_map(|(_, layer)| layer.generations().collect::<Vec<_>>());
+    let of_keys = layers.iter().filter_map(|(key, _)| keys::newest_of_merged(key));
+    of_layer.chain(of_keys).max().unwrap_or(GenerationId(0))
+}
+
+/// The layers that the next step replaces by one layer.
+fn group(layers: &Named, known: &Known<'_>) -> Named {
+    let ends = Ends::of(layers, known);
+    let is_published = |key: &str, layer: &Layer| {
+        let is_known = |generation| known.settled.contains(&generation) || known.published.contains(&generation);
+        keys::is_merged(key) || layer.generations().all(is_known)
+    };
+    let published: Vec<&(String, Arc<Layer>)> = layers.iter().filter(|(key, layer)| is_published(key, layer)).collect();
+    let sizes: Vec<Size> = published.iter().map(|(_, layer)| ends.size_of(layer)).collect();
+    TIERS.next_group(&sizes).into_iter().map(|number| published[number].clone()).collect()
 }
 
 /// Returns the contents of one layer that replaces the group, and the number of removed symbols.
 fn merge(
     group: &Named,
-    all: &[&Layer],
-    others: &[&Layer],
-    settled: &Settled,
+    layers: &Named,
+    known: &Known<'_>,
     keys: &[String],
 ) -> Result<(LayerContents, u64), DamagedLayer> {
-    let is_alive = |began: GenerationId, path: &str| {
-        let ends = |generation: GenerationId| generation > began && settled.contains(&generation);
-        !all.iter().any(|layer| layer.ends_of(path).any(ends))
-    };
+    let ends = Ends::of(layers, known);
     let mut parts = Vec::new();
     let mut num_symbols = 0;
     for (_, layer) in group {
         num_symbols += u64::from(layer.num_symbols());
-        parts.push(contents(layer, is_alive)?);
+        parts.push(contents(layer, |generation, path| ends.is_alive(generation, path))?);
     }
     let mut merged = parts.remove(0);
     for part in parts {
@@ -202,7 +276,18 @@ fn merge(
         merged.symbols.extend(part.symbols);
         merged.ended.extend(part.ended);
     }
-    merged.ended.retain(|(path, generation)| others.iter().any(|layer| has_before(layer, path, *generation)));
+    let is_other = |key: &str| group.iter().all(|(member, _)| member != key);
+    let others: Vec<&Layer> = layers.iter().filter(|(key, _)| is_other(key)).map(|(_, layer)| &**layer).collect();
+    let mut first: BTreeMap<RepoPath, GenerationId> = BTreeMap::new();
+    let of_symbols = merged.symbols.iter().map(|(symbol, generation)| (&symbol.path, *generation));
+    for (path, generation) in of_symbols.chain(merged.files.iter().map(|(path, generation)| (path, *generation))) {
+        let known = first.entry(path.clone()).or_insert(generation);
+        *known = generation.min(*known);
+    }
+    merged.ended.retain(|(path, generation)| {
+        first.get(path).is_some_and(|first| first < generation)
+            || others.iter().any(|layer| has_before(layer, path, *generation))
+    });
     let still_there = group.iter().flat_map(|(_, layer)| &layer.header.replaces).filter(|key| keys.contains(key));
     let replaces: BTreeSet<String> = group.iter().map(|(key, _)| key).chain(still_there).cloned().collect();
     merged.replaces = replaces.into_iter().collect();
@@ -216,30 +301,6 @@ fn has_before(layer: &Layer, path: &RepoPath, generation: GenerationId) -> bool 
     of_path.any(|entry| entry.generation < generation.0)
 }
 
-/// Returns the contents of a layer, but only the entries whose generation and path `keep` accepts.
-fn contents(layer: &Layer, keep: impl Fn(GenerationId, &str) -> bool) -> Result<LayerContents, DamagedLayer> {
-    let path = |text: &str| RepoPath::parse(text).map_err(|_| DamagedLayer("a path is not valid"));
-    let mut files = Vec::new();
-    for entry in layer.header.paths.iter().filter(|entry| entry.is_file) {
-        if keep(GenerationId(entry.generation), &entry.path) {
-            files.push((path(&entry.path)?, GenerationId(entry.generation)));
-        }
-    }
-    let mut symbols = Vec::new();
-    for number in 0..layer.num_symbols() {
-        let (symbol, entry) = layer.symbol(number)?;
-        if keep(GenerationId(entry.generation), &entry.path) {
-            symbols.push((symbol, GenerationId(entry.generation)));
-        }
-    }
-    let mut ended = Vec::new();
-    for (text, generation) in &layer.header.ended {
-        ended.push((path(text)?, GenerationId(*generation)));
-    }
-    let tenant = Tenant::new(layer.header.tenant.clone());
-    Ok(LayerContents { tenant, repository: layer.repository(), replaces: Vec::new(), files, symbols, ended })
-}
-
 fn of_names(error: NamesError, operation: &'static str, repository: RepositoryId) -> MaintenanceError {
     MaintenanceError::new(error.kind, operation, repository.to_string()).because(error)
 }
@@ -251,7 +312,18 @@ impl Generations for NameIndex {
         repository: RepositoryId,
         published: &[GenerationId],
     ) -> Result<u64, MaintenanceError> {
-        self.reorganise(repository, published).await.map_err(|error| of_names(error, "sweep_retired", repository))
+        let swept = self.step(repository, published, &[], &[]).await;
+        swept.map(Option::unwrap_or_default).map_err(|error| of_names(error, "sweep_retired", repository))
+    }
+
+    async fn sweep_unseen(
+        &self,
+        repository: RepositoryId,
+        published: &[GenerationId],
+        views: &[View],
+    ) -> Result<u64, MaintenanceError> {
+        let swept = self.step(repository, &[], published, views).await;
+        swept.map(Option::unwrap_or_default).map_err(|error| of_names(error, "sweep_unseen", repository))
     }
 
     async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
@@ -268,8 +340,9 @@ impl Generations for NameIndex {
         removed.map_err(|error| of_names(error, "remove_repository", repository))
     }
 
-    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
-        self.reorganise(repository, &[]).await.map(drop).map_err(|error| of_names(error, "compact", repository))
+    async fn compact(&self, repository: RepositoryId) -> Result<bool, MaintenanceError> {
+        let compacted = self.step(repository, &[], &[], &[]).await;
+        compacted.map(|removed| removed.is_some()).map_err(|error| of_names(error, "compact", repository))
     }
 
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {

@@ -1,10 +1,10 @@
-//! Looks up symbols and files in the layers of one repository.
+//! Looks up symbols in the layers of one repository.
 
 use std::sync::{Arc, OnceLock};
 
-use cairn_domain::{GenerationId, RepoPath, SymbolEntry, View};
-use cairn_ports::{FileHit, FileMatch, NameMatch, SymbolHit};
-use cairn_ranking::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, file_name_score, fold_style, similarity_percent};
+use cairn_domain::{GenerationId, SymbolEntry, View};
+use cairn_ports::{NameMatch, SymbolHit, SymbolNode};
+use cairn_ranking::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, fold_style, similarity_percent};
 use fst::automaton::{Levenshtein, Str};
 use fst::{Automaton, IntoStreamer, Streamer};
 
@@ -51,6 +51,29 @@ impl RepositoryNames {
         Ok(hits)
     }
 
+    /// The visible symbol of each node, in the order of the nodes. Nodes without a visible symbol are left
+    /// out.
+    pub(crate) fn symbols_of(&self, view: &View, nodes: &[SymbolNode]) -> Result<Vec<SymbolEntry>, DamagedLayer> {
+        let mut symbols = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            symbols.extend(self.symbol_of(view, node)?);
+        }
+        Ok(symbols)
+    }
+
+    fn symbol_of(&self, view: &View, node: &SymbolNode) -> Result<Option<SymbolEntry>, DamagedLayer> {
+        let folded = fold_style(&node.name);
+        for layer in &self.layers {
+            for number in layer.names.get(&folded).into_iter().flat_map(Layer::numbers) {
+                let (symbol, path) = layer.symbol(number)?;
+                if symbol.node == node.node && self.sees(view, path) {
+                    return Ok(Some(symbol));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// All visible symbols whose keys have a first half of at least `from`. Each is returned with this half,
     /// in no order.
     pub(crate) fn all(&self, view: &View, from: u64) -> Result<Vec<(u64, SymbolEntry)>, DamagedLayer> {
@@ -67,47 +90,6 @@ impl RepositoryNames {
         }
         Ok(symbols)
     }
-
-    /// The visible files whose names match, in no order.
-    pub(crate) fn files(
-        &self,
-        view: &View,
-        requested: &str,
-        matching: FileMatch,
-    ) -> Result<Vec<FileHit>, DamagedLayer> {
-        if matching == FileMatch::Path {
-            return self.scored_files(view, |_, _, entry| (entry.path == requested).then_some(100));
-        }
-        let fuzzy = matching == FileMatch::Similar;
-        let lower = requested.to_lowercase();
-        let requested_base = lower.rsplit('/').next().unwrap_or(&lower);
-        let finder = memchr::memmem::Finder::new(&lower);
-        self.scored_files(view, |layer, number, entry| {
-            let path = layer.lower_path(number);
-            // Every match except a similarity match contains the requested name.
-            let may_match = finder.find(path.as_bytes()).is_some() || (fuzzy && may_be_similar(path, requested_base));
-            if may_match { file_name_score(requested, &entry.path, fuzzy) } else { None }
-        })
-    }
-
-    /// The visible files for which `score` returns a score.
-    fn scored_files(
-        &self,
-        view: &View,
-        score: impl Fn(&Layer, usize, &PathEntry) -> Option<u32>,
-    ) -> Result<Vec<FileHit>, DamagedLayer> {
-        let mut hits = Vec::new();
-        for layer in &self.layers {
-            for (number, entry) in layer.header.paths.iter().enumerate().filter(|(_, entry)| entry.is_file) {
-                let Some(score) = score(layer, number, entry) else { continue };
-                if self.sees(view, entry) {
-                    let path = RepoPath::parse(&entry.path).map_err(|_| DamagedLayer("a path is not valid"))?;
-                    hits.push(FileHit { repository: layer.repository(), path, score });
-                }
-            }
-        }
-        Ok(hits)
-    }
 }
 
 /// A requested name. `Parser.parse_file` requests a symbol `parse_file` inside a symbol whose qualified name
@@ -117,6 +99,8 @@ pub(crate) struct RequestedName {
     whole: String,
     last: String,
     folded: String,
+    /// As `folded`, without spaces. A phrase such as `get user` requests `getUser` in another style.
+    joined: String,
     ways: Vec<NameMatch>,
     /// Finds names that are similar to the folded name. `None` if the name is too long. The automaton is
     /// built on first use, because building takes long.
@@ -128,7 +112,8 @@ impl RequestedName {
         let whole = name.trim().trim_end_matches("()").replace("::", ".").replace(['#', '/'], ".").replace("->", ".");
         let last = whole.rsplit('.').next().unwrap_or(&whole).to_owned();
         let folded = fold_style(&last);
-        Self { whole, last, folded, ways: ways.to_vec(), automaton: OnceLock::new() }
+        let joined = fold_all(&last);
+        Self { whole, last, folded, joined, ways: ways.to_vec(), automaton: OnceLock::new() }
     }
 
     fn automaton(&self) -> Option<&Levenshtein> {
@@ -158,7 +143,7 @@ impl RequestedName {
         match way {
             NameMatch::Exact => alike(requested, name).then_some(100),
             NameMatch::CaseInsensitive => alike(&requested.to_lowercase(), &name.to_lowercase()).then_some(98),
-            NameMatch::StyleInsensitive => alike(&fold_style(requested), &fold_style(name)).then_some(95),
+            NameMatch::StyleInsensitive => alike(&fold_all(requested), &fold_all(name)).then_some(95),
             NameMatch::Prefix => {
                 let (requested, name) = (fold_style(requested), fold_style(name));
                 (!requested.is_empty() && name.starts_with(&requested))
@@ -177,6 +162,11 @@ impl RequestedName {
     }
 }
 
+/// As [`fold_style`], without spaces.
+fn fold_all(name: &str) -> String {
+    fold_style(name).split_whitespace().collect()
+}
+
 /// Whether `outer.Parser.parse` ends with the parts `Parser.parse`.
 fn ends_with_part(name: &str, end: &str) -> bool {
     name.strip_suffix(end).is_some_and(|before| before.ends_with('.'))
@@ -190,6 +180,7 @@ fn candidates(layer: &Layer, requested: &RequestedName) -> Vec<u32> {
         match way {
             NameMatch::Exact | NameMatch::CaseInsensitive | NameMatch::StyleInsensitive => {
                 values.extend(layer.names.get(&requested.folded));
+                values.extend(layer.names.get(&requested.joined));
             }
             NameMatch::Prefix if !requested.is_qualified() => {
                 collect(layer, Str::new(&requested.folded).starts_with(), &mut values);
@@ -208,13 +199,6 @@ fn candidates(layer: &Layer, requested: &RequestedName) -> Vec<u32> {
     values.sort_unstable();
     values.dedup();
     values.into_iter().flat_map(Layer::numbers).collect()
-}
-
-/// Whether the base name of the path, with or without its extension, is similar to the requested base name.
-fn may_be_similar(path: &str, requested_base: &str) -> bool {
-    let base = path.rsplit('/').next().unwrap_or(path);
-    let stem = base.rsplit_once('.').map_or(base, |(stem, _)| stem);
-    are_near(base, requested_base) || are_near(stem, requested_base)
 }
 
 fn collect(layer: &Layer, automaton: impl Automaton, values: &mut Vec<u64>) {
@@ -248,6 +232,7 @@ mod tests {
         check("getUser()", "getUser", Some((Exact, 100)));
         check("GETUSER", "getUser", Some((CaseInsensitive, 98)));
         check("get_user", "Store.getUser", Some((StyleInsensitive, 95)));
+        check("get user", "Store.getUser", Some((StyleInsensitive, 95)));
         check("Store.getUser", "Store.getUser", Some((Exact, 100)));
         check("Store::getUser", "app.Store.getUser", Some((Exact, 100)));
         check("store.get_user", "app.Store.getUser", Some((StyleInsensitive, 95)));

@@ -174,8 +174,8 @@ impl Generations for QdrantStore {
     }
 
     /// Does nothing, because Qdrant merges and cleans its segments automatically.
-    async fn compact(&self, _repository: RepositoryId) -> Result<(), MaintenanceError> {
-        Ok(())
+    async fn compact(&self, _repository: RepositoryId) -> Result<bool, MaintenanceError> {
+        Ok(false)
     }
 
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {

@@ -20,6 +20,7 @@ mod repository;
 mod run;
 mod scope;
 mod symbol_entry;
+mod term_counts;
 
 pub use blob::*;
 pub use chunk::*;
@@ -37,3 +38,4 @@ pub use repository::*;
 pub use run::*;
 pub use scope::*;
 pub use symbol_entry::*;
+pub use term_counts::*;

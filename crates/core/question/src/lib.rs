@@ -35,6 +35,7 @@ pub use crate::filters::{FilterName, Filters, Since, StatedFilter, TestsWanted};
 pub use crate::intent::Intent;
 pub use crate::mentions::{Mention, MentionKind};
 pub use crate::parsed::{FlowAsked, ParseOptions, ParsedQuery, PatternAsked, RelationshipAsked};
+pub use crate::pattern::names_a_pattern;
 pub use crate::query_type::{QueryType, Strategy, TypeReason};
 pub use crate::relation::{Direction, Relation};
 pub use crate::synonyms::{LearnedPair, SynonymEntry, SynonymSource, Synonyms};

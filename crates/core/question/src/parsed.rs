@@ -140,6 +140,22 @@ impl ParsedQuery {
     }
 }
 
+impl ParsedQuery {
+    /// The subject of a question of the form "how do X work" that was read without the names of the patterns
+    /// in scope. Such a question is a pattern question only if X names a pattern.
+    pub fn undecided_pattern(&self) -> Option<&str> {
+        match &self.reason {
+            TypeReason::HowDoTheyWork { subject, names_known: false } => Some(subject),
+            _ => None,
+        }
+    }
+
+    /// Uses the strategy of concept questions, with its limit. The type stays.
+    pub fn use_concept_strategy(&mut self) {
+        self.strategy = QueryType::Concept.strategy();
+    }
+}
+
 impl Classified {
     /// The tokens of the names beside the relationship words.
     fn named_tokens(&self) -> Vec<Range<usize>> {

@@ -226,6 +226,12 @@ pub(crate) fn names_pattern(subject: &[Token], names: &[String]) -> bool {
     })
 }
 
+/// Whether a word of the subject names the pattern with this name: the word or its singular equals a word of
+/// the name, or ends with the name.
+pub fn names_a_pattern(subject: &str, name: &str) -> bool {
+    names_pattern(&crate::tokens::tokenize(subject), &[name.to_owned()])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

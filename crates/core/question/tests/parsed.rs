@@ -227,3 +227,16 @@ proptest! {
         prop_assert!(!parsed.reason.to_string().is_empty());
     }
 }
+
+#[test]
+fn only_how_do_questions_depend_on_the_names_of_patterns() {
+    let check = |question: &str, expect: Option<&str>| assert_eq!(parse(question).undecided_pattern(), expect);
+    check("how do importers work", Some("importers"));
+    check("importer pattern", None);
+    check("how does login work", None);
+    let names = ["Importer".to_owned()];
+    let options = ParseOptions { pattern_names: Some(&names), ..ParseOptions::default() };
+    assert_eq!(ParsedQuery::new("how do importers work", options).undecided_pattern(), None);
+    let sessions = ParsedQuery::new("how do sessions work", options);
+    assert_eq!((sessions.query_type, sessions.strategy.limit), (QueryType::Concept, 10));
+}

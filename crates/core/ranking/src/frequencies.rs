@@ -19,7 +19,7 @@ const MAGIC: [u8; 4] = *b"CDF1";
 const HEADER_BYTES: usize = 12;
 
 /// Inverse document frequencies are stored in units of `2^-UNITS_PER_BIT_LOG2` bits.
-const UNITS_PER_BIT_LOG2: u32 = 4;
+pub(crate) const UNITS_PER_BIT_LOG2: u32 = 4;
 
 static SHIPPED: LazyLock<DocumentFrequencies<'static>> = LazyLock::new(|| {
     // A test reads the table, so a program with a damaged table is never built.

@@ -4,6 +4,8 @@
 //! and with every store. This crate does not depend on how vectors are stored or fetched.
 
 mod budget;
+mod definitions;
+mod expansion;
 mod fixed;
 mod frequencies;
 mod list_points;
@@ -11,22 +13,36 @@ mod path_match;
 mod priors;
 mod query_words;
 mod rank;
+mod scope_frequencies;
+mod signals;
 mod similarity;
 mod sparse;
 mod stem;
+mod story;
+mod term_counts;
 mod terms;
 #[cfg(test)]
 mod test_chunks;
+mod via;
+mod weights;
 mod words;
 
 pub use budget::{Cut, Fit, estimate_tokens, fit, truncate_lines};
+pub use definitions::{DefinitionContext, definition_key, path_distance};
+pub use expansion::{Expansion, expand, lead_with_path};
 pub use frequencies::{DocumentFrequencies, FrequencyCounter, InvalidFrequencies, shipped_frequencies};
 pub use list_points::{Listed, ScoreRange};
 pub use priors::{Prior, Subjects};
 pub use query_words::{QueryWords, Spelling, is_end_of_path, keywords};
-pub use rank::{Candidate, Contribution, Definition, Exactness, Lists, Place, RankedHit, rank};
-pub use similarity::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, file_name_score, fold_style, similarity_percent};
+pub use rank::{Candidate, Contribution, Definition, Exactness, Lists, Place, RankQuery, RankedHit, rank};
+pub use scope_frequencies::ScopeFrequencies;
+pub use signals::{Signal, Signals};
+pub use similarity::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, fold_style, similarity_percent};
 pub use sparse::{MAX_QUERY_TERMS, PassageFields, passage_terms, query_terms};
 pub use stem::is_stop_word;
+pub use story::{Ends, Link, Relevance, Story, best_story};
+pub use term_counts::{TermCounter, sum_of_counts};
 pub use terms::{StopWords, terms};
+pub use via::Via;
+pub use weights::Weights;
 pub use words::words;

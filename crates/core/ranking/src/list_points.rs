@@ -4,6 +4,7 @@
 //! score and rank gives a better order than the score alone or the rank alone.
 
 use crate::fixed::{ONE, share};
+use crate::{Signal, Signals};
 
 /// The constant in the points of a rank. A larger constant makes the points of neighbouring ranks more
 /// similar.
@@ -36,15 +37,25 @@ impl ScoreRange {
 
     /// Points for a dot product. The last chunk of the list gets 0 points for its score, because dot products
     /// have no natural zero.
-    pub(crate) fn dense_points(self, listed: Listed) -> u64 {
+    pub(crate) fn dense_points(self, listed: Listed, signals: Signals) -> u64 {
         let is_first = listed.rank == Some(1);
         let of_score = if is_first { ONE } else { share(listed.score - self.last, self.first - self.last) };
-        (of_score + of_rank(listed.rank, RANK_CONSTANT)) / 2
+        mean(of_score, listed.rank, signals)
     }
 
     /// Points for a sum of term weights.
-    pub(crate) fn term_points(self, listed: Listed) -> u64 {
-        (share(listed.score, self.first) + of_rank(listed.rank, RANK_CONSTANT)) / 2
+    pub(crate) fn term_points(self, listed: Listed, signals: Signals) -> u64 {
+        mean(share(listed.score, self.first), listed.rank, signals)
+    }
+}
+
+/// The mean of the points for the score and for the rank.
+fn mean(of_score: u64, rank: Option<u32>, signals: Signals) -> u64 {
+    let of_rank = of_rank(rank, RANK_CONSTANT);
+    match (signals.has(Signal::Scores), signals.has(Signal::Ranks)) {
+        (true, false) => of_score,
+        (false, true) => of_rank,
+        _ => (of_score + of_rank) / 2,
     }
 }
 
@@ -67,7 +78,7 @@ mod tests {
         let range = ScoreRange::of([90, 50, 10].into_iter());
         let points = |rank, score| {
             let listed = Listed { rank, score };
-            (range.dense_points(listed), range.term_points(listed))
+            (range.dense_points(listed, Signals::default()), range.term_points(listed, Signals::default()))
         };
         assert_eq!(points(Some(1), 90), (ONE, ONE));
         assert_eq!(points(Some(2), 50), (727_272, 755_050));
@@ -78,8 +89,8 @@ mod tests {
     #[test]
     fn single_entry_gets_all_points() {
         let listed = Listed { rank: Some(1), score: -4 };
-        assert_eq!(ScoreRange::of([-4].into_iter()).dense_points(listed), ONE);
-        assert_eq!(ScoreRange::default().term_points(Listed { rank: None, score: 0 }), 0);
+        assert_eq!(ScoreRange::of([-4].into_iter()).dense_points(listed, Signals::default()), ONE);
+        assert_eq!(ScoreRange::default().term_points(Listed { rank: None, score: 0 }, Signals::default()), 0);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use cairn_domain::{ChunkKind, ChunkRecord};
 
-use crate::words;
+use crate::{Signal, Signals, words};
 
 /// A factor of a score.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -167,7 +167,19 @@ impl Subjects {
 }
 
 /// The factors of a chunk that change its score.
-pub(crate) fn priors(chunk: &ChunkRecord, subjects: Subjects) -> Vec<Prior> {
+pub(crate) fn priors(chunk: &ChunkRecord, subjects: Subjects, signals: Signals) -> Vec<Prior> {
+    let mut found = all_priors(chunk, subjects);
+    found.retain(|prior| {
+        signals.has(match prior.name {
+            name if name == DOCUMENT.name || name == NAVIGATION.name => Signal::DocumentPrior,
+            name if name == TEST.name => Signal::TestPrior,
+            _ => Signal::OtherPriors,
+        })
+    });
+    found
+}
+
+fn all_priors(chunk: &ChunkRecord, subjects: Subjects) -> Vec<Prior> {
     let mut found = Vec::new();
     match chunk.kind {
         ChunkKind::Navigation if subjects.navigation => found.push(NAVIGATION),
@@ -178,7 +190,7 @@ pub(crate) fn priors(chunk: &ChunkRecord, subjects: Subjects) -> Vec<Prior> {
     if chunk.is_test && !subjects.tests {
         found.push(TEST);
     }
-    if is_in_aside_directory(chunk) && !is_excused(chunk, subjects) {
+    if is_aside_directory(chunk.path.directory()) && !is_excused(chunk, subjects) {
         found.push(ASIDE);
     }
     if chunk.weight_percent < 100 {
@@ -200,8 +212,9 @@ fn is_document(chunk: &ChunkRecord) -> bool {
     }
 }
 
-fn is_in_aside_directory(chunk: &ChunkRecord) -> bool {
-    chunk.path.directory().split('/').any(|part| ASIDE_DIRECTORIES.binary_search(&part).is_ok())
+/// Whether a directory contains examples, benchmarks, documents or copies.
+pub(crate) fn is_aside_directory(directory: &str) -> bool {
+    directory.split('/').any(|part| ASIDE_DIRECTORIES.binary_search(&part).is_ok())
 }
 
 /// True if the factor of the chunk's directory does not apply. It does not apply if the question asks for the
@@ -260,7 +273,8 @@ mod tests {
     #[test]
     fn factors_depend_on_kind_and_directory() {
         let check = |chunk: &ChunkRecord, question: &str, expect: &[&str]| {
-            let found: Vec<&str> = priors(chunk, Subjects::of(question)).iter().map(|prior| prior.name).collect();
+            let found = priors(chunk, Subjects::of(question), Signals::default());
+            let found: Vec<&str> = found.iter().map(|prior| prior.name).collect();
             assert_eq!(found, expect, "{question} {:?} {}", chunk.kind, chunk.path);
         };
         let of_kind = |path: &str, kind| ChunkRecord { kind, ..chunk(path, 1, "x") };

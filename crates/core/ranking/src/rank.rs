@@ -17,17 +17,8 @@ use crate::fixed::{ONE, over, times};
 use crate::list_points::{Listed, ScoreRange, name_points};
 use crate::path_match::{Keyword, name_of_file, path_points};
 use crate::priors::{Prior, Subjects, priors};
-use crate::{QueryWords, StopWords, fold_style, shipped_frequencies, terms};
-
-/// The weight of a list in percent.
-struct Weights {
-    dense: u64,
-    terms: u64,
-    names: u64,
-}
-
-const SEVERAL_WORDS: Weights = Weights { dense: 40, terms: 60, names: 60 };
-const ONE_WORD: Weights = Weights { dense: 30, terms: 70, names: 60 };
+use crate::via::Via;
+use crate::{QueryWords, ScopeFrequencies, Signal, Signals, StopWords, Weights, fold_style, terms};
 
 /// Points for the evidence in the other candidates of a file.
 const FILE_EVIDENCE: u64 = 3 * ONE / 10;
@@ -37,10 +28,11 @@ const DEFINITION: u64 = 2 * ONE;
 const DEFINITION_IN_OTHER_STYLE: u64 = ONE;
 /// The points for a definition are multiplied by this factor if the file has the same name.
 const FILE_HAS_THE_NAME: u64 = 3 * ONE / 2;
-/// Points for code that has the requested relation to a name in the graph.
-const RELATED: u64 = 20 * ONE;
+/// Points for code that has the requested relation to a name in the graph, and for a pattern that a pattern
+/// question names.
+const LEADING: u64 = 20 * ONE;
 /// The factor of each further hit of a file.
-const FURTHER_HIT: Prior = Prior { name: "same_file", percent: 60 };
+pub(crate) const FURTHER_HIT: Prior = Prior { name: "same_file", percent: 60 };
 
 /// A chunk with its positions in the lists.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,6 +46,10 @@ pub struct Candidate {
     pub name_rank: Option<u32>,
     /// The rank, from 1, in the list of code that has the requested relation to a name.
     pub relation_rank: Option<u32>,
+    /// The edge that relates the chunk to a name of the question.
+    pub via: Option<Via>,
+    /// The rank among the patterns that the question names, from 1.
+    pub pattern_rank: Option<u32>,
     /// Set if the whole question is the name of a definition in the chunk, or the path of the chunk's file.
     pub named: Option<Exactness>,
     /// A definition that the question names and that is not the chunk's own symbol.
@@ -85,6 +81,16 @@ pub struct Lists {
     pub terms: ScoreRange,
 }
 
+/// A question, as the ranking uses it.
+#[derive(Clone, Copy, Debug)]
+pub struct RankQuery<'a> {
+    pub words: &'a QueryWords,
+    pub subjects: Subjects,
+    pub weights: Weights,
+    pub frequencies: &'a ScopeFrequencies,
+    pub signals: Signals,
+}
+
 /// A place that contains a text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
@@ -97,7 +103,7 @@ pub struct Place {
 /// A part of a score.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contribution {
-    /// `dense`, `terms`, `names`, `file`, `relation`, `path` or `definition`.
+    /// `dense`, `terms`, `names`, `file`, `relation`, `pattern`, `path`, `definition`, `graph` or `flow`.
     pub name: &'static str,
     /// The rank in the list, from 1. None for parts without a list.
     pub rank: Option<u32>,
@@ -115,6 +121,11 @@ pub struct RankedHit {
     /// The factors that are part of the contributions, and the factor of a further hit.
     pub priors: Vec<Prior>,
     pub relation_rank: Option<u32>,
+    /// The edge over which the hit was found.
+    pub via: Option<Via>,
+    pub pattern_rank: Option<u32>,
+    /// The position on the path that answers a flow question, from 1.
+    pub step: Option<u32>,
     pub named: Option<Exactness>,
     pub definition: Option<Definition>,
     /// Other places that contain the same text, sorted.
@@ -123,33 +134,56 @@ pub struct RankedHit {
 
 /// Ranks the candidates. Their order in `candidates` does not matter. Two candidates must not have the same
 /// chunk.
-pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: &QueryWords, subjects: Subjects) -> Vec<RankedHit> {
+pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: RankQuery<'_>) -> Vec<RankedHit> {
     let mut hits: Vec<RankedHit> =
-        candidates.into_iter().map(|candidate| from_lists(candidate, lists, query, subjects)).collect();
-    add_file_evidence(&mut hits);
+        candidates.into_iter().map(|candidate| from_lists(candidate, lists, query)).collect();
+    if query.signals.has(Signal::FileEvidence) {
+        add_file_evidence(&mut hits);
+    }
+    normalise(&mut hits);
     add_names(&mut hits, query);
     sort(&mut hits);
     let mut hits = join_equal_texts(hits);
-    reduce_further_hits(&mut hits);
+    if query.weights.further_hits_count_less && query.signals.has(Signal::FurtherHits) {
+        reduce_further_hits(&mut hits);
+    }
     sort(&mut hits);
     hits
 }
 
 /// A hit with the points of the lists, multiplied by its priors.
-fn from_lists(candidate: Candidate, lists: Lists, query: &QueryWords, subjects: Subjects) -> RankedHit {
-    let Candidate { chunk, dense, terms, name_rank, relation_rank, named, definition } = candidate;
-    let weights = if query.whole.is_some() { ONE_WORD } else { SEVERAL_WORDS };
-    let priors = priors(&chunk, subjects);
+fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> RankedHit {
+    let RankQuery { signals, weights, .. } = query;
+    let Candidate { chunk, dense, terms, name_rank, relation_rank, via, pattern_rank, named, definition } = candidate;
+    let priors = priors(&chunk, query.subjects, signals);
     let part = |name, rank, points: u64, percent: u64| {
         let points = times(points * percent / 100, factor(&priors));
         Contribution { name, rank, points }
     };
-    let dense = dense.map(|listed| part("dense", listed.rank, lists.dense.dense_points(listed), weights.dense));
-    let terms = terms.map(|listed| part("terms", listed.rank, lists.terms.term_points(listed), weights.terms));
-    let names = name_rank.map(|rank| part("names", Some(rank), name_points(rank), weights.names));
+    let dense = dense.filter(|_| signals.has(Signal::Vectors));
+    let dense =
+        dense.map(|listed| part("dense", listed.rank, lists.dense.dense_points(listed, signals), weights.dense));
+    let terms = terms.filter(|_| signals.has(Signal::Terms));
+    let terms = terms.map(|listed| part("terms", listed.rank, lists.terms.term_points(listed, signals), weights.terms));
+    let names = name_rank
+        .filter(|_| signals.has(Signal::Names))
+        .map(|rank| part("names", Some(rank), name_points(rank), weights.names));
     let contributions: Vec<Contribution> = [dense, terms, names].into_iter().flatten().collect();
     let score = sum(&contributions);
-    RankedHit { score, chunk, contributions, priors, relation_rank, named, definition, also_at: Vec::new() }
+    let (step, also_at) = (None, Vec::new());
+    RankedHit {
+        score,
+        chunk,
+        contributions,
+        priors,
+        relation_rank,
+        via,
+        pattern_rank,
+        step,
+        named,
+        definition,
+        also_at,
+    }
 }
 
 fn sum(contributions: &[Contribution]) -> u64 {
@@ -157,7 +191,7 @@ fn sum(contributions: &[Contribution]) -> u64 {
 }
 
 /// The product of the priors in millionths.
-fn factor(priors: &[Prior]) -> u64 {
+pub(crate) fn factor(priors: &[Prior]) -> u64 {
     priors.iter().fold(ONE, |factor, prior| factor * u64::from(prior.percent) / 100)
 }
 
@@ -188,30 +222,36 @@ fn add_file_evidence(hits: &mut [RankedHit]) {
     for (total, best) in files.into_values() {
         add(&mut hits[best], "file", times(over(total, highest), FILE_EVIDENCE));
     }
-    normalise(hits);
 }
 
-/// Points for a rank in the list of related code. These points exceed the sum of all other parts of a score.
-fn relation_points(rank: u32) -> u64 {
-    RELATED * 100 / (100 + u64::from(rank))
+/// Points for a rank in a list that comes before all others. These points exceed the sum of all other parts
+/// of a score.
+pub(crate) fn leading_points(rank: u32) -> u64 {
+    LEADING * 100 / (100 + u64::from(rank))
 }
 
 /// Adds the points for a relation. Then adds the points for the path or, in a question of one word, for the
 /// definition.
-fn add_names(hits: &mut [RankedHit], query: &QueryWords) {
-    let keywords: Vec<Keyword> = query.keywords.iter().map(|word| keyword(word)).collect();
+fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
+    let (words, signals) = (query.words, query.signals);
+    let keywords: Vec<Keyword> = words.keywords.iter().map(|word| keyword(word, query.frequencies)).collect();
     let mut of_paths: BTreeMap<RepoPath, u64> = BTreeMap::new();
     for hit in hits {
         let prior = factor(&hit.priors);
-        if let Some(rank) = hit.relation_rank {
-            add(hit, "relation", times(relation_points(rank), prior));
+        if let Some(rank) = hit.relation_rank.filter(|_| signals.has(Signal::Relation)) {
+            add(hit, "relation", times(leading_points(rank), prior));
         }
-        if query.whole.is_none() {
+        if let Some(rank) = hit.pattern_rank {
+            add(hit, "pattern", leading_points(rank));
+        }
+        if words.whole.is_none() && signals.has(Signal::Path) {
             let path = &hit.chunk.path;
             let points = *of_paths.entry(path.clone()).or_insert_with(|| path_points(path, &keywords));
             add(hit, "path", times(points, prior));
-        } else if let Some(named) = hit.named {
-            let points = definition_points(named, query, &hit.chunk.path);
+        }
+        let named = hit.named.filter(|_| words.whole.is_some() && signals.has(Signal::Definition));
+        if let Some(named) = named {
+            let points = definition_points(named, words, &hit.chunk.path);
             add(hit, "definition", times(points, prior));
         }
     }
@@ -226,9 +266,9 @@ fn definition_points(named: Exactness, query: &QueryWords, path: &RepoPath) -> u
 }
 
 /// A keyword with the rarity of its term.
-fn keyword(word: &str) -> Keyword {
+fn keyword(word: &str, frequencies: &ScopeFrequencies) -> Keyword {
     let mut weight = 1;
-    terms(word, StopWords::Kept, |term| weight = u64::from(shipped_frequencies().inverse(term)));
+    terms(word, StopWords::Kept, |term| weight = u64::from(frequencies.inverse(term)));
     Keyword { word: word.to_owned(), weight }
 }
 
@@ -243,7 +283,7 @@ fn place(chunk: &ChunkRecord) -> Place {
     Place { repository: chunk.repository, path: chunk.path.clone(), span: chunk.span, key: chunk.key }
 }
 
-fn sort(hits: &mut [RankedHit]) {
+pub(crate) fn sort(hits: &mut [RankedHit]) {
     hits.sort_by(order);
 }
 
@@ -307,13 +347,22 @@ mod tests {
             terms: None,
             name_rank: None,
             relation_rank: None,
+            via: None,
+            pattern_rank: None,
             named: None,
             definition: None,
         }
     }
 
     fn ranked(candidates: Vec<Candidate>, question: &str) -> Vec<RankedHit> {
-        rank(candidates, LISTS, &QueryWords::of(question), Subjects::of(question))
+        let query = RankQuery {
+            words: &QueryWords::of(question),
+            subjects: Subjects::of(question),
+            weights: Weights::TOPIC,
+            frequencies: &ScopeFrequencies::default(),
+            signals: Signals::default(),
+        };
+        rank(candidates, LISTS, query)
     }
 
     fn check(candidates: Vec<Candidate>, question: &str, expect: &[(&str, u32, usize)]) {

@@ -97,49 +97,6 @@ fn within<T: PartialEq>(left: &[T], right: &[T], edits: usize) -> bool {
             || (swapped && within(&left_rest[1..], &right_rest[1..], edits - 1)))
 }
 
-/// How well a path matches a file name:
-/// - 100: The path or the base name is equal to the name.
-/// - 90: Ignoring case, the end of the path or the base name without its extension is equal to the name.
-/// - 80: Ignoring case, the base name starts with the name.
-/// - 60: Ignoring case, the path contains the name.
-/// - Up to 50: The base name has a similarity above 0.7. The similarity is tested only with `fuzzy`.
-///
-/// `None` if the path does not match.
-pub fn file_name_score(asked: &str, path: &str, fuzzy: bool) -> Option<u32> {
-    let base = path.rsplit('/').next().unwrap_or(path);
-    if asked.is_empty() {
-        return None;
-    }
-    if asked == path || asked == base {
-        return Some(100);
-    }
-    let (asked_lower, base_lower, path_lower) = (asked.to_lowercase(), base.to_lowercase(), path.to_lowercase());
-    let asked_base = asked_lower.rsplit('/').next().unwrap_or(&asked_lower);
-    let ends_with_asked = |text: &str| text.strip_suffix(&asked_lower).is_some_and(|before| before.ends_with('/'));
-    if base_lower == asked_lower || path_lower == asked_lower || ends_with_asked(&path_lower) {
-        return Some(90);
-    }
-    if stem(&base_lower) == asked_lower {
-        return Some(90);
-    }
-    if base_lower.starts_with(&asked_lower) {
-        return Some(80);
-    }
-    if path_lower.contains(&asked_lower) {
-        return Some(60);
-    }
-    let candidates = [&base_lower, stem(&base_lower)];
-    let best = candidates.iter().filter_map(|candidate| similarity_percent(asked_base, candidate)).max();
-    best.filter(|percent| fuzzy && *percent > MIN_FUZZY_PERCENT).map(|percent| percent / 2)
-}
-
-fn stem(base: &str) -> &str {
-    match base.rsplit_once('.') {
-        Some((stem, _)) if !stem.is_empty() => stem,
-        _ => base,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -167,22 +124,6 @@ mod tests {
         for name in ["get_user", "getUser", "GetUser", "GET_USER", "get-user", "$getUser"] {
             assert_eq!(fold_style(name), "getuser");
         }
-    }
-
-    #[test]
-    fn files_are_scored_by_tier() {
-        let check = |asked, path, expect| assert_eq!(file_name_score(asked, path, true), expect, "{asked} {path}");
-        check("src/config.json", "src/config.json", Some(100));
-        check("config.json", "src/config.json", Some(100));
-        check("Config.json", "src/config.json", Some(90));
-        check("config", "src/config.json", Some(90));
-        check("app/config.json", "src/app/config.json", Some(90));
-        check("ADR-025", "docs/adr-025-queues.md", Some(80));
-        check("docs", "docs/readme.md", Some(60));
-        check("confg.json", "src/config.json", Some(45));
-        check("other", "src/config.json", None);
-        check("", "src/config.json", None);
-        assert_eq!(file_name_score("confg.json", "src/config.json", false), None);
     }
 
     proptest! {

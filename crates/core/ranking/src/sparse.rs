@@ -7,7 +7,8 @@
 
 use cairn_domain::SparseVector;
 
-use crate::{StopWords, shipped_frequencies, terms};
+use crate::terms::distinct_terms;
+use crate::{ScopeFrequencies, StopWords, terms};
 
 /// The maximum number of terms of a question. If a question has more terms, those with the largest weights
 /// are used.
@@ -61,16 +62,16 @@ pub fn passage_terms(fields: &PassageFields<'_>) -> SparseVector {
     counts.weigh()
 }
 
-/// The weighted terms of a question, sorted by term. At most [`MAX_QUERY_TERMS`] terms are returned.
+/// The terms of a question, sorted by term, each with its rarity in the searched repositories. At most
+/// [`MAX_QUERY_TERMS`] terms are returned.
 ///
 /// If a question contains only stop words, such as "with", the stop words are used as terms. Such a question
 /// can only mean a name.
-pub fn query_terms(text: &str) -> Vec<(u32, u32)> {
+pub fn query_terms(text: &str, frequencies: &ScopeFrequencies) -> Vec<(u32, u32)> {
     let mut found = distinct_terms(text, StopWords::Dropped);
     if found.is_empty() {
         found = distinct_terms(text, StopWords::Kept);
     }
-    let frequencies = shipped_frequencies();
     let mut weighted: Vec<(u32, u32)> = found.into_iter().map(|term| (term, frequencies.inverse(term))).collect();
     if weighted.len() > MAX_QUERY_TERMS {
         weighted.sort_unstable_by_key(|(term, weight)| (u32::MAX - weight, *term));
@@ -78,14 +79,6 @@ pub fn query_terms(text: &str) -> Vec<(u32, u32)> {
         weighted.sort_unstable();
     }
     weighted
-}
-
-fn distinct_terms(text: &str, stop_words: StopWords) -> Vec<u32> {
-    let mut found = Vec::new();
-    terms(text, stop_words, |term| found.push(term));
-    found.sort_unstable();
-    found.dedup();
-    found
 }
 
 /// Splits a path such as `src/net/http_client.rs` into directories, stem and extension.
@@ -144,7 +137,7 @@ mod tests {
             let found = passage.0.binary_search_by_key(&term, |(term, _)| *term);
             found.map_or(0, |index| weight * u32::from(passage.0[index].1))
         };
-        query_terms(question).into_iter().map(of_term).sum()
+        query_terms(question, &ScopeFrequencies::default()).into_iter().map(of_term).sum()
     }
 
     #[test]
@@ -191,9 +184,10 @@ mod tests {
     fn long_questions_keep_their_rarest_terms() {
         let mut question: String = (0..100).map(|number| format!("zyx{number}q ")).collect();
         question.push_str("return");
-        let found = query_terms(&question);
+        let shipped = ScopeFrequencies::default();
+        let found = query_terms(&question, &shipped);
         assert_eq!(found.len(), MAX_QUERY_TERMS);
-        assert!(!found.contains(&query_terms("return")[0]));
+        assert!(!found.contains(&query_terms("return", &shipped)[0]));
     }
 
     proptest! {
@@ -203,7 +197,7 @@ mod tests {
             let passage = passage_terms(&fields);
             prop_assert!(passage.0.is_sorted_by(|left, right| left.0 < right.0));
             prop_assert!(passage.0.iter().all(|(_, weight)| *weight > 0));
-            let most: u32 = query_terms(&question).iter().map(|(_, weight)| weight * 255).sum();
+            let most: u32 = query_terms(&question, &ScopeFrequencies::default()).iter().map(|(_, weight)| weight * 255).sum();
             prop_assert!(most < 1 << 24);
         }
     }

@@ -50,6 +50,15 @@ pub fn terms(text: &str, stop_words: StopWords, mut term: impl FnMut(u32)) {
     }
 }
 
+/// The terms of a text, sorted, without duplicates.
+pub(crate) fn distinct_terms(text: &str, stop_words: StopWords) -> Vec<u32> {
+    let mut found = Vec::new();
+    terms(text, stop_words, |term| found.push(term));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 fn ascii_end(bytes: &[u8], start: usize) -> usize {
     let mut end = start;
     while end < bytes.len() && !matches!(Class::of(bytes[end]), Class::Separator | Class::Other) {

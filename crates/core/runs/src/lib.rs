@@ -10,6 +10,7 @@
 //! - `RepositoryState`: a repository's lease, published generation, unfinished run, and requests.
 //! - `RunLedger`: the plan of one run as sets of parts, and the state of each part.
 //! - `Command`: a change as data, and the documents that the change needs.
+//! - `Tiers`: the files of a store that one step of maintenance rewrites.
 
 mod command;
 mod deletion;
@@ -22,6 +23,7 @@ mod registry;
 mod repository;
 mod requests;
 mod run;
+mod tiers;
 
 pub use command::{Command, CommandReply, Publishing};
 pub use documents::{
@@ -35,3 +37,4 @@ pub use registry::{Deletion, Registry};
 pub use repository::RepositoryState;
 pub use requests::{Dispatched, HANDED_OVER_WITHIN_MS, Requests, Wanted};
 pub use run::{Beginning, Ended, PostponedPart, RunLedger};
+pub use tiers::{Size, Tiers};

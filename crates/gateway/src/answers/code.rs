@@ -5,10 +5,11 @@ use cairn_search::Code;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::resolution::Resolution;
 use super::source::SourceStamp;
 
 /// Text of a file, as stored in the index.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CodeText {
     pub repository: String,
     pub path: String,
@@ -23,8 +24,9 @@ pub struct CodeText {
     /// Number of requested lines at the end that are not shown.
     pub num_lines_cut: usize,
     pub symbol: Option<SymbolPlace>,
-    /// The requested name, if it differs from the name of the symbol in case or style.
-    pub resolved_from: Option<String>,
+    /// Set if the symbol has another name than the requested one.
+    #[serde(flatten)]
+    pub resolution: Option<Resolution>,
     pub other_definitions: Vec<SymbolPlace>,
     pub sources: Vec<SourceStamp>,
 }
@@ -50,7 +52,7 @@ impl CodeText {
             text: code.text,
             num_lines_cut: code.num_lines_cut,
             symbol: code.symbol.as_ref().map(SymbolPlace::of),
-            resolved_from: code.resolved_from,
+            resolution: code.substitution.as_ref().map(Resolution::of),
             other_definitions: code.others.iter().map(SymbolPlace::of).collect(),
             sources: SourceStamp::all(&code.stamps),
         }

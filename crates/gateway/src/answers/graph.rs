@@ -5,6 +5,7 @@ use cairn_search::{GraphAnswer, GraphEdge, SampledEdge};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::resolution::Resolution;
 use super::source::SourceStamp;
 
 /// The edges of one relation that start or end at the requested name.
@@ -12,8 +13,9 @@ use super::source::SourceStamp;
 pub struct Relationships {
     /// The nodes with the requested name. The list has several entries if the name is not unique.
     pub about: Vec<NodeReport>,
-    /// The requested name, if it differs from the name of the node in case or style.
-    pub resolved_from: Option<String>,
+    /// Set if the nodes have another name than the requested one.
+    #[serde(flatten)]
+    pub resolution: Option<Resolution>,
     pub edges: Vec<EdgeReport>,
     /// Total number of edges, including the edges beyond the limit.
     pub num_edges: u64,
@@ -35,6 +37,9 @@ pub struct NodeReport {
 /// An edge between the requested name and another node.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct EdgeReport {
+    /// The position in `about` of the node to which the edge belongs.
+    #[serde(default)]
+    pub about: usize,
     pub edge: String,
     /// `out` if the edge starts at the requested name.
     pub direction: EdgeDirection,
@@ -87,7 +92,7 @@ impl Relationships {
     pub fn of(answer: &GraphAnswer) -> Self {
         Self {
             about: answer.about.iter().map(|(repository, node)| NodeReport::of(repository, node)).collect(),
-            resolved_from: answer.resolved_from.clone(),
+            resolution: answer.substitution.as_ref().map(Resolution::of),
             edges: answer.edges.iter().map(EdgeReport::of).collect(),
             num_edges: answer.num_edges,
             sources: SourceStamp::all(&answer.stamps),
@@ -112,6 +117,7 @@ impl NodeReport {
 impl EdgeReport {
     fn of(edge: &GraphEdge) -> Self {
         Self {
+            about: edge.about,
             edge: edge.kind.as_str().to_owned(),
             direction: if edge.outgoing { EdgeDirection::Out } else { EdgeDirection::In },
             node: NodeReport::of(&edge.other_repository, &edge.other),

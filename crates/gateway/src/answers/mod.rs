@@ -8,8 +8,10 @@ mod code;
 mod coverage;
 mod error;
 mod graph;
+mod grep;
 mod patterns;
 mod repositories;
+mod resolution;
 mod runs;
 mod schema;
 mod search;
@@ -23,17 +25,19 @@ pub use coverage::{
 };
 pub use error::{ErrorDetails, ErrorReport, SuggestedCall};
 pub use graph::{EdgeDirection, EdgeReport, EdgeSample, EdgeSite, NodeReport, Relationships, SampledEdgeReport};
+pub use grep::{GrepFile, GrepLine, GrepResults};
 pub use patterns::{PatternList, PatternMemberReport, PatternReport};
 pub use repositories::{
     GuideText, PublishedReport, PublishedSummary, RepositoryList, RepositoryReport, RepositorySummary, Statistics,
     StatusReport,
 };
+pub use resolution::{NameReport, Resolution};
 pub use runs::{
     Cancellation, IndexProgress, PartRetry, RequestState, RunDetails, RunList, RunReport, RunStateName, RunsAnswer,
 };
 pub use schema::schema_of;
 pub use search::{
-    CutBy, CutReport, EmptyReport, Explanation, RelatedModuleReport, ScoreFactor, ScorePart, SearchResult,
+    CutBy, CutReport, EmptyReport, Explanation, FileReport, RelatedModuleReport, ScoreFactor, ScorePart, SearchResult,
     SearchResults, ShownDefinition, TextPlace, WithoutRestriction,
 };
 pub use source::{PageInfo, SourceStamp};

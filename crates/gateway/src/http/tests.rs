@@ -125,9 +125,13 @@ impl Cluster {
                 vectors: index.clone(),
                 graph: index.clone(),
                 names: index.clone(),
+                texts: index.clone(),
+                packs: Arc::default(),
                 embedder: index.clone(),
                 clock: clock.clone(),
                 cursor_key: CursorKey([7; 32]),
+                signals: cairn_ranking::Signals::default(),
+                term_tables: Arc::default(),
             };
             let state = GatewayState { searcher, keys: keys.clone(), indexing: Arc::new(FakeIndexing) };
             router(state, config.clone())
@@ -203,6 +207,8 @@ fn questions() -> Vec<(&'static str, Value)> {
         ("/v1/stats", json!({})),
         ("/v1/fingerprint", json!({})),
         ("/v1/fingerprint", json!({"repositories": ["app"]})),
+        ("/v1/grep", json!({"query": "date"})),
+        ("/v1/grep", json!({"query": "fn (\\w+)", "mode": "regex", "limit": 2})),
         ("/v1/patterns", json!({})),
         ("/v1/patterns", json!({"name": "x"})),
         ("/v1/runs", json!({})),
@@ -797,6 +803,8 @@ fn further_questions(run_id: &Value) -> Vec<(&'static str, Value)> {
         ("/v1/read", json!({"path": "src/date.rs", "repository": "app", "start_line": 2})),
         ("/v1/graph", json!({"name": "parse_dates", "relation": "callers"})),
         ("/v1/search", json!({"query": "date", "max_tokens": 300})),
+        ("/v1/grep", json!({"query": "parse_\\w+", "mode": "regex", "before": 1, "limit": 1})),
+        ("/v1/grep", json!({"query": "a(", "mode": "regex"})),
         ("/v1/search", json!({"query": "", "repositories": ["app"]})),
     ]
 }

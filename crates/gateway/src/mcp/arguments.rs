@@ -70,6 +70,10 @@ impl Arguments {
         self.given.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
+    pub(crate) fn flag_or(&self, name: &str, default: bool) -> bool {
+        if self.given.contains_key(name) { self.flag(name) } else { default }
+    }
+
     /// The same call with one argument set.
     pub(crate) fn with(&self, name: &str, value: impl Into<Value>) -> JsonObject {
         let mut given = self.given.clone();
@@ -98,6 +102,12 @@ struct Check {
 impl Check {
     fn argument(&mut self, name: &str, value: Value) {
         if let Some(parameter) = self.tool.parameter(name) {
+            return self.value(parameter, value);
+        }
+        if let Some(parameter) = self.tool.parameters.iter().find(|parameter| parameter.alias == Some(name)) {
+            if self.corrected.contains_key(parameter.name) {
+                return self.fault(format!("`{name}` and `{}` are the same argument", parameter.name));
+            }
             return self.value(parameter, value);
         }
         let Some(near) = nearest(self.tool, name) else {
@@ -286,6 +296,8 @@ mod tests {
             assert_eq!(call, Some(corrected));
         };
         let query = json!({"query": "x"});
+        let named = |given: Value| read("search_code", given);
+        assert_eq!(named(json!({"target": "x", "type": "file"})), Ok(json!({"query": "x", "target_type": "file"})));
         check("search_code", json!({"qurey": "x"}), "unknown argument `qurey`; did you mean `query`?", query.clone());
         check("search_code", json!({"question": "x"}), "unknown argument `question`; did you mean `query`?", query);
         check(
@@ -297,8 +309,8 @@ mod tests {
         check(
             "analyze_relationship",
             json!({"name": "f", "relation": "caller"}),
-            "`relation` is one of callers, callees, dependencies, dependents, inheritance, not `caller`; did you mean `callers`?",
-            json!({"name": "f", "relation": "callers"}),
+            "`mode` is one of callers, callees, dependencies, dependents, inheritance, not `caller`; did you mean `callers`?",
+            json!({"name": "f", "mode": "callers"}),
         );
         check(
             "index_repository",
@@ -315,14 +327,17 @@ mod tests {
             assert_eq!(found, message);
             assert_eq!(call, None);
         };
-        check(json!({"relation": "callers"}), "`name` is missing (symbol (`name`, `Class.method`) or path of a file)");
+        check(
+            json!({"relation": "callers"}),
+            "`name` is missing (symbol (`name`, `Class.method`, `path#name`) or path of a file)",
+        );
         check(
             json!({"name": "f", "relation": "callers", "wibble": 1}),
-            "unknown argument `wibble`; `analyze_relationship` takes name, relation, repository, limit",
+            "unknown argument `wibble`; `analyze_relationship` takes name, mode, context_path, repository, limit",
         );
         check(
             json!({"name": 3, "relation": "callers"}),
-            "`name` must be a string; `name` is missing (symbol (`name`, `Class.method`) or path of a file)",
+            "`name` must be a string; `name` is missing (symbol (`name`, `Class.method`, `path#name`) or path of a file)",
         );
         check(
             json!({"name": "f", "relation": "callers", "limit": -1}),

@@ -1,6 +1,6 @@
 //! The tools that answer questions about code: `search_code`, `read_code`, `analyze_relationship`.
 
-use cairn_search::{QueryError, QueryErrorCode};
+use cairn_search::{NameMatching, QueryError, QueryErrorCode};
 use rmcp::model::JsonObject;
 use serde_json::json;
 
@@ -15,7 +15,6 @@ use crate::answers::{CodeText, EmptyReport, Relationships, SearchResults};
 use crate::questions::{self, GraphQuestion, ReadQuestion, SearchQuestion, WantTests};
 
 const SEARCH_TOKENS: usize = 3_000;
-const SEARCH_LIMIT: usize = 8;
 const READ_TOKENS: usize = 6_000;
 const EDGE_LIMIT: usize = 25;
 /// Tokens that an answer needs in addition to its code: for the label, the stamps, and the call for the next
@@ -24,13 +23,21 @@ const FRAME_TOKENS: usize = 350;
 
 /// The repositories that the call names. If the call names none, the list contains the repository that the
 /// caller works in, if this repository is known. An empty list selects all repositories.
-async fn repositories(agent: &dyn Agent, arguments: &Arguments) -> Vec<String> {
+pub(super) async fn repositories(agent: &dyn Agent, arguments: &Arguments) -> Vec<String> {
     let named = arguments.list("repository");
     if named.is_empty() { agent.default_repository().await.into_iter().collect() } else { named }
 }
 
-fn code_tokens(arguments: &Arguments, default: usize) -> usize {
+pub(super) fn code_tokens(arguments: &Arguments, default: usize) -> usize {
     arguments.count("max_tokens", default).saturating_sub(FRAME_TOKENS)
+}
+
+pub(super) fn tests_of(arguments: &Arguments) -> WantTests {
+    match arguments.text("tests") {
+        Some("exclude") => WantTests::Exclude,
+        Some("only") => WantTests::Only,
+        _ => WantTests::Include,
+    }
 }
 
 pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Replied {
@@ -41,17 +48,18 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Rep
         paths: arguments.list("path"),
         modules: arguments.list("module"),
         kinds: arguments.list("kind"),
-        tests: match arguments.text("tests") {
-            Some("exclude") => WantTests::Exclude,
-            Some("only") => WantTests::Only,
-            _ => WantTests::Include,
-        },
+        tests: tests_of(arguments),
         tags: arguments.list("tag"),
         since: arguments.text("since").map(str::to_owned),
-        limit: arguments.count("limit", SEARCH_LIMIT),
+        query_type: arguments.text("query_type").map(str::to_owned),
+        limit: arguments.number("limit").map(|_| arguments.count("limit", 0)),
         max_tokens: code_tokens(arguments, SEARCH_TOKENS),
         cursor: arguments.text("cursor").map(str::to_owned),
         explain: arguments.flag("explain"),
+        target_type: arguments.text("target_type").map(str::to_owned),
+        context_path: arguments.text("context_path").map(str::to_owned),
+        fuzzy_filename: arguments.flag_or("fuzzy_filename", true),
+        filename_only: arguments.flag("filename_only"),
     };
     let answer = questions::search(agent, &question).await.map_err(|error| search_failure(error, arguments))?;
     if let Some(nothing) = &answer.nothing_found {
@@ -60,14 +68,14 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Rep
     let next = answer.next_cursor.as_deref().map(|cursor| next_page(arguments, &question.repositories, cursor));
     let call = next.as_ref().map(|next| call_text("search_code", next));
     // An answer whose results do not fit into the token budget is not treated as empty.
-    let num_results = answer.num_results.max(answer.results.len());
+    let num_results = answer.num_results.max(answer.results.len()).max(answer.files.len());
     let text = text::search(&answer, call.as_deref());
     Ok(ToolReply::new(text, &answer, num_results).next("search_code", next))
 }
 
 /// The call for the next page names the repositories even if they were inferred, because a cursor is valid
 /// only for the same repositories.
-fn next_page(arguments: &Arguments, repositories: &[String], cursor: &str) -> JsonObject {
+pub(super) fn next_page(arguments: &Arguments, repositories: &[String], cursor: &str) -> JsonObject {
     let mut next = arguments.with("cursor", cursor);
     if !repositories.is_empty() {
         next.insert("repository".to_owned(), json!(repositories));
@@ -95,6 +103,9 @@ fn search_failure(error: QueryError, arguments: &Arguments) -> Failure {
 
 fn nothing_found(answer: &SearchResults, nothing: &EmptyReport, arguments: &Arguments) -> ToolReply {
     let mut out = String::from("nothing found");
+    for note in &answer.notes {
+        out.push_str(&format!("\n{}", one_line(note)));
+    }
     let not_indexed: Vec<String> = nothing.not_indexed.iter().map(|name| one_line(name)).collect();
     if !not_indexed.is_empty() {
         out.push_str(&format!("\nnot indexed yet: {}", not_indexed.join(", ")));
@@ -158,6 +169,14 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments) -> Repli
     };
     let mut question = read_question(arguments, inferred.as_deref());
     let (code, note) = match (questions::read(agent, &question).await, &inferred) {
+        // The name may exist elsewhere exactly as requested.
+        (Ok(code), Some(here)) if is_fuzzy(&code) => match exact_elsewhere(agent, &question).await {
+            Some(elsewhere) => {
+                let note = format!("not in {}; found in {}\n", one_line(here), one_line(&elsewhere.repository));
+                (elsewhere, Some(note))
+            }
+            None => (code, None),
+        },
         (Ok(code), _) => (code, None),
         // The repository was inferred, so a result from another repository is shown with a note.
         (Err(error), Some(here)) if error.code == QueryErrorCode::NotFound => {
@@ -174,12 +193,23 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments) -> Repli
     Ok(ToolReply::new(text, &code, 1).next("read_code", rest))
 }
 
+fn is_fuzzy(code: &CodeText) -> bool {
+    code.resolution.as_ref().is_some_and(|resolution| resolution.r#match == NameMatching::Fuzzy.as_str())
+}
+
+/// The answer of all repositories, if one of them has the name exactly.
+async fn exact_elsewhere(agent: &dyn Agent, question: &ReadQuestion) -> Option<CodeText> {
+    let everywhere = ReadQuestion { repository: None, ..question.clone() };
+    questions::read(agent, &everywhere).await.ok().filter(|code| !is_fuzzy(code))
+}
+
 fn read_question(arguments: &Arguments, inferred: Option<&str>) -> ReadQuestion {
     let line = |name| arguments.number(name).map(|line| u32::try_from(line).unwrap_or(u32::MAX));
     ReadQuestion {
         repository: arguments.text("repository").or(inferred).map(str::to_owned),
         path: arguments.text("path").map(str::to_owned),
         symbol: arguments.text("symbol").map(str::to_owned),
+        context_path: arguments.text("context_path").map(str::to_owned),
         start_line: line("start_line"),
         end_line: line("end_line"),
         max_tokens: code_tokens(arguments, READ_TOKENS),
@@ -201,7 +231,8 @@ fn rest_of(code: &CodeText) -> Option<JsonObject> {
 pub(super) async fn analyze_relationship(agent: &dyn Agent, arguments: &Arguments) -> Replied {
     let question = GraphQuestion {
         name: arguments.text("name").unwrap_or_default().to_owned(),
-        relation: arguments.text("relation").unwrap_or_default().to_owned(),
+        relation: arguments.text("mode").unwrap_or_default().to_owned(),
+        context_path: arguments.text("context_path").map(str::to_owned),
         repositories: repositories(agent, arguments).await,
         limit: arguments.count("limit", EDGE_LIMIT),
     };
@@ -237,7 +268,7 @@ fn more_edges(answer: &Relationships, arguments: &Arguments, limit: usize) -> Op
 fn other_relations(arguments: &Arguments, requested: &str) -> Vec<Suggestion> {
     let others = RELATIONS.iter().filter(|word| **word != requested);
     let mut suggestions: Vec<Suggestion> = others
-        .map(|word| Suggestion::new("analyze_relationship", format!("its {word}"), arguments.with("relation", *word)))
+        .map(|word| Suggestion::new("analyze_relationship", format!("its {word}"), arguments.with("mode", *word)))
         .collect();
     let query = object([("query", json!(arguments.text("name")))]);
     suggestions.push(Suggestion::new("search_code", "finds where the name is mentioned", query));

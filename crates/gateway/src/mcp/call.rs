@@ -13,9 +13,10 @@ use super::arguments::{Arguments, nearest_word};
 use super::reply::{Failure, MAX_SUGGESTIONS, Replied, ToolReply};
 use super::suggestion::{Suggestion, object};
 use super::tools::{TOOLS, ToolSpec};
-use super::{ask, indexing, inventory};
+use super::{ask, grep, indexing, inventory};
 use crate::agent::Agent;
 use crate::guide;
+use crate::questions::GrepMode;
 
 /// Maximum number of suggestions that are tried.
 const MAX_TRIED: usize = 6;
@@ -50,7 +51,11 @@ fn reply<'a>(
         let Some(tool) = ToolSpec::find(tool) else { return Err(unknown_tool(tool, arguments)) };
         let arguments = Arguments::read(tool, arguments)?;
         let replied = match tool.name {
-            "search_code" => ask::search_code(agent, &arguments).await,
+            "search_code" => match arguments.text("mode") {
+                Some("text") => grep::grep(agent, &arguments, GrepMode::Text).await,
+                Some("regex") => grep::grep(agent, &arguments, GrepMode::Regex).await,
+                _ => ask::search_code(agent, &arguments).await,
+            },
             "read_code" => ask::read_code(agent, &arguments).await,
             "analyze_relationship" => ask::analyze_relationship(agent, &arguments).await,
             "list_repositories" => inventory::list_repositories(agent, &arguments).await,

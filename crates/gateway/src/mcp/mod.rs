@@ -8,6 +8,7 @@
 mod arguments;
 mod ask;
 mod call;
+mod grep;
 mod indexing;
 mod inventory;
 mod labels;

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::answers::{
-    Cancellation, CoverageReport, IndexProgress, LastSync, PathExplanation, PendingSync, PublishedReport,
-    RepositorySummary, RepositorySync, RunDetails, RunReport, SourceStamp, SuggestedCall, schema_of,
+    Cancellation, CoverageReport, GrepFile, IndexProgress, LastSync, PathExplanation, PendingSync, PublishedReport,
+    RepositorySummary, RepositorySync, RunDetails, RunReport, SearchResults, SourceStamp, SuggestedCall, schema_of,
 };
 
 /// The answer of a tool with the calls that may follow it.
@@ -37,6 +37,17 @@ pub(super) struct Extras {
 pub(super) struct FollowingCall {
     pub tool: &'static str,
     pub arguments: JsonObject,
+}
+
+/// The fields of the two answers of `search_code`: chunks, or lines if the call has a `mode`. The answers
+/// share several fields, so one object with all fields has a shorter schema than two.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SearchAnswer {
+    #[serde(flatten)]
+    pub chunks: SearchResults,
+    pub matching_files: Vec<GrepFile>,
+    pub num_files: usize,
+    pub is_exact: bool,
 }
 
 /// The answer of `list_repositories`.
@@ -115,8 +126,19 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
 }
 
 /// Types whose fields the tool schemas omit, because they have many fields and few clients need them: the
-/// counts of a run, and the explanation of a score. The OpenAPI document describes them.
-const OMITTED: [&str; 2] = ["/$defs/RunResult", "/$defs/Explanation"];
+/// counts of a run, the explanation of a score, the names of a question, the files of a search by name, the
+/// other places of a text, the reason of an empty result, the lines of exact search, and the stamps of
+/// sources. The OpenAPI document describes them.
+const OMITTED: [&str; 8] = [
+    "/$defs/RunResult",
+    "/$defs/Explanation",
+    "/$defs/NameReport",
+    "/$defs/FileReport",
+    "/$defs/TextPlace",
+    "/$defs/EmptyReport",
+    "/$defs/GrepFile",
+    "/$defs/SourceStamp",
+];
 
 /// Clients may put the schemas of all tools into the context of a model, so the schemas contain only names
 /// and types. Lists of required fields are omitted for the same reason: they would repeat the names.

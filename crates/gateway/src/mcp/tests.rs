@@ -47,9 +47,13 @@ impl FakeAgent {
             vectors: index.clone(),
             graph: index.clone(),
             names: index.clone(),
+            texts: index.clone(),
+            packs: Arc::default(),
             embedder: index,
             clock: clock.clone(),
             cursor_key: CursorKey([7; 32]),
+            signals: cairn_ranking::Signals::default(),
+            term_tables: Arc::default(),
         };
         Self { searcher, clock, here: here.map(str::to_owned), indexed: Mutex::default() }
     }
@@ -212,6 +216,7 @@ async fn token_budget_holds_for_the_whole_text() {
     for max_tokens in [500, 800, 1_500, 3_000] {
         for (tool, arguments) in [
             ("search_code", json!({"query": "value compute input", "repository": "all", "max_tokens": max_tokens})),
+            ("search_code", json!({"query": "value", "mode": "text", "context": 3, "max_tokens": max_tokens})),
             ("read_code", json!({"symbol": "long_function", "max_tokens": max_tokens})),
         ] {
             let called = agent.call(tool, arguments).await.ok();
@@ -293,8 +298,8 @@ async fn every_suggested_call_works() {
         ("search_code", json!({"query": "date", "since": "last week"})),
         ("search_code", json!({"query": "date", "cursor": "beef"})),
         ("read_code", json!({})),
-        ("read_code", json!({"symbol": "parse_htp_date"})),
-        ("read_code", json!({"symbol": "parse_htp_date", "repository": "demo"})),
+        ("read_code", json!({"symbol": "parse_date_time_zone"})),
+        ("read_code", json!({"symbol": "parse_date_time_zone", "repository": "demo"})),
         ("read_code", json!({"symbol": "scan", "path": "src/server.rs"})),
         ("read_code", json!({"path": "src/dat.rs"})),
         ("read_code", json!({"path": "date.rs", "repository": "demo"})),
@@ -302,7 +307,7 @@ async fn every_suggested_call_works() {
         ("read_code", json!({"path": "src/date.rs", "start_line": 900})),
         ("read_code", json!({"path": "src/date.rs", "start_line": 5, "end_line": 2})),
         ("read_code", json!({"path": "src/date.rs", "repository": "demoo"})),
-        ("analyze_relationship", json!({"name": "scn", "relation": "callers"})),
+        ("analyze_relationship", json!({"name": "xyzzy", "relation": "callers"})),
         ("analyze_relationship", json!({"name": "scan", "relation": "called_by"})),
         ("analyze_relationship", json!({"name": "scan", "relation": "inherits"})),
         ("analyze_relationship", json!({"name": "scan", "relation": "callees"})),
@@ -334,7 +339,7 @@ async fn every_suggested_call_works() {
 
 #[tokio::test]
 async fn errors_have_the_shared_form() {
-    let refused = agent().await.call("read_code", json!({"symbol": "parse_htp_date"})).await;
+    let refused = agent().await.call("read_code", json!({"symbol": "parse_date_time_zone"})).await;
     assert_eq!(refused.code(), "not_found");
     let details = &refused.json["details"];
     assert_eq!(details["similar_symbols"], json!(["parse_http_date"]));
@@ -412,7 +417,7 @@ async fn code_of_another_repository_is_shown_with_a_note() {
     assert!(read.text.starts_with("not in demo; found in host/team/other\n"), "{}", read.text);
     let refused = agent.call("read_code", json!({"symbol": "RetryPolicy.delay", "repository": "demo"})).await;
     assert_eq!(refused.code(), "not_found");
-    let asked = json!({"name": "RetryPolicy", "relation": "dependents"});
+    let asked = json!({"name": "RetryPolicy", "mode": "dependents"});
     let refused = agent.call("analyze_relationship", asked.clone()).await;
     assert_eq!(refused.code(), "not_found");
     let mut everywhere = asked;
@@ -423,7 +428,7 @@ async fn code_of_another_repository_is_shown_with_a_note() {
 #[tokio::test]
 async fn suggestions_keep_the_named_repository() {
     let agent = agent().await;
-    let asked = json!({"symbol": "RetryPolicie", "repository": "other"});
+    let asked = json!({"symbol": "retry_policy_for_all_users", "repository": "other"});
     let suggested = agent.call("read_code", asked).await.suggestions();
     let expect = json!({"symbol": "RetryPolicy", "repository": "other"});
     assert_eq!(suggested[0], ("read_code".to_owned(), expect));
@@ -435,7 +440,19 @@ async fn name_in_another_spelling_is_reported() {
     let agent = agent().await;
     let read = agent.call("read_code", json!({"symbol": "parseHttpDate"})).await.ok();
     assert_eq!(read.json["resolved_from"], json!("parseHttpDate"));
-    assert!(read.text.contains("no name is spelled exactly `parseHttpDate`"), "{}", read.text);
+    assert_eq!((&read.json["match"], &read.json["resolved_to"]), (&json!("style"), &json!("parse_http_date")));
+    assert!(read.text.contains("no symbol is called exactly `parseHttpDate`"), "{}", read.text);
+    let near = agent.call("read_code", json!({"symbol": "parse_htp_date"})).await.ok();
+    assert_eq!((&near.json["match"], &near.json["resolved_from"]), (&json!("fuzzy"), &json!("parse_htp_date")));
+    assert!(near.json["score"].as_f64().is_some_and(|score| score > 0.8 && score < 1.0), "{}", near.json);
+    assert!(near.text.contains("similar spelling"), "{}", near.text);
+    let callers = agent.call("analyze_relationship", json!({"name": "scn", "mode": "callers"})).await.ok();
+    assert_eq!((&callers.json["match"], &callers.json["resolved_from"]), (&json!("fuzzy"), &json!("scn")));
+    let found = agent.call("search_code", json!({"query": "parse_htp_date"})).await.ok();
+    assert_eq!(found.json["names"][0]["resolution"]["resolved_to"], json!("parse_http_date"));
+    assert!(found.text.contains("no symbol is called exactly `parse_htp_date`"), "{}", found.text);
+    let absent = agent.call("search_code", json!({"query": "`decode_zip_archive`"})).await.ok();
+    assert!(absent.text.contains("no symbol is called `decode_zip_archive`"), "{}", absent.text);
     let exact = agent.call("read_code", json!({"symbol": "parse_http_date"})).await.ok();
     assert_eq!(exact.json["resolved_from"], Value::Null);
     assert!(!exact.text.contains("in this spelling"), "{}", exact.text);
@@ -644,4 +661,27 @@ async fn since_is_a_day_or_an_age() {
     let refused = agent.call("search_code", json!({"query": "date", "since": "yesterday"})).await;
     assert!(refused.text.contains("`since` is a day (2026-01-31) or an age (36h, 7d, 2w)"), "{}", refused.text);
     assert_eq!(refused.suggestions()[0], ("search_code".to_owned(), json!({"query": "date"})));
+}
+
+#[tokio::test]
+async fn exact_search_shows_lines_and_suggests_calls_that_work() {
+    let agent = agent().await;
+    let search = async |arguments: Value| agent.call("search_code", arguments).await;
+    let found = search(json!({"query": "parse_http_date(", "mode": "text", "context": 1})).await.ok();
+    assert!(found.text.contains("hits 1-2 of 2\n"), "{}", found.text);
+    assert!(found.text.contains("demo src/date.rs\n```\n1-/// Parses a date of HTTP.\n2:pub fn"), "{}", found.text);
+    assert!(found.text.contains(UNTRUSTED) && found.text.contains("source: demo @"), "{}", found.text);
+    assert_eq!(found.json["matching_files"][0]["lines"][1]["matches"], json!([[7, 23]]));
+    let page = search(json!({"query": "fn \\w+", "mode": "regex", "limit": 1})).await.ok();
+    let next = page.json["next_call"].clone();
+    let second = agent.call(next["tool"].as_str().expect("a tool"), next["arguments"].clone()).await.ok();
+    assert!(second.text.contains("hits 2-2 of 4\n"), "{}", second.text);
+    let empty = search(json!({"query": "PARSE_HTTP", "mode": "text"})).await.ok();
+    let suggested = &empty.json["tool_suggestions"][0]["arguments"];
+    assert_eq!(suggested, &json!({"query": "PARSE_HTTP", "mode": "text", "ignore_case": true}), "{}", empty.text);
+    let refused = search(json!({"query": "parse_http(", "mode": "regex"})).await;
+    assert_eq!(refused.code(), "validation_error");
+    let refused = search(json!({"query": "Server;", "mode": "text", "kind": "function"})).await;
+    let suggested = &refused.json["details"]["tool_suggestions"][0]["arguments"];
+    assert_eq!(suggested, &json!({"query": "Server;", "mode": "text"}), "{}", refused.text);
 }

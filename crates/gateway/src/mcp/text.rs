@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::suggestion::{call_text, object};
 use super::untrusted::{UNTRUSTED, one_line, put_fenced};
 use crate::answers::{
-    CodeText, CutBy, EdgeDirection, EdgeReport, Explanation, NodeReport, Relationships, SearchResult, SearchResults,
-    SourceStamp,
+    CodeText, CutBy, EdgeDirection, EdgeReport, Explanation, FileReport, NodeReport, Relationships, SearchResult,
+    SearchResults, SourceStamp,
 };
 
 /// Maximum number of stamps, places or definitions that are listed. Further entries are only counted.
@@ -35,9 +35,19 @@ pub(super) fn short_commit(commit: &str) -> String {
 pub(super) fn search(answer: &SearchResults, next: Option<&str>) -> String {
     let several = answer.sources.len() > 1;
     let last = answer.offset + answer.results.len();
-    let mut out = format!("results {}-{last} of {}\n{UNTRUSTED}\n", answer.offset + 1, answer.num_results);
-    for fact in &answer.reading {
+    let mut out = String::new();
+    if answer.num_results > 0 {
+        out.push_str(&format!("results {}-{last} of {}\n", answer.offset + 1, answer.num_results));
+    }
+    out.push_str(&format!("{UNTRUSTED}\n"));
+    for fact in answer.notes.iter().chain(&answer.reading) {
         out.push_str(&format!("{}\n", one_line(fact)));
+    }
+    for name in &answer.names {
+        out.push_str(&format!("{}\n", name.sentence(one_line)));
+    }
+    for file in &answer.files {
+        put_file(&mut out, file, several);
     }
     for (number, result) in (answer.offset + 1..).zip(&answer.results) {
         put_result(&mut out, number, result, several);
@@ -56,12 +66,22 @@ pub(super) fn search(answer: &SearchResults, next: Option<&str>) -> String {
     out
 }
 
+fn put_file(out: &mut String, file: &FileReport, with_repository: bool) {
+    let repository = if with_repository { format!("{} ", one_line(&file.repository)) } else { String::new() };
+    let (kind, end) = if file.is_directory { ("directory", "/") } else { ("file", "") };
+    out.push_str(&format!("{kind} {repository}{}{end} (score {})\n", one_line(&file.path), file.score));
+}
+
 fn put_result(out: &mut String, number: usize, result: &SearchResult, with_repository: bool) {
     let repository = if with_repository { format!("{} ", one_line(&result.repository)) } else { String::new() };
     let kind = result.symbol_kind.as_deref().unwrap_or(&result.kind);
     let symbol = result.symbol.as_deref().map(|symbol| format!(" {}", one_line(symbol))).unwrap_or_default();
     let (path, start, end) = (one_line(&result.path), result.start_line, result.end_line);
-    out.push_str(&format!("\n{number}. {repository}{path}:{start}-{end} {kind}{symbol}\n"));
+    let step = result.step.map(|step| format!(" (step {step})")).unwrap_or_default();
+    out.push_str(&format!("\n{number}. {repository}{path}:{start}-{end} {kind}{symbol}{step}\n"));
+    if let Some(via) = &result.via {
+        out.push_str(&format!("via {}\n", one_line(via)));
+    }
     put_fenced(out, &result.language, &result.text);
     if result.num_lines_cut > 0 {
         let rest = object([
@@ -104,8 +124,8 @@ pub(super) fn code(code: &CodeText, rest: Option<&str>) -> String {
     if let Some(symbol) = &code.symbol {
         out.push_str(&format!(", {} {}", symbol.kind, one_line(&symbol.name)));
     }
-    if let Some(requested) = &code.resolved_from {
-        out.push_str(&format!(" ({})", resolved_from(requested)));
+    if let Some(resolution) = &code.resolution {
+        out.push_str(&format!("\n{}", resolution.sentence(one_line)));
     }
     out.push_str(&format!("\n{UNTRUSTED}\n"));
     put_fenced(&mut out, &code.language, &code.text);
@@ -124,10 +144,6 @@ pub(super) fn code(code: &CodeText, rest: Option<&str>) -> String {
     out
 }
 
-fn resolved_from(requested: &str) -> String {
-    format!("no name is spelled exactly `{}`; the nearest name is used", one_line(requested))
-}
-
 /// The edges of one relation that start or end at a name. `more` is the call that shows more edges.
 pub(super) fn graph(answer: &Relationships, relation: &str, more: Option<&str>) -> String {
     let mut out = String::new();
@@ -140,16 +156,22 @@ pub(super) fn graph(answer: &Relationships, relation: &str, more: Option<&str>) 
     if answer.about.len() > MAX_LISTED {
         out.push_str(&format!("… and of {} more definitions of the name\n", answer.about.len() - MAX_LISTED));
     }
-    if let Some(requested) = &answer.resolved_from {
-        out.push_str(&format!("({})\n", resolved_from(requested)));
+    if let Some(resolution) = &answer.resolution {
+        out.push_str(&format!("{}\n", resolution.sentence(one_line)));
     }
     if answer.edges.is_empty() {
         out.push_str("none are known");
     } else {
         out.push_str(&format!("{UNTRUSTED}\n"));
         let several = answer.sources.len() > 1;
-        let lines: Vec<String> = answer.edges.iter().map(|edge| edge_line(edge, several)).collect();
-        put_fenced(&mut out, "", &lines.join("\n"));
+        // The edges of each definition are listed apart.
+        for of_one in answer.edges.chunk_by(|left, right| left.about == right.about) {
+            if let (true, Some(node)) = (answer.about.len() > 1, answer.about.get(of_one[0].about)) {
+                out.push_str(&format!("{relation} of {}{}:\n", one_line(&node.name), place_of(node)));
+            }
+            let lines: Vec<String> = of_one.iter().map(|edge| edge_line(edge, several)).collect();
+            put_fenced(&mut out, "", &lines.join("\n"));
+        }
         let left = answer.num_edges.saturating_sub(answer.edges.len() as u64);
         match more {
             Some(more) => out.push_str(&format!("{left} more: {more}")),

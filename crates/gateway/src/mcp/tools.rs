@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use super::structured::{IndexAnswer, RepositoryPage, StatusAnswer, output_schema, plain_output_schema};
-use crate::answers::{CodeText, GuideText, Relationships, SearchResults};
+use super::structured::{IndexAnswer, RepositoryPage, SearchAnswer, StatusAnswer, output_schema, plain_output_schema};
+use crate::answers::{CodeText, GuideText, Relationships};
 use crate::guide::TOPICS;
 
 /// A tool.
@@ -31,6 +31,8 @@ pub(crate) struct Parameter {
     pub description: &'static str,
     /// Wrong names that clients use for this parameter. The error for such a name suggests this parameter.
     pub also: &'static [&'static str],
+    /// Another name that is accepted.
+    pub alias: Option<&'static str>,
 }
 
 #[derive(Debug)]
@@ -44,11 +46,11 @@ pub(crate) enum Kind {
 }
 
 const fn optional(name: &'static str, kind: Kind, description: &'static str) -> Parameter {
-    Parameter { name, kind, required: false, description, also: &[] }
+    Parameter { name, kind, required: false, description, also: &[], alias: None }
 }
 
 const fn required(name: &'static str, kind: Kind, description: &'static str) -> Parameter {
-    Parameter { name, kind, required: true, description, also: &[] }
+    Parameter { name, kind, required: true, description, also: &[], alias: None }
 }
 
 impl Parameter {
@@ -56,12 +58,22 @@ impl Parameter {
         self.also = also;
         self
     }
+
+    const fn alias(mut self, alias: &'static str) -> Self {
+        self.alias = Some(alias);
+        self
+    }
 }
 
 pub(crate) const MAX_TOKENS: Kind = Kind::Number { min: 500, max: 50_000 };
 pub(crate) const CHUNK_KINDS: &[&str] =
     &["function", "method", "class", "group", "summary", "section", "config", "text", "navigation", "pattern"];
+pub(crate) const QUERY_TYPES: &[&str] = &["symbol", "relationship", "flow", "pattern", "concept"];
 pub(crate) const RELATIONS: &[&str] = &["callers", "callees", "dependencies", "dependents", "inheritance"];
+
+pub(crate) const TARGET_TYPES: &[&str] = &["auto", "symbol", "file", "directory", "filename"];
+
+const CONTEXT_PATH: Parameter = optional("context_path", Kind::Text, "rank what is near this file first");
 
 const ONE_REPOSITORY: Parameter =
     optional("repository", Kind::Text, "name; default: the one you work in").also(&["repo", "repositories"]);
@@ -70,10 +82,18 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "search_code",
         description: "Finds code and documents by meaning, words or names, best first. Ask in words (\"where are retries \
-                      limited\") or by name (`parseDate`). kind `pattern` finds recurring shapes of code.",
+                      limited\") or by name (`parseDate`). kind `pattern` finds recurring shapes of code. With `mode` it \
+                      finds every line with a text or regex, in order of path.",
         read_only: true,
         parameters: &[
-            required("query", Kind::Text, "what to look for").also(&["q", "text", "search", "pattern", "question"]),
+            required("query", Kind::Text, "what to look for")
+                .also(&["q", "text", "search", "pattern", "question"])
+                .alias("target"),
+            optional("mode", Kind::Choice(&["text", "regex"]), "exact search").also(&["match", "exact"]),
+            optional("ignore_case", Kind::Flag, "").also(&["case_insensitive", "i"]),
+            optional("whole_word", Kind::Flag, "").also(&["word", "w"]),
+            optional("multiline", Kind::Flag, "matches may span lines").also(&["multi_line"]),
+            optional("context", Kind::Number { min: 0, max: 20 }, "lines around hits").also(&["before", "lines"]),
             optional("repository", Kind::List, "names or globs, `all`; default: the one you work in").also(&[
                 "repo",
                 "repos",
@@ -88,12 +108,18 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
                 "folder",
             ]),
             optional("language", Kind::List, "e.g. python").also(&["languages", "lang"]),
-            optional("kind", Kind::Choices(CHUNK_KINDS), "").also(&["kinds", "type", "types"]),
+            optional("kind", Kind::Choices(CHUNK_KINDS), "").also(&["kinds", "types"]),
+            optional("target_type", Kind::Choice(TARGET_TYPES), "look for names").also(&["target_kind"]).alias("type"),
+            CONTEXT_PATH,
+            optional("fuzzy_filename", Kind::Flag, "default true"),
+            optional("filename_only", Kind::Flag, "ignore directories"),
             optional("module", Kind::List, "prefix, e.g. app.models").also(&["modules", "package"]),
             optional("tag", Kind::List, "all of them").also(&["tags"]),
             optional("tests", Kind::Choice(&["include", "exclude", "only"]), "").also(&["include_tests"]),
             optional("since", Kind::Text, "changed since YYYY-MM-DD or an age (36h, 7d, 2w)").also(&["after", "date"]),
-            optional("limit", Kind::Number { min: 1, max: 100 }, "default 8").also(&[
+            optional("query_type", Kind::Choice(QUERY_TYPES), "default: by the words")
+                .also(&["question_type", "intent"]),
+            optional("limit", Kind::Number { min: 1, max: 100 }, "default 5 to 20, by type").also(&[
                 "top_k",
                 "n",
                 "count",
@@ -103,7 +129,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             optional("cursor", Kind::Text, "next page").also(&["page", "offset"]),
             optional("explain", Kind::Flag, "explain scores"),
         ],
-        output: output_schema::<SearchResults>,
+        output: output_schema::<SearchAnswer>,
     },
     ToolSpec {
         name: "read_code",
@@ -111,7 +137,10 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
         read_only: true,
         parameters: &[
             optional("path", Kind::Text, "relative to the repository's root").also(&["file", "file_path", "filename"]),
-            optional("symbol", Kind::Text, "`name` or `Class.method`").also(&["name", "function", "class", "method"]),
+            optional("symbol", Kind::Text, "`name`, `Class.method`, `path#name` or a phrase")
+                .also(&["name", "function", "class", "method"])
+                .alias("target"),
+            CONTEXT_PATH,
             optional("start_line", Kind::Number { min: 1, max: u32::MAX as u64 }, "").also(&["start", "from", "line"]),
             optional("end_line", Kind::Number { min: 1, max: u32::MAX as u64 }, "").also(&["end", "to"]),
             ONE_REPOSITORY,
@@ -125,9 +154,13 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
                       before you change something.",
         read_only: true,
         parameters: &[
-            required("name", Kind::Text, "symbol (`name`, `Class.method`) or path of a file")
-                .also(&["symbol", "target", "query", "function", "path", "file"]),
-            required("relation", Kind::Choice(RELATIONS), "").also(&["relationship", "type", "kind", "relation_type"]),
+            required("name", Kind::Text, "symbol (`name`, `Class.method`, `path#name`) or path of a file")
+                .also(&["symbol", "query", "function", "path", "file"])
+                .alias("target"),
+            required("mode", Kind::Choice(RELATIONS), "")
+                .also(&["relationship", "type", "kind", "relation_type"])
+                .alias("relation"),
+            CONTEXT_PATH,
             optional("repository", Kind::List, "as in search_code").also(&["repo", "repos", "repositories"]),
             optional("limit", Kind::Number { min: 1, max: 500 }, "default 25").also(&["n", "count", "max_results"]),
         ],
@@ -249,7 +282,7 @@ impl Parameter {
 #[cfg(test)]
 mod tests {
     use cairn_domain::ChunkKind;
-    use cairn_search::Relation;
+    use cairn_search::{Relation, TargetType};
 
     use super::*;
 
@@ -283,13 +316,15 @@ mod tests {
     #[test]
     fn choices_equal_the_names_of_the_domain() {
         assert_eq!(CHUNK_KINDS.to_vec(), ChunkKind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>());
+        let targets = TargetType::ALL.iter().map(|target| target.as_str()).collect::<Vec<_>>();
+        assert_eq!(TARGET_TYPES.to_vec(), targets);
         assert_eq!(RELATIONS.to_vec(), Relation::ALL.iter().map(|relation| relation.as_str()).collect::<Vec<_>>());
     }
 
     #[test]
     fn alternative_names_are_not_parameters() {
         for tool in TOOLS {
-            for other in tool.parameters.iter().flat_map(|parameter| parameter.also) {
+            for other in tool.parameters.iter().flat_map(|parameter| parameter.also.iter().chain(&parameter.alias)) {
                 assert!(tool.parameter(other).is_none(), "{} of {}", other, tool.name);
             }
         }
@@ -299,7 +334,7 @@ mod tests {
     fn schema_allows_no_other_properties() {
         let schema = ToolSpec::find("analyze_relationship").expect("a tool").schema();
         assert_eq!(schema["additionalProperties"], json!(false));
-        assert_eq!(schema["required"], json!(["name", "relation"]));
-        assert_eq!(schema["properties"]["relation"]["enum"], json!(RELATIONS));
+        assert_eq!(schema["required"], json!(["name", "mode"]));
+        assert_eq!(schema["properties"]["mode"]["enum"], json!(RELATIONS));
     }
 }

@@ -1,18 +1,24 @@
 //! Computes the answer to a question.
 
 use cairn_domain::{EdgeKind, Resolution};
-use cairn_search::{CodeRequest, EdgeDraw, GraphRequest, QueryError, Relation, RepositorySelection, SearchRequest};
+use cairn_exact::PatternRequest;
+use cairn_question::QueryType;
+use cairn_search::{
+    CodeRequest, EdgeDraw, ExactRequest, GraphRequest, QueryError, Relation, RepositorySelection, SearchRequest,
+    Target, TargetType, check_patterns,
+};
 
-use super::filter::{filter, without_dot};
+use super::filter::{filter, include_tests, path_globs, without_dot};
 use super::inventory;
 use super::page::{Page, bounded, wrong};
 use super::routes::{Answer, Question};
 use super::types::{
-    GraphQuestion, IndexQuestion, PatternsQuestion, ProgressQuestion, ReadQuestion, SampleQuestion, SearchQuestion,
+    GraphQuestion, GrepMode, GrepQuestion, IndexQuestion, PatternsQuestion, ProgressQuestion, ReadQuestion,
+    SampleQuestion, SearchQuestion,
 };
 use crate::agent::Agent;
 use crate::answers::{
-    CodeText, EdgeSample, IndexProgress, PatternList, Relationships, SampledEdgeReport, SearchResults,
+    CodeText, EdgeSample, GrepResults, IndexProgress, PatternList, Relationships, SampledEdgeReport, SearchResults,
 };
 use crate::guide;
 use crate::index_call::{IndexCall, IndexTicket};
@@ -24,6 +30,7 @@ pub async fn answer(agent: &dyn Agent, question: &Question) -> Result<Answer, Qu
 async fn answer_of(agent: &dyn Agent, question: &Question) -> Result<Answer, QueryError> {
     Ok(match question {
         Question::Search(question) => Answer::Search(search(agent, question).await?),
+        Question::Grep(question) => Answer::Grep(grep(agent, question).await?),
         Question::Read(question) => Answer::Read(read(agent, question).await?),
         Question::Graph(question) => Answer::Graph(graph(agent, question).await?),
         Question::Sample(question) => Answer::Sample(sample(agent, question).await?),
@@ -46,17 +53,63 @@ fn selection(names: &[String]) -> RepositorySelection {
     RepositorySelection(names.to_vec())
 }
 
+fn target(question: &SearchQuestion) -> Result<Target, QueryError> {
+    let word = question.target_type.as_deref().unwrap_or(TargetType::Auto.as_str());
+    let target_type = TargetType::parse(word).ok_or_else(|| {
+        let known = TargetType::ALL.map(TargetType::as_str);
+        wrong(format!("`{word}` is not a target type; target types are {}", known.join(", ")))
+    })?;
+    Ok(Target {
+        target_type,
+        context_path: question.context_path.clone(),
+        fuzzy_filename: question.fuzzy_filename,
+        filename_only: question.filename_only,
+    })
+}
+
 pub(crate) async fn search(agent: &dyn Agent, question: &SearchQuestion) -> Result<SearchResults, QueryError> {
     let searcher = agent.searcher();
     let request = SearchRequest {
         query: question.query.clone(),
         repositories: selection(&question.repositories),
         filter: filter(question, searcher.clock.now_ms())?,
+        query_type: question.query_type.as_deref().map(query_type).transpose()?,
+        limit: question.limit,
+        max_tokens: bounded("max_tokens", question.max_tokens, agent.caps().tokens)?,
+        cursor: question.cursor.clone(),
+        target: target(question)?,
+    };
+    Ok(SearchResults::of(searcher.search(&request).await?, question.explain))
+}
+
+pub(crate) async fn grep(agent: &dyn Agent, question: &GrepQuestion) -> Result<GrepResults, QueryError> {
+    check_patterns("paths", &question.paths)?;
+    let request = ExactRequest {
+        pattern: PatternRequest {
+            text: question.query.clone(),
+            is_regex: question.mode == GrepMode::Regex,
+            ignores_case: question.ignore_case,
+            whole_words: question.whole_word,
+            across_lines: question.multiline,
+        },
+        repositories: selection(&question.repositories),
+        languages: question.languages.iter().map(|language| language.to_lowercase()).collect(),
+        paths: question.paths.iter().flat_map(|path| path_globs(path)).collect(),
+        include_tests: include_tests(question.tests),
+        before: question.before,
+        after: question.after,
         limit: question.limit,
         max_tokens: bounded("max_tokens", question.max_tokens, agent.caps().tokens)?,
         cursor: question.cursor.clone(),
     };
-    Ok(SearchResults::of(searcher.search(&request).await?, question.explain))
+    Ok(GrepResults::of(agent.searcher().exact(&request).await?))
+}
+
+fn query_type(word: &str) -> Result<QueryType, QueryError> {
+    QueryType::from_name(word).ok_or_else(|| {
+        let known = QueryType::ALL.map(QueryType::as_str);
+        wrong(format!("`{word}` is not a type of question; types are {}", known.join(", ")))
+    })
 }
 
 pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {
@@ -68,6 +121,7 @@ pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<C
         repository: question.repository.clone(),
         path: question.path.as_deref().map(|path| without_dot(path).to_owned()),
         symbol: question.symbol.clone(),
+        context_path: question.context_path.clone(),
         lines,
         max_tokens: bounded("max_tokens", question.max_tokens, agent.caps().tokens)?,
     };
@@ -80,8 +134,9 @@ pub(crate) async fn graph(agent: &dyn Agent, question: &GraphQuestion) -> Result
         wrong(format!("`{}` is not a relation; relations are {}", question.relation, known.join(", ")))
     })?;
     let request = GraphRequest {
-        name: without_dot(&question.name).trim_end_matches("()").to_owned(),
+        name: without_dot(&question.name).to_owned(),
         relation,
+        context_path: question.context_path.clone(),
         repositories: selection(&question.repositories),
         limit: bounded("limit", question.limit, agent.caps().edges)?,
     };

@@ -21,14 +21,18 @@ pub(super) fn filter(question: &SearchQuestion, now_ms: i64) -> Result<ChunkFilt
         kinds: question.kinds.iter().map(|word| kind(word)).collect::<Result<_, _>>()?,
         paths: question.paths.iter().flat_map(|path| path_globs(path)).collect(),
         module_prefixes: question.modules.clone(),
-        include_tests: match question.tests {
-            WantTests::Include => IncludeTests::Include,
-            WantTests::Exclude => IncludeTests::Exclude,
-            WantTests::Only => IncludeTests::Only,
-        },
+        include_tests: include_tests(question.tests),
         tags: question.tags.clone(),
         since: question.since.as_ref().map(since).transpose()?,
     })
+}
+
+pub(super) fn include_tests(wanted: WantTests) -> IncludeTests {
+    match wanted {
+        WantTests::Include => IncludeTests::Include,
+        WantTests::Exclude => IncludeTests::Exclude,
+        WantTests::Only => IncludeTests::Only,
+    }
 }
 
 fn kind(word: &str) -> Result<ChunkKind, QueryError> {
@@ -40,7 +44,7 @@ fn kind(word: &str) -> Result<ChunkKind, QueryError> {
 
 /// Converts a path to globs: a file matches only itself, and a folder matches all files below it. Stores also
 /// compare a pattern without `/` with file names, so a file name or glob without `/` matches in any folder.
-fn path_globs(path: &str) -> Vec<String> {
+pub(super) fn path_globs(path: &str) -> Vec<String> {
     let path = without_dot(path);
     let is_glob = path.contains(['*', '?', '[', '{']);
     let folder = path.trim_end_matches('/');

@@ -4,14 +4,14 @@ use schemars::Schema;
 use serde::Serialize;
 
 use super::types::{
-    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GuideQuestion, IndexQuestion, Nothing,
-    PatternsQuestion, ProgressQuestion, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion,
+    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepQuestion, GuideQuestion, IndexQuestion,
+    Nothing, PatternsQuestion, ProgressQuestion, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion,
     SearchQuestion, SecretsQuestion,
 };
 use crate::answers::{
-    Cancellation, CodeText, CoverageAnswer, EdgeSample, FingerprintList, GuideText, IndexProgress, PageInfo,
-    PatternList, Relationships, RepositoryList, RunsAnswer, SearchResults, SecretList, Statistics, StatusReport,
-    schema_of,
+    Cancellation, CodeText, CoverageAnswer, EdgeSample, FingerprintList, GrepResults, GuideText, IndexProgress,
+    PageInfo, PatternList, Relationships, RepositoryList, RunsAnswer, SearchResults, SecretList, Statistics,
+    StatusReport, schema_of,
 };
 
 impl Question {
@@ -147,6 +147,7 @@ pub struct RouteSchemas {
 
 questions! {
     Search(SearchQuestion) -> SearchResults, "/v1/search" short;
+    Grep(GrepQuestion) -> GrepResults, "/v1/grep" short;
     Read(ReadQuestion) -> CodeText, "/v1/read" short;
     Graph(GraphQuestion) -> Relationships, "/v1/graph" short;
     Sample(SampleQuestion) -> EdgeSample, "/v1/graph/sample" long;

@@ -13,12 +13,20 @@ pub enum WantTests {
     Only,
 }
 
-fn search_limit() -> usize {
-    10
-}
-
 fn search_tokens() -> usize {
     8_000
+}
+
+fn grep_limit() -> usize {
+    50
+}
+
+fn grep_tokens() -> usize {
+    20_000
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn read_tokens() -> usize {
@@ -63,9 +71,12 @@ pub struct SearchQuestion {
     /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
     #[serde(default)]
     pub since: Option<String>,
-    /// Number of results, at most 100.
-    #[serde(default = "search_limit")]
-    pub limit: usize,
+    /// `symbol`, `relationship`, `flow`, `pattern` or `concept`. By default, the words decide.
+    #[serde(default)]
+    pub query_type: Option<String>,
+    /// Number of results, at most 100. Default: 10; 20 for relationships, 15 for flows, 5 for patterns.
+    #[serde(default)]
+    pub limit: Option<usize>,
     #[serde(default = "search_tokens")]
     pub max_tokens: usize,
     /// The cursor of an earlier answer, to read its next page.
@@ -74,6 +85,71 @@ pub struct SearchQuestion {
     /// Explain each score.
     #[serde(default)]
     pub explain: bool,
+    /// auto, symbol, file, directory or filename.
+    #[serde(default)]
+    pub target_type: Option<String>,
+    /// A file near the wanted code; near files and definitions come first.
+    #[serde(default)]
+    pub context_path: Option<String>,
+    /// Whether similar names of files are found.
+    #[serde(default = "yes")]
+    pub fuzzy_filename: bool,
+    /// Compare only the last part of a path with the name of a file.
+    #[serde(default)]
+    pub filename_only: bool,
+}
+
+/// How the query of an exact search is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GrepMode {
+    /// Literally.
+    #[default]
+    Text,
+    /// As a regular expression.
+    Regex,
+}
+
+/// Finds the lines that contain a text or match a regular expression, in the order of repository, path and
+/// line.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GrepQuestion {
+    pub query: String,
+    #[serde(default)]
+    pub mode: GrepMode,
+    #[serde(default)]
+    pub ignore_case: bool,
+    /// Only matches that start and end at the boundaries of words.
+    #[serde(default)]
+    pub whole_word: bool,
+    /// Whether a match may contain line feeds.
+    #[serde(default)]
+    pub multiline: bool,
+    /// Names or globs; an empty list selects all repositories.
+    #[serde(default)]
+    pub repositories: Vec<String>,
+    #[serde(default)]
+    pub languages: Vec<String>,
+    /// Files, folders (all files below them) or globs. A file name or glob without `/` matches in any folder.
+    #[serde(default)]
+    pub paths: Vec<String>,
+    #[serde(default)]
+    pub tests: WantTests,
+    /// Number of lines to show before each hit, at most 20.
+    #[serde(default)]
+    pub before: usize,
+    /// Number of lines to show after each hit, at most 20.
+    #[serde(default)]
+    pub after: usize,
+    /// Number of hits, at most 1,000.
+    #[serde(default = "grep_limit")]
+    pub limit: usize,
+    #[serde(default = "grep_tokens")]
+    pub max_tokens: usize,
+    /// The cursor of an earlier answer, to read its next page.
+    #[serde(default)]
+    pub cursor: Option<String>,
 }
 
 /// Reads a file, some lines of a file, or the definition of a symbol.
@@ -84,8 +160,12 @@ pub struct ReadQuestion {
     pub repository: Option<String>,
     #[serde(default)]
     pub path: Option<String>,
+    /// A name, a qualified name, `path#name`, or a phrase.
     #[serde(default)]
     pub symbol: Option<String>,
+    /// A file near the wanted definition, if several definitions have the name.
+    #[serde(default)]
+    pub context_path: Option<String>,
     #[serde(default)]
     pub start_line: Option<u32>,
     #[serde(default)]
@@ -98,10 +178,14 @@ pub struct ReadQuestion {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphQuestion {
-    /// Symbol (`name`, `Class.method`) or path of a file.
+    /// Symbol (`name`, `Class.method`, `path#name`) or path of a file.
     pub name: String,
     /// callers, callees, dependencies, dependents or inheritance.
+    #[serde(alias = "mode")]
     pub relation: String,
+    /// A file near the wanted definition, if several definitions have the name.
+    #[serde(default)]
+    pub context_path: Option<String>,
     #[serde(default)]
     pub repositories: Vec<String>,
     /// Number of edges, at most 500.

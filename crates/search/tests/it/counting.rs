@@ -10,9 +10,10 @@ use cairn_domain::{
 };
 use cairn_ports::{
     Catalogue, CatalogueError, ChunkFilter, ChunkPage, Direction, Embedder, EmbedderError, FileHit, FileMatch,
-    Generations, GraphStore, GraphStoreError, Hit, LedgerError, LedgerRead, MaintenanceError, MaySee, NameMatch, Names,
-    NamesError, Neighbour, Page, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, RunRecord, StagedGraph,
-    StagedNames, StagedPoints, Staging, SymbolHit, VectorStore, VectorStoreError,
+    Generations, GraphStore, GraphStoreError, GraphTraversal, Hit, LedgerError, LedgerRead, MaintenanceError, MaySee,
+    NameMatch, Names, NamesError, Neighbour, Page, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord,
+    ResolvedSymbol, RunRecord, StagedGraph, StagedNames, StagedPoints, Staging, SymbolHit, SymbolNode, Traversal,
+    TraversalRequest, VectorStore, VectorStoreError,
 };
 use cairn_testkit::FakeIndex;
 
@@ -54,7 +55,7 @@ counted!(Generations {
     sweep_retired(repository: RepositoryId, published: &[GenerationId]) -> Result<u64, MaintenanceError>;
     sweep_aborted(repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError>;
     remove_repository(tenant: &Tenant, repository: RepositoryId, before: GenerationId) -> Result<(), MaintenanceError>;
-    compact(repository: RepositoryId) -> Result<(), MaintenanceError>;
+    compact(repository: RepositoryId) -> Result<bool, MaintenanceError>;
     verify(repository: RepositoryId) -> Result<(), MaintenanceError>;
 });
 
@@ -102,9 +103,15 @@ counted!(Names {
     stage(tenant: &Tenant, run: RunId, staged: StagedNames) -> Result<(), NamesError>;
     symbols(view: &View, scope: &Scope, name: &str, ways: &[NameMatch], limit: usize)
         -> Result<Vec<SymbolHit>, NamesError>;
+    resolve(view: &View, scope: &Scope, name: &str, limit: usize) -> Result<Vec<ResolvedSymbol>, NamesError>;
+    symbols_of(view: &View, scope: &Scope, nodes: &[SymbolNode]) -> Result<Vec<SymbolEntry>, NamesError>;
     files(view: &View, scope: &Scope, name: &str, matching: FileMatch, limit: usize)
         -> Result<Vec<FileHit>, NamesError>;
     scroll(view: &View, scope: &Scope, repository: RepositoryId, from: u64) -> Result<Page<SymbolEntry>, NamesError>;
+});
+
+counted!(GraphTraversal {
+    traverse(view: &View, scope: &Scope, request: &TraversalRequest) -> Result<Traversal, GraphStoreError>;
 });
 
 counted!(GraphStore {

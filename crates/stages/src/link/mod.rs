@@ -9,6 +9,7 @@ mod before;
 mod kept;
 mod linker;
 mod packages;
+mod texts;
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use cairn_domain::{
 };
 use cairn_linking::{FilePlace, ModuleInfo, repository_graph};
 use cairn_pipeline::{Stage, StageError, Task};
-use cairn_ports::{Catalogue, FailureCode, GraphStore, Names, StagedGraph, StagedNames};
+use cairn_ports::{Catalogue, FailureCode, GraphStore, Names, StagedGraph, StagedNames, Texts};
 use cairn_wire::{Manifest, PartReport, Plan};
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::Receiver;
@@ -28,6 +29,7 @@ use before::{Before, ChangedPaths};
 use kept::{FileState, KeptLinks, NewState, write_state};
 use linker::{LinkedFiles, Linker, Records};
 use packages::read_packages;
+use texts::stage_texts;
 
 use crate::artifacts::{Artifacts, written};
 use crate::differences::{Difference, difference};
@@ -43,6 +45,7 @@ pub struct LinkStage {
     pub catalogue: Arc<dyn Catalogue>,
     pub graph: Arc<dyn GraphStore>,
     pub names: Arc<dyn Names>,
+    pub texts: Arc<dyn Texts>,
     pub ceilings: Arc<RecordCeilings>,
     pub num_threads: usize,
 }
@@ -88,6 +91,7 @@ impl Stage for LinkStage {
         report.artifacts.insert("links".to_owned(), written(state));
         self.graph.stage(&task.staging(), graph).await?;
         self.names.stage(&task.tenant, task.run, staged_names(&linker.changed, names)).await?;
+        stage_texts(&self.artifacts, &self.texts, task, &linker).await?;
         Ok(report)
     }
 }

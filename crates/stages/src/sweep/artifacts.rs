@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cairn_domain::ArtifactRef;
+use cairn_domain::{ArtifactRef, RepositoryId, View};
 use cairn_pipeline::StageError;
 use cairn_ports::BlobStoreExt;
 use rustc_hash::FxHashSet;
@@ -24,45 +24,88 @@ impl Sweep {
         // The repositories in progress are read before the manifests. If a run ends between the two reads,
         // the live manifests include its manifest.
         let in_progress = self.sweeping.at_work(now_ms).await?;
-        let mut unknown: BTreeSet<String> = in_progress.iter().map(ToString::to_string).collect();
         let manifests = self.sweeping.live_manifests(now_ms, self.grace_ms).await?;
-        let (mut live, mut failures) = (FxHashSet::default(), Failures::default());
-        for (_, reference) in &manifests {
-            if failures.note(&reference.key, self.mark(reference, &mut live).await).is_none() {
-                unknown.insert(repository_of(&reference.key).to_owned());
-            }
-        }
-        let (mut num_deleted, mut facts_died) = (0, false);
-        for folder in FOLDERS {
-            for blob in self.artifacts.blobs.list(&format!("{folder}/")).await? {
-                let is_old = blob.modified_at.saturating_mul(1000).saturating_add(self.grace_ms) <= now_ms;
-                let is_dead = is_old && !live.contains(&blob.key) && !unknown.contains(repository_of(&blob.key));
-                if !is_dead {
-                    continue;
-                }
-                let deleted = self.artifacts.blobs.delete_listed(&blob).await.map_err(StageError::from);
-                if failures.note(&blob.key, deleted) == Some(true) {
-                    num_deleted += 1;
-                    facts_died |= folder == FACTS;
-                }
-            }
-        }
+        let mut failures = Failures::default();
+        let live = Live { current: manifests.iter().map(|(_, reference)| reference).collect(), old: BTreeSet::new() };
+        let deleted = self.dead(live, in_progress, now_ms - self.grace_ms, &mut failures).await?;
         failures.note(&"dead letters", self.orphaned_dead_letters().await);
-        if facts_died {
+        if deleted.iter().any(|key| key.starts_with(FACTS)) {
             for tenant in manifests.into_iter().map(|(tenant, _)| tenant).collect::<BTreeSet<_>>() {
                 failures.note(&tenant, self.vectors(&tenant).await);
             }
         }
-        failures.end(num_deleted)
+        failures.end(deleted.len() as u64)
     }
 
-    async fn mark(&self, reference: &ArtifactRef, live: &mut FxHashSet<String>) -> Result<(), StageError> {
+    /// Like `artifacts`, but `views` are all views that readers use, and the newest view. So no grace period
+    /// is necessary, but artifacts younger than `YOUNG_MS` are not deleted: a sync that has just begun may
+    /// refer to them. `repositories` are all repositories. It sweeps no vectors, because this reads the facts
+    /// of all files.
+    pub async fn artifacts_unseen_by(&self, views: &[View], repositories: &[RepositoryId]) -> Result<u64, StageError> {
+        let now_ms = self.clock.now_ms();
+        let in_progress = self.sweeping.at_work(now_ms).await?;
+        let current = self.sweeping.live_manifests(now_ms, 0).await?;
+        let mut seen = Vec::new();
+        for view in views {
+            seen.extend(self.catalogue.published_of(view, repositories).await?);
+        }
+        let live = Live {
+            current: current.iter().map(|(_, reference)| reference).collect(),
+            old: seen.iter().map(|published| &published.manifest).collect(),
+        };
+        let mut failures = Failures::default();
+        let young_ms = YOUNG_MS.min(self.grace_ms);
+        let deleted = self.dead(live, in_progress, now_ms - young_ms, &mut failures).await?;
+        failures.end(deleted.len() as u64)
+    }
+
+    /// Deletes the artifacts that were written until `until_ms` and that no live manifest names. Returns
+    /// their keys.
+    async fn dead(
+        &self,
+        manifests: Live<'_>,
+        in_progress: BTreeSet<RepositoryId>,
+        until_ms: i64,
+        failures: &mut Failures,
+    ) -> Result<Vec<String>, StageError> {
+        let mut unknown: BTreeSet<String> = in_progress.iter().map(ToString::to_string).collect();
+        let mut live = FxHashSet::default();
+        let current = manifests.current.iter().map(|reference| (*reference, true));
+        let old = manifests.old.difference(&manifests.current).map(|reference| (*reference, false));
+        for (reference, with_links) in current.chain(old) {
+            if failures.note(&reference.key, self.mark(reference, with_links, &mut live).await).is_none() {
+                unknown.insert(repository_of(&reference.key).to_owned());
+            }
+        }
+        let mut dead = Vec::new();
+        for folder in FOLDERS {
+            for blob in self.artifacts.blobs.list(&format!("{folder}/")).await? {
+                let is_old = blob.modified_at.saturating_mul(1000) <= until_ms;
+                if !is_old || live.contains(&blob.key) || unknown.contains(repository_of(&blob.key)) {
+                    continue;
+                }
+                let deleted = self.artifacts.blobs.delete_listed(&blob).await.map_err(StageError::from);
+                if failures.note(&blob.key, deleted) == Some(true) {
+                    dead.push(blob.key);
+                }
+            }
+        }
+        Ok(dead)
+    }
+
+    async fn mark(
+        &self,
+        reference: &ArtifactRef,
+        with_links: bool,
+        live: &mut FxHashSet<String>,
+    ) -> Result<(), StageError> {
         live.insert(reference.key.clone());
         if !is_manifest(reference) {
             return Ok(());
         }
         let manifest = self.artifacts.manifest(reference).await?;
-        if let Some(links) = &manifest.links
+        live.extend(manifest.terms.iter().map(|layer| layer.key.clone()));
+        if let Some(links) = manifest.links.as_ref().filter(|_| with_links)
             && live.insert(links.key.clone())
         {
             let state = self.artifacts.link_state(links).await?.unwrap_or_default();
@@ -77,6 +120,18 @@ impl Sweep {
         Ok(())
     }
 }
+
+/// The manifests whose artifacts are kept.
+struct Live<'a> {
+    current: BTreeSet<&'a ArtifactRef>,
+    /// Manifests that only readers use. Readers do not need the link state, which only the next run reads.
+    old: BTreeSet<&'a ArtifactRef>,
+}
+
+/// The age from which artifacts are deleted if no grace period is necessary. A sync that begins during the
+/// sweep writes its artifacts later, or writes them again, which renews them. The age allows for stores that
+/// round times to seconds.
+const YOUNG_MS: i64 = 2_000;
 
 /// Returns the repository of an artifact. A key consists of folder, repository and hash.
 fn repository_of(key: &str) -> &str {

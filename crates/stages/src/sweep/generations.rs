@@ -1,30 +1,65 @@
 //! Sweeps the records of retired and aborted generations and of deleted repositories.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::PoisonError;
 
-use cairn_domain::{RunId, Tenant};
+use cairn_domain::{GenerationId, RepositoryId, RunId, Tenant, View};
 use cairn_pipeline::StageError;
 use cairn_ports::SweepList;
 
 use super::failures::Failures;
 use super::{Deleted, Sweep};
 
+type ByRepository = BTreeMap<RepositoryId, Vec<GenerationId>>;
+
 impl Sweep {
-    /// Removes from each store all records that no view can see. Returns the number of swept generations. An
-    /// entry of the sweep list that cannot be swept stays on the list and does not delay other entries. In
-    /// this case, the first error is returned at the end.
+    /// Removes from each store all records that no view can see: a reader may use any view that was made
+    /// within the grace period. Returns the number of swept generations. An entry of the sweep list that
+    /// cannot be swept stays on the list and does not delay other entries. In this case, the first error is
+    /// returned at the end.
     pub async fn generations(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let list = self.sweeping.sweep_list(now_ms, self.grace_ms).await?;
+        self.listed(list, &ByRepository::new(), &[], now_ms).await
+    }
+
+    /// Like `generations`, but `views` are all views that readers use, and the newest view. So no grace
+    /// period is necessary. Records between two of the views are removed too.
+    pub async fn unseen_by(&self, views: &[View]) -> Result<u64, StageError> {
+        let now_ms = self.clock.now_ms();
+        let mut list = self.sweeping.sweep_list(now_ms, 0).await?;
+        // A generation may have been published after the views were read.
+        list.retired.retain(|run| views.iter().any(|view| view.published(run.generation)));
+        let is_settled = |run: &RunId| views.iter().all(|view| view.published(run.generation));
+        let (settled, published): (Vec<RunId>, Vec<RunId>) = list.retired.into_iter().partition(is_settled);
+        list.retired = settled;
+        self.listed(list, &by_repository(&published), views, now_ms).await
+    }
+
+    /// Continues the maintenance of the stores for repositories in which it is not finished. Returns the
+    /// number of these repositories.
+    pub async fn go_on(&self) -> Result<u64, StageError> {
+        let repositories = self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut failures = Failures::default();
+        self.compact(&repositories, &mut failures).await;
+        failures.end(repositories.len() as u64)
+    }
+
+    /// Makes `go_on` check these repositories.
+    pub fn go_on_with(&self, repositories: impl IntoIterator<Item = RepositoryId>) {
+        self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).extend(repositories);
+    }
+
+    async fn listed(
+        &self,
+        list: SweepList,
+        published: &ByRepository,
+        views: &[View],
+        now_ms: i64,
+    ) -> Result<u64, StageError> {
         let (mut swept, mut failures) = (SweepList::default(), Failures::default());
-        for run in &list.retired {
-            if failures.is_unavailable {
-                break;
-            }
-            if failures.note(run, self.retired(*run).await).is_some() {
-                swept.retired.push(*run);
-            }
-        }
+        swept.retired = self.retired(&list.retired, &mut failures).await;
+        self.unseen(published, views, &mut failures).await;
         for run in &list.aborted {
             if failures.is_unavailable {
                 break;
@@ -34,16 +69,51 @@ impl Sweep {
             }
         }
         swept.deleted = self.sweep_deleted(&list, &mut failures).await;
-        self.compact(&list, &mut failures).await;
+        let of_runs = list.retired.iter().chain(&list.aborted).map(|run| run.repository);
+        let deleted = list.deleted.iter().map(|deleted| deleted.1);
+        let mut touched: BTreeSet<_> = of_runs.chain(deleted).chain(published.keys().copied()).collect();
+        touched.extend(self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).iter());
+        self.compact(&touched, &mut failures).await;
         self.sweeping.swept(&swept, now_ms, self.grace_ms).await?;
         failures.end((swept.retired.len() + swept.aborted.len()) as u64)
     }
 
-    async fn retired(&self, run: RunId) -> Result<(), StageError> {
+    /// Sweeps the generations of each repository together. If this fails, sweeps each of them alone. Returns
+    /// the swept generations.
+    async fn retired(&self, runs: &[RunId], failures: &mut Failures) -> Vec<RunId> {
+        let mut swept = Vec::new();
+        for (repository, generations) in by_repository(runs) {
+            let together = self.sweep_retired(repository, &generations).await.is_ok();
+            for generation in generations {
+                if failures.is_unavailable {
+                    return swept;
+                }
+                let run = RunId { repository, generation };
+                if together || failures.note(&run, self.sweep_retired(repository, &[generation]).await).is_some() {
+                    swept.push(run);
+                }
+            }
+        }
+        swept
+    }
+
+    async fn sweep_retired(&self, repository: RepositoryId, published: &[GenerationId]) -> Result<(), StageError> {
         for store in &self.stores {
-            store.sweep_retired(run.repository, &[run.generation]).await?;
+            store.sweep_retired(repository, published).await?;
         }
         Ok(())
+    }
+
+    async fn unseen(&self, published: &ByRepository, views: &[View], failures: &mut Failures) {
+        for (repository, generations) in published {
+            for store in &self.stores {
+                if failures.is_unavailable {
+                    return;
+                }
+                let swept = store.sweep_unseen(*repository, generations, views).await.map_err(StageError::from);
+                failures.note(repository, swept);
+            }
+        }
     }
 
     /// Returns the number of records that still refer to the generation.
@@ -88,19 +158,32 @@ impl Sweep {
         Ok(())
     }
 
-    /// Compacts the stores, because removed records leave gaps. Each store decides whether it moves other
-    /// records to close the gaps.
-    async fn compact(&self, list: &SweepList, failures: &mut Failures) {
-        let generations = list.retired.iter().chain(&list.aborted).map(|run| run.repository);
-        let repositories: BTreeSet<_> = generations.chain(list.deleted.iter().map(|deleted| deleted.1)).collect();
+    /// Executes one step of the maintenance of each store, because removed records leave gaps and each run
+    /// adds files. Remembers the repositories in which it is not finished.
+    async fn compact(&self, repositories: &BTreeSet<RepositoryId>, failures: &mut Failures) {
         for repository in repositories {
+            let mut has_more = false;
             for store in &self.stores {
                 if failures.is_unavailable {
                     return;
                 }
-                let compacted = store.compact(repository).await.map_err(StageError::from);
-                failures.note(&repository, compacted);
+                let compacted = store.compact(*repository).await.map_err(StageError::from);
+                has_more |= failures.note(repository, compacted).unwrap_or_default();
             }
+            let mut unfinished = self.unfinished.lock().unwrap_or_else(PoisonError::into_inner);
+            if has_more {
+                unfinished.insert(*repository)
+            } else {
+                unfinished.remove(repository)
+            };
         }
     }
+}
+
+fn by_repository(runs: &[RunId]) -> ByRepository {
+    let mut generations = ByRepository::new();
+    for run in runs {
+        generations.entry(run.repository).or_default().push(run.generation);
+    }
+    generations
 }

@@ -1,8 +1,9 @@
 //! sweep: removes from every store the data that no view can see.
 //!
 //! The catalogue lists the generations to sweep, so a sweep that was stopped is simply repeated. The cost of
-//! sweeping generations depends on the amount of removed data. The cost of sweeping artifacts depends on the
-//! number of live manifests. Artifacts younger than the grace period are never deleted.
+//! sweeping generations depends on the amount of removed data. Each sweep executes one step of bounded size
+//! of the stores' maintenance. The cost of sweeping artifacts depends on the number of live manifests.
+//! Artifacts younger than the grace period are never deleted.
 
 mod artifacts;
 mod dead_letters;
@@ -12,7 +13,8 @@ mod generations;
 mod tests;
 mod vectors;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
 use cairn_domain::{ArtifactRef, GenerationId, RepositoryId, Tenant};
 use cairn_ports::{Catalogue, CatalogueSweep, Clock, DeadLetters, Generations, GraphStore, VectorCache};
@@ -36,6 +38,8 @@ pub struct Sweep {
     /// How long data stays after a newer generation is published. This period is shorter than `GRACE_MS` only
     /// if no reader can exist.
     pub grace_ms: i64,
+    /// The repositories in which the maintenance of a store is not finished.
+    pub unfinished: Mutex<BTreeSet<RepositoryId>>,
 }
 
 /// A deleted repository: its tenant, its id, and the first generation that is not deleted.

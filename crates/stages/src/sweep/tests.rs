@@ -82,8 +82,8 @@ impl Generations for Damaged {
         self.swept(before)
     }
 
-    async fn compact(&self, _: RepositoryId) -> Result<(), MaintenanceError> {
-        Ok(())
+    async fn compact(&self, _: RepositoryId) -> Result<bool, MaintenanceError> {
+        Ok(false)
     }
 
     async fn verify(&self, _: RepositoryId) -> Result<(), MaintenanceError> {
@@ -143,6 +143,7 @@ fn sweep(listed: Listed, kind: ErrorKind) -> (Sweep, Arc<Listed>, Arc<Vectors>) 
         stores: vec![Arc::new(Damaged { generation: GenerationId(2), kind })],
         letters: None,
         grace_ms: GRACE_MS,
+        unfinished: Mutex::default(),
     };
     (sweep, listed, cache)
 }

@@ -71,6 +71,7 @@ impl Inventory {
             links: None,
             entries,
             inputs_digest: Some(self.inputs_digest),
+            terms: Vec::new(),
         };
         Ok(Taken { manifest, packs })
     }

@@ -35,6 +35,7 @@ pub(crate) enum StoreFault {
     IgnoresScope,
     SweepsNothing,
     SweepsTheOpen,
+    SweepsTheSeen,
     KeepsAborted,
     RemovesTooMuch,
 }
@@ -82,6 +83,18 @@ impl<P: Generations + ?Sized, F: WithStoreFaults> Generations for Faulty<P, F> {
         self.inner.sweep_retired(repository, published).await
     }
 
+    async fn sweep_unseen(
+        &self,
+        repository: RepositoryId,
+        published: &[GenerationId],
+        views: &[View],
+    ) -> Result<u64, MaintenanceError> {
+        if self.has(StoreFault::SweepsTheSeen) {
+            return self.inner.sweep_retired(repository, published).await;
+        }
+        self.inner.sweep_unseen(repository, published, views).await
+    }
+
     async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
         if self.has(StoreFault::KeepsAborted) {
             return Ok(0);
@@ -99,7 +112,7 @@ impl<P: Generations + ?Sized, F: WithStoreFaults> Generations for Faulty<P, F> {
         self.inner.remove_repository(tenant, repository, before).await
     }
 
-    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
+    async fn compact(&self, repository: RepositoryId) -> Result<bool, MaintenanceError> {
         self.inner.compact(repository).await
     }
 

@@ -24,6 +24,7 @@ pub mod run_documents;
 pub mod runs;
 pub mod source;
 pub mod suite;
+pub mod texts;
 pub mod vector_cache;
 pub mod vector_store;
 
@@ -74,6 +75,7 @@ mod tests {
             ("run documents", super::run_documents::faults().len()),
             ("runs", super::runs::faults().len()),
             ("source", super::source::faults(false).len()),
+            ("texts", super::texts::faults().len()),
             ("vector cache", super::vector_cache::faults().len()),
             ("vector store", super::vector_store::faults().len()),
         ];

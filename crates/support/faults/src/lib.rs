@@ -61,6 +61,7 @@ pub const POINTS: &[(&str, &[&str])] = &[
     ),
     ("crates/adapters/neo4j", &["neo4j::before_commit", "neo4j::after_commit"]),
     ("crates/adapters/names", &["names::before_write", "names::after_write"]),
+    ("crates/adapters/texts", &["texts::before_write", "texts::after_write"]),
     (
         "crates/stages",
         &[

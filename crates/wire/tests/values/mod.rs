@@ -8,7 +8,7 @@ use cairn_domain::{
     ManifestEntry, Mention, NodeKey, NodeKind, NodeRecord, Outcome, Outline, OutlineBase, OutlineField, OutlineSymbol,
     PackageManifest, ParseStatus, PartId, PatternKey, PatternMember, PatternRecord, Reason, Reference, ReferenceKind,
     RepoPath, RepositoryId, Resolution, RunId, SecretFinding, Slot, SourceText, StageName, Symbol, SymbolKind, Tenant,
-    Unresolved, Visibility,
+    TermCounts, Unresolved, Visibility,
 };
 use cairn_wire::{
     AskedKeys, ChangedPath, FileError, FileUnresolved, Job, LinkGroup, LinkState, LinkSummary, LinkedFile, Manifest,
@@ -184,6 +184,7 @@ pub(crate) fn manifest() -> Manifest {
         links: Some(artifact("links/r/x")),
         entries,
         inputs_digest: Some(Digest([3; 32])),
+        terms: vec![artifact("terms/r/x"), artifact("terms/r/y")],
     }
 }
 
@@ -358,6 +359,10 @@ pub(crate) fn patterns() -> Vec<PatternRecord> {
         module_path: "src".to_owned(),
         language: "python".to_owned(),
     }]
+}
+
+pub(crate) fn term_counts() -> TermCounts {
+    TermCounts { num_chunks: -3, terms: vec![(0, -300), (7, 2), (200_000, 1), (u32::MAX, 70_000)] }
 }
 
 pub(crate) fn job() -> Job {

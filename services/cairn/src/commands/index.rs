@@ -248,7 +248,9 @@ pub(crate) fn show_removed(name: &RepositoryName, json: bool) {
 
 /// The local index as an `Agent`, which answers questions and MCP calls.
 pub(crate) fn agent(local: Local) -> Arc<dyn Agent> {
-    Arc::new(crate::local::LocalAgent::new(local))
+    let agent = crate::local::LocalAgent::new(local);
+    agent.maintain();
+    Arc::new(agent)
 }
 
 /// Progress: bars on a terminal, log lines elsewhere.

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use cairn_gateway::answers::{
-    Cancellation, CodeText, CoverageAnswer, CutBy, EdgeDirection, EdgeReport, PatternList, PatternMemberReport,
-    Relationships, RunsAnswer, SampledEdgeReport, SearchResult, SearchResults, ShownDefinition, SourceStamp,
+    Cancellation, CodeText, CoverageAnswer, CutBy, EdgeDirection, EdgeReport, GrepResults, PatternList,
+    PatternMemberReport, Relationships, RunsAnswer, SampledEdgeReport, SearchResult, SearchResults, ShownDefinition,
+    SourceStamp,
 };
 use cairn_gateway::questions::{Answer, Question, ReadQuestion};
 
@@ -19,6 +20,7 @@ pub(crate) fn answer(question: &Question, answer: &Answer, json: bool) -> ExitCo
         Answer::Sample(sample) if json => sample.edges.iter().for_each(output::json),
         _ if json => output::json(answer),
         Answer::Search(results) => search(results),
+        Answer::Grep(results) => grep(results),
         Answer::Read(text) => code(question, text),
         Answer::Graph(answer) => graph(question, answer),
         Answer::Sample(sample) => sample.edges.iter().for_each(sampled),
@@ -37,7 +39,8 @@ pub(crate) fn answer(question: &Question, answer: &Answer, json: bool) -> ExitCo
         Answer::Index(progress) | Answer::Progress(progress) => print_inventory::requested(progress),
     }
     let is_empty = match answer {
-        Answer::Search(answer) => answer.results.is_empty(),
+        Answer::Search(answer) => answer.results.is_empty() && answer.files.is_empty(),
+        Answer::Grep(answer) => answer.matching_files.is_empty() && answer.next_cursor.is_none(),
         Answer::Graph(answer) => answer.edges.is_empty(),
         Answer::Sample(answer) => answer.edges.is_empty(),
         Answer::Patterns(answer) => answer.patterns.is_empty(),
@@ -55,11 +58,22 @@ fn cancelled(answer: &Cancellation) {
 }
 
 fn search(answer: &SearchResults) {
-    if answer.results.is_empty() {
+    for name in &answer.names {
+        output::note(&name.sentence(str::to_owned));
+    }
+    for file in &answer.files {
+        let end = if file.is_directory { "/" } else { "" };
+        let place = styled(PATH, format!("{}{end}", file.path));
+        output::line(&format!("{place} {}", styled(FAINT, format!("{} score {}", file.repository, file.score))));
+    }
+    if answer.results.is_empty() && answer.files.is_empty() {
         output::note("nothing found");
         if let Some(message) = &answer.message {
             output::note(message);
         }
+    }
+    for note in &answer.notes {
+        output::note(note);
     }
     for fact in &answer.reading {
         output::line(&styled(FAINT, fact.clone()));
@@ -71,9 +85,40 @@ fn search(answer: &SearchResults) {
         let left = match cut.by {
             CutBy::Limit => format!("{} more results", cut.num_left),
             CutBy::MaxTokens => format!("{} more results did not fit into --max-tokens", cut.num_left),
+            CutBy::Time => format!("{} more results did not fit into the time limit", cut.num_left),
         };
         output::note(&format!("{left}; the next page:"));
         output::note(&styled(FAINT, format!("  {}", next_page(std::env::args(), cursor))));
+    }
+    sources(&answer.sources);
+}
+
+fn grep(answer: &GrepResults) {
+    for file in &answer.matching_files {
+        output::line(&format!("{} {}", styled(PATH, file.path.clone()), styled(FAINT, file.repository.clone())));
+        let mut last = None;
+        for line in &file.lines {
+            if last.is_some_and(|last: u32| last + 1 < line.line) && file.lines.iter().any(|line| !line.is_hit) {
+                output::line(&styled(FAINT, "--"));
+            }
+            output::line(&line.numbered());
+            last = Some(line.line);
+        }
+        output::line("");
+    }
+    let found = format!("{} of {} hits", answer.num_shown(), answer.counted());
+    match (&answer.cut, &answer.next_cursor) {
+        (Some(cut), Some(cursor)) => {
+            let cut = match cut.by {
+                CutBy::Limit => "--limit",
+                CutBy::MaxTokens => "--max-tokens",
+                CutBy::Time => "the time limit",
+            };
+            output::note(&format!("{found}, cut by {cut}; the next page:"));
+            output::note(&styled(FAINT, format!("  {}", next_page(std::env::args(), cursor))));
+        }
+        _ if answer.num_results == 0 => output::note("no line matches"),
+        _ => output::note(&styled(FAINT, found)),
     }
     sources(&answer.sources);
 }
@@ -112,6 +157,12 @@ fn found(number_in_all: usize, found: &SearchResult) {
     let changed = found.changed_at.as_ref().map(day).unwrap_or_default();
     let kind = format!("{} {}{changed}", found.repository, found.kind);
     output::line(&format!("{head} {}", styled(FAINT, kind)));
+    let step = found.step.map(|step| format!("step {step}"));
+    let via = found.via.as_ref().map(|via| format!("via {via}"));
+    let origin: Vec<String> = step.into_iter().chain(via).collect();
+    if !origin.is_empty() {
+        output::line(&styled(FAINT, format!("   {}", origin.join(", "))));
+    }
     for also in &found.also_at {
         let at = place(&also.path, also.start_line, also.end_line);
         output::line(&styled(FAINT, format!("   also {} {at}", also.repository)));
@@ -156,6 +207,9 @@ fn sources(sources: &[SourceStamp]) {
 }
 
 fn code(question: &Question, answer: &CodeText) {
+    if let Some(resolution) = &answer.resolution {
+        output::note(&resolution.sentence(str::to_owned));
+    }
     numbered(answer.start_line.unwrap_or(1), &answer.text);
     if let (Question::Read(question), true) = (question, answer.num_lines_cut > 0) {
         left_out(question, answer);
@@ -190,16 +244,17 @@ fn with_lines(given: impl Iterator<Item = String>, path: &str, first: u64, last:
 }
 
 fn graph(question: &Question, answer: &Relationships) {
-    if let Some(requested) = &answer.resolved_from {
-        output::note(&format!("no name is spelled exactly `{requested}`; the nearest name is used"));
+    if let Some(resolution) = &answer.resolution {
+        output::note(&resolution.sentence(str::to_owned));
     }
     let relation = if let Question::Graph(question) = question { question.relation.as_str() } else { "edges" };
-    for node in &answer.about {
+    // The edges of each definition are listed apart.
+    for (number, node) in answer.about.iter().enumerate() {
         let (path, line) = (node.path.as_deref().unwrap_or_default(), node.start_line.unwrap_or_default());
         let about = format!("{}:{line} {}", styled(PATH, path), styled(NAME, &node.name));
         output::line(&format!("{relation} of {about} {}", styled(FAINT, &node.repository)));
+        answer.edges.iter().filter(|edge| edge.about == number).for_each(edge);
     }
-    answer.edges.iter().for_each(edge);
     let num_left = answer.num_edges.saturating_sub(answer.edges.len() as u64);
     if num_left > 0 {
         output::note(&styled(FAINT, format!("{num_left} more: increase --limit")));

@@ -173,7 +173,7 @@ pub(super) fn secrets(answer: &SecretList) {
 
 pub(super) fn fingerprint(fingerprint: &FingerprintReport) {
     /// The kinds in the order in which indexing creates them.
-    const KINDS: [&str; 7] = ["files", "chunks", "vectors", "nodes", "edges", "patterns", "names"];
+    const KINDS: [&str; 8] = ["files", "chunks", "vectors", "nodes", "edges", "patterns", "names", "terms"];
     output::line(&format!("{} {}", styled(NAME, &fingerprint.repository), fingerprint.digest));
     for kind in KINDS {
         let Some(KindReport { count, digest }) = fingerprint.kinds.get(kind) else { continue };

@@ -2,12 +2,13 @@
 
 use anyhow::bail;
 use cairn_gateway::questions::{
-    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, Nothing, PatternsQuestion, Question,
-    ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion, SearchQuestion, SecretsQuestion, WantTests,
+    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepMode, GrepQuestion, Nothing,
+    PatternsQuestion, Question, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion, SearchQuestion,
+    SecretsQuestion, WantTests,
 };
 use cairn_search::{QueryError, QueryErrorCode, Relation};
 
-use crate::cli::{Command, GraphCommand, RelationArguments, RunsCommand, SearchArguments, Tests};
+use crate::cli::{Command, GraphCommand, GrepArguments, RelationArguments, RunsCommand, SearchArguments, Tests};
 
 /// Maximum number of tokens that `show` prints.
 const SHOW_TOKENS: usize = 200_000;
@@ -18,7 +19,11 @@ pub(crate) fn is_about_here(command: &Command) -> bool {
     !is_sample
         && matches!(
             command,
-            Command::Search(_) | Command::Graph(_) | Command::Coverage { .. } | Command::Secrets { .. }
+            Command::Search(_)
+                | Command::Grep(_)
+                | Command::Graph(_)
+                | Command::Coverage { .. }
+                | Command::Secrets { .. }
         )
 }
 
@@ -28,6 +33,7 @@ pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option
     let named = |name: &Option<String>| name.clone().or_else(|| here.map(str::to_owned));
     Ok(Some(match command {
         Command::Search(arguments) => Question::Search(search(arguments, here)),
+        Command::Grep(arguments) => Question::Grep(grep(arguments, here)),
         Command::Show { repository, path } => Question::Read(show(repository, path)?),
         Command::Graph(command) => graph(command, here),
         Command::Patterns { name, repositories } => {
@@ -72,17 +78,45 @@ fn search(arguments: &SearchArguments, here: Option<&str>) -> SearchQuestion {
         paths: arguments.path.clone(),
         modules: arguments.module.clone(),
         kinds: arguments.kind.clone(),
-        tests: match arguments.tests {
-            Tests::Include => WantTests::Include,
-            Tests::Exclude => WantTests::Exclude,
-            Tests::Only => WantTests::Only,
-        },
+        tests: tests(arguments.tests),
         tags: arguments.tag.clone(),
         since: arguments.since.clone(),
+        query_type: arguments.query_type.clone(),
         limit: arguments.limit,
         max_tokens: arguments.max_tokens,
         cursor: arguments.cursor.clone(),
         explain: arguments.explain,
+        target_type: arguments.target_type.clone(),
+        context_path: arguments.context_path.clone(),
+        fuzzy_filename: !arguments.exact_filename,
+        filename_only: arguments.filename_only,
+    }
+}
+
+fn tests(tests: Tests) -> WantTests {
+    match tests {
+        Tests::Include => WantTests::Include,
+        Tests::Exclude => WantTests::Exclude,
+        Tests::Only => WantTests::Only,
+    }
+}
+
+fn grep(arguments: &GrepArguments, here: Option<&str>) -> GrepQuestion {
+    GrepQuestion {
+        query: arguments.pattern.clone(),
+        mode: if arguments.fixed_strings { GrepMode::Text } else { GrepMode::Regex },
+        ignore_case: arguments.ignore_case,
+        whole_word: arguments.word_regexp,
+        multiline: arguments.multiline,
+        repositories: or_here(&arguments.repositories, here),
+        languages: arguments.language.clone(),
+        paths: arguments.path.clone(),
+        tests: tests(arguments.tests),
+        before: arguments.before_context.unwrap_or(arguments.context),
+        after: arguments.after_context.unwrap_or(arguments.context),
+        limit: arguments.limit,
+        max_tokens: arguments.max_tokens,
+        cursor: arguments.cursor.clone(),
     }
 }
 
@@ -92,6 +126,7 @@ fn show(repository: &str, path: &str) -> anyhow::Result<ReadQuestion> {
         repository: Some(repository.to_owned()),
         path: Some(path.to_owned()),
         symbol: None,
+        context_path: None,
         start_line: lines.map(|(first, _)| first),
         end_line: lines.map(|(_, last)| last),
         max_tokens: SHOW_TOKENS,
@@ -117,6 +152,7 @@ fn graph(command: &GraphCommand, here: Option<&str>) -> Question {
         Question::Graph(GraphQuestion {
             name: arguments.name.clone(),
             relation: relation.as_str().to_owned(),
+            context_path: arguments.context_path.clone(),
             repositories: or_here(&arguments.repositories, here),
             limit: arguments.limit,
         })

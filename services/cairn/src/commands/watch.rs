@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use super::index::{Bars, cancel_unfinished, show};
 use crate::exit::CommandReply;
-use crate::local::{Indexed, Local};
+use crate::local::{Indexed, Local, MAINTENANCE};
 use crate::output;
 use crate::stop::Stop;
 
@@ -71,6 +71,8 @@ async fn follow(
     let mut poll = tokio::time::interval(POLL);
     let mut reconciliation = tokio::time::interval(RECONCILIATION);
     reconciliation.tick().await;
+    let mut maintenance = tokio::time::interval(MAINTENANCE);
+    local.check_maintenance().await;
     loop {
         tokio::select! {
             Some(touched) = changed.recv() => {
@@ -84,6 +86,7 @@ async fn follow(
                 index_all(local, &polled, json).await;
             }
             _ = reconciliation.tick() => index_all(local, records, json).await,
+            _ = maintenance.tick() => local.go_on().await,
         }
     }
 }

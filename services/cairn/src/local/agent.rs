@@ -15,7 +15,7 @@ use cairn_stages::check_request;
 use cairn_wire::{RequestSettings, RunResult};
 use tokio::sync::Mutex;
 
-use super::{IndexRequest, Indexed, Local, Progress};
+use super::{IndexRequest, Indexed, Local, MAINTENANCE, Progress};
 
 /// How long an index call waits for its run.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -29,6 +29,19 @@ pub struct LocalAgent {
 impl LocalAgent {
     pub fn new(local: Local) -> Self {
         Self { local: local.shared(), indexing: Arc::default() }
+    }
+
+    /// Continues the maintenance of the stores in the background, until the process ends.
+    pub fn maintain(&self) {
+        let (local, indexing) = (Arc::clone(&self.local), Arc::clone(&self.indexing));
+        tokio::spawn(async move {
+            local.check_maintenance().await;
+            loop {
+                tokio::time::sleep(MAINTENANCE).await;
+                let _turn = indexing.lock().await;
+                local.go_on().await;
+            }
+        });
     }
 
     async fn request(&self, call: &IndexCall) -> Result<(IndexRequest, Option<RepositoryRecord>), QueryError> {

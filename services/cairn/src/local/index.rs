@@ -216,17 +216,49 @@ impl Local {
         }
     }
 
-    /// Removes data that is visible in no view. Artifacts and clones are checked only once per grace period.
+    /// Removes data that no reader sees, and executes one step of the stores' maintenance. Clones and cached
+    /// vectors are checked only once per grace period, because the cost does not depend on the change.
     async fn sweep(&self) -> anyhow::Result<()> {
-        self.sweep.generations().await?;
+        let views = self.readers.views(&self.runs).await?;
+        self.sweep.unseen_by(&views).await?;
         let (now_ms, last_ms) = (self.clock.now_ms(), self.home.artifacts_swept_at_ms());
         let is_due = |last_ms: i64| now_ms < last_ms || now_ms.saturating_sub(last_ms) >= self.sweep.grace_ms;
         if last_ms.is_none_or(is_due) {
             self.sweep.artifacts().await?;
+            self.sweep_vectors().await?;
             self.sources.sweep(&self.runs.urls().await?, super::LONGEST_PART)?;
             let live = self.runs.all_repositories().await?;
             self.home.keep_source_caches_of(&live)?;
             self.home.keep_artifacts_swept_at_ms(now_ms)?;
+        } else {
+            self.sweep.artifacts_unseen_by(&views, &self.runs.all_repositories().await?).await?;
+        }
+        Ok(())
+    }
+
+    /// Continues the maintenance of the stores, if a sweep of this process did not finish it. A failure is
+    /// logged, and the next call tries again.
+    pub async fn go_on(&self) {
+        if let Err(error) = self.sweep.go_on().await {
+            tracing::warn!(code = %error.code, "the maintenance of the stores failed: {}", error.chain());
+        }
+    }
+
+    /// Makes `go_on` check all repositories, because other processes may not have finished their maintenance.
+    pub async fn check_maintenance(&self) {
+        match self.runs.all_repositories().await {
+            Ok(repositories) => self.sweep.go_on_with(repositories),
+            Err(error) => tracing::warn!(%error, "the repositories cannot be listed for the maintenance of the stores"),
+        }
+    }
+
+    /// Sweeps the cached vectors if there are many more than chunks. This reads the facts of all files, so it
+    /// is not done after every change.
+    async fn sweep_vectors(&self) -> anyhow::Result<()> {
+        let (view, all) = (self.runs.view().await?, self.runs.all_repositories().await?);
+        let num_chunks: u64 = self.runs.published_of(&view, &all).await?.iter().map(|of| of.result.chunks).sum();
+        if self.store.num_vectors().await? > num_chunks + num_chunks / 2 + 1_000 {
+            self.sweep.vectors(&Tenant::local()).await?;
         }
         Ok(())
     }
@@ -236,12 +268,18 @@ impl Local {
     /// process is using now. If one step fails, the other steps still run, and the first error is returned.
     pub async fn remove(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
         self.runs.delete(record.id, self.clock.now_ms()).await?;
-        let swept = self.sweep.generations().await.map(drop).map_err(anyhow::Error::from);
+        let swept = self.sweep_generations().await;
         let purged = self.purge(record.id).await;
         let forgotten = self.forget_clone(record).await;
         let caches = self.runs.all_repositories().await.map_err(anyhow::Error::from);
         let caches = caches.and_then(|live| self.home.keep_source_caches_of(&live));
         swept.and(purged).and(forgotten).and(caches)
+    }
+
+    async fn sweep_generations(&self) -> anyhow::Result<()> {
+        let views = self.readers.views(&self.runs).await?;
+        self.sweep.unseen_by(&views).await?;
+        Ok(())
     }
 
     /// Deletes the artifacts of a removed repository. A process that indexes the repository again at the same

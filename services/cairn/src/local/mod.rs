@@ -4,6 +4,7 @@ mod agent;
 mod clock;
 mod home;
 mod index;
+mod readers;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,12 +28,14 @@ use cairn_stages::{
     Artifacts, Embedding, RecordCeilings, SNAPSHOT_MEMORY_BYTES, Snapshots, StageSet, Sweep, SweepStores, Sync,
     Toolchain,
 };
+use cairn_texts::TextIndex;
 
 pub use agent::LocalAgent;
 pub use clock::SystemClock;
 use home::Requested;
 pub use home::{Home, find_home};
 pub use index::{IndexRequest, Indexed, Progress};
+use readers::{Readers, ReadersCatalogue};
 
 /// The subcommand with which this program starts itself as a child process that parses files.
 pub const PARSE_WORKER: &str = "parse-worker";
@@ -44,6 +47,9 @@ pub(crate) const LEASE_MS: i64 = 2_000;
 const PART_DEADLINE: Duration = Duration::from_secs(600);
 /// Time limit of a part. This limit is long, because only the process of the part waits for the part.
 const LONGEST_PART: Duration = Duration::from_hours(6);
+
+/// How often a process that runs for long continues the maintenance of the stores.
+pub(crate) const MAINTENANCE: Duration = Duration::from_secs(10);
 
 /// One open index directory: its settings, stores, sources and workers.
 pub struct Local {
@@ -57,6 +63,7 @@ pub struct Local {
     sync: Sync,
     sources: Arc<GitSources>,
     sweep: Sweep,
+    readers: Readers,
     workers: Vec<Worker>,
     stores: Vec<Arc<dyn Generations>>,
     num_workers: usize,
@@ -76,6 +83,7 @@ impl Local {
         let blobs = Arc::new(LocalBlobs::open(&directory.join("artifacts"))?);
         let vectors = Arc::new(SegmentStore::new(directory.join("segments")));
         let names = Arc::new(NameIndex::new(blobs.clone()));
+        let texts = Arc::new(TextIndex::new(blobs.clone()));
         let embedder: Arc<dyn Embedder> = Arc::new(LocalEmbedder::shipped()?);
         let artifacts = Artifacts::new(blobs.clone());
         let sources = Arc::new(GitSources::new(home::git_settings(&home, &operator, &requested)));
@@ -112,17 +120,19 @@ impl Local {
             set.parse(parser),
             embed,
             set.retire(vectors.clone()),
-            set.link(names.clone()),
+            set.link(names.clone(), texts.clone()),
             set.aggregate(),
             embed_patterns,
             set.publish(&embedder.model().name),
         ];
-        let stores: Vec<Arc<dyn Generations>> = vec![store.clone(), vectors.clone(), names.clone()];
+        let stores: Vec<Arc<dyn Generations>> = vec![store.clone(), vectors.clone(), names.clone(), texts.clone()];
         let sweep_stores =
             SweepStores { sweeping: runs.clone(), cache: store.clone(), generations: stores.clone(), letters: None };
         let sweep = set.sweep(sweep_stores, sweep_grace_ms());
+        let readers = Readers::new(directory, sweep.grace_ms);
+        let catalogue = Arc::new(ReadersCatalogue { catalogue: runs.clone(), readers: readers.clone() });
         let search_stores =
-            SearchStores { catalogue: runs.clone(), ledger: runs.clone(), blobs, vectors, graph: store.clone(), names };
+            SearchStores { catalogue, ledger: runs.clone(), blobs, vectors, graph: store.clone(), names, texts };
         let searcher = Searcher::new(Caller::local(), search_stores, embedder, Arc::clone(&clock), home.cursor_key);
         Ok(Self {
             home,
@@ -135,6 +145,7 @@ impl Local {
             sync,
             sources,
             sweep,
+            readers,
             workers: stages.into_iter().map(Worker::Stage).collect(),
             stores,
             num_workers,

@@ -9,6 +9,7 @@ use cairn_names::NameIndex;
 use cairn_neo4j::Neo4jGraph;
 use cairn_ports::{BlobStore, Catalogue, DeadLetters, Generations, LedgerRead, PostponedPart};
 use cairn_stages::Artifacts;
+use cairn_texts::TextIndex;
 
 use super::installation::Installation;
 use super::survey::{self, Finding, State};
@@ -110,8 +111,9 @@ async fn stored(installation: &Installation, name: &str) -> anyhow::Result<Check
     let record = searcher.select_one(&runs.view().await?, name).await?.record;
     let blobs: Arc<dyn BlobStore> = Arc::new(installation.blobs()?);
     let graph: Arc<dyn Generations> = Arc::new(Neo4jGraph::new(installation.neo4j()?));
-    let stores: [Arc<dyn Generations>; 3] =
-        [graph, Arc::new(installation.vectors()?.0), Arc::new(NameIndex::new(Arc::clone(&blobs)))];
+    let (names, texts) = (NameIndex::new(Arc::clone(&blobs)), TextIndex::new(Arc::clone(&blobs)));
+    let stores: [Arc<dyn Generations>; 4] =
+        [graph, Arc::new(installation.vectors()?.0), Arc::new(names), Arc::new(texts)];
     let verified = verify(&searcher, &stores, &Artifacts::new(blobs), record.id).await;
     let remedy = format!("`cairn enqueue --rebuild {}` writes the data again", record.name);
     let fault = verified.err().map(|error| format!("{error:#}; {remedy}"));

@@ -20,6 +20,7 @@ use cairn_qdrant::{QdrantStore, QdrantVectorCache};
 use cairn_rabbitmq::{RabbitMqBroker, RabbitMqConfig};
 use cairn_s3::S3BlobStore;
 use cairn_search::{Allowed, Caller, CursorKey, SearchStores, Searcher};
+use cairn_texts::TextIndex;
 use cairn_wiring::{ClusterConfig, DEFAULT_PROCESSES};
 use tokio::time::{Instant, sleep};
 
@@ -120,6 +121,7 @@ impl Installation {
             vectors: Arc::new(self.vectors()?.0),
             graph: Arc::new(Neo4jGraph::new(self.neo4j()?)),
             names: Arc::new(NameIndex::new(blobs.clone())),
+            texts: Arc::new(TextIndex::new(blobs.clone())),
             blobs,
         };
         Ok(Searcher::new(caller, stores, self.embedder()?, Arc::clone(clock), self.cursor_key()))

@@ -42,9 +42,13 @@ impl Service {
             vectors: index.clone(),
             graph: index.clone(),
             names: index.clone(),
+            texts: index.clone(),
+            packs: Arc::default(),
             embedder: index,
             clock: Arc::clone(&clock),
             cursor_key: CursorKey([7; 32]),
+            signals: Default::default(),
+            term_tables: Arc::default(),
         };
         let indexing = cairn_wiring::indexing(&runs, &clock, RemotePolicy::default());
         Ok(Self { runs, searcher, indexing })

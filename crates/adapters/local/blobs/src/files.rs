@@ -124,8 +124,21 @@ fn sync_parent(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Larger objects are mapped into memory instead of read. So readers of large indexes share one copy, and
+/// read only the parts that they use.
+const MAPPED_FROM_BYTES: u64 = 64 << 10;
+
 pub(crate) fn get(root: &Path, key: &str) -> io::Result<Bytes> {
-    missing_directory_is_missing(fs::read(root.join(key)).map(Bytes::from))
+    let path = root.join(key);
+    let file = missing_directory_is_missing(File::open(&path))?;
+    let meta = file.metadata()?;
+    if !meta.is_file() || meta.len() < MAPPED_FROM_BYTES {
+        return missing_directory_is_missing(fs::read(path).map(Bytes::from));
+    }
+    // SAFETY: objects are create-only. No writer changes the file after it got its name, and a deletion only
+    // removes the name.
+    let mapped = unsafe { memmap2::Mmap::map(&file)? };
+    Ok(Bytes::from_owner(mapped))
 }
 
 pub(crate) fn get_range(root: &Path, key: &str, range: &Range<u64>) -> io::Result<Bytes> {

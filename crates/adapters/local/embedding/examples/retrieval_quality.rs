@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 use cairn_local_embedding::LocalEmbedder;
-use cairn_ranking::{PassageFields, passage_terms, query_terms};
+use cairn_ranking::{PassageFields, ScopeFrequencies, passage_terms, query_terms};
 use serde_json::Value;
 
 /// A definition with a rank beyond this is treated as not found.
@@ -95,7 +95,7 @@ fn rank_by_terms(definitions: &[Definition], questions: &[usize]) -> Vec<Vec<usi
     }
     let best_of = |question: &usize| {
         let mut scores = vec![0_i64; definitions.len()];
-        for (term, weight) in query_terms(&definitions[*question].doc) {
+        for (term, weight) in query_terms(&definitions[*question].doc, &ScopeFrequencies::default()) {
             for (index, in_passage) in postings.get(&term).map_or(&[][..], Vec::as_slice) {
                 scores[*index] += i64::from(weight) * i64::from(*in_passage);
             }

@@ -23,7 +23,7 @@ use cairn_domain::{
 };
 use cairn_local_segments::SegmentStore;
 use cairn_ports::{ChunkFilter, IncludeTests, StagedPoints, Staging, VectorStore};
-use cairn_ranking::{PassageFields, passage_terms, query_terms};
+use cairn_ranking::{PassageFields, ScopeFrequencies, passage_terms, query_terms};
 
 const DIMENSIONS: usize = 256;
 const PART_CHUNKS: usize = 4_000;
@@ -97,7 +97,9 @@ async fn search(store: &SegmentStore) -> Result<(), Box<dyn Error>> {
             let near = store.search_dense(&view, &scope, filter, &vector, 100).await?;
             dense.push(start.elapsed());
             let between = Instant::now();
-            let worded = store.search_sparse(&view, &scope, filter, &query_terms(question), 100).await?;
+            let worded = store
+                .search_sparse(&view, &scope, filter, &query_terms(question, &ScopeFrequencies::default()), 100)
+                .await?;
             sparse.push(between.elapsed());
             let keys: Vec<_> = near.iter().chain(&worded).map(|hit| (hit.repository, hit.key)).collect();
             store.fetch(&view, &scope, &keys, false).await?;

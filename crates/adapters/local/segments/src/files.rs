@@ -17,13 +17,19 @@ use cairn_faults::fail_point;
 use crate::error::SegmentError;
 
 pub(crate) const SEGMENT_SUFFIX: &str = ".seg";
+/// Readers hold a shared lock on this file while they list and open segments.
+const LISTING_FILE: &str = "listing";
 const TEMPORARY_PREFIX: &str = ".tmp-";
 /// Temporary files older than this belong to dead processes.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
-/// The file name of the segment of a part.
-pub(crate) fn part_name(run: RunId, part: PartId) -> String {
-    format!("{:016x}-{}-{}{SEGMENT_SUFFIX}", run.generation.0, part.stage.as_str(), part.number)
+/// The file name of a segment of a part. `piece` counts the files of the part from 0.
+pub(crate) fn part_name(run: RunId, part: PartId, piece: usize) -> String {
+    let (generation, stage, number) = (run.generation.0, part.stage.as_str(), part.number);
+    match piece {
+        0 => format!("{generation:016x}-{stage}-{number}{SEGMENT_SUFFIX}"),
+        piece => format!("{generation:016x}-{stage}-{number}-{piece}{SEGMENT_SUFFIX}"),
+    }
 }
 
 /// The generation in the file name of a part's segment. `None` for a merged segment.
@@ -36,14 +42,27 @@ pub(crate) fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// The file name of a merged segment, which replaces other segments.
-pub(crate) fn merged_name(replaces: &[String], bytes: &[u8]) -> String {
+const MERGED_PREFIX: &str = "merged-";
+
+/// Whether the file is a merged segment.
+pub(crate) fn is_merged(name: &str) -> bool {
+    name.starts_with(MERGED_PREFIX)
+}
+
+/// The newest generation in the file name of a merged segment. `None` for the segment of a part, and for a
+/// merged segment of an older release.
+pub(crate) fn newest_of_merged(name: &str) -> Option<GenerationId> {
+    generation_of(name.strip_prefix(MERGED_PREFIX)?)
+}
+
+/// The file name of a merged segment, which replaces other segments. `newest` is its newest generation.
+pub(crate) fn merged_name(newest: GenerationId, replaces: &[String], bytes: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
     for name in replaces {
         hasher.update(name.as_bytes()).update(b"/");
     }
     hasher.update(bytes);
-    format!("merged-{}{SEGMENT_SUFFIX}", &hasher.finalize().to_hex()[..32])
+    format!("{MERGED_PREFIX}{:016x}-{}{SEGMENT_SUFFIX}", newest.0, &hasher.finalize().to_hex()[..32])
 }
 
 /// Writes a file durably. An existing file with this name has the same bytes or is damaged, so the new file
@@ -124,6 +143,33 @@ pub(crate) fn directory_names(directory: &Path) -> Result<Vec<String>, SegmentEr
         names.extend(entry.file_name().into_string());
     }
     Ok(names)
+}
+
+/// Locks the folder against the removal of files. `None` if the folder does not exist or cannot be written.
+pub(crate) fn lock_listing(directory: &Path) -> Result<Option<File>, SegmentError> {
+    let Some(file) = open_listing(directory)? else { return Ok(None) };
+    file.lock_shared().map_err(SegmentError::io("lock", directory))?;
+    Ok(Some(file))
+}
+
+/// Waits until no reader lists or opens segments, and prevents it until the lock is dropped.
+pub(crate) fn wait_for_listings(directory: &Path) -> Result<Option<File>, SegmentError> {
+    let Some(file) = open_listing(directory)? else { return Ok(None) };
+    file.lock().map_err(SegmentError::io("lock", directory))?;
+    Ok(Some(file))
+}
+
+fn open_listing(directory: &Path) -> Result<Option<File>, SegmentError> {
+    let path = directory.join(LISTING_FILE);
+    match File::options().create(true).truncate(false).write(true).open(&path) {
+        Err(error) if is_unwritable(error.kind()) => Ok(None),
+        file => file.map(Some).map_err(SegmentError::io("open", &path)),
+    }
+}
+
+/// Whether the folder is missing or read-only. In both cases, nothing is removed from it.
+fn is_unwritable(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
 /// Removes temporary files of dead processes.

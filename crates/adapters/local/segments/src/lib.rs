@@ -1,10 +1,10 @@
 //! Search segments: the local store of chunks, vectors and terms.
 //!
-//! A part of a run becomes one immutable file that is written completely or not at all, so staging may be
-//! repeated and stopped at any moment. The files do not record which generation is published: a publication
-//! is a row in the metastore. The view of a query decides which files and rows are visible. The file of a
-//! part lists the keys that the part retires. A dense search scans all vectors in scope. A scan is exact, and
-//! for up to a million vectors a scan is as fast as an index.
+//! A part of a run becomes one or more immutable files, each of which is written completely or not at all, so
+//! staging may be repeated and stopped at any moment. The files do not record which generation is published:
+//! a publication is a row in the metastore. The view of a query decides which files and rows are visible. The
+//! file of a part lists the keys that the part retires. A dense search scans all vectors in scope. This is
+//! exact, and for up to a million vectors it is as fast as an index.
 //!
 //! Guarantees:
 //! - A file is never changed. Files are only added (by a rename) or removed.

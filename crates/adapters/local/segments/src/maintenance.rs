@@ -1,21 +1,26 @@
 //! Sweeps, merges and removes segments while the repository is locked.
 //!
 //! Merging preserves the generations of rows and tombstones, so the results of all views stay the same.
-//! Maintenance changes only files of *settled* generations: published generations whose grace period has
-//! ended, as the sweep reports. These files are never staged again, and no live view is older than these
-//! generations. So a row that a settled tombstone ends can be deleted.
+//! Maintenance changes only files of published generations, which the sweep names (`Known`). A generation is
+//! *settled* if no view in use is older. A row is deleted if a settled tombstone ends it, or if a published
+//! tombstone ends it and none of the views in use sees the row.
+//!
+//! A call executes at most one step, which rewrites a bounded number of rows (`TIERS`). The next call
+//! continues.
 //!
 //! A merged file lists the files that it replaces. Readers ignore the replaced files as soon as the merged
-//! file is renamed to its name. The replaced files are deleted later (`REPLACED_KEPT`). So a reader that
-//! lists the folder during the merge finds the merged file or the replaced files.
+//! file is renamed to its name. Then the replaced files are deleted, while no reader lists the folder or
+//! opens files (`files::wait_for_listings`). So a reader finds the merged file or the replaced files. The
+//! name of a merged file contains its newest generation. A late writer of a generation that was merged finds
+//! this name and writes nothing (`SegmentStore::stage`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
-use std::time::Duration;
 
-use cairn_domain::{GenerationId, Tenant};
+use cairn_domain::{ChunkKey, GenerationId, Interval, Tenant, View};
+use cairn_runs::{Size, Tiers};
 
 use crate::error::SegmentError;
 use crate::files;
@@ -23,25 +28,35 @@ use crate::repository::{OpenSegment, Repository, Snapshot};
 use crate::segment::Segment;
 use crate::writer::{self, Row, SegmentContents, Tombstone};
 
-/// The time for which replaced files are kept, because readers may be listing the folder.
-const REPLACED_KEPT: Duration = Duration::from_secs(60);
-/// A segment with fewer rows than this is small.
-const SMALL_ROWS: u32 = 8_192;
-/// Small segments are merged if at least this number of them exists.
-const MANY_SMALL: usize = 6;
-/// Approximate maximum number of rows of a merged segment. During a merge, all these rows are in memory at
-/// once.
-const MAX_MERGED_ROWS: u32 = 32_768;
-/// A segment with fewer rows than this is rewritten if one row is dead. A larger segment is rewritten if an
-/// eighth of its rows is dead.
-const TINY_ROWS: u32 = 1_024;
+/// A row takes about 20 microseconds to rewrite.
+pub(crate) const TIERS: Tiers = Tiers { step_rows: 16_384, dead_part: 8 };
 const SETTLED_FILE: &str = "settled";
 const LOCK_FILE: &str = "lock";
 
 type Settled = BTreeSet<GenerationId>;
 
-/// Records generations as settled, merges small files, and rewrites files with too many dead rows. Returns
-/// the number of removed rows.
+/// The published generations, and the views that readers use.
+struct Known<'a> {
+    settled: Settled,
+    /// Published generations that are not settled.
+    published: &'a [GenerationId],
+    /// All views in use that are older than some generation in `published`, and a view of all of them.
+    views: &'a [View],
+}
+
+impl Known<'_> {
+    fn is_published(&self, generation: GenerationId) -> bool {
+        self.settled.contains(&generation) || self.published.contains(&generation)
+    }
+
+    /// Whether no reader sees the rows of this interval.
+    fn is_dead(&self, interval: Interval) -> bool {
+        self.settled.contains(&interval.gen_to)
+            || self.published.contains(&interval.gen_to) && !self.views.iter().any(|view| view.sees(interval))
+    }
+}
+
+/// Records generations as settled, and executes one step. Returns the number of removed rows.
 pub(crate) fn sweep_retired(repository: &Repository, published: &[GenerationId]) -> Result<u64, SegmentError> {
     let Some(_lock) = lock(repository.directory())? else { return Ok(0) };
     let snapshot = repository.snapshot()?;
@@ -51,14 +66,28 @@ pub(crate) fn sweep_retired(repository: &Repository, published: &[GenerationId])
     let named: Settled = snapshot.segments.values().flat_map(|open| generations(&open.segment)).collect();
     settled.retain(|generation| named.contains(generation));
     write_settled(repository.directory(), &settled)?;
-    reorganise(repository, &snapshot, &settled)
+    Ok(step(repository, &snapshot, &Known { settled, published: &[], views: &[] })?.unwrap_or_default())
 }
 
-/// Merges small segments, and rewrites segments with many dead rows.
-pub(crate) fn compact(repository: &Repository) -> Result<(), SegmentError> {
-    let Some(_lock) = lock(repository.directory())? else { return Ok(()) };
+/// Executes one step, in which the generations `published` are published but not settled. Returns the number
+/// of removed rows.
+pub(crate) fn sweep_unseen(
+    repository: &Repository,
+    published: &[GenerationId],
+    views: &[View],
+) -> Result<u64, SegmentError> {
+    let Some(_lock) = lock(repository.directory())? else { return Ok(0) };
     let snapshot = repository.snapshot()?;
-    reorganise(repository, &snapshot, &read_settled(repository.directory())?).map(drop)
+    let known = Known { settled: read_settled(repository.directory())?, published, views };
+    Ok(step(repository, &snapshot, &known)?.unwrap_or_default())
+}
+
+/// Executes one step. Returns whether there was anything to do, because another step may follow.
+pub(crate) fn compact(repository: &Repository) -> Result<bool, SegmentError> {
+    let Some(_lock) = lock(repository.directory())? else { return Ok(false) };
+    let snapshot = repository.snapshot()?;
+    let settled = read_settled(repository.directory())?;
+    Ok(step(repository, &snapshot, &Known { settled, published: &[], views: &[] })?.is_some())
 }
 
 /// Deletes the files of an unpublished generation. Returns the number of remaining records that refer to this
@@ -120,7 +149,7 @@ fn remove_from_merged(
         replaces.extend(segment.header().replaces.iter().cloned());
         let contents =
             SegmentContents { tenant: tenant.clone(), repository: segment.repository(), rows, tombstones, replaces };
-        write_merged(directory, contents)?;
+        write_merged(directory, newest(&files::name_of(path), &segment), contents)?;
     }
     files::remove(path)
 }
@@ -137,117 +166,119 @@ pub(crate) fn verify(repository: &Repository) -> Result<(), SegmentError> {
     Ok(())
 }
 
-fn reorganise(repository: &Repository, snapshot: &Snapshot, settled: &Settled) -> Result<u64, SegmentError> {
+/// Removes replaced files, and rewrites one group of files. Returns the number of removed rows; `None` if
+/// there was no group.
+fn step(repository: &Repository, snapshot: &Snapshot, known: &Known<'_>) -> Result<Option<u64>, SegmentError> {
     let directory = repository.directory();
     remove_replaced(directory, snapshot)?;
     files::remove_abandoned(directory)?;
-    let mut num_removed = 0;
-    for group in groups(snapshot, settled) {
-        num_removed += merge(directory, snapshot, &group, settled)?;
-    }
-    Ok(num_removed)
+    let is_published = |open: &OpenSegment| generations(&open.segment).all(|generation| known.is_published(generation));
+    let published = snapshot.segments.iter().filter(|(_, open)| is_published(open));
+    let members: Vec<(&str, Member<'_>)> =
+        published.map(|(name, open)| (name.as_str(), Member { open, dead: dead_rows(open, known) })).collect();
+    let size = |member: &Member<'_>| Size { rows: member.open.segment.num_rows(), dead: member.dead.len() as u32 };
+    let sizes: Vec<Size> = members.iter().map(|(_, member)| size(member)).collect();
+    let group = TIERS.next_group(&sizes);
+    let is_in_group = |number: &usize| group.contains(number);
+    let numbered = members.into_iter().enumerate().filter(|(number, _)| is_in_group(number));
+    let members: BTreeMap<&str, Member<'_>> = numbered.map(|(_, member)| member).collect();
+    if members.is_empty() { Ok(None) } else { merge(directory, snapshot, &members).map(Some) }
 }
 
-/// Deletes files that were replaced more than `REPLACED_KEPT` ago, and merged files without rows.
+/// A file of a group, with its dead rows.
+struct Member<'a> {
+    open: &'a OpenSegment,
+    dead: BTreeSet<u32>,
+}
+
+/// Deletes replaced files, and merged files without rows. The merged file with the newest generation is kept
+/// for late writers, even if it has no rows.
 fn remove_replaced(directory: &Path, snapshot: &Snapshot) -> Result<(), SegmentError> {
+    let newest = snapshot.segments.keys().filter_map(|name| files::newest_of_merged(name)).max();
+    let is_empty = |segment: &Segment| segment.num_rows() == 0 && segment.tombstones().len() == 0;
+    let mut unused: BTreeSet<&String> = BTreeSet::new();
     for (name, open) in &snapshot.segments {
-        let path = directory.join(name);
-        let replaces = &open.segment.header().replaces;
-        if replaces.is_empty() || files::age(&path).is_none_or(|age| age < REPLACED_KEPT) {
-            continue;
-        }
-        for replaced in replaces {
-            files::remove(&directory.join(replaced))?;
-        }
-        if open.segment.num_rows() == 0 && open.segment.tombstones().len() == 0 {
-            files::remove(&path)?;
+        unused.extend(open.segment.header().replaces.iter().filter(|name| snapshot.names().contains(*name)));
+        if files::is_merged(name) && is_empty(&open.segment) && files::newest_of_merged(name) != newest {
+            unused.insert(name);
         }
     }
-    Ok(())
+    remove_unused(directory, unused)
 }
 
-/// The segments to rewrite, in groups. Each group becomes one file.
-fn groups(snapshot: &Snapshot, settled: &Settled) -> Vec<Vec<String>> {
-    let is_settled = |open: &OpenSegment| generations(&open.segment).all(|generation| settled.contains(&generation));
-    let eligible: Vec<(&String, &OpenSegment)> =
-        snapshot.segments.iter().filter(|(_, open)| is_settled(open)).collect();
-    let is_small = |open: &OpenSegment| open.segment.num_rows() < SMALL_ROWS;
-    let many_small = eligible.iter().filter(|(_, open)| is_small(open)).count() >= MANY_SMALL;
-    let mut groups: Vec<Vec<String>> = Vec::new();
-    let mut num_rows = 0;
-    for (name, open) in eligible {
-        let wanted = has_too_many_dead(open, settled) || many_small && is_small(open);
-        if !wanted {
-            continue;
-        }
-        let segment_rows = open.segment.num_rows();
-        match groups.last_mut() {
-            Some(group) if num_rows + segment_rows <= MAX_MERGED_ROWS => group.push(name.clone()),
-            _ => {
-                groups.push(vec![name.clone()]);
-                num_rows = 0;
-            }
-        }
-        num_rows += segment_rows;
+fn remove_unused(directory: &Path, names: BTreeSet<&String>) -> Result<(), SegmentError> {
+    if names.is_empty() {
+        return Ok(());
     }
-    // A group of one file is rewritten only if it has too many dead rows.
-    let is_worth_it =
-        |group: &Vec<String>| group.len() > 1 || has_too_many_dead(&snapshot.segments[&group[0]], settled);
-    groups.retain(is_worth_it);
-    groups
+    let _lock = files::wait_for_listings(directory)?;
+    names.into_iter().try_for_each(|name| files::remove(&directory.join(name)))
 }
 
-fn has_too_many_dead(open: &OpenSegment, settled: &Settled) -> bool {
-    let num_rows = open.segment.num_rows();
-    let num_dead = dead_rows(open, settled).len() as u32;
-    num_dead > 0 && (num_rows < TINY_ROWS || num_dead >= num_rows / 8)
-}
-
-fn dead_rows(open: &OpenSegment, settled: &Settled) -> BTreeSet<u32> {
-    open.ends.iter().filter(|(_, generation)| settled.contains(generation)).map(|(row, _)| *row).collect()
+fn dead_rows(open: &OpenSegment, known: &Known<'_>) -> BTreeSet<u32> {
+    let interval = |row, gen_to| Interval { gen_from: open.segment.generation_of(row), gen_to };
+    let dead = open.ends.iter().filter(|(row, gen_to)| known.is_dead(interval(*row, *gen_to)));
+    dead.map(|(row, _)| *row).collect()
 }
 
 /// Writes one file for the group. Returns the number of removed rows.
-fn merge(directory: &Path, snapshot: &Snapshot, group: &[String], settled: &Settled) -> Result<u64, SegmentError> {
-    let members: BTreeMap<&String, &OpenSegment> =
-        group.iter().filter_map(|name| Some((name, snapshot.segments.get(name)?))).collect();
-    let Some(first) = members.values().next().map(|open| &open.segment) else { return Ok(0) };
-    let mut rows = Vec::new();
-    let mut num_removed = 0;
-    let mut tombstones = Vec::new();
-    let mut replaces: BTreeSet<String> = group.iter().cloned().collect();
-    for open in members.values() {
-        let dead = dead_rows(open, settled);
-        num_removed += dead.len() as u64;
-        rows.extend(all_rows(&open.segment, |row| !dead.contains(&row))?);
-        tombstones.extend(open.segment.tombstones());
+fn merge(directory: &Path, snapshot: &Snapshot, group: &BTreeMap<&str, Member<'_>>) -> Result<u64, SegmentError> {
+    let Some(first) = group.values().next().map(|member| &member.open.segment) else { return Ok(0) };
+    let (mut rows, mut tombstones, mut num_removed) = (Vec::new(), Vec::new(), 0);
+    let mut replaces: BTreeSet<String> = group.keys().map(|name| (*name).to_owned()).collect();
+    for member in group.values() {
+        let segment = &member.open.segment;
+        num_removed += member.dead.len() as u64;
+        rows.extend(all_rows(segment, |row| !member.dead.contains(&row))?);
+        tombstones.extend(segment.tombstones());
         // Files that a member replaces and that still exist must stay replaced after the member is deleted.
         let still_there = |name: &&String| snapshot.names().contains(*name);
-        replaces.extend(open.segment.header().replaces.iter().filter(still_there).cloned());
+        replaces.extend(segment.header().replaces.iter().filter(still_there).cloned());
     }
+    let is_other = |name: &str| !group.contains_key(name);
     let others: Vec<&Segment> =
-        snapshot.segments.iter().filter(|(name, _)| !group.contains(name)).map(|(_, open)| &*open.segment).collect();
-    let mut kept = Vec::new();
-    for tombstone in tombstones {
-        if ends_a_row(tombstone, &others)? {
-            kept.push(tombstone);
-        }
-    }
+        snapshot.segments.iter().filter(|(name, _)| is_other(name)).map(|(_, open)| &*open.segment).collect();
     let contents = SegmentContents {
         tenant: Tenant::new(first.header().tenant.clone()),
         repository: first.repository(),
+        tombstones: needed(tombstones, &rows, &others)?,
         rows,
-        tombstones: kept,
         replaces: replaces.into_iter().collect(),
     };
-    write_merged(directory, contents)?;
+    let newest = group.iter().filter_map(|(name, member)| newest(name, &member.open.segment)).max();
+    let replaces = contents.replaces.clone();
+    write_merged(directory, newest, contents)?;
+    remove_unused(directory, replaces.iter().collect())?;
     Ok(num_removed)
 }
 
-fn write_merged(directory: &Path, contents: SegmentContents) -> Result<(), SegmentError> {
+/// The tombstones that end a row of the merged file or of another file.
+fn needed(tombstones: Vec<Tombstone>, rows: &[Row], others: &[&Segment]) -> Result<Vec<Tombstone>, SegmentError> {
+    let mut first: BTreeMap<ChunkKey, GenerationId> = BTreeMap::new();
+    for row in rows {
+        let generation = first.entry(row.point.chunk.key).or_insert(row.generation);
+        *generation = row.generation.min(*generation);
+    }
+    let mut needed = Vec::new();
+    for tombstone in tombstones {
+        let ends_own = first.get(&tombstone.key).is_some_and(|generation| *generation < tombstone.generation);
+        if ends_own || ends_a_row(tombstone, others)? {
+            needed.push(tombstone);
+        }
+    }
+    Ok(needed)
+}
+
+/// Writes a file that replaces others. `newest` is the newest generation that was ever in these files. It may
+/// have no rows in the new file.
+fn write_merged(directory: &Path, newest: Option<GenerationId>, contents: SegmentContents) -> Result<(), SegmentError> {
     let replaces = contents.replaces.clone();
     let bytes = writer::encode(contents)?;
-    files::write(directory, &files::merged_name(&replaces, &bytes), &bytes)
+    files::write(directory, &files::merged_name(newest.unwrap_or(GenerationId(0)), &replaces, &bytes), &bytes)
+}
+
+/// The newest generation that was ever in the file.
+fn newest(name: &str, segment: &Segment) -> Option<GenerationId> {
+    generations(segment).chain(files::newest_of_merged(name)).max()
 }
 
 fn ends_a_row(tombstone: Tombstone, segments: &[&Segment]) -> Result<bool, SegmentError> {
@@ -283,17 +314,27 @@ fn generations(segment: &Segment) -> impl Iterator<Item = GenerationId> {
     of_rows.chain(segment.tombstones().map(|tombstone| tombstone.generation))
 }
 
-/// Locks the repository, so that no other thread or process runs maintenance. Returns `None` if the
-/// repository does not exist.
+/// Locks the repository, so that no other thread or process runs maintenance or stages records. Returns
+/// `None` if the repository does not exist.
 fn lock(directory: &Path) -> Result<Option<File>, SegmentError> {
+    let Some(file) = lock_file(directory)? else { return Ok(None) };
+    file.lock().map_err(SegmentError::io("lock", directory))?;
+    Ok(Some(file))
+}
+
+/// Locks the repository, so that no other thread or process runs maintenance. Several writers may stage
+/// records at the same time. Returns `None` if the repository does not exist.
+pub(crate) fn lock_for_staging(directory: &Path) -> Result<Option<File>, SegmentError> {
+    let Some(file) = lock_file(directory)? else { return Ok(None) };
+    file.lock_shared().map_err(SegmentError::io("lock", directory))?;
+    Ok(Some(file))
+}
+
+fn lock_file(directory: &Path) -> Result<Option<File>, SegmentError> {
     let path = directory.join(LOCK_FILE);
     match File::options().create(true).truncate(false).write(true).open(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        file => {
-            let file = file.map_err(SegmentError::io("open", &path))?;
-            file.lock().map_err(SegmentError::io("lock", &path))?;
-            Ok(Some(file))
-        }
+        file => file.map(Some).map_err(SegmentError::io("open", &path)),
     }
 }
 

@@ -59,6 +59,7 @@ impl Repository {
 
     fn load(&self, before: Option<&Arc<Snapshot>>) -> Result<Arc<Snapshot>, SegmentError> {
         for _ in 0..MAX_LISTINGS {
+            let _lock = files::lock_listing(&self.directory)?;
             let names = files::segment_names(&self.directory)?;
             if let Some(before) = before.filter(|before| before.names == names) {
                 return Ok(Arc::clone(before));
@@ -89,18 +90,22 @@ pub(crate) struct OpenSegment {
 
 impl Snapshot {
     fn open(directory: &Path, names: &[String], before: Option<&Snapshot>) -> Result<Self, SegmentError> {
+        let open = |name: &String| match before.and_then(|before| before.segments.get(name)) {
+            Some(open) => Ok(Arc::clone(&open.segment)),
+            None => Segment::open(&directory.join(name)).map(Arc::new),
+        };
         let mut opened: BTreeMap<String, Arc<Segment>> = BTreeMap::new();
-        for name in names {
-            let known = before.and_then(|before| before.segments.get(name));
-            let segment = match known {
-                Some(open) => Arc::clone(&open.segment),
-                None => Arc::new(Segment::open(&directory.join(name))?),
-            };
-            opened.insert(name.clone(), segment);
+        // Only merged files replace other files. They are opened first, because replaced files need not be
+        // opened.
+        for name in names.iter().filter(|name| files::is_merged(name)) {
+            opened.insert(name.clone(), open(name)?);
         }
         let replaced: BTreeSet<String> =
             opened.values().flat_map(|segment| segment.header().replaces.iter().cloned()).collect();
         opened.retain(|name, _| !replaced.contains(name));
+        for name in names.iter().filter(|name| !files::is_merged(name) && !replaced.contains(*name)) {
+            opened.insert(name.clone(), open(name)?);
+        }
         let mut tombstones: Vec<Tombstone> = opened.values().flat_map(|segment| segment.tombstones()).collect();
         tombstones.sort_unstable();
         let mut segments = BTreeMap::new();

@@ -102,28 +102,57 @@ impl Inner {
             return Err(SegmentError::Invalid(format!("chunk {key} of `{path}` belongs to another repository")));
         }
         let repository = self.repository(run.repository);
-        let (directory, name) = (repository.directory(), files::part_name(run, part));
-        match Segment::open(&directory.join(&name)) {
+        let directory = repository.directory();
+        match Segment::open(&directory.join(files::part_name(run, part, 0))) {
             // The part was staged before.
             Ok(_) => return Ok(()),
             Err(SegmentError::Damaged { .. }) => {}
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error),
         }
-        let (generation, StagedPoints { points, retired }) = (run.generation, staged);
-        if points.is_empty() && retired.is_empty() {
+        if staged.points.is_empty() && staged.retired.is_empty() {
             return Ok(());
         }
-        let bytes = writer::encode(SegmentContents {
-            tenant: staging.tenant.clone(),
-            repository: run.repository,
-            rows: points.into_iter().map(|point| Row { generation, point }).collect(),
-            tombstones: retired.into_iter().map(|key| Tombstone { key, generation }).collect(),
-            replaces: Vec::new(),
-        })?;
+        let pieces = pieces(staging, staged)?.into_iter().map(writer::encode).collect::<Result<Vec<_>, _>>()?;
         files::create_directory(directory)?;
-        files::write(directory, &name, &bytes)
+        let _lock = maintenance::lock_for_staging(directory)?;
+        // The generation was published and merged before a late writer came.
+        let merged = files::segment_names(directory)?;
+        if merged.iter().filter_map(|name| files::newest_of_merged(name)).any(|newest| newest >= run.generation) {
+            return Ok(());
+        }
+        // The first piece is written last, so that its file exists only if all pieces exist.
+        for (number, bytes) in pieces.iter().enumerate().rev() {
+            files::write(directory, &files::part_name(run, part, number), bytes)?;
+        }
+        Ok(())
     }
+}
+
+/// Splits a part into the contents of files with at most `step_rows` rows each. The first file contains the
+/// tombstones. The rows are in the order of a file, so that the files of a part overlap little.
+fn pieces(staging: &Staging, staged: StagedPoints) -> Result<Vec<SegmentContents>, SegmentError> {
+    let (run, StagedPoints { points, retired }) = (staging.run, staged);
+    let mut rows: Vec<Row> = points.into_iter().map(|point| Row { generation: run.generation, point }).collect();
+    writer::common_dimensions(&rows)?;
+    writer::order(&mut rows);
+    let num_pieces = rows.len().div_ceil(maintenance::TIERS.step_rows as usize).max(1);
+    let size = rows.len().div_ceil(num_pieces).max(1);
+    let contents = |rows| SegmentContents {
+        tenant: staging.tenant.clone(),
+        repository: run.repository,
+        rows,
+        tombstones: Vec::new(),
+        replaces: Vec::new(),
+    };
+    let mut pieces = Vec::with_capacity(num_pieces);
+    while rows.len() > size {
+        let rest = rows.split_off(size);
+        pieces.push(contents(std::mem::replace(&mut rows, rest)));
+    }
+    pieces.push(contents(rows));
+    pieces[0].tombstones = retired.into_iter().map(|key| Tombstone { key, generation: run.generation }).collect();
+    Ok(pieces)
 }
 
 /// Repositories that have a folder, sorted.
@@ -225,6 +254,17 @@ impl Generations for SegmentStore {
         self.maintain("sweep_retired", repository, sweep).await
     }
 
+    async fn sweep_unseen(
+        &self,
+        repository: RepositoryId,
+        published: &[GenerationId],
+        views: &[View],
+    ) -> Result<u64, MaintenanceError> {
+        let (published, views) = (published.to_vec(), views.to_vec());
+        let sweep = move |folder: &Repository| maintenance::sweep_unseen(folder, &published, &views);
+        self.maintain("sweep_unseen", repository, sweep).await
+    }
+
     async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
         self.maintain("sweep_aborted", repository, move |folder| maintenance::sweep_aborted(folder, aborted)).await
     }
@@ -240,7 +280,7 @@ impl Generations for SegmentStore {
         self.maintain("remove_repository", repository, remove).await
     }
 
-    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
+    async fn compact(&self, repository: RepositoryId) -> Result<bool, MaintenanceError> {
         self.maintain("compact", repository, maintenance::compact).await
     }
 

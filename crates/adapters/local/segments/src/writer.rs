@@ -67,7 +67,8 @@ pub(crate) fn encode(mut contents: SegmentContents) -> Result<Vec<u8>, SegmentEr
     assemble(header, &sections)
 }
 
-fn order(rows: &mut Vec<Row>) {
+/// Sorts the rows as in a file, and removes repeated rows.
+pub(crate) fn order(rows: &mut Vec<Row>) {
     rows.sort_by(|left, right| {
         let (before, after) = (&left.point.chunk, &right.point.chunk);
         let places = before.path.cmp(&after.path).then_with(|| before.span.cmp(&after.span));
@@ -76,7 +77,8 @@ fn order(rows: &mut Vec<Row>) {
     rows.dedup_by(|left, right| left.point.chunk.key == right.point.chunk.key && left.generation == right.generation);
 }
 
-fn common_dimensions(rows: &[Row]) -> Result<u16, SegmentError> {
+/// The dimensions of all vectors. Returns an error if they differ.
+pub(crate) fn common_dimensions(rows: &[Row]) -> Result<u16, SegmentError> {
     let dimensions = rows.first().map_or(0, |row| row.point.dense.0.len());
     let odd = rows.iter().find(|row| row.point.dense.0.len() != dimensions);
     match (odd, u16::try_from(dimensions)) {

@@ -26,6 +26,10 @@ enum Step {
         publish: bool,
     },
     Sweep,
+    /// Some views are no longer in use, one for each bit that is not set.
+    SweepUnseen {
+        used: u16,
+    },
     Compact,
     Reopen,
 }
@@ -42,6 +46,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         5 => (parts, prop::bool::weighted(0.8)).prop_map(|(parts, publish)| Step::Run { parts, publish }),
         2 => Just(Step::Sweep),
+        3 => any::<u16>().prop_map(|used| Step::SweepUnseen { used }),
         1 => Just(Step::Compact),
         1 => Just(Step::Reopen),
     ]
@@ -201,7 +206,19 @@ async fn play(steps: &[Step]) {
                 let published: Vec<GenerationId> = model.published.iter().copied().collect();
                 store.sweep_retired(repository, &published).await.expect("swept");
             }
-            Step::Compact => store.compact(repository).await.expect("compacted"),
+            Step::SweepUnseen { used } => {
+                let mut number = 0;
+                alive.retain(|_| {
+                    number += 1;
+                    used >> (number % 16) & 1 == 1
+                });
+                let published: Vec<GenerationId> = model.published.iter().copied().collect();
+                let views: Vec<View> = alive.iter().cloned().chain([model.view()]).collect();
+                store.sweep_unseen(repository, &published, &views).await.expect("swept");
+            }
+            Step::Compact => {
+                store.compact(repository).await.expect("compacted");
+            }
             Step::Reopen => store = SegmentStore::new(folder.path()),
         }
         alive.push(model.view());
@@ -213,7 +230,7 @@ async fn play(steps: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
     #[test]
     fn store_equals_its_model(steps in prop::collection::vec(step(), 1..14)) {

@@ -272,29 +272,98 @@ async fn every_key_of_a_large_segment_is_found() {
 }
 
 #[tokio::test]
-async fn replaced_segments_are_removed_after_a_delay() {
+async fn replaced_segments_are_removed() {
     let fixture = Fixture::new().await;
     let retired = vec![chunk(fixture.repository, "src/a.rs", 5, "text 5").key];
     let staged = StagedPoints { points: Vec::new(), retired };
-    fixture
-        .store
-        .stage(&Staging::new(Tenant::local(), run(fixture.repository, 2), part(0)), staged)
-        .await
-        .expect("staged");
+    let staging = Staging::new(Tenant::local(), run(fixture.repository, 2), part(0));
+    fixture.store.stage(&staging, staged).await.expect("staged");
     let published = [GenerationId(1), GenerationId(2)];
-    let segments = || fixture.files().into_iter().filter(|path| path.extension().is_some()).collect::<Vec<_>>();
     assert_eq!(fixture.store.sweep_retired(fixture.repository, &published).await.expect("swept"), 1);
     assert_eq!(fixture.lines(&view(3, &[]), &ChunkFilter::default(), 9).await, [4, 3, 2, 1]);
-    let before = segments();
     fixture.store.compact(fixture.repository).await.expect("compacted");
-    assert_eq!(segments(), before, "a reader may still be listing");
-    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(120);
-    for path in &before {
-        fs::File::options().write(true).open(path).expect("opened").set_modified(long_ago).expect("dated");
-    }
-    fixture.store.compact(fixture.repository).await.expect("compacted");
-    assert!(segments().len() < before.len(), "{before:?}");
-    assert_eq!(fixture.lines(&view(3, &[]), &ChunkFilter::default(), 9).await, [4, 3, 2, 1]);
+    let segments = || fixture.files().iter().filter(|path| path.extension().is_some()).count();
+    // The merged file, and the file with the tombstone, which no longer ends a row.
+    assert_eq!(segments(), 2);
     let fresh = SegmentStore::new(fixture.folder.path());
     assert_eq!(fresh.count(&view(3, &[]), &everything(), &ChunkFilter::default()).await.expect("counted"), 4);
+}
+
+/// Stages one small generation after the other, and executes one step after each. Some views stay in use.
+#[tokio::test]
+async fn small_generations_cost_little() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (store, repository) = (SegmentStore::new(folder.path()), repository("small"));
+    let at = |line: u32, version: u64| chunk(repository, "a.rs", line, &format!("text {line} {version}"));
+    let of = |chunk: &cairn_domain::ChunkRecord| point(chunk.clone(), &[1], &[(1, 1)]);
+    let stage = async |generation: u64, staged| {
+        let staging = Staging::new(Tenant::local(), run(repository, generation), part(0));
+        store.stage(&staging, staged).await.expect("staged");
+    };
+    let points = (0..5_000).map(|line| of(&at(line, 1))).collect();
+    stage(1, StagedPoints { points, retired: Vec::new() }).await;
+    let mut versions = vec![1; 5_000];
+    let (mut used, mut num_written) = (Vec::new(), 0);
+    for generation in 2..=200_u64 {
+        let lines = (0..20).map(|number| (generation as u32 * 7 + number) % 5_000).collect::<Vec<_>>();
+        let retired = lines.iter().map(|line| at(*line, versions[*line as usize]).key).collect();
+        lines.iter().for_each(|line| versions[*line as usize] = generation);
+        stage(
+            generation,
+            StagedPoints { points: lines.iter().map(|line| of(&at(*line, generation))).collect(), retired },
+        )
+        .await;
+        if generation % 60 == 0 {
+            used.push(view(generation + 1, &[]));
+        }
+        let before = segments_of(folder.path(), repository);
+        let views: Vec<_> = used.iter().cloned().chain([view(generation + 1, &[])]).collect();
+        let published: Vec<_> = (1..=generation).map(GenerationId).collect();
+        store.sweep_unseen(repository, &published, &views).await.expect("swept");
+        let after = segments_of(folder.path(), repository);
+        num_written += after.iter().filter(|(name, _)| !before.contains_key(*name)).map(|(_, size)| size).sum::<u64>();
+        assert!(after.len() <= 16, "{after:?}");
+    }
+    let all = ChunkFilter::default();
+    for view in used.iter().chain([&view(201, &[])]) {
+        assert_eq!(store.count(view, &everything(), &all).await.expect("counted"), 5_000);
+    }
+    let num_bytes: u64 = segments_of(folder.path(), repository).values().sum();
+    let fresh = tempfile::tempdir().expect("a temporary folder");
+    let points = (0..5_000).map(|line| of(&at(line, versions[line as usize]))).collect();
+    let staging = Staging::new(Tenant::local(), run(repository, 1), part(0));
+    let other = SegmentStore::new(fresh.path());
+    other.stage(&staging, StagedPoints { points, retired: Vec::new() }).await.expect("staged");
+    let fresh_bytes: u64 = segments_of(fresh.path(), repository).values().sum();
+    assert!(num_bytes * 2 <= fresh_bytes * 3, "{num_bytes} bytes instead of {fresh_bytes}");
+    assert!(num_written <= 12 * fresh_bytes, "{num_written} bytes were written");
+}
+
+fn segments_of(
+    root: &std::path::Path,
+    repository: cairn_domain::RepositoryId,
+) -> std::collections::BTreeMap<String, u64> {
+    let entries =
+        fs::read_dir(root.join(repository.to_string())).expect("listed").map(|entry| entry.expect("an entry"));
+    let entries = entries.filter(|entry| entry.path().extension().is_some());
+    let size = |entry: &fs::DirEntry| entry.metadata().expect("metadata").len();
+    entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), size(&entry))).collect()
+}
+
+/// The rows of one large part become several files, so that maintenance can rewrite each of them in one step.
+#[tokio::test]
+async fn large_part_becomes_several_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (store, repository) = (SegmentStore::new(folder.path()), repository("parts"));
+    let points: Vec<_> =
+        (0..40_000).map(|line| point(chunk(repository, "a.rs", line, &format!("{line}")), &[1], &[])).collect();
+    for _ in 0..2 {
+        let staged = StagedPoints { points: points.clone(), retired: Vec::new() };
+        store.stage(&Staging::new(Tenant::local(), run(repository, 1), part(0)), staged).await.expect("staged");
+        assert_eq!(segments_of(folder.path(), repository).len(), 3);
+    }
+    let count = store.count(&view(2, &[]), &everything(), &ChunkFilter::default()).await;
+    assert_eq!(count.expect("counted"), 40_000);
+    assert_eq!(store.sweep_aborted(repository, GenerationId(1)).await.expect("swept"), 0);
+    assert_eq!(segments_of(folder.path(), repository).len(), 0);
 }

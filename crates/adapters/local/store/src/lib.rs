@@ -97,6 +97,15 @@ impl LocalStore {
         blocking("verify", schema::VECTORS.file_name.to_owned(), move || vectors::verify(&vectors)).await
     }
 
+    /// The number of cached vectors of all tenants.
+    pub async fn num_vectors(&self) -> Result<u64, MaintenanceError> {
+        if !self.vectors.exists() {
+            return Ok(0);
+        }
+        let vectors = Arc::clone(&self.vectors);
+        blocking("count", schema::VECTORS.file_name.to_owned(), move || vectors.get()?.read(vectors::count)).await
+    }
+
     async fn read<T, E>(
         &self,
         operation: &'static str,

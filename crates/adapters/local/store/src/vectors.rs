@@ -155,6 +155,10 @@ fn keys(connection: &Connection, tenant: &Tenant) -> Result<Vec<(i64, VectorKey)
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+pub(crate) fn count(connection: &Transaction<'_>) -> Result<u64, Fault> {
+    Ok(connection.query_row("SELECT count(*) FROM vector", [], |row| row.get(0))?)
+}
+
 fn forget(connection: &Connection, dead: &[(i64, ContentHash)]) -> Result<u64, Fault> {
     let mut delete = connection.prepare_cached("DELETE FROM vector WHERE space = ?1 AND content = ?2")?;
     let mut num_removed = 0;

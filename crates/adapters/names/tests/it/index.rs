@@ -61,11 +61,11 @@ async fn files_are_found_by_tier() {
         assert_eq!(found, expect, "{requested}");
     };
     check("config.json", FileMatch::Name, &[("config.json", 100)]).await;
-    check("store", FileMatch::Name, &[("src/store.rs", 90)]).await;
+    check("store", FileMatch::Name, &[("src/store.rs", 80)]).await;
     check("ADR-025", FileMatch::Name, &[("docs/ADR-025-queues.md", 80)]).await;
-    check("src", FileMatch::Name, &[("src/cache.rs", 60), ("src/store.rs", 60), ("src/util.rs", 60)]).await;
+    check("src", FileMatch::Name, &[("src/util.rs", 80), ("src/cache.rs", 80), ("src/store.rs", 80)]).await;
     check("stroe.rs", FileMatch::Name, &[]).await;
-    check("stroe.rs", FileMatch::Similar, &[("src/store.rs", 44)]).await;
+    check("stroe.rs", FileMatch::Similar, &[("src/store.rs", 43)]).await;
     check("src/store.rs", FileMatch::Path, &[("src/store.rs", 100)]).await;
     check("store.rs", FileMatch::Path, &[]).await;
     for matching in [FileMatch::Path, FileMatch::Name, FileMatch::Similar] {
@@ -247,6 +247,17 @@ async fn play(steps: &[(Generation, bool)]) {
             alive.clear();
             let published: Vec<GenerationId> = published.iter().copied().map(GenerationId).collect();
             index.sweep_retired(repository(), &published).await.expect("swept");
+        } else if number % 2 == 0 {
+            // Each second view is no longer in use.
+            let mut is_used = false;
+            alive.retain(|_| {
+                is_used = !is_used;
+                is_used
+            });
+            let published_now: Vec<GenerationId> = published.iter().copied().map(GenerationId).collect();
+            let hidden: Vec<u64> = (1..=number).filter(|generation| !published.contains(generation)).collect();
+            let views = alive.iter().map(|(view, _)| view.clone()).chain([view(number + 1, &hidden)]);
+            index.sweep_unseen(repository(), &published_now, &views.collect::<Vec<View>>()).await.expect("swept");
         }
         let hidden: Vec<u64> = (1..=number).filter(|generation| !published.contains(generation)).collect();
         alive.push((view(number + 1, &hidden), now.clone()));

@@ -26,6 +26,7 @@ mod read;
 mod scroll;
 mod stage;
 mod sweep;
+mod traverse;
 mod verify;
 mod visibility;
 
@@ -35,7 +36,8 @@ use cairn_domain::{
     View,
 };
 use cairn_ports::{
-    Direction, Generations, GraphStore, GraphStoreError, MaintenanceError, Neighbour, Page, StagedGraph, Staging,
+    Direction, Generations, GraphStore, GraphStoreError, GraphTraversal, MaintenanceError, Neighbour, Page,
+    StagedGraph, Staging, Traversal, TraversalRequest,
 };
 
 use crate::connection::Neo4j;
@@ -52,6 +54,19 @@ pub struct Neo4jGraph {
 impl Neo4jGraph {
     pub fn new(neo4j: Neo4j) -> Self {
         Self { neo4j }
+    }
+}
+
+#[async_trait]
+impl GraphTraversal for Neo4jGraph {
+    async fn traverse(
+        &self,
+        view: &View,
+        scope: &Scope,
+        request: &TraversalRequest,
+    ) -> Result<Traversal, GraphStoreError> {
+        let visibility = Visibility::new(view, scope);
+        traverse::traverse(&self.neo4j, &visibility, request).await.map_err(fault::of("traverse", &""))
     }
 }
 
@@ -137,8 +152,8 @@ impl Generations for Neo4jGraph {
     }
 
     /// Does nothing, because the server reuses freed space automatically.
-    async fn compact(&self, _repository: RepositoryId) -> Result<(), MaintenanceError> {
-        Ok(())
+    async fn compact(&self, _repository: RepositoryId) -> Result<bool, MaintenanceError> {
+        Ok(false)
     }
 
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {

@@ -24,6 +24,28 @@ pub enum Since {
     },
 }
 
+const SECONDS_OF_DAY: i64 = 86_400;
+const SECONDS_OF_HOUR: i64 = 3_600;
+
+impl Since {
+    /// The earliest time that the words allow, in seconds since 1970. Days begin at midnight UTC.
+    pub fn earliest_second(self, now_seconds: i64) -> i64 {
+        match self {
+            Self::DaysAgo(days) => (now_seconds.div_euclid(SECONDS_OF_DAY) - i64::from(days)) * SECONDS_OF_DAY,
+            Self::HoursAgo(hours) => now_seconds - i64::from(hours) * SECONDS_OF_HOUR,
+            Self::Date { year, month, day } => days_since_1970(year, month, day) * SECONDS_OF_DAY,
+        }
+    }
+}
+
+/// The number of days from 1970-01-01 to a date of the Gregorian calendar.
+fn days_since_1970(year: u32, month: u32, day: u32) -> i64 {
+    let before = i64::from(year) - 1;
+    let of_years = before * 365 + before / 4 - before / 100 + before / 400 - 719_162;
+    let of_months: u32 = (1..month).map(|month| days_in(year, month)).sum();
+    of_years + i64::from(of_months) + i64::from(day) - 1
+}
+
 impl std::fmt::Display for Since {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -217,6 +239,18 @@ mod tests {
         check("recently changed handlers", Some(("recently changed", Since::DaysAgo(30))));
         check("code since monday", Some(("since monday", Since::DaysAgo(7))));
         check("code since 2 weeks ago", Some(("since 2 weeks ago", Since::DaysAgo(14))));
+    }
+
+    #[test]
+    fn earliest_times_are_seconds() {
+        const NOON: i64 = 951_825_600; // 2000-02-29T12:00:00Z
+        let check = |since: Since, expect: i64| assert_eq!(since.earliest_second(NOON), expect, "{since}");
+        check(Since::DaysAgo(0), NOON - 12 * 3_600);
+        check(Since::DaysAgo(7), NOON - 12 * 3_600 - 7 * 86_400);
+        check(Since::HoursAgo(24), NOON - 86_400);
+        check(Since::Date { year: 1970, month: 1, day: 1 }, 0);
+        check(Since::Date { year: 2000, month: 2, day: 29 }, 951_782_400);
+        check(Since::Date { year: 2026, month: 12, day: 31 }, 1_798_675_200);
     }
 
     #[test]

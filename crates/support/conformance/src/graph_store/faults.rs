@@ -2,7 +2,10 @@
 
 use async_trait::async_trait;
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord, PatternRecord, RepositoryId, Resolution, Scope, View};
-use cairn_ports::{Direction, GraphStore, GraphStoreError, Neighbour, Page, StagedGraph, Staging};
+use cairn_ports::{
+    Direction, Follow, GraphStore, GraphStoreError, GraphTraversal, Neighbour, Page, StagedGraph, Staging, Traversal,
+    TraversalRequest,
+};
 
 use crate::faulty::{Faulty, StoreFault, WithStoreFaults, planted};
 use crate::suite::PlantedFault;
@@ -20,9 +23,16 @@ enum Fault {
     RepeatsRecords,
     LosesPages,
     ReversesPatterns,
+    TraversesBackwards,
+    ReversesTraversals,
+    IgnoresConfidence,
+    IgnoresDepth,
+    IgnoresNumberOfNodes,
+    IgnoresEdgesPerNode,
+    ForgetsToReportCuts,
 }
 
-const ALL: [(&str, Fault, &str); 17] = [
+const ALL: [(&str, Fault, &str); 25] = [
     ("loses an edge", Fault::LosesEdges, "staged_records_are_visible_once_published"),
     ("loses a node", Fault::LosesNodes, "staged_records_are_visible_once_published"),
     ("loses retirements", Fault::LosesRetirements, "retired_records_stay_visible_to_earlier_views"),
@@ -33,11 +43,19 @@ const ALL: [(&str, Fault, &str); 17] = [
     ("repeats records", Fault::RepeatsRecords, "staged_records_are_visible_once_published"),
     ("loses later pages", Fault::LosesPages, "pages_are_complete"),
     ("answers patterns backwards", Fault::ReversesPatterns, "patterns_are_ordered"),
+    ("follows edges backwards", Fault::TraversesBackwards, "traversals_follow_the_requested_direction_and_kinds"),
+    ("answers traversals backwards", Fault::ReversesTraversals, "traversals_are_ordered_by_depth_and_confidence"),
+    ("ignores the least confidence", Fault::IgnoresConfidence, "uncertain_edges_are_not_followed"),
+    ("ignores the depth", Fault::IgnoresDepth, "traversals_are_ordered_by_depth_and_confidence"),
+    ("ignores the number of nodes", Fault::IgnoresNumberOfNodes, "traversals_are_cut_in_their_order"),
+    ("ignores the number of edges", Fault::IgnoresEdgesPerNode, "traversals_are_cut_in_their_order"),
+    ("reports no cut", Fault::ForgetsToReportCuts, "traversals_are_cut_in_their_order"),
     ("sees staged generations", Fault::Store(StoreFault::SeesStaged), "staged_records_are_visible_once_published"),
     ("sees hidden repositories", Fault::Store(StoreFault::SeesHidden), "hidden_repositories_are_invisible"),
     ("ignores the scope", Fault::Store(StoreFault::IgnoresScope), "scope_is_tested_before_limits"),
     ("sweeps nothing", Fault::Store(StoreFault::SweepsNothing), "sweeping_retired_records_changes_no_view"),
     ("sweeps visible records", Fault::Store(StoreFault::SweepsTheOpen), "sweeping_retired_records_changes_no_view"),
+    ("sweeps records in use", Fault::Store(StoreFault::SweepsTheSeen), "sweeping_unseen_records_changes_no_used_view"),
     ("keeps aborted records", Fault::Store(StoreFault::KeepsAborted), "sweeping_an_aborted_generation_undoes_it"),
     (
         "removes records that began later",
@@ -64,6 +82,34 @@ impl Faulty<dyn GraphStore, Fault> {
             _ => {}
         }
         page
+    }
+}
+
+#[async_trait]
+impl GraphTraversal for Faulty<dyn GraphStore, Fault> {
+    async fn traverse(
+        &self,
+        view: &View,
+        scope: &Scope,
+        request: &TraversalRequest,
+    ) -> Result<Traversal, GraphStoreError> {
+        let mut request = request.clone();
+        match (self.fault, request.follow) {
+            (Fault::TraversesBackwards, Follow::Out) => request.follow = Follow::In,
+            (Fault::TraversesBackwards, Follow::In) => request.follow = Follow::Out,
+            (Fault::IgnoresConfidence, _) => request.min_confidence_percent = 0,
+            (Fault::IgnoresDepth, _) => request.max_depth = 3,
+            (Fault::IgnoresNumberOfNodes, _) => request.max_nodes = 1_000,
+            (Fault::IgnoresEdgesPerNode, _) => request.max_edges_per_node = 1_000,
+            _ => {}
+        }
+        let mut found = self.inner.traverse(&self.view(view), &self.scope(scope), &request).await?;
+        match self.fault {
+            Fault::ReversesTraversals => found.reached.reverse(),
+            Fault::ForgetsToReportCuts => found.is_cut = false,
+            _ => {}
+        }
+        Ok(found)
     }
 }
 

@@ -202,6 +202,32 @@ pub(super) async fn sweeping_retired_records_changes_no_view(store: &dyn GraphSt
     Ok(())
 }
 
+/// Some views in use are older than the published generations.
+pub(super) async fn sweeping_unseen_records_changes_no_used_view(store: &dyn GraphStore) -> Result<()> {
+    let graph = Graph::new(store, "unseen");
+    graph.stage_basics().await?;
+    for number in 2..9 {
+        graph.stage(number, changed(&graph)).await?;
+    }
+    graph.stage(9, graph.retire_basics()).await?;
+    let (first, middle, newest) = (view(2, &[]), view(6, &[]), view(10, &[]));
+    for used in [vec![first.clone(), middle.clone(), newest.clone()], vec![middle.clone(), newest.clone()]] {
+        for _ in 0..2 {
+            store.sweep_unseen(graph.r(), &(2..10).map(generation).collect::<Vec<_>>(), &used).await?;
+            store.compact(graph.r()).await?;
+            if used.contains(&first) {
+                expect_eq!(graph.visible(&first).await?, BASICS);
+            }
+            expect_eq!(graph.visible(&middle).await?, CHANGED);
+            expect_eq!(graph.visible(&newest).await?, WITHOUT_A);
+        }
+    }
+    store.verify(graph.r()).await?;
+    store.sweep_retired(graph.r(), &(1..10).map(generation).collect::<Vec<_>>()).await?;
+    expect_eq!(graph.visible(&newest).await?, WITHOUT_A);
+    Ok(())
+}
+
 pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "abort");
     graph.stage_basics().await?;

@@ -6,6 +6,7 @@ mod fixture;
 mod generations;
 mod reading;
 mod records;
+mod traversal;
 
 use cairn_ports::GraphStore;
 
@@ -14,7 +15,7 @@ pub use faults::faults;
 use crate::suite::{Check, checks};
 
 pub fn checks() -> Vec<Check<dyn GraphStore>> {
-    use {generations::*, reading::*, records::*};
+    use {generations::*, reading::*, records::*, traversal::*};
     checks![
         staged_records_are_visible_once_published,
         retired_records_stay_visible_to_earlier_views,
@@ -25,6 +26,7 @@ pub fn checks() -> Vec<Check<dyn GraphStore>> {
         records_retired_by_an_aborted_generation_can_be_retired_again,
         parts_of_a_run_add_up,
         sweeping_retired_records_changes_no_view,
+        sweeping_unseen_records_changes_no_used_view,
         sweeping_an_aborted_generation_undoes_it,
         removing_a_repository_keeps_later_runs,
         compacting_changes_nothing,
@@ -37,5 +39,11 @@ pub fn checks() -> Vec<Check<dyn GraphStore>> {
         pages_are_complete,
         every_kind_of_record_is_read_as_written,
         patterns_are_ordered,
+        traversals_follow_the_requested_direction_and_kinds,
+        traversals_are_ordered_by_depth_and_confidence,
+        traversals_are_cut_in_their_order,
+        uncertain_edges_are_not_followed,
+        traversals_see_only_the_view_and_the_scope,
+        traversals_return_the_best_edge,
     ]
 }

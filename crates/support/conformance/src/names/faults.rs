@@ -2,7 +2,10 @@
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
-use cairn_ports::{FileHit, FileMatch, NameMatch, Names, NamesError, Page, StagedNames, SymbolHit};
+use cairn_ports::{
+    FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames, SymbolHit,
+    SymbolNode,
+};
 
 use crate::faulty::{Faulty, StoreFault, WithStoreFaults, planted};
 use crate::suite::PlantedFault;
@@ -23,11 +26,18 @@ enum Fault {
     FindsOtherPaths,
     MatchesTooMuch,
     LosesPages,
+    FindsNoDirectories,
+    ResolvesInOtherTiers,
+    IgnoresOwners,
+    ResolvesNoNearNames,
+    ReversesNearNames,
+    IgnoresLimitOfNames,
+    ReversesNodes,
 }
 
 /// The table has no `SweepsNothing`, because it is not a fault here: replaced names may stay in their layers
 /// until the layers are merged.
-const ALL: [(&str, Fault, &str); 19] = [
+const ALL: [(&str, Fault, &str); 27] = [
     ("loses a symbol", Fault::LosesSymbols, "staged_names_are_visible_once_published"),
     ("loses the spans of symbols", Fault::LosesSpans, "symbols_are_read_as_written"),
     ("loses the chunks of symbols", Fault::LosesChunks, "symbols_are_read_as_written"),
@@ -41,10 +51,18 @@ const ALL: [(&str, Fault, &str); 19] = [
     ("finds other paths in addition to the exact path", Fault::FindsOtherPaths, "the_very_path_is_found_alone"),
     ("uses more kinds of matching than requested", Fault::MatchesTooMuch, "each_way_of_matching_finds_its_own"),
     ("loses later pages", Fault::LosesPages, "pages_are_complete"),
+    ("finds no directories", Fault::FindsNoDirectories, "base_names_directories_and_globs_are_found"),
+    ("resolves in other tiers", Fault::ResolvesInOtherTiers, "names_are_resolved_in_tiers"),
+    ("ignores the owners of near names", Fault::IgnoresOwners, "near_owners_are_preferred"),
+    ("resolves no near names", Fault::ResolvesNoNearNames, "near_names_are_resolved_last"),
+    ("resolves near names backwards", Fault::ReversesNearNames, "near_names_are_resolved_last"),
+    ("ignores the limit of near names", Fault::IgnoresLimitOfNames, "near_names_are_limited_and_visible"),
+    ("answers nodes backwards", Fault::ReversesNodes, "symbols_of_nodes_come_in_the_order_of_the_nodes"),
     ("sees staged generations", Fault::Store(StoreFault::SeesStaged), "staged_names_are_visible_once_published"),
     ("sees hidden repositories", Fault::Store(StoreFault::SeesHidden), "hidden_repositories_are_invisible"),
     ("ignores the scope", Fault::Store(StoreFault::IgnoresScope), "scope_is_tested_before_limits"),
     ("sweeps visible records", Fault::Store(StoreFault::SweepsTheOpen), "sweeping_replaced_names_changes_no_view"),
+    ("sweeps records in use", Fault::Store(StoreFault::SweepsTheSeen), "sweeping_unseen_names_changes_no_used_view"),
     ("keeps aborted records", Fault::Store(StoreFault::KeepsAborted), "sweeping_an_aborted_generation_undoes_it"),
     (
         "removes records that began later",
@@ -103,6 +121,39 @@ impl Names for Faulty<dyn Names, Fault> {
         Ok(hits)
     }
 
+    async fn resolve(
+        &self,
+        view: &View,
+        scope: &Scope,
+        name: &str,
+        limit: usize,
+    ) -> Result<Vec<ResolvedSymbol>, NamesError> {
+        let limit = if self.fault == Fault::IgnoresLimitOfNames { 100 } else { limit };
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let name = if self.fault == Fault::IgnoresOwners { last } else { name };
+        let mut hits = self.inner.resolve(&self.view(view), &self.scope(scope), name, limit).await?;
+        match self.fault {
+            Fault::ResolvesNoNearNames => hits.retain(|hit| hit.tier != NameTier::Near),
+            Fault::ReversesNearNames => hits.reverse(),
+            Fault::ResolvesInOtherTiers => hits.iter_mut().for_each(|hit| hit.tier = NameTier::Style),
+            _ => {}
+        }
+        Ok(hits)
+    }
+
+    async fn symbols_of(
+        &self,
+        view: &View,
+        scope: &Scope,
+        nodes: &[SymbolNode],
+    ) -> Result<Vec<SymbolEntry>, NamesError> {
+        let mut symbols = self.inner.symbols_of(&self.view(view), &self.scope(scope), nodes).await?;
+        if self.fault == Fault::ReversesNodes {
+            symbols.reverse();
+        }
+        Ok(symbols)
+    }
+
     async fn files(
         &self,
         view: &View,
@@ -119,6 +170,9 @@ impl Names for Faulty<dyn Names, Fault> {
         };
         let (view, scope, limit) = (self.view(view), self.scope(scope), self.limit(limit));
         let mut hits = self.inner.files(&view, &scope, name, matching, limit).await?;
+        if self.fault == Fault::FindsNoDirectories && matches!(matching, FileMatch::Directory { .. }) {
+            hits.clear();
+        }
         if self.fault == Fault::ReversesFiles {
             hits.reverse();
         }

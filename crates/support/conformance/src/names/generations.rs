@@ -79,6 +79,36 @@ pub(super) async fn sweeping_replaced_names_changes_no_view(store: &dyn Names) -
     Ok(())
 }
 
+/// Some views in use are older than the published generations.
+pub(super) async fn sweeping_unseen_names_changes_no_used_view(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "unseen");
+    index.stage_basics().await?;
+    for generation in 2..9 {
+        index.stage(generation, index.change_a()).await?;
+    }
+    index.stage(9, index.remove_a()).await?;
+    let (first, middle, newest) = (view(2, &[]), view(6, &[]), view(10, &[]));
+    for used in [vec![first.clone(), middle.clone(), newest.clone()], vec![middle.clone(), newest.clone()]] {
+        for _ in 0..3 {
+            store.sweep_unseen(index.r(), &(2..10).map(GenerationId).collect::<Vec<_>>(), &used).await?;
+            store.compact(index.r()).await?;
+            if used.contains(&first) {
+                expect_eq!(index.visible(&first).await?, BASICS);
+            }
+            expect_eq!(index.visible(&middle).await?, CHANGED);
+            expect_eq!(index.visible(&newest).await?, WITHOUT_A);
+        }
+    }
+    store.verify(index.r()).await?;
+    // A late writer of a generation whose names were merged changes nothing.
+    index.stage(8, index.change_a()).await?;
+    expect_eq!(index.visible(&middle).await?, CHANGED);
+    expect_eq!(index.visible(&newest).await?, WITHOUT_A);
+    store.sweep_retired(index.r(), &(1..10).map(GenerationId).collect::<Vec<_>>()).await?;
+    expect_eq!(index.visible(&newest).await?, WITHOUT_A);
+    Ok(())
+}
+
 pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn Names) -> Result<()> {
     let index = Index::new(store, "abort");
     index.stage_basics().await?;

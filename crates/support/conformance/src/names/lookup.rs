@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Result, ensure};
 use cairn_domain::{ChunkKey, Key128, LineSpan, RepoPath, Scope, SymbolEntry, SymbolKind, Tenant, View};
 use cairn_ports::NameMatch::{CaseInsensitive, Contains, Exact, Fuzzy, Prefix, StyleInsensitive};
-use cairn_ports::{FileHit, FileMatch, NameMatch, Names, StagedNames, SymbolHit};
+use cairn_ports::{FileHit, FileMatch, NameMatch, Names, StagedNames, SymbolHit, SymbolNode};
 
 use crate::case::view;
 use crate::names::fixture::{EXACT, Index, matched, path};
@@ -145,7 +145,7 @@ pub(super) async fn files_match_by_path_and_base_name(store: &dyn Names) -> Resu
     expect_eq!(scored(&by_name)[0], ("main.py", 100));
     ensure!(matches!(scored(&by_name)[1], ("src/main.py", 90..=100)), "`main.py` finds {:?}", scored(&by_name));
     let part = look_up("ain.p", false).await?;
-    expect_eq!(scored(&part), [("main.py", 60), ("src/deep/domain.py", 60), ("src/main.py", 60)]);
+    expect_eq!(scored(&part), [("main.py", 60), ("src/main.py", 60), ("src/deep/domain.py", 60)]);
     let start = look_up("maint", false).await?;
     expect_eq!(scored(&start), [("maintain.md", 80)]);
     expect_eq!(scored(&look_up("mian.py", false).await?), []);
@@ -168,6 +168,36 @@ pub(super) async fn the_very_path_is_found_alone(store: &dyn Names) -> Result<()
     {
         let hits = store.files(&view(2, &[]), &index.case.scope(), path, FileMatch::Path, 100).await?;
         ensure!(scored(&hits) == expected, "`{path}`: {:?} instead of {expected:?}", scored(&hits));
+    }
+    Ok(())
+}
+
+/// A searched name, the way it is matched, and the paths to be found with their scores.
+type FileCase<'a> = (&'a str, FileMatch, &'a [(&'a str, u32)]);
+
+pub(super) async fn base_names_directories_and_globs_are_found(store: &dyn Names) -> Result<()> {
+    use FileMatch::{BaseName, Directory, Glob};
+    let index = Index::new(store, "file-kinds");
+    let paths = ["docs/adr/ADR-025-queues.md", "docs/adr/old/a.md", "src/a.test.ts", "src/b.ts", "src/deep/c.test.ts"];
+    stage_files(&index, &paths).await?;
+    let (exact, similar) = (false, true);
+    let cases: [FileCase; 12] = [
+        ("b.ts", BaseName { similar: exact }, &[("src/b.ts", 100)]),
+        ("ADR-025", BaseName { similar: exact }, &[("docs/adr/ADR-025-queues.md", 80)]),
+        ("src", BaseName { similar: exact }, &[]),
+        ("adr-052-queues.md", BaseName { similar }, &[("docs/adr/ADR-025-queues.md", 47)]),
+        ("docs/adr", Directory { similar: exact }, &[("docs/adr", 100), ("docs/adr/old", 80)]),
+        ("adr", Directory { similar: exact }, &[("docs/adr", 90), ("docs/adr/old", 60)]),
+        ("dep", Directory { similar: exact }, &[]),
+        ("depe", Directory { similar }, &[("src/deep", 37)]),
+        ("*.test.ts", Glob, &[("src/a.test.ts", 100), ("src/deep/c.test.ts", 100)]),
+        ("src/*.ts", Glob, &[("src/a.test.ts", 100), ("src/b.ts", 100)]),
+        ("**/*.md", Glob, &[("docs/adr/ADR-025-queues.md", 100), ("docs/adr/old/a.md", 100)]),
+        ("[", Glob, &[]),
+    ];
+    for (name, matching, expected) in cases {
+        let hits = store.files(&view(2, &[]), &index.case.scope(), name, matching, 100).await?;
+        ensure!(scored(&hits) == expected, "`{name}` {matching:?}: {:?} instead of {expected:?}", scored(&hits));
     }
     Ok(())
 }
@@ -273,7 +303,8 @@ pub(super) async fn symbols_are_read_as_written(store: &dyn Names) -> Result<()>
         expect_eq!(hits, [expected]);
     }
     let files = store.files(&view(2, &[]), &index.case.scope(), odd.as_str(), FileMatch::Name, 9).await?;
-    expect_eq!(files, [FileHit { repository: index.r(), path: odd, score: 100 }]);
+    let found: Vec<_> = files.into_iter().map(|hit| (hit.repository, hit.path, hit.score)).collect();
+    expect_eq!(found, [(index.r(), odd, 100)]);
     Ok(())
 }
 
@@ -292,5 +323,27 @@ pub(super) async fn pages_are_complete(store: &dyn Names) -> Result<()> {
         found.iter().map(|symbol| symbol.node).collect::<BTreeSet<_>>() == nodes,
         "the index returned other symbols than were staged"
     );
+    Ok(())
+}
+
+pub(super) async fn symbols_of_nodes_come_in_the_order_of_the_nodes(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "nodes");
+    index.stage_basics().await?;
+    index.stage(2, index.change_a()).await?;
+    let other = index.symbol_of("other", "first", "a", 1);
+    index.stage_in("other", 1, StagedNames { symbols: vec![other.clone()], ..StagedNames::default() }).await?;
+    let node = |repository: &str, symbol: &SymbolEntry| SymbolNode {
+        repository: index.case.repository(repository),
+        name: symbol.name.clone(),
+        node: symbol.node,
+    };
+    let (third, first, moved) =
+        (index.symbol("third", "b", 1), index.symbol("first", "a", 1), index.symbol("first", "a", 5));
+    let nodes = [node("r", &third), node("other", &other), node("r", &first), node("r", &moved)];
+    let found = async |next_gen: u64, scope: &Scope| store.symbols_of(&view(next_gen, &[]), scope, &nodes).await;
+    expect_eq!(found(2, &index.case.scope()).await?, [third.clone(), other.clone(), first]);
+    expect_eq!(found(3, &index.case.scope()).await?, [third, other.clone(), moved]);
+    expect_eq!(found(3, &index.case.scope_of(&["other"])).await?, [other]);
+    expect_eq!(found(3, &Scope::all(Tenant::new(format!("{}-not", index.case.tenant)))).await?, []);
     Ok(())
 }

@@ -24,7 +24,7 @@ enum Fault {
     RepeatsChunks,
 }
 
-const ALL: [(&str, Fault, &str); 19] = [
+const ALL: [(&str, Fault, &str); 20] = [
     ("loses a point", Fault::LosesPoints, "staged_chunks_are_visible_once_published"),
     ("loses retirements", Fault::LosesRetirements, "retired_chunks_stay_visible_to_earlier_views"),
     ("ignores the filter on tests", Fault::IgnoresTests, "every_filter_restricts"),
@@ -46,6 +46,7 @@ const ALL: [(&str, Fault, &str); 19] = [
     ("ignores the scope", Fault::Store(StoreFault::IgnoresScope), "scope_is_tested_before_limits"),
     ("sweeps nothing", Fault::Store(StoreFault::SweepsNothing), "sweeping_retired_chunks_changes_no_view"),
     ("sweeps visible records", Fault::Store(StoreFault::SweepsTheOpen), "sweeping_retired_chunks_changes_no_view"),
+    ("sweeps records in use", Fault::Store(StoreFault::SweepsTheSeen), "sweeping_unseen_chunks_changes_no_used_view"),
     ("keeps aborted records", Fault::Store(StoreFault::KeepsAborted), "sweeping_an_aborted_generation_undoes_it"),
     (
         "removes records that began later",

@@ -142,6 +142,37 @@ pub(super) async fn sweeping_retired_chunks_changes_no_view(store: &dyn VectorSt
     Ok(())
 }
 
+/// Some views in use are older than the published generations.
+pub(super) async fn sweeping_unseen_chunks_changes_no_used_view(store: &dyn VectorStore) -> Result<()> {
+    let points = Points::new(store, "unseen");
+    points.stage_basics().await?;
+    for number in 2..9 {
+        points.stage(number, change_a(&points)).await?;
+    }
+    points.stage(9, retire_a(&points)).await?;
+    let (first, middle, newest) = (view(2, &[]), view(6, &[]), view(10, &[]));
+    for used in [vec![first.clone(), middle.clone(), newest.clone()], vec![middle.clone(), newest.clone()]] {
+        for _ in 0..3 {
+            store.sweep_unseen(points.r(), &(2..10).map(GenerationId).collect::<Vec<_>>(), &used).await?;
+            store.compact(points.r()).await?;
+            if used.contains(&first) {
+                expect_eq!(points.visible(&first).await?, BASICS);
+            }
+            expect_eq!(points.visible(&middle).await?, CHANGED);
+            expect_eq!(points.visible(&newest).await?, WITHOUT_A);
+        }
+    }
+    store.verify(points.r()).await?;
+    // A late writer of a generation whose records were merged changes nothing.
+    points.stage(8, change_a(&points)).await?;
+    expect_eq!(points.visible(&middle).await?, CHANGED);
+    expect_eq!(points.visible(&newest).await?, WITHOUT_A);
+    points.stage(10, StagedPoints { points: points.points(&["a"]), retired: Vec::new() }).await?;
+    store.sweep_retired(points.r(), &(1..11).map(GenerationId).collect::<Vec<_>>()).await?;
+    expect_eq!(points.visible(&view(11, &[])).await?, BASICS);
+    Ok(())
+}
+
 pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn VectorStore) -> Result<()> {
     let points = Points::new(store, "abort");
     points.stage_basics().await?;

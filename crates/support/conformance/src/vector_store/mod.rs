@@ -26,6 +26,7 @@ pub fn checks() -> Vec<Check<dyn VectorStore>> {
         records_retired_by_an_aborted_generation_can_be_retired_again,
         parts_of_a_run_add_up,
         sweeping_retired_chunks_changes_no_view,
+        sweeping_unseen_chunks_changes_no_used_view,
         sweeping_an_aborted_generation_undoes_it,
         removing_a_repository_keeps_later_runs,
         removing_after_a_merge_keeps_later_runs_once,

@@ -2,13 +2,44 @@
 
 use async_trait::async_trait;
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord, PatternRecord, RepositoryId, Resolution, Scope, View};
-use cairn_ports::{Direction, ErrorKind, GraphStore, GraphStoreError, Neighbour, Page, StagedGraph, Staging};
+use cairn_ports::{
+    Direction, ErrorKind, Follow, GraphStore, GraphStoreError, GraphTraversal, Neighbour, Page, Reached, StagedGraph,
+    Staging, Step, Traversal, TraversalRequest, walk,
+};
 
 use super::FakeIndex;
 
 impl FakeIndex {
     fn node(&self, scope: &Scope, key: NodeKey) -> Option<NodeRecord> {
         self.within(scope).flat_map(|repository| &repository.nodes).find(|node| node.key == key).cloned()
+    }
+}
+
+#[async_trait]
+impl GraphTraversal for FakeIndex {
+    async fn traverse(
+        &self,
+        _view: &View,
+        scope: &Scope,
+        request: &TraversalRequest,
+    ) -> Result<Traversal, GraphStoreError> {
+        let starts = request.starts.iter().copied().filter(|start| self.node(scope, *start).is_some());
+        let is_at = |edge: &EdgeRecord, node: NodeKey| match request.follow {
+            Follow::Out => edge.source == node,
+            Follow::In => edge.target == node,
+            Follow::Both => edge.source == node || edge.target == node,
+        };
+        let walk = walk(request, starts, |node| {
+            let edges = self.within(scope).flat_map(|repository| &repository.edges);
+            let has_ends = |edge: &EdgeRecord| [edge.source, edge.target].map(|end| self.node(scope, end).is_some());
+            let at_node = edges.filter(|edge| is_at(edge, node) && has_ends(edge) == [true, true]);
+            Ok::<_, GraphStoreError>(at_node.cloned().collect())
+        })?;
+        let reached = |step: Step| {
+            let Step { node, depth, previous, edge, confidence } = step;
+            Some(Reached { node: self.node(scope, node)?, depth, previous, edge, confidence })
+        };
+        Ok(Traversal { reached: walk.steps.into_iter().filter_map(reached).collect(), is_cut: walk.is_cut })
     }
 }
 

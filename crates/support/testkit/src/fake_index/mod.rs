@@ -6,6 +6,7 @@
 
 mod graph;
 mod names;
+mod texts;
 mod vectors;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,8 +22,9 @@ use cairn_domain::{
 };
 use cairn_ports::{
     BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
-    MaintenanceError, MaySee, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, RunRecord,
+    MaintenanceError, MaySee, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, RunRecord, TextFile,
 };
+use cairn_ranking::TermCounter;
 use cairn_runs::SyncOutcome;
 use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
 
@@ -48,6 +50,7 @@ struct FakeRepository {
     patterns: Vec<PatternRecord>,
     symbols: Vec<SymbolEntry>,
     files: Vec<RepoPath>,
+    texts: Vec<TextFile>,
 }
 
 /// The content of a repository in a fake index, as a test describes it.
@@ -167,7 +170,7 @@ impl FakeContent {
         self
     }
 
-    /// One chunk for each symbol, and one chunk for each file without symbols.
+    /// One chunk for each symbol, for each pattern, and for each file without symbols.
     fn chunks(&self) -> Vec<ChunkRecord> {
         let mut chunks = Vec::new();
         for (path, (language, text)) in &self.texts {
@@ -175,6 +178,9 @@ impl FakeContent {
             if of_file.is_empty() {
                 let num_lines = text.lines().count().max(1) as u32;
                 chunks.push(self.chunk(path, language, LineSpan::new(1, num_lines), text.clone(), None));
+            }
+            for pattern in &self.patterns {
+                chunks.extend(self.pattern_chunk(pattern).filter(|chunk| chunk.path == *path));
             }
             for symbol in of_file {
                 let lines = text.lines().skip(symbol.span.start as usize - 1).take(symbol.span.num_lines() as usize);
@@ -220,6 +226,13 @@ impl FakeContent {
             tags: Vec::new(),
             changed_at: None,
         }
+    }
+
+    fn pattern_chunk(&self, pattern: &PatternRecord) -> Option<ChunkRecord> {
+        let member = pattern.members.get(pattern.canonical as usize)?;
+        let text = format!("{}: {}\n", pattern.name, pattern.description);
+        let chunk = self.chunk(&member.path, &pattern.language, member.span, text, None);
+        Some(ChunkRecord { kind: ChunkKind::Pattern, symbol: Some(pattern.name.clone()), ..chunk })
     }
 
     fn nodes(&self) -> Vec<NodeRecord> {
@@ -278,7 +291,8 @@ impl FakeIndex {
     }
 
     async fn add(&mut self, content: FakeContent, generation: u64) -> anyhow::Result<()> {
-        let manifest = self.put_manifest(&content).await?;
+        let pack = self.put_pack(&content).await?;
+        let manifest = self.put_manifest(&content, &pack).await?;
         let run = RunId { repository: content.id, generation: GenerationId(generation) };
         let chunks = content.chunks();
         let result = RunResult {
@@ -338,6 +352,7 @@ impl FakeIndex {
             published: is_indexed.then_some(published),
             nodes,
             files: content.texts.keys().cloned().collect(),
+            texts: texts::files(&content, &Arc::new(pack)),
             symbols: content.symbols.into_iter().map(|symbol| shown_by(symbol, &chunks)).collect(),
             chunks,
             edges: content.edges,
@@ -346,7 +361,7 @@ impl FakeIndex {
         Ok(())
     }
 
-    async fn put_manifest(&self, content: &FakeContent) -> anyhow::Result<ArtifactRef> {
+    async fn put_pack(&self, content: &FakeContent) -> anyhow::Result<ArtifactRef> {
         let mut pack = PackWriter::new(ArtifactKind::SourcePack);
         for (path, (language, text)) in &content.texts {
             pack.push(&SourceText {
@@ -357,7 +372,10 @@ impl FakeIndex {
                 secrets: Vec::new(),
             });
         }
-        let packs = self.put(&format!("packs/{}", content.id), pack.finish()).await?;
+        self.put(&format!("packs/{}", content.id), pack.finish()).await
+    }
+
+    async fn put_manifest(&self, content: &FakeContent, packs: &ArtifactRef) -> anyhow::Result<ArtifactRef> {
         let texts = content.texts.iter().zip(0..).map(|((path, (language, text)), index)| ManifestEntry {
             language: Some(language.clone()),
             source: Some(Slot { artifact: packs.clone(), index }),
@@ -368,7 +386,11 @@ impl FakeIndex {
             content.skipped.iter().map(|(path, reason)| manifest_entry(path.clone(), Outcome::Skipped(*reason)));
         let mut entries: Vec<ManifestEntry> = texts.chain(skipped).collect();
         entries.sort_by(|left, right| left.path.cmp(&right.path));
-        let manifest = Manifest { entries, ..Manifest::default() };
+        let mut counter = TermCounter::default();
+        content.chunks().iter().for_each(|chunk| counter.begin(&vectors::terms_of(chunk)));
+        let counts = encode(ArtifactKind::TermCounts, &counter.finish());
+        let terms = vec![self.put(&format!("terms/{}", content.id), counts).await?];
+        let manifest = Manifest { entries, terms, ..Manifest::default() };
         self.put(&format!("manifests/{}", content.id), encode(ArtifactKind::Manifest, &manifest)).await
     }
 
@@ -521,7 +543,7 @@ impl Generations for FakeIndex {
         Err(refused("remove_repository", repository))
     }
 
-    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
+    async fn compact(&self, repository: RepositoryId) -> Result<bool, MaintenanceError> {
         Err(refused("compact", repository))
     }
 

@@ -2,8 +2,12 @@
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
-use cairn_ports::{ErrorKind, FileHit, FileMatch, NameMatch, Names, NamesError, Page, StagedNames, SymbolHit};
-use cairn_ranking::{MIN_FUZZY_PERCENT, file_name_score, fold_style, similarity_percent};
+use cairn_name_match::{PathPart, PathScore, Reasons, WantedFile, WantedName, score_name};
+use cairn_ports::{
+    ErrorKind, FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames,
+    SymbolHit, SymbolNode,
+};
+use cairn_ranking::{MIN_FUZZY_PERCENT, fold_style, similarity_percent};
 
 use super::FakeIndex;
 
@@ -29,6 +33,18 @@ fn score(way: NameMatch, asked: &str, symbol: &SymbolEntry) -> Option<u32> {
         NameMatch::Prefix => 80,
         NameMatch::Contains | NameMatch::Fuzzy => 60,
     })
+}
+
+/// The score of a file. This index finds no directories and no globs.
+fn file_score(asked: &str, path: &str, matching: FileMatch) -> Option<PathScore> {
+    let (part, similar) = match matching {
+        FileMatch::Path => return (path == asked).then_some(PathScore { score: 100, rank: 0 }),
+        FileMatch::Name => (PathPart::Whole, false),
+        FileMatch::Similar => (PathPart::Whole, true),
+        FileMatch::BaseName { similar } => (PathPart::BaseName, similar),
+        FileMatch::Directory { .. } | FileMatch::Glob => return None,
+    };
+    WantedFile::new(asked, part, similar).score(path, &path.to_lowercase())
 }
 
 #[async_trait]
@@ -66,6 +82,59 @@ impl Names for FakeIndex {
         Ok(found)
     }
 
+    async fn resolve(
+        &self,
+        view: &View,
+        scope: &Scope,
+        name: &str,
+        limit: usize,
+    ) -> Result<Vec<ResolvedSymbol>, NamesError> {
+        let tiers = [
+            (NameMatch::Exact, NameTier::Exact),
+            (NameMatch::CaseInsensitive, NameTier::Case),
+            (NameMatch::StyleInsensitive, NameTier::Style),
+        ];
+        for (way, tier) in tiers {
+            let hits = self.symbols(view, scope, name, &[way], usize::MAX).await?;
+            if !hits.is_empty() {
+                let resolved = |SymbolHit { repository, symbol, score, .. }: SymbolHit| {
+                    let (score, rank, reasons) = (score * 10, score, Reasons::NONE);
+                    ResolvedSymbol { repository, symbol, tier, score, rank, reasons }
+                };
+                return Ok(hits.into_iter().map(resolved).collect());
+            }
+        }
+        let wanted = WantedName::new(name);
+        let mut found = Vec::new();
+        for repository in self.within(scope) {
+            for symbol in &repository.symbols {
+                found.extend(score_name(&wanted, &symbol.name).map(|near| ResolvedSymbol {
+                    repository: repository.record.id,
+                    symbol: symbol.clone(),
+                    tier: NameTier::Near,
+                    score: near.score,
+                    rank: near.rank,
+                    reasons: near.reasons,
+                }));
+            }
+        }
+        found
+            .sort_by_key(|hit| (std::cmp::Reverse(hit.rank), hit.repository, hit.symbol.path.clone(), hit.symbol.line));
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    async fn symbols_of(
+        &self,
+        _view: &View,
+        scope: &Scope,
+        nodes: &[SymbolNode],
+    ) -> Result<Vec<SymbolEntry>, NamesError> {
+        let symbols = || self.within(scope).flat_map(|repository| &repository.symbols);
+        let own = |node: &SymbolNode| symbols().find(|symbol| symbol.node == node.node).cloned();
+        Ok(nodes.iter().filter_map(own).collect())
+    }
+
     async fn files(
         &self,
         _view: &View,
@@ -77,16 +146,13 @@ impl Names for FakeIndex {
         let mut found = Vec::new();
         for repository in self.within(scope) {
             for path in &repository.files {
-                let score = match matching {
-                    FileMatch::Path => (path.as_str() == name).then_some(100),
-                    FileMatch::Name | FileMatch::Similar => {
-                        file_name_score(name, path.as_str(), matching == FileMatch::Similar)
-                    }
-                };
-                found.extend(score.map(|score| FileHit {
-                    repository: repository.record.id,
+                let repository = repository.record.id;
+                let score = file_score(name, path.as_str(), matching);
+                found.extend(score.map(|PathScore { score, rank }| FileHit {
+                    repository,
                     path: path.clone(),
                     score,
+                    rank,
                 }));
             }
         }
@@ -94,6 +160,7 @@ impl Names for FakeIndex {
             right
                 .score
                 .cmp(&left.score)
+                .then_with(|| right.rank.cmp(&left.rank))
                 .then_with(|| (left.repository, &left.path).cmp(&(right.repository, &right.path)))
         });
         found.truncate(limit);

@@ -1,7 +1,7 @@
 //! The chunks of a fake index.
 
 use async_trait::async_trait;
-use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, RepositoryId, Scope, View};
+use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, RepositoryId, Scope, SparseVector, View};
 use cairn_ports::{
     ChunkFilter, ChunkPage, ErrorKind, Hit, IncludeTests, StagedPoints, Staging, VectorStore, VectorStoreError,
 };
@@ -42,6 +42,17 @@ impl FakeIndex {
     }
 }
 
+pub(super) fn terms_of(chunk: &ChunkRecord) -> SparseVector {
+    let symbol = chunk.symbol.as_deref().unwrap_or_default();
+    passage_terms(&PassageFields {
+        name: symbol.rsplit('.').next().unwrap_or_default(),
+        symbol_path: symbol,
+        file_path: chunk.path.as_str(),
+        header: &chunk.header,
+        text: &chunk.text,
+    })
+}
+
 fn best(mut hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
     hits.sort_by_key(|hit| (std::cmp::Reverse(hit.score), hit.repository, hit.key));
     hits.truncate(limit);
@@ -75,15 +86,7 @@ impl VectorStore for FakeIndex {
         limit: usize,
     ) -> Result<Vec<Hit>, VectorStoreError> {
         let hit = |chunk: &ChunkRecord| {
-            let symbol = chunk.symbol.as_deref().unwrap_or_default();
-            let fields = PassageFields {
-                name: symbol.rsplit('.').next().unwrap_or_default(),
-                symbol_path: symbol,
-                file_path: chunk.path.as_str(),
-                header: &chunk.header,
-                text: &chunk.text,
-            };
-            let passage = passage_terms(&fields).0;
+            let passage = terms_of(chunk).0;
             let weight = |term: u32| passage.binary_search_by_key(&term, |(term, _)| *term).map(|at| passage[at].1);
             let shared =
                 terms.iter().filter_map(|(term, wanted)| Some(i64::from(*wanted) * i64::from(weight(*term).ok()?)));

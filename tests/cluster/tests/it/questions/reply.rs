@@ -25,8 +25,8 @@ const OWN: [&str; 14] = [
 ];
 
 /// The names of list fields. An answer has one of these fields, unless it is about a single thing.
-const LISTS: [&str; 8] =
-    ["results", "edges", "patterns", "entries", "findings", "repositories", "runs", "fingerprints"];
+const LISTS: [&str; 9] =
+    ["results", "edges", "patterns", "entries", "findings", "repositories", "runs", "fingerprints", "matching_files"];
 
 /// The exit code and the output of a call.
 pub(super) struct Reply {

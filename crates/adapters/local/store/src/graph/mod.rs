@@ -18,6 +18,7 @@ mod read;
 mod stage;
 mod staging;
 mod sweep;
+mod traverse;
 mod verify;
 mod visibility;
 
@@ -27,13 +28,28 @@ use cairn_domain::{
     View,
 };
 use cairn_ports::{
-    Direction, Generations, GraphStore, GraphStoreError, MaintenanceError, Neighbour, Page, StagedGraph, Staging,
+    Direction, Generations, GraphStore, GraphStoreError, GraphTraversal, MaintenanceError, Neighbour, Page,
+    StagedGraph, Staging, Traversal, TraversalRequest,
 };
 pub(crate) use sweep::give_back_space;
 
 use crate::database::Durability;
 use crate::graph::read::GraphReader;
 use crate::{LocalStore, blocking};
+
+#[async_trait]
+impl GraphTraversal for LocalStore {
+    async fn traverse(
+        &self,
+        view: &View,
+        scope: &Scope,
+        request: &TraversalRequest,
+    ) -> Result<Traversal, GraphStoreError> {
+        let (view, scope, request) = (view.clone(), scope.clone(), request.clone());
+        self.read("traverse", "", move |connection| GraphReader::new(connection, &view, &scope).traverse(&request))
+            .await
+    }
+}
 
 #[async_trait]
 impl GraphStore for LocalStore {
@@ -108,7 +124,20 @@ impl Generations for LocalStore {
     ) -> Result<u64, MaintenanceError> {
         let published = published.to_vec();
         self.write("sweep_retired", repository, Durability::Ordered, move |connection| {
-            sweep::retired(connection, repository, &published)
+            sweep::retired(connection, repository, &published, &[])
+        })
+        .await
+    }
+
+    async fn sweep_unseen(
+        &self,
+        repository: RepositoryId,
+        published: &[GenerationId],
+        views: &[View],
+    ) -> Result<u64, MaintenanceError> {
+        let (published, views) = (published.to_vec(), views.to_vec());
+        self.write("sweep_retired", repository, Durability::Ordered, move |connection| {
+            sweep::retired(connection, repository, &published, &views)
         })
         .await
     }
@@ -133,11 +162,12 @@ impl Generations for LocalStore {
         .await
     }
 
-    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
-        self.write("compact", repository, Durability::Ordered, move |connection| sweep::repack(connection, repository))
-            .await?;
+    async fn compact(&self, repository: RepositoryId) -> Result<bool, MaintenanceError> {
+        let repack = move |connection: &rusqlite::Transaction<'_>| sweep::repack(connection, repository);
+        let has_more = self.write("compact", repository, Durability::Ordered, repack).await?;
         let index = std::sync::Arc::clone(&self.index);
-        blocking("compact", repository.to_string(), move || index.maintain(sweep::give_back_space)).await
+        blocking("compact", repository.to_string(), move || index.maintain(sweep::give_back_space)).await?;
+        Ok(has_more)
     }
 
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {

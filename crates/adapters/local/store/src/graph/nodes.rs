@@ -8,6 +8,7 @@
 use cairn_domain::{Key128, NodeKey, NodeRecord, RepositoryId};
 use cairn_wire::{Decode, Encode, Reader};
 use rusqlite::{Connection, OptionalExtension, params};
+use rustc_hash::FxHashSet;
 
 use crate::fault::Fault;
 use crate::graph::identity::Paths;
@@ -101,16 +102,19 @@ pub(crate) fn read_block(connection: &Connection, block: i64) -> Result<Vec<Node
     if reader.0.is_empty() { Ok(records) } else { Err(damaged(&"bytes follow its last record")) }
 }
 
-/// Removes versions, and the blocks that no version uses any more.
-pub(crate) fn remove_versions(connection: &Connection, versions: &[(i64, u64)]) -> Result<(), Fault> {
-    let mut delete =
-        connection.prepare_cached("DELETE FROM node_version WHERE node = ?1 AND gen_from = ?2 RETURNING block")?;
+/// Removes versions, and the blocks that no version uses any more. Returns the paths of the versions.
+pub(crate) fn remove_versions(connection: &Connection, versions: &[(i64, u64)]) -> Result<FxHashSet<i64>, Fault> {
+    let mut delete = connection
+        .prepare_cached("DELETE FROM node_version WHERE node = ?1 AND gen_from = ?2 RETURNING block, path")?;
+    let mut paths = FxHashSet::default();
     for (node, gen_from) in versions {
-        if let Some(block) = delete.query_row(params![node, gen_from], |row| row.get(0)).optional()? {
+        let removed = delete.query_row(params![node, gen_from], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        if let Some((block, path)) = removed {
             release(connection, block)?;
+            paths.extend::<Option<i64>>(path);
         }
     }
-    Ok(())
+    Ok(paths)
 }
 
 /// Reduces the block's count of live versions by one, and deletes the block if the count is zero.

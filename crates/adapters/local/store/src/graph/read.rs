@@ -50,14 +50,21 @@ impl<'a> GraphReader<'a> {
     }
 
     pub(crate) fn nodes(&mut self, keys: &[NodeKey]) -> Result<Vec<NodeRecord>, Fault> {
-        let mut records = Vec::with_capacity(keys.len());
-        for key in keys {
+        let mut found = Vec::with_capacity(keys.len());
+        for (position, key) in keys.iter().enumerate() {
             let Some(id) = find_node(self.connection, *key)? else { continue };
             if let Some(node) = self.visible(id)? {
-                records.push(self.record(*key, &node)?);
+                found.push((position, *key, node));
             }
         }
-        Ok(records)
+        // Each block is decompressed once.
+        found.sort_by_key(|(_, _, node)| (node.block, node.slot));
+        let mut records = Vec::with_capacity(found.len());
+        for (position, key, node) in found {
+            records.push((position, self.record(key, &node)?));
+        }
+        records.sort_by_key(|(position, _)| *position);
+        Ok(records.into_iter().map(|(_, record)| record).collect())
     }
 
     pub(crate) fn neighbours(
@@ -92,6 +99,22 @@ impl<'a> GraphReader<'a> {
             neighbours.push(Neighbour { edge, node: self.record(key, &end)? });
         }
         Ok((neighbours, total))
+    }
+
+    /// Whether the node has a visible version.
+    pub(crate) fn sees(&mut self, node: NodeKey) -> Result<bool, Fault> {
+        let Some(id) = find_node(self.connection, node)? else { return Ok(false) };
+        Ok(self.visible(id)?.is_some())
+    }
+
+    /// The edges that start or end at a node and are visible together with both ends.
+    pub(crate) fn visible_edges(&mut self, node: NodeKey, direction: Direction) -> Result<Vec<EdgeRecord>, Fault> {
+        let Some(id) = find_node(self.connection, node)? else { return Ok(Vec::new()) };
+        let mut edges = Vec::new();
+        for stored in self.edges_at(id, direction)? {
+            edges.extend(self.visible_edge(&stored)?);
+        }
+        Ok(edges)
     }
 
     /// The stored edges that start or end at a node. The edges of sources that are not visible are not read.

@@ -2,7 +2,7 @@
 
 use cairn_domain::{NodeKey, NodeRecord, RepositoryId, RunId, RunState};
 use cairn_ports::StagedGraph;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use rustc_hash::FxHashSet;
 
 use crate::fault::Fault;
@@ -15,8 +15,14 @@ use crate::runs::state_number;
 pub(crate) fn stage(connection: &Connection, staging: cairn_ports::Staging, staged: StagedGraph) -> Result<(), Fault> {
     let run = staging.run;
     check_owner(run.repository, &staged)?;
-    if is_aborted(connection, run)? {
-        return Err(Fault::conflict("the run was cancelled or has failed"));
+    let is_state = |states: [RunState; 2], state: u8| states.map(state_number).contains(&state);
+    match state_of(connection, run)? {
+        Some(state) if is_state([RunState::Failed, RunState::Cancelled], state) => {
+            return Err(Fault::conflict("the run was cancelled or has failed"));
+        }
+        // A late writer. The generation contains all its records, and a sweep may have removed some of them.
+        Some(state) if is_state([RunState::Published, RunState::Partial], state) => return Ok(()),
+        _ => {}
     }
     let owner = make_owner(connection, &staging.tenant, run.repository)?;
     let mut staging = Staging::new(connection, staging, owner);
@@ -38,11 +44,9 @@ fn check_owner(repository: RepositoryId, staged: &StagedGraph) -> Result<(), Fau
     if is_foreign { Err(Fault::invalid("a record belongs to another repository than the run")) } else { Ok(()) }
 }
 
-fn is_aborted(connection: &Connection, run: RunId) -> Result<bool, Fault> {
-    let mut select = connection
-        .prepare_cached("SELECT 1 FROM run WHERE generation = ?1 AND repository = ?2 AND state IN (?3, ?4)")?;
-    let (failed, cancelled) = (state_number(RunState::Failed), state_number(RunState::Cancelled));
-    Ok(select.exists(params![run.generation.0, run.repository.0.0, failed, cancelled])?)
+fn state_of(connection: &Connection, run: RunId) -> Result<Option<u8>, Fault> {
+    let mut select = connection.prepare_cached("SELECT state FROM run WHERE generation = ?1 AND repository = ?2")?;
+    Ok(select.query_row(params![run.generation.0, run.repository.0.0], |row| row.get(0)).optional()?)
 }
 
 fn insert_nodes(staging: &mut Staging<'_>, mut nodes: Vec<NodeRecord>) -> Result<(), Fault> {

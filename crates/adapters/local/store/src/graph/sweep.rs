@@ -3,7 +3,7 @@
 //!
 //! Every step selects its records by generation and owner, so a second run of the same step finds no records.
 
-use cairn_domain::{GenerationId, RepositoryId, Tenant};
+use cairn_domain::{GenerationId, Interval, RepositoryId, Tenant, View};
 use rusqlite::{Connection, Params, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,31 +12,65 @@ use crate::graph::edges::remove_from_list;
 use crate::graph::identity::find_owner;
 use crate::graph::nodes::{BlockWriter, NewVersion, read_block, release, remove_versions};
 
+/// Blocks are repacked if one of this number of blocks is sparse. Otherwise every sweep would read all
+/// versions.
+const SPARSE_PART: usize = 8;
+/// Maximum number of versions that a call moves.
+const VERSIONS_AT_ONCE: i64 = 8_192;
+
 /// The identity of an edge list: source, owner and generation.
 type ListKey = (i64, i64, u64);
 
+/// Removes the records that one of the published generations ended, and that none of the views sees.
 pub(crate) fn retired(
     connection: &Connection,
     repository: RepositoryId,
     published: &[GenerationId],
+    views: &[View],
 ) -> Result<u64, Fault> {
     let Some(owner) = find_owner(connection, repository)? else { return Ok(0) };
-    let mut num_removed = 0;
+    let (mut num_removed, mut all_touched, mut paths) = (0, FxHashSet::default(), FxHashSet::default());
     for generation in published {
+        let is_dead = |gen_from: u64| {
+            let interval = Interval { gen_from: GenerationId(gen_from), gen_to: *generation };
+            !views.iter().any(|view| view.sees(interval))
+        };
         let key = params![owner, generation.0];
-        let versions =
+        let mut versions =
             select(connection, "SELECT node, gen_from FROM node_version WHERE owner = ?1 AND gen_to = ?2", key)?;
+        versions.retain(|(_, gen_from)| is_dead(*gen_from));
         let ends = "SELECT source, gen_from, position FROM edge_end WHERE owner = ?1 AND gen_to = ?2";
-        let ends = collect(connection, ends, key, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        let patterns = "DELETE FROM pattern WHERE owner = ?1 AND gen_to = ?2";
-        num_removed += connection.prepare_cached(patterns)?.execute(key)? as u64;
+        let mut ends = collect(connection, ends, key, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        ends.retain(|(_, gen_from, _)| is_dead(*gen_from));
         num_removed += (versions.len() + ends.len()) as u64;
-        remove_versions(connection, &versions)?;
+        paths.extend(remove_versions(connection, &versions)?);
         let mut touched: FxHashSet<i64> = versions.into_iter().map(|(node, _)| node).collect();
+        all_touched.extend(touched.iter().copied());
         remove_edges(connection, owner, &ends, &mut touched)?;
         forget_nodes(connection, &touched)?;
     }
-    forget_paths(connection, owner)?;
+    forget_paths(connection, owner, &all_touched, paths)?;
+    Ok(num_removed + remove_patterns(connection, owner, published, views)?)
+}
+
+fn remove_patterns(
+    connection: &Connection,
+    owner: i64,
+    published: &[GenerationId],
+    views: &[View],
+) -> Result<u64, Fault> {
+    let ended = "SELECT key, gen_from, gen_to FROM pattern WHERE owner = ?1 AND gen_to IS NOT NULL";
+    let ended = collect(connection, ended, [owner], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let mut delete =
+        connection.prepare_cached("DELETE FROM pattern WHERE owner = ?1 AND key = ?2 AND gen_from = ?3")?;
+    let mut num_removed = 0;
+    for (key, gen_from, gen_to) in ended {
+        let (key, gen_from, gen_to): ([u8; 16], u64, u64) = (key, gen_from, gen_to);
+        let interval = Interval { gen_from: GenerationId(gen_from), gen_to: GenerationId(gen_to) };
+        if published.contains(&interval.gen_to) && !views.iter().any(|view| view.sees(interval)) {
+            num_removed += delete.execute(params![owner, key, gen_from])? as u64;
+        }
+    }
     Ok(num_removed)
 }
 
@@ -89,13 +123,13 @@ fn remove_begun(connection: &Connection, owner: i64, condition: &str, generation
     let lists = format!("SELECT source, gen_from FROM edge_list WHERE owner = ?1 AND {condition}");
     let lists = select(connection, &lists, key)?;
     connection.prepare_cached(&format!("DELETE FROM pattern WHERE owner = ?1 AND {condition}"))?.execute(key)?;
-    remove_versions(connection, &versions)?;
+    let paths = remove_versions(connection, &versions)?;
     let mut touched: FxHashSet<i64> = versions.into_iter().map(|(node, _)| node).collect();
     for (source, gen_from) in lists {
         remove_list_edges(connection, (source, owner, gen_from), |_| true, &mut touched)?;
     }
     forget_nodes(connection, &touched)?;
-    forget_paths(connection, owner)
+    forget_paths(connection, owner, &touched, paths)
 }
 
 fn remove_edges(
@@ -147,27 +181,50 @@ fn forget_nodes(connection: &Connection, nodes: &FxHashSet<i64>) -> Result<(), F
     Ok(())
 }
 
-fn forget_paths(connection: &Connection, owner: i64) -> Result<(), Fault> {
-    connection.execute(
-        "DELETE FROM path WHERE owner = ?1
-            AND id NOT IN (SELECT path FROM node_version WHERE owner = ?1 AND path IS NOT NULL)",
-        [owner],
-    )?;
+/// Removes those of the paths to which no node refers. `nodes` are the nodes whose versions were removed. A
+/// changed file still has some of these nodes, so their other versions are searched first. All versions of
+/// the owner are read only if a path is not found in this way, for example if its file was deleted.
+fn forget_paths(
+    connection: &Connection,
+    owner: i64,
+    nodes: &FxHashSet<i64>,
+    mut paths: FxHashSet<i64>,
+) -> Result<(), Fault> {
+    let mut select = connection.prepare_cached("SELECT path FROM node_version WHERE node = ?1 AND path IS NOT NULL")?;
+    for node in nodes {
+        for path in select.query_map([node], |row| row.get(0))? {
+            paths.remove(&path?);
+        }
+    }
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let mut all = connection.prepare_cached("SELECT path FROM node_version WHERE owner = ?1 AND path IS NOT NULL")?;
+    for path in all.query_map([owner], |row| row.get(0))? {
+        paths.remove(&path?);
+    }
+    let mut delete = connection.prepare_cached("DELETE FROM path WHERE id = ?1")?;
+    for path in paths {
+        delete.execute([path])?;
+    }
     Ok(())
 }
 
-/// If most versions of a block are dead, moves its live versions to a new block.
-pub(crate) fn repack(connection: &Connection, repository: RepositoryId) -> Result<(), Fault> {
-    let Some(owner) = find_owner(connection, repository)? else { return Ok(()) };
-    // The blocks are checked first, because there are few of them. If no block is sparse, the many versions
-    // in the blocks need not be read.
-    let is_sparse = "SELECT 1 FROM node_block WHERE live * 2 < slots LIMIT 1";
-    if !connection.prepare_cached(is_sparse)?.exists([])? {
-        return Ok(());
+/// Moves the live versions of blocks in which most versions are dead to new blocks. A call moves a bounded
+/// number of versions. Returns whether it moved any.
+pub(crate) fn repack(connection: &Connection, repository: RepositoryId) -> Result<bool, Fault> {
+    let Some(owner) = find_owner(connection, repository)? else { return Ok(false) };
+    // The few blocks are counted first, because all versions in them must be read to find those of a block.
+    let counts = "SELECT count(*), count(*) FILTER (WHERE live * 2 < slots) FROM node_block";
+    let (num_blocks, num_sparse): (usize, usize) =
+        connection.prepare_cached(counts)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if num_sparse == 0 || num_sparse * SPARSE_PART < num_blocks {
+        return Ok(false);
     }
-    let sparse = "SELECT node, gen_from, gen_to, block, slot FROM node_version JOIN node_block ON block = id
-        WHERE owner = ?1 AND live * 2 < slots ORDER BY path, line, node, gen_from";
-    let versions = collect(connection, sparse, [owner], |row| {
+    let sparse = "SELECT node, gen_from, gen_to, block, slot FROM node_version
+        WHERE owner = ?1 AND block IN (SELECT id FROM node_block WHERE live * 2 < slots)
+        ORDER BY path, line, node, gen_from LIMIT ?2";
+    let versions = collect(connection, sparse, params![owner, VERSIONS_AT_ONCE], |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get::<_, usize>(4)?))
     })?;
     let mut blocks = FxHashMap::default();
@@ -182,10 +239,11 @@ pub(crate) fn repack(connection: &Connection, repository: RepositoryId) -> Resul
         writer.push(NewVersion { node: *node, gen_from: *gen_from, gen_to: *gen_to, record })?;
     }
     writer.flush()?;
+    let has_moved = !versions.is_empty();
     for (.., block, _) in versions {
         release(connection, block)?;
     }
-    Ok(())
+    Ok(has_moved)
 }
 
 /// Returns free pages to the file system and restarts the log.

@@ -1,0 +1,43 @@
+//! Traverses the graph over a few edges.
+
+use cairn_domain::{EdgeRecord, NodeKey, NodeRecord};
+use cairn_ports::{Direction, Follow, Reached, Step, Traversal, TraversalRequest, walk};
+
+use crate::fault::Fault;
+use crate::graph::read::GraphReader;
+
+impl GraphReader<'_> {
+    pub(crate) fn traverse(&mut self, request: &TraversalRequest) -> Result<Traversal, Fault> {
+        let mut starts = Vec::with_capacity(request.starts.len());
+        for start in &request.starts {
+            if self.sees(*start)? {
+                starts.push(*start);
+            }
+        }
+        let walk = walk(request, starts, |node| self.edges_to_follow(node, request.follow))?;
+        let keys: Vec<NodeKey> = walk.steps.iter().map(|step| step.node).collect();
+        let nodes = self.nodes(&keys)?;
+        if nodes.len() != keys.len() {
+            return Err(Fault::damaged("a node that was reached has no record"));
+        }
+        let reached = |(step, node): (Step, NodeRecord)| {
+            let Step { node: _, depth, previous, edge, confidence } = step;
+            Reached { node, depth, previous, edge, confidence }
+        };
+        let reached = walk.steps.into_iter().zip(nodes).map(reached).collect();
+        Ok(Traversal { reached, is_cut: walk.is_cut })
+    }
+
+    fn edges_to_follow(&mut self, node: NodeKey, follow: Follow) -> Result<Vec<EdgeRecord>, Fault> {
+        let directions: &[Direction] = match follow {
+            Follow::Out => &[Direction::Out],
+            Follow::In => &[Direction::In],
+            Follow::Both => &[Direction::Out, Direction::In],
+        };
+        let mut edges = Vec::new();
+        for direction in directions {
+            edges.extend(self.visible_edges(node, *direction)?);
+        }
+        Ok(edges)
+    }
+}

@@ -1,0 +1,18 @@
+//! An index of trigrams in a blob store. It finds the files whose texts may match a pattern.
+//!
+//! As in the name index, each run stages layers, and the sweep merges them. A layer contains the files that
+//! the run wrote, each with its place in a source pack, and for each trigram the list of files that contain
+//! it. Texts are read from the source packs, so the index contains no text.
+
+mod cache;
+mod encode;
+mod format;
+mod index;
+mod keys;
+mod layer;
+mod maintenance;
+mod merge;
+mod postings;
+mod texts;
+
+pub use index::TextIndex;

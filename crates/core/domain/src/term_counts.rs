@@ -1,0 +1,21 @@
+//! How many chunks contain each term.
+
+/// Numbers of chunks by term. In the table of a change, chunks that ended are counted as negative.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TermCounts {
+    pub num_chunks: i64,
+    /// Sorted by term, without duplicates and without zeros.
+    pub terms: Vec<(u32, i32)>,
+}
+
+impl TermCounts {
+    pub fn is_empty(&self) -> bool {
+        self.num_chunks == 0 && self.terms.is_empty()
+    }
+
+    /// The number of chunks that contain the term.
+    pub fn count(&self, term: u32) -> i32 {
+        let found = self.terms.binary_search_by_key(&term, |(known, _)| *known);
+        found.map_or(0, |index| self.terms[index].1)
+    }
+}

@@ -1,0 +1,19 @@
+//! Exact search in one text: literal texts and regular expressions, with the semantics of ripgrep.
+//!
+//! A pattern is compiled once. It contains the expression that finds matches, and a query of trigrams. Every
+//! text that contains a match satisfies the query, so an index of trigrams can exclude most texts. The query
+//! and the index use folded text, so that one index serves searches with and without case.
+
+mod context;
+mod fold;
+mod grams;
+mod lines;
+mod pattern;
+mod plan;
+mod query;
+
+pub use context::{ShownLine, with_context};
+pub use grams::{GRAMS_VERSION, Gram, GramReader};
+pub use lines::{Hit, Hits};
+pub use pattern::{Pattern, PatternError, PatternRequest};
+pub use query::GramQuery;

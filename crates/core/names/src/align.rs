@@ -1,0 +1,91 @@
+//! Pairs the words of a name with the requested words and scores the pairs.
+
+use crate::lexicon::weight;
+use crate::reasons::{Reason, Reasons};
+use crate::wanted::{MAX_WORDS, WantedName, WantedWord};
+
+/// A pair of some requested words with some words of a name. The words are bit sets of positions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Pair {
+    pub(crate) nearness: u32,
+    pub(crate) wanted: u16,
+    pub(crate) name: u16,
+    pub(crate) reasons: Reasons,
+}
+
+/// The factor for words in another order, in thousandths.
+const OTHER_ORDER: u32 = 975;
+/// The weight of a word that only describes or links others, if the name does not contain it.
+const OPTIONAL_WEIGHT: u32 = 1;
+/// The factor if words are missing and other words are added, in thousandths.
+const REPLACED_WORDS: u32 = 920;
+
+/// The score of a name in thousandths, and its reasons. `pairs` contains all near pairs. The function sorts
+/// and cuts it. `weights` are the weights of the name's words.
+pub(crate) fn align(wanted: &WantedName, weights: &[u32], pairs: &mut Vec<Pair>) -> (u32, Reasons) {
+    choose(pairs);
+    let (mut of_wanted, mut of_name, mut matched, mut reasons) = (0_u16, 0_u16, 0, Reasons::NONE);
+    for pair in pairs.iter() {
+        of_wanted |= pair.wanted;
+        of_name |= pair.name;
+        reasons = reasons.and(pair.reasons);
+        matched += pair.nearness * (weight_of(wanted, pair.wanted) + sum(weights, pair.name));
+    }
+    let counted = |(index, word): (usize, &WantedWord)| {
+        if of_wanted >> index & 1 == 0 && word.is_optional { OPTIONAL_WEIGHT } else { word.weight }
+    };
+    let all_wanted: u32 = wanted.words.iter().enumerate().map(counted).sum();
+    let total = all_wanted + weights.iter().sum::<u32>();
+    if total == 0 {
+        return (0, reasons);
+    }
+    let mut score = matched / total;
+    let has_left = |index: usize| of_wanted >> index & 1 == 0 && !wanted.words[index].is_optional;
+    let is_missing = (0..wanted.words.len()).any(has_left);
+    let is_added = (0..weights.len()).any(|index| of_name >> index & 1 == 0);
+    if is_missing {
+        reasons = reasons.with(Reason::MissingWords);
+    }
+    if is_added {
+        reasons = reasons.with(Reason::AdditionalWords);
+    }
+    if is_missing && is_added {
+        score = score * REPLACED_WORDS / 1_000;
+    }
+    pairs.sort_unstable_by_key(|pair| pair.name);
+    if !pairs.is_sorted_by_key(|pair| pair.wanted) {
+        score = score * OTHER_ORDER / 1_000;
+        reasons = reasons.with(Reason::OtherOrder);
+    }
+    (score, reasons)
+}
+
+/// Keeps the nearest pairs that share no word.
+fn choose(pairs: &mut Vec<Pair>) {
+    let offset = |pair: &Pair| pair.wanted.trailing_zeros().abs_diff(pair.name.trailing_zeros());
+    pairs.sort_unstable_by_key(|pair| (std::cmp::Reverse(pair.nearness), offset(pair), pair.wanted, pair.name));
+    let (mut of_wanted, mut of_name) = (0_u16, 0_u16);
+    pairs.retain(|pair| {
+        let is_free = of_wanted & pair.wanted == 0 && of_name & pair.name == 0;
+        if is_free {
+            of_wanted |= pair.wanted;
+            of_name |= pair.name;
+        }
+        is_free
+    });
+}
+
+fn weight_of(wanted: &WantedName, set: u16) -> u32 {
+    let words = wanted.words.iter().enumerate().take(MAX_WORDS);
+    words.filter(|(index, _)| set >> index & 1 == 1).map(|(_, word)| word.weight).sum()
+}
+
+fn sum(weights: &[u32], set: u16) -> u32 {
+    let weights = weights.iter().enumerate().take(MAX_WORDS);
+    weights.filter(|(index, _)| set >> index & 1 == 1).map(|(_, weight)| weight).sum()
+}
+
+/// The weights of the first words of a name.
+pub(crate) fn weights_of<'a>(words: impl Iterator<Item = &'a str>) -> Vec<u32> {
+    words.take(MAX_WORDS).map(weight).collect()
+}

@@ -1,0 +1,209 @@
+//! Finds the words of a table that are near the requested words, and the names that may match.
+
+use rustc_hash::FxHashMap;
+
+use crate::near_index::{MAX_FLAT_BYTES, NearIndex};
+use crate::reasons::{Reason, Reasons};
+use crate::table::{NameTable, find_word, first_word};
+use crate::wanted::{WantedName, WantedWord};
+use crate::word_match::{max_edits, word_match};
+
+pub(crate) const JOINED: u32 = 980;
+const INITIALS_OF_WORDS: u32 = 760;
+/// The names that are scored exactly, at most. The bounds of all others are lower.
+const MAX_CANDIDATES: usize = 20_000;
+/// Divides the sums of bounds, so that they fit into 16 bits.
+const UNIT: u32 = 16;
+
+/// How a word of the table matches some requested words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WordUse {
+    /// It matches these requested words.
+    Whole { wanted: u16, nearness: u32, reasons: Reasons },
+    /// It is the start of a requested word, up to the byte `cut`. The next word must be the rest.
+    Start { wanted: u8, cut: u8 },
+    /// It is the rest of a requested word.
+    Rest { wanted: u8, cut: u8 },
+}
+
+/// The words of a table that match a requested name.
+#[derive(Default)]
+pub(crate) struct WordUses {
+    of_word: FxHashMap<u32, Vec<WordUse>>,
+}
+
+impl WordUses {
+    pub(crate) fn of(wanted: &WantedName, table: &impl NameTable, index: &NearIndex) -> Self {
+        let mut uses = Self::default();
+        for (position, word) in wanted.words.iter().enumerate() {
+            uses.add_near(position, word, table, index);
+            uses.add_halves(position, word, table);
+        }
+        uses.add_joined(wanted, table);
+        uses
+    }
+
+    pub(crate) fn of_word(&self, word: u32) -> &[WordUse] {
+        self.of_word.get(&word).map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds the words that are near a requested word.
+    fn add_near(&mut self, position: usize, wanted: &WantedWord, table: &impl NameTable, index: &NearIndex) {
+        let mut near: Vec<u32> = Vec::new();
+        near.extend(find_word(table, &wanted.text));
+        for (other, _) in &wanted.replacements {
+            near.extend(find_word(table, other));
+            near.extend(find_word(table, &format!("{other}s")));
+        }
+        // The words that begin like the requested word, and the beginnings of the requested word.
+        let beginning = beginning(&wanted.text, 3);
+        near.extend(starting_with(table, beginning));
+        let ends = wanted.text.char_indices().map(|(at, _)| at).skip(2);
+        near.extend(ends.filter_map(|end| find_word(table, &wanted.text[..end])));
+        for word in starting_with(table, self::beginning(&wanted.text, 1)) {
+            let signature = index.word_signatures[word as usize];
+            if wanted.signature.may_be_part_of(signature) || signature.may_be_part_of(wanted.signature) {
+                near.push(word);
+            }
+        }
+        // If the other word is longer, one more edit may be allowed.
+        let edits = max_edits(wanted.num_characters + 1);
+        if edits > 0 {
+            index.words.scan(wanted.num_characters, wanted.signature, edits, |word| near.push(word));
+        }
+        near.sort_unstable();
+        near.dedup();
+        for word in near {
+            if let Some((nearness, reasons)) = word_match(wanted, table.word(word)) {
+                self.add(word, WordUse::Whole { wanted: 1 << position, nearness, reasons });
+            }
+        }
+    }
+
+    /// Adds the pairs of words that are a requested word together: `file` and `name` for `filename`.
+    fn add_halves(&mut self, position: usize, wanted: &WantedWord, table: &impl NameTable) {
+        for (cut, _) in wanted.text.char_indices().skip(2) {
+            let (start, rest) = wanted.text.split_at(cut);
+            if rest.len() < 2 || cut > usize::from(u8::MAX) {
+                break;
+            }
+            if let (Some(start), Some(rest)) = (find_word(table, start), find_word(table, rest)) {
+                let (wanted, cut) = (position as u8, cut as u8);
+                self.add(start, WordUse::Start { wanted, cut });
+                self.add(rest, WordUse::Rest { wanted, cut });
+            }
+        }
+    }
+
+    /// Adds the words that are several requested words together, or their initials.
+    fn add_joined(&mut self, wanted: &WantedName, table: &impl NameTable) {
+        let words = &wanted.words;
+        for start in 0..words.len() {
+            let mut initials: String = words[start].text.chars().take(1).collect();
+            for end in start + 1..words.len() {
+                initials.extend(words[end].text.chars().take(1));
+                let set = ((1_u32 << (end + 1)) - (1 << start)) as u16;
+                if end == start + 1 {
+                    let joined = format!("{}{}", words[start].text, words[end].text);
+                    let reasons = Reason::JoinedWords.into();
+                    let word = find_word(table, &joined);
+                    word.into_iter()
+                        .for_each(|word| self.add(word, WordUse::Whole { wanted: set, nearness: JOINED, reasons }));
+                }
+                let (nearness, reasons) = (INITIALS_OF_WORDS, Reason::Initials.into());
+                if let Some(word) = find_word(table, &initials) {
+                    self.add(word, WordUse::Whole { wanted: set, nearness, reasons });
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, word: u32, word_use: WordUse) {
+        self.of_word.entry(word).or_default().push(word_use);
+    }
+
+    /// The names that contain near words, with an upper bound of their score by words. Names with a bound
+    /// below `min` are left out. The highest bounds come first.
+    pub(crate) fn names(
+        &self,
+        wanted: &WantedName,
+        table: &impl NameTable,
+        index: &NearIndex,
+        min: u32,
+    ) -> Vec<(u32, u32)> {
+        let mut sums = vec![0_u16; table.num_names() as usize];
+        let mut touched: Vec<u32> = Vec::new();
+        for (word, uses) in &self.of_word {
+            let of_name = crate::lexicon::weight(table.word(*word));
+            let points = uses.iter().map(|word_use| bound_of(*word_use, wanted, of_name)).max().unwrap_or_default();
+            for name in table.names_with(*word) {
+                let sum = &mut sums[name as usize];
+                if *sum == 0 {
+                    touched.push(name);
+                }
+                *sum = sum.saturating_add(points);
+            }
+        }
+        let required: u32 = wanted.words.iter().filter(|word| !word.is_optional).map(|word| word.weight).sum();
+        let bound = |name: u32| {
+            let total = required + u32::from(index.name_weights[name as usize]);
+            (u32::from(sums[name as usize]) * UNIT / total.max(1)).min(1_000)
+        };
+        let with_bounds = touched.into_iter().map(|name| (bound(name), name));
+        let mut names: Vec<(u32, u32)> = with_bounds.filter(|(bound, _)| *bound >= min).collect();
+        let order = |(bound, name): &(u32, u32)| (std::cmp::Reverse(*bound), *name);
+        if names.len() > MAX_CANDIDATES {
+            names.select_nth_unstable_by_key(MAX_CANDIDATES, order);
+            names.truncate(MAX_CANDIDATES);
+        }
+        names.sort_unstable_by_key(order);
+        names
+    }
+}
+
+/// The most that a word adds to the score of a name, in units of weight times nearness, rounded up.
+fn bound_of(word_use: WordUse, wanted: &WantedName, weight_in_name: u32) -> u16 {
+    let of = |position: u8| wanted.words[usize::from(position)].weight;
+    let points = match word_use {
+        WordUse::Whole { wanted: set, nearness, .. } => {
+            let words = wanted.words.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1);
+            nearness * (words.map(|(_, word)| word.weight).sum::<u32>() + weight_in_name)
+        }
+        WordUse::Start { wanted, .. } => JOINED * (of(wanted) + weight_in_name),
+        WordUse::Rest { .. } => JOINED * weight_in_name,
+    };
+    (points / UNIT + 1).min(u32::from(u16::MAX)) as u16
+}
+
+/// The names whose letters are near all letters of the requested name, with their distances.
+pub(crate) fn near_by_letters(
+    wanted: &WantedName,
+    table: &impl NameTable,
+    index: &NearIndex,
+    edits: u32,
+) -> FxHashMap<u32, u32> {
+    let mut near = FxHashMap::default();
+    let length = wanted.flat.chars().count();
+    if length + edits as usize >= MAX_FLAT_BYTES {
+        return near;
+    }
+    let mut flat = String::new();
+    index.names.scan(length, wanted.signature, edits, |name| {
+        flat.clear();
+        table.words_of(name).for_each(|word| flat.push_str(table.word(word)));
+        if let Some(distance) = crate::distance::bounded_distance(&wanted.flat, &flat, edits) {
+            near.insert(name, distance);
+        }
+    });
+    near
+}
+
+/// The first characters of a word.
+fn beginning(word: &str, num_characters: usize) -> &str {
+    let end = word.char_indices().nth(num_characters).map_or(word.len(), |(at, _)| at);
+    &word[..end]
+}
+
+fn starting_with<'a>(table: &'a impl NameTable, beginning: &'a str) -> impl Iterator<Item = u32> + 'a {
+    (first_word(table, beginning)..table.num_words()).take_while(move |word| table.word(*word).starts_with(beginning))
+}

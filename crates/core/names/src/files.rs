@@ -1,0 +1,215 @@
+//! How well the path of a file or directory matches a requested file name.
+
+use crate::distance::{Signature, closeness, edit_distance};
+use crate::fold::{fold_words, folded};
+
+const EXACT: u32 = 100;
+const BASE_NAME: u32 = 90;
+const BEGINNING: u32 = 80;
+const PART: u32 = 60;
+/// The score of a similar name is below this.
+const SIMILAR: u32 = 50;
+/// Names of lower similarity are not similar, in thousandths.
+const MIN_SIMILARITY: u32 = 700;
+
+/// Names without a longer word are not compared by words, because an extension would match all files.
+const MIN_WORD_BYTES: usize = 4;
+
+/// The match of a path.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct PathScore {
+    /// 100 for the path, 90 for the base name or the last parts of the path, 80 for the beginning of either,
+    /// 60 for another part of the path, at most 50 for a similar name.
+    pub score: u32,
+    /// Sorts paths with the same score: the nearest path has the highest value.
+    pub rank: u32,
+}
+
+/// Which part of a path may match.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PathPart {
+    Whole,
+    /// Only the last part of the path: the name of the file without its directories.
+    BaseName,
+}
+
+/// A requested file name, prepared once for all paths.
+#[derive(Clone, Debug)]
+pub struct WantedFile {
+    asked: String,
+    lower: String,
+    num_parts: usize,
+    part: PathPart,
+    similar: bool,
+    base_signature: Signature,
+    base_length: usize,
+    words: Vec<String>,
+}
+
+impl WantedFile {
+    /// `similar` allows names that only have similar letters or contain the same words.
+    pub fn new(asked: &str, part: PathPart, similar: bool) -> Self {
+        let asked = asked.trim().trim_start_matches("./").trim_end_matches('/').to_owned();
+        let lower = asked.to_lowercase();
+        let base = base_name(&lower);
+        let mut words = Vec::new();
+        fold_words(&asked, |word| words.push(word.to_owned()));
+        Self {
+            num_parts: lower.split('/').count(),
+            base_signature: Signature::of(base.chars()),
+            base_length: base.chars().count(),
+            part,
+            similar,
+            words,
+            asked,
+            lower,
+        }
+    }
+
+    /// The match of a path, or `None`. `lower` is the path in lower case.
+    pub fn score(&self, path: &str, lower: &str) -> Option<PathScore> {
+        if self.lower.is_empty() {
+            return None;
+        }
+        let base = base_name(lower);
+        let target = if self.part == PathPart::BaseName { base } else { lower };
+        let ends_with_asked = || target.strip_suffix(&self.lower).is_some_and(|before| before.ends_with('/'));
+        let score = if target == self.lower {
+            EXACT
+        } else if base == self.lower || ends_with_asked() {
+            BASE_NAME
+        } else if base.starts_with(&self.lower) || target.starts_with(&self.lower) {
+            BEGINNING
+        } else if target.contains(&self.lower) {
+            PART
+        } else if self.similar {
+            return self.similarity(lower, base);
+        } else {
+            return None;
+        };
+        let is_same_case = path.contains(&self.asked);
+        // A name that ends after the requested part, or has only an extension more, is nearer than others.
+        let is_stem = base.strip_prefix(&self.lower).is_some_and(|rest| rest.starts_with('.'));
+        let rank = closeness(&self.lower, target) + 1_000 * u32::from(is_stem) + u32::from(is_same_case);
+        Some(PathScore { score, rank })
+    }
+
+    /// The match of a path by similar letters or by the same words.
+    fn similarity(&self, lower: &str, base: &str) -> Option<PathScore> {
+        let by_letters = self.by_letters(lower, base);
+        let similarity = by_letters.max(self.by_words(base))?;
+        let score = (similarity * SIMILAR / 1_000).clamp(1, SIMILAR);
+        Some(PathScore { score, rank: similarity + closeness(&self.lower, base) })
+    }
+
+    /// The similarity of the letters in thousandths, if it is high enough.
+    fn by_letters(&self, lower: &str, base: &str) -> Option<u32> {
+        let ends = [Some(base), stem(base), last_parts(lower, self.num_parts).filter(|_| self.num_parts > 1)];
+        let asked = [self.lower.as_str(), base_name(&self.lower)];
+        let mut best = None;
+        for end in ends.into_iter().flatten() {
+            let asked = if end.contains('/') { asked[0] } else { asked[1] };
+            if self.num_parts > 1 && !end.contains('/') {
+                continue;
+            }
+            best = best.max(similarity(asked, end, self.base_signature, self.base_length));
+        }
+        best
+    }
+
+    /// The share of words in thousandths, if the base name contains all requested words.
+    fn by_words(&self, base: &str) -> Option<u32> {
+        let longest = self.words.iter().max_by_key(|word| word.len()).filter(|word| word.len() >= MIN_WORD_BYTES)?;
+        if self.part == PathPart::Whole && self.num_parts > 1 || !base.contains(longest.as_str()) {
+            return None;
+        }
+        let mut words: Vec<String> = folded(base).split(' ').map(str::to_owned).collect();
+        let num_words = words.len();
+        for wanted in &self.words {
+            let at = words.iter().position(|word| word == wanted || word.starts_with(wanted.as_str()))?;
+            words.remove(at);
+        }
+        Some((1_000 * self.words.len() / num_words.max(1)) as u32)
+    }
+}
+
+/// `1 - distance / length` in thousandths, if it is above the minimum.
+fn similarity(asked: &str, name: &str, base_signature: Signature, base_length: usize) -> Option<u32> {
+    let length = base_length.max(name.chars().count());
+    let max_edits = (length as u32 * (1_000 - MIN_SIMILARITY) / 1_000).min(6);
+    if !asked.contains('/')
+        && (base_length.abs_diff(name.chars().count()) > max_edits as usize
+            || !base_signature.may_be_within(Signature::of(name.chars()), max_edits))
+    {
+        return None;
+    }
+    let length = asked.chars().count().max(name.chars().count()).max(1) as u32;
+    let similarity = 1_000 - 1_000 * edit_distance(asked, name).min(length) / length;
+    (similarity > MIN_SIMILARITY).then_some(similarity)
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The name without its extension, if it has one.
+fn stem(base: &str) -> Option<&str> {
+    base.rsplit_once('.').map(|(stem, _)| stem).filter(|stem| !stem.is_empty())
+}
+
+/// The last parts of a path.
+fn last_parts(path: &str, count: usize) -> Option<&str> {
+    let (before, _) = path.rmatch_indices('/').nth(count - 1).unwrap_or((usize::MAX, ""));
+    if before == usize::MAX { Some(path) } else { Some(&path[before + 1..]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(asked: &str, path: &str, part: PathPart, similar: bool) -> Option<u32> {
+        WantedFile::new(asked, part, similar).score(path, &path.to_lowercase()).map(|score| score.score)
+    }
+
+    #[test]
+    fn files_are_scored_by_table() {
+        let check = |asked: &str, path: &str, expect: Option<u32>| {
+            assert_eq!(score(asked, path, PathPart::Whole, true), expect, "{asked} {path}");
+        };
+        check("src/config.json", "src/config.json", Some(100));
+        check("config.json", "src/config.json", Some(90));
+        check("Config.json", "src/config.json", Some(90));
+        check("app/config.json", "src/app/config.json", Some(90));
+        check("config", "src/config.json", Some(80));
+        check("ADR-025", "docs/adr/ADR-025-User-Experience-Enhancements.md", Some(80));
+        check("docs", "docs/readme.md", Some(80));
+        check("adr", "docs/adr/x.md", Some(60));
+        check("Button.test", "ui/Button.test.tsx", Some(80));
+        check("Button.test", "ui/ButtonGroup.test.tsx", Some(33));
+        check("confg.json", "src/config.json", Some(45));
+        check("srx/config.json", "a/src/config.json", Some(46));
+        check("other", "src/config.json", None);
+        check("", "src/config.json", None);
+        assert_eq!(score("confg.json", "src/config.json", PathPart::Whole, false), None);
+    }
+
+    #[test]
+    fn base_name_alone_ignores_directories() {
+        let check = |asked: &str, path: &str, expect: Option<u32>| {
+            assert_eq!(score(asked, path, PathPart::BaseName, false), expect, "{asked} {path}");
+        };
+        check("config.json", "src/config.json", Some(100));
+        check("config", "src/config.json", Some(80));
+        check("src", "src/config.json", None);
+        check("src/config.json", "src/config.json", None);
+    }
+
+    #[test]
+    fn nearest_of_equal_scores_ranks_first() {
+        let rank = |asked: &str, path: &str| {
+            WantedFile::new(asked, PathPart::Whole, true).score(path, &path.to_lowercase()).expect("a match")
+        };
+        assert!(rank("config", "src/config.json") > rank("config", "src/config_test.json"));
+        assert!(rank("Makefile", "Makefile") > rank("makefile", "Makefile"));
+    }
+}

@@ -1,0 +1,35 @@
+//! Finds names that are near a requested name.
+//!
+//! A name is folded into words: `getUserById`, `get_user_by_id` and `get user by id` have the same words. A
+//! requested name matches a name in two ways, and the better one counts:
+//!
+//! - by its letters: few letters were typed wrongly, left out, added or swapped;
+//! - by its words: the words have another order, some are missing, added, abbreviated, inflected or replaced
+//!   by words of the same meaning.
+//!
+//! The score of a name depends only on the requested name and on this name. It does not depend on other
+//! names, so it is equal on every back end. All scores are integers in thousandths.
+
+mod align;
+mod candidates;
+mod distance;
+mod files;
+mod fold;
+mod lexicon;
+mod near;
+mod near_index;
+mod reasons;
+mod receiver;
+mod table;
+mod wanted;
+mod word_match;
+
+pub use distance::{bounded_distance, closeness};
+pub use files::{PathPart, PathScore, WantedFile};
+pub use fold::{fold_words, folded};
+pub use near::{MIN_SCORE, NearName, near_names, score_name};
+pub use near_index::NearIndex;
+pub use reasons::{Reason, Reasons};
+pub use receiver::OwnerScores;
+pub use table::{MemoryTable, NameTable};
+pub use wanted::WantedName;

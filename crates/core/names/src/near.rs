@@ -1,0 +1,226 @@
+//! Finds the names of a table that are nearest to a requested name.
+
+use std::collections::BTreeMap;
+
+use crate::align::{Pair, align, weights_of};
+use crate::candidates::{WordUse, WordUses, near_by_letters};
+use crate::distance::closeness;
+use crate::near_index::NearIndex;
+use crate::reasons::{Reason, Reasons};
+use crate::table::{MemoryTable, NameTable};
+use crate::wanted::{MAX_WORDS, WantedName};
+
+/// Names with a lower score are not near.
+pub const MIN_SCORE: u32 = 500;
+/// The score by letters must be at least this.
+const MIN_LETTER_SCORE: u32 = 700;
+/// The highest score of a near name. It is below the score of the same name in another style.
+const MAX_SCORE: u32 = 940;
+const MAX_EDITS: u32 = 2;
+/// Added to the score by letters for a common beginning.
+const BEGINNING: u32 = 200;
+/// The loss of rank if every letter is wrong. Fewer edits lose a share of it.
+const EDIT_LOSS: u32 = 750;
+/// Added to the rank if the requested name is only the beginning of the name.
+const CONTINUATION: u32 = 60;
+/// The highest nearness of other letters.
+const LETTERS_AT_MOST: u32 = 990;
+const SCORE_OF_INITIALS: u32 = 700;
+/// The rank of initials of many words is higher, because they rarely occur by chance.
+const RANK_OF_MANY_INITIALS: u32 = 860;
+const MANY_INITIALS: usize = 4;
+/// The weight of the score in the order of names. The other part of the order is the closeness of letters.
+const SCORE_WEIGHT: u32 = 6;
+
+/// A name that is near the requested one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NearName {
+    pub name: u32,
+    /// In thousandths.
+    pub score: u32,
+    /// Names with a higher rank are nearer. It also considers how many letters are equal.
+    pub rank: u32,
+    pub reasons: Reasons,
+}
+
+/// The nearest names of a table, the nearest first. `accept` rejects names that the caller does not see; it
+/// is called only for names that would be returned.
+pub fn near_names(
+    wanted: &WantedName,
+    table: &impl NameTable,
+    index: &NearIndex,
+    limit: usize,
+    accept: impl FnMut(u32) -> bool,
+) -> Vec<NearName> {
+    let mut nearest = Nearest { limit, found: BTreeMap::new(), accept };
+    if wanted.is_empty() || limit == 0 {
+        return Vec::new();
+    }
+    let mut by_letters = near_by_letters(wanted, table, index, MAX_EDITS);
+    let uses = WordUses::of(wanted, table, index);
+    let mut scratch = Scratch::default();
+    for (bound, name) in uses.names(wanted, table, index, MIN_SCORE) {
+        if nearest.is_full_above(highest_rank(bound)) {
+            break;
+        }
+        scratch.read(table, &uses, name);
+        let distance = by_letters.remove(&name);
+        let words = scratch.score(wanted);
+        nearest.offer(scratch.near_name(wanted, name, Some(words), distance));
+    }
+    let mut left: Vec<(u32, u32)> = by_letters.into_iter().collect();
+    left.sort_unstable_by_key(|(name, distance)| (*distance, *name));
+    for (name, distance) in left {
+        scratch.read(table, &uses, name);
+        let words = scratch.score(wanted);
+        nearest.offer(scratch.near_name(wanted, name, Some(words), Some(distance)));
+    }
+    if let [only] = wanted.words.as_slice()
+        && (2..=10).contains(&only.num_characters)
+    {
+        for name in index.with_initials(&only.text) {
+            scratch.read(table, &uses, name);
+            nearest.offer(scratch.of_initials(wanted, name));
+        }
+    }
+    nearest.found.into_values().collect()
+}
+
+/// The score of one name, or `None` if it is not near. It is the score that [`near_names`] gives this name in
+/// any table.
+pub fn score_name(wanted: &WantedName, name: &str) -> Option<NearName> {
+    let table = MemoryTable::of(std::iter::once(name));
+    near_names(wanted, &table, &NearIndex::of(&table), 1, |_| true).into_iter().next()
+}
+
+/// The highest rank of a name with a score of at most `score` by its words.
+fn highest_rank(score: u32) -> u32 {
+    score * SCORE_WEIGHT + 1_000
+}
+
+/// The nearest names so far.
+struct Nearest<F> {
+    limit: usize,
+    /// The key sorts the nearest name first.
+    found: BTreeMap<(std::cmp::Reverse<u32>, u32), NearName>,
+    accept: F,
+}
+
+impl<F: FnMut(u32) -> bool> Nearest<F> {
+    /// Whether no name with at most this rank can be added.
+    fn is_full_above(&self, rank: u32) -> bool {
+        self.found.len() >= self.limit && self.found.last_key_value().is_some_and(|((last, _), _)| last.0 > rank)
+    }
+
+    fn offer(&mut self, near: Option<NearName>) {
+        let Some(near) = near else { return };
+        let key = (std::cmp::Reverse(near.rank), near.name);
+        let is_full = self.found.len() >= self.limit;
+        if is_full && self.found.last_key_value().is_some_and(|(last, _)| *last < key) {
+            return;
+        }
+        if self.found.values().any(|known| known.name == near.name) || !(self.accept)(near.name) {
+            return;
+        }
+        self.found.insert(key, near);
+        if self.found.len() > self.limit {
+            self.found.pop_last();
+        }
+    }
+}
+
+/// The words of the name that is scored. The memory is used again for each name.
+#[derive(Default)]
+struct Scratch {
+    flat: String,
+    initials: String,
+    weights: Vec<u32>,
+    pairs: Vec<Pair>,
+}
+
+impl Scratch {
+    /// Reads the words of a name and their pairs with requested words.
+    fn read(&mut self, table: &impl NameTable, uses: &WordUses, name: u32) {
+        self.flat.clear();
+        self.initials.clear();
+        self.pairs.clear();
+        self.weights.clear();
+        let mut starts: &[WordUse] = &[];
+        for (position, word) in table.words_of(name).take(MAX_WORDS).enumerate() {
+            let text = table.word(word);
+            self.flat.push_str(text);
+            self.initials.extend(text.chars().take(1));
+            let of_word = uses.of_word(word);
+            for word_use in of_word {
+                self.pairs.extend(pair_of(*word_use, starts, position));
+            }
+            starts = of_word;
+            self.weights.extend(weights_of(std::iter::once(text)));
+        }
+    }
+
+    fn score(&mut self, wanted: &WantedName) -> (u32, Reasons) {
+        align(wanted, &self.weights, &mut self.pairs)
+    }
+
+    /// Combines the score by words with the score by letters.
+    fn near_name(
+        &self,
+        wanted: &WantedName,
+        name: u32,
+        by_words: Option<(u32, Reasons)>,
+        distance: Option<u32>,
+    ) -> Option<NearName> {
+        let (words, reasons) = by_words.filter(|(score, _)| *score >= MIN_SCORE).unwrap_or_default();
+        let letters = distance.map(|distance| self.by_letters(wanted, distance));
+        let letters = letters.filter(|(score, _)| *score >= MIN_LETTER_SCORE).unwrap_or_default();
+        if words == 0 && letters.0 == 0 {
+            return None;
+        }
+        let nearness = words.max(letters.1);
+        let by_letters = if distance == Some(0) { Reasons::NONE } else { Reason::Typo.into() };
+        Some(NearName {
+            name,
+            score: words.max(letters.0).min(MAX_SCORE),
+            rank: nearness * SCORE_WEIGHT + closeness(&wanted.flat, &self.flat),
+            reasons: if letters.1 >= words { by_letters } else { reasons },
+        })
+    }
+
+    /// The score by letters, and the nearness for the rank.
+    fn by_letters(&self, wanted: &WantedName, distance: u32) -> (u32, u32) {
+        let length = self.flat.chars().count().max(wanted.flat.chars().count()).max(1) as u32;
+        let (continues, is_start) = (self.flat.starts_with(&wanted.flat), wanted.flat.starts_with(&self.flat));
+        let score = 1_000 - 1_000 * distance.min(length) / length + if continues || is_start { BEGINNING } else { 0 };
+        let nearness = 1_000 - EDIT_LOSS * distance.min(length) / length + if continues { CONTINUATION } else { 0 };
+        (score.min(1_000), nearness.min(LETTERS_AT_MOST))
+    }
+
+    fn of_initials(&self, wanted: &WantedName, name: u32) -> Option<NearName> {
+        let is_long = self.initials.len() >= MANY_INITIALS;
+        let near = NearName {
+            name,
+            score: SCORE_OF_INITIALS,
+            rank: SCORE_WEIGHT * if is_long { RANK_OF_MANY_INITIALS } else { SCORE_OF_INITIALS },
+            reasons: Reason::Initials.into(),
+        };
+        (self.initials == wanted.flat).then_some(near)
+    }
+}
+
+/// The pair of a word at a position. `starts` are the uses of the word before it.
+fn pair_of(word_use: WordUse, starts: &[WordUse], position: usize) -> Option<Pair> {
+    match word_use {
+        WordUse::Whole { wanted, nearness, reasons } => Some(Pair { nearness, wanted, name: 1 << position, reasons }),
+        WordUse::Start { .. } => None,
+        WordUse::Rest { wanted, cut } => {
+            let is_start = |start: &WordUse| matches!(start, WordUse::Start { wanted: of, cut: at } if *of == wanted && *at == cut);
+            starts.iter().any(is_start).then(|| Pair {
+                nearness: crate::candidates::JOINED,
+                wanted: 1 << wanted,
+                name: 3 << (position - 1),
+                reasons: Reason::JoinedWords.into(),
+            })
+        }
+    }
+}

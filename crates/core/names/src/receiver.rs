@@ -1,0 +1,62 @@
+//! Compares the owner in a requested name with the owners of symbols.
+
+use rustc_hash::FxHashMap;
+
+use crate::fold::folded;
+use crate::near::score_name;
+use crate::wanted::WantedName;
+
+/// Compares the requested owner with owners. The score of each owner is computed once.
+pub struct OwnerScores<'a> {
+    requested: Option<&'a WantedName>,
+    known: FxHashMap<String, u32>,
+}
+
+impl<'a> OwnerScores<'a> {
+    pub fn new(wanted: &'a WantedName) -> Self {
+        Self { requested: wanted.owners.last(), known: FxHashMap::default() }
+    }
+
+    /// How near the requested owner is to one of the owners of a symbol, in thousandths. For `Server.run`,
+    /// the owner is `Server`. The owners of a symbol are the parts of its qualified name, its file and its
+    /// module.
+    pub fn best<'o>(&mut self, owners: impl Iterator<Item = &'o str>) -> u32 {
+        let Some(requested) = self.requested else { return 0 };
+        let mut best = 0;
+        for owner in owners {
+            let score = match self.known.get(owner) {
+                Some(score) => *score,
+                None => {
+                    let score = score_owner(requested, owner);
+                    self.known.insert(owner.to_owned(), score);
+                    score
+                }
+            };
+            best = best.max(score);
+        }
+        best
+    }
+}
+
+fn score_owner(requested: &WantedName, owner: &str) -> u32 {
+    let is_equal = folded(owner).replace(' ', "") == requested.flat;
+    if is_equal { 1_000 } else { score_name(requested, owner).map_or(0, |near| near.score) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_owner_counts() {
+        let check = |asked: &str, owners: &[&str], expect: u32| {
+            let wanted = WantedName::new(asked);
+            let score = OwnerScores::new(&wanted).best(owners.iter().copied());
+            assert_eq!(score, expect, "{asked} {owners:?}");
+        };
+        check("Server.run", &["net", "server"], 1_000);
+        check("Server.run", &["net"], 0);
+        check("Srever.run", &["Server"], 867);
+        check("run", &["Server"], 0);
+    }
+}

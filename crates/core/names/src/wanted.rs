@@ -1,0 +1,136 @@
+//! A requested name, prepared once for all names that it is compared with.
+
+use crate::distance::Signature;
+use crate::fold::fold_words;
+use crate::lexicon::{Replacement, is_noise, replacements, weight};
+
+/// The limit of words of a name that are compared. Bit sets of words have 16 bits.
+pub(crate) const MAX_WORDS: usize = 16;
+/// Longer names are cut.
+const MAX_CHARACTERS: usize = 200;
+
+/// Keywords for the surrounding definition. They name no owner.
+const OWN: [&str; 6] = ["self", "Self", "this", "super", "cls", "crate"];
+
+/// A requested name: `getUser`, `Server.run`, `server::Run()`, or a phrase such as "open the config file".
+#[derive(Clone, Debug)]
+pub struct WantedName {
+    /// The owners before the last part, outermost first: `server` in `server.run`.
+    pub(crate) owners: Vec<WantedName>,
+    pub(crate) words: Vec<WantedWord>,
+    /// All words without spaces.
+    pub(crate) flat: String,
+    pub(crate) signature: Signature,
+}
+
+/// One word of a requested name.
+#[derive(Clone, Debug)]
+pub(crate) struct WantedWord {
+    pub(crate) text: String,
+    pub(crate) num_characters: usize,
+    pub(crate) signature: Signature,
+    pub(crate) weight: u32,
+    /// The word only describes or links other words of a phrase. It counts only if a name contains it.
+    pub(crate) is_optional: bool,
+    pub(crate) replacements: Vec<(&'static str, Replacement)>,
+}
+
+impl WantedWord {
+    fn new(text: &str, is_optional: bool) -> Self {
+        Self {
+            num_characters: text.chars().count(),
+            signature: Signature::of(text.chars()),
+            weight: weight(text),
+            is_optional,
+            replacements: replacements(text),
+            text: text.to_owned(),
+        }
+    }
+}
+
+impl WantedName {
+    pub fn new(asked: &str) -> Self {
+        let asked: String = asked.trim().chars().take(MAX_CHARACTERS).collect();
+        let asked = without_arguments(&asked);
+        if asked.contains(char::is_whitespace) {
+            return Self::of_part(asked, true);
+        }
+        let mut parts: Vec<&str> = parts(asked).collect();
+        let Some(last) = parts.pop() else { return Self::of_part(asked, false) };
+        let mut wanted = Self::of_part(last, false);
+        parts.retain(|part| !OWN.contains(part));
+        wanted.owners = parts.into_iter().map(|part| Self::of_part(part, false)).collect();
+        wanted
+    }
+
+    fn of_part(part: &str, is_phrase: bool) -> Self {
+        let mut texts: Vec<String> = Vec::new();
+        fold_words(part, |word| texts.push(word.to_owned()));
+        texts.truncate(MAX_WORDS);
+        let is_optional = |word: &str| is_phrase && is_noise(word);
+        let has_required = texts.iter().any(|word| !is_optional(word));
+        let words = texts.iter().map(|word| WantedWord::new(word, has_required && is_optional(word))).collect();
+        let flat = texts.concat();
+        Self { owners: Vec::new(), words, signature: Signature::of(flat.chars()), flat }
+    }
+
+    /// Whether the name has no letters and digits, so that no name is near it.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    pub fn has_owners(&self) -> bool {
+        !self.owners.is_empty()
+    }
+}
+
+/// `run(a, b)` is `run`. A name that begins with a parenthesis is kept.
+fn without_arguments(asked: &str) -> &str {
+    match asked.find(['(', '<']) {
+        Some(at) if at > 0 => asked[..at].trim_end(),
+        _ => asked,
+    }
+}
+
+/// The parts of a qualified name. `::`, `.`, `#`, `->`, `/` and `\` separate them.
+fn parts(name: &str) -> impl Iterator<Item = &str> {
+    let parts = name.split(['.', ':', '#', '/', '\\']).flat_map(|part| part.split("->"));
+    parts.filter(|part| part.chars().any(char::is_alphanumeric))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owners_and_words_are_separated() {
+        let check = |asked: &str, owners: &[&str], words: &[&str]| {
+            let wanted = WantedName::new(asked);
+            let texts = |wanted: &WantedName| wanted.words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
+            let found: Vec<String> = wanted.owners.iter().map(|owner| texts(owner).join(" ")).collect();
+            assert_eq!(
+                (found, texts(&wanted)),
+                (owners.iter().map(ToString::to_string).collect(), { words.iter().map(ToString::to_string).collect() }),
+                "{asked}"
+            );
+        };
+        check("getUser", &[], &["get", "user"]);
+        check("Server.run", &["server"], &["run"]);
+        check("app::HttpServer::run(self)", &["app", "http server"], &["run"]);
+        check("this->run()", &[], &["run"]);
+        check("open the config file", &[], &["open", "the", "config", "file"]);
+        check("Vec<String>", &[], &["vec"]);
+        check("__", &[], &[]);
+    }
+
+    #[test]
+    fn linking_words_of_phrases_are_optional() {
+        let optional = |asked: &str| {
+            let words = WantedName::new(asked).words.into_iter();
+            words.filter(|word| word.is_optional).map(|word| word.text).collect::<Vec<_>>()
+        };
+        assert_eq!(optional("function that opens the file"), ["function", "that", "the"]);
+        assert_eq!(optional("to_string"), [""; 0]);
+        assert_eq!(optional("find the function"), [""; 0]);
+    }
+}

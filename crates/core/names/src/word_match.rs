@@ -1,0 +1,193 @@
+//! How near one word of a name is to one requested word.
+
+use crate::distance::bounded_distance;
+use crate::lexicon::Replacement;
+use crate::reasons::{Reason, Reasons};
+use crate::wanted::WantedWord;
+
+/// A pair of equal words, in thousandths.
+pub(crate) const EQUAL: u32 = 1_000;
+const PLURAL: u32 = 970;
+const SPELLING: u32 = 970;
+const ABBREVIATION: u32 = 930;
+const INFLECTION: u32 = 880;
+const WITHOUT_VOWELS: u32 = 900;
+const SYNONYM: u32 = 820;
+const CONSONANTS: u32 = 800;
+const SOME_LETTERS: u32 = 720;
+/// A beginning of a word has at least this, and up to `BEGINNING_BY_LENGTH` more.
+const BEGINNING: u32 = 760;
+const BEGINNING_BY_LENGTH: u32 = 140;
+const SHORT_BEGINNING: u32 = 680;
+/// The loss of a word in which every letter is wrong.
+const ALL_WRONG: u32 = 800;
+const OTHER_FIRST_LETTER: u32 = 30;
+
+/// Endings that change the form of a word, but not its meaning.
+const ENDINGS: [&str; 36] = [
+    "", "s", "es", "e", "y", "ies", "er", "or", "r", "ers", "ors", "rs", "ed", "d", "ied", "ing", "ings", "ion",
+    "ions", "ation", "ations", "ition", "ment", "ments", "able", "ible", "ly", "al", "ity", "ness", "ive", "ate",
+    "ated", "ator", "ization", "ize",
+];
+
+/// The nearness of a word and the reason, or `None` if the words are not near.
+pub(crate) fn word_match(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
+    let asked = wanted.text.as_str();
+    if asked == word {
+        return Some((EQUAL, Reasons::NONE));
+    }
+    let matches = [replacement(wanted, word), inflection(asked, word), shortened(asked, word), typo(wanted, word)];
+    // If two matches are equally near, the first one is returned.
+    matches.into_iter().flatten().reduce(|best, other| if other.0 > best.0 { other } else { best })
+}
+
+fn replacement(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
+    let is = |other: &str| other == word || word.strip_suffix('s') == Some(other);
+    let (_, kind) = wanted.replacements.iter().find(|(other, _)| is(other))?;
+    Some(match kind {
+        Replacement::Spelling => (SPELLING, Reason::Spelling.into()),
+        Replacement::Abbreviation => (ABBREVIATION, Reason::Abbreviation.into()),
+        Replacement::Synonym => (SYNONYM, Reason::Synonym.into()),
+    })
+}
+
+/// `users` and `user`, `parser` and `parse`, `mapping` and `map`.
+fn inflection(left: &str, right: &str) -> Option<(u32, Reasons)> {
+    let num_same = num_same_bytes(left, right);
+    let longer = left.len().max(right.len());
+    if num_same < 3 || num_same * 5 < longer * 2 {
+        return None;
+    }
+    let doubled = &left[num_same - char_before(left, num_same)..num_same];
+    let is_ending = |rest: &str| {
+        // In `mapping`, the last letter of `map` is doubled.
+        let short = rest.strip_prefix(doubled).filter(|short| !short.is_empty());
+        ENDINGS.contains(&rest) || short.is_some_and(|short| ENDINGS.contains(&short))
+    };
+    let (left, right) = (&left[num_same..], &right[num_same..]);
+    if !is_ending(left) || !is_ending(right) {
+        return None;
+    }
+    let is_plural = matches!((left, right), ("", "s" | "es") | ("s" | "es", "") | ("y", "ies") | ("ies", "y"));
+    Some((if is_plural { PLURAL } else { INFLECTION }, Reason::Inflection.into()))
+}
+
+/// The number of equal bytes at the start, cut to a border of characters.
+fn num_same_bytes(left: &str, right: &str) -> usize {
+    let mut same = left.bytes().zip(right.bytes()).take_while(|(left, right)| left == right).count();
+    while !left.is_char_boundary(same) {
+        same -= 1;
+    }
+    same
+}
+
+/// The number of bytes of the character that ends at `end`.
+fn char_before(text: &str, end: usize) -> usize {
+    text[..end].chars().next_back().map_or(0, char::len_utf8)
+}
+
+/// One word is the beginning of the other, or contains only some of its letters: `param`, `msg`.
+fn shortened(left: &str, right: &str) -> Option<(u32, Reasons)> {
+    let (short, long) = if left.len() <= right.len() { (left, right) } else { (right, left) };
+    let reason = Reasons::from(Reason::Abbreviation);
+    if short.len() < 2 || short.len() == long.len() {
+        return None;
+    }
+    if long.starts_with(short) {
+        let score = BEGINNING + BEGINNING_BY_LENGTH * short.len() as u32 / long.len() as u32;
+        return Some((if short.len() == 2 { SHORT_BEGINNING } else { score }, reason));
+    }
+    // A single missing letter is a typing error.
+    let may_be_short = long.len() - short.len() > 1 && short.as_bytes()[0] == long.as_bytes()[0];
+    if !may_be_short || !is_subsequence(short, long) {
+        return None;
+    }
+    if consonants(long) == short || consonants_once(long) == short {
+        return Some((WITHOUT_VOWELS, reason));
+    }
+    let is_long_enough = short.len() >= 3 && short.len() * 5 >= long.len() * 2;
+    let has_consonants = short.bytes().skip(1).all(|byte| !is_vowel(byte));
+    if has_consonants && (is_long_enough || short.len() * 10 >= long.len() * 3) {
+        return Some((CONSONANTS, reason));
+    }
+    let ends_equally = short.bytes().next_back() == long.bytes().next_back();
+    (is_long_enough && ends_equally).then_some((SOME_LETTERS, reason))
+}
+
+fn is_vowel(byte: u8) -> bool {
+    matches!(byte, b'a' | b'e' | b'i' | b'o' | b'u')
+}
+
+fn is_subsequence(short: &str, long: &str) -> bool {
+    let mut letters = long.bytes();
+    short.bytes().all(|wanted| letters.any(|letter| letter == wanted))
+}
+
+/// The first letter and all later consonants.
+fn consonants(word: &str) -> String {
+    word.char_indices()
+        .filter(|(at, letter)| *at == 0 || !"aeiou".contains(*letter))
+        .map(|(_, letter)| letter)
+        .collect()
+}
+
+/// As `consonants`, with double letters once.
+fn consonants_once(word: &str) -> String {
+    let mut letters: Vec<char> = consonants(word).chars().collect();
+    letters.dedup();
+    letters.into_iter().collect()
+}
+
+/// The limit of edits in a word of this many characters.
+pub(crate) fn max_edits(num_characters: usize) -> u32 {
+    match num_characters {
+        0..=2 => 0,
+        3..=5 => 1,
+        _ => 2,
+    }
+}
+
+fn typo(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
+    let asked = wanted.text.as_str();
+    let num_characters = wanted.num_characters.max(word.chars().count());
+    let edits = bounded_distance(asked, word, max_edits(num_characters))?;
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number(asked) || is_number(word) {
+        return None;
+    }
+    let other_first = if asked.chars().next() == word.chars().next() { 0 } else { OTHER_FIRST_LETTER };
+    let loss = ALL_WRONG * edits / num_characters as u32 + other_first;
+    Some((EQUAL - loss, Reason::Typo.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::WantedName;
+
+    #[test]
+    fn words_are_near_for_a_reason() {
+        let check = |asked: &str, word: &str, expect: Option<(u32, &str)>| {
+            let found = word_match(&WantedName::new(asked).words[0], word);
+            let found = found.map(|(score, reasons)| (score, reasons.to_string()));
+            assert_eq!(found, expect.map(|(score, reason)| (score, reason.to_owned())), "{asked} {word}");
+        };
+        check("user", "user", Some((1_000, "")));
+        check("user", "users", Some((970, "other form of a word")));
+        check("entries", "entry", Some((970, "other form of a word")));
+        check("parser", "parse", Some((880, "other form of a word")));
+        check("mapping", "map", Some((880, "other form of a word")));
+        check("cfg", "config", Some((930, "abbreviation")));
+        check("configs", "cfg", Some((800, "abbreviation")));
+        check("colour", "color", Some((970, "other spelling of a word")));
+        check("fetch", "get", Some((820, "synonym")));
+        check("wdgt", "widget", Some((900, "abbreviation")));
+        check("comput", "computer", Some((880, "other form of a word")));
+        check("dest", "destruct", Some((830, "abbreviation")));
+        check("uesr", "user", Some((800, "similar spelling")));
+        check("to", "ot", None);
+        check("256", "512", None);
+        check("render", "parse", None);
+        check("größe", "grösse", Some((734, "similar spelling")));
+    }
+}

@@ -1,0 +1,118 @@
+//! The parts of the ranking that a measurement can switch off.
+
+/// A part of the ranking.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Signal {
+    /// The list of the nearest vectors.
+    Vectors,
+    /// The list of the highest sums of term weights.
+    Terms,
+    /// The list of the definitions that the question names.
+    Names,
+    /// The counts of the scope in the rarity of terms.
+    ScopeFrequencies,
+    /// The scores of the lists. Without them, only ranks count.
+    Scores,
+    /// The ranks in the lists. Without them, only scores count.
+    Ranks,
+    /// The factors of documents and configuration, and of navigation documents.
+    DocumentPrior,
+    /// The factor of tests.
+    TestPrior,
+    /// The factors of examples, patterns and generated code.
+    OtherPriors,
+    FileEvidence,
+    Path,
+    Relation,
+    /// Neighbours in the graph, and the path that answers a flow question.
+    Graph,
+    Definition,
+    /// The factor of each further hit of a file.
+    FurtherHits,
+}
+
+impl Signal {
+    pub const ALL: [Signal; 15] = [
+        Signal::Vectors,
+        Signal::Terms,
+        Signal::Names,
+        Signal::ScopeFrequencies,
+        Signal::Scores,
+        Signal::Ranks,
+        Signal::DocumentPrior,
+        Signal::TestPrior,
+        Signal::OtherPriors,
+        Signal::FileEvidence,
+        Signal::Path,
+        Signal::Relation,
+        Signal::Graph,
+        Signal::Definition,
+        Signal::FurtherHits,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Signal::Vectors => "vectors",
+            Signal::Terms => "terms",
+            Signal::Names => "names",
+            Signal::ScopeFrequencies => "scope_frequencies",
+            Signal::Scores => "scores",
+            Signal::Ranks => "ranks",
+            Signal::DocumentPrior => "document_prior",
+            Signal::TestPrior => "test_prior",
+            Signal::OtherPriors => "other_priors",
+            Signal::FileEvidence => "file_evidence",
+            Signal::Path => "path",
+            Signal::Relation => "relation",
+            Signal::Graph => "graph",
+            Signal::Definition => "definition",
+            Signal::FurtherHits => "further_hits",
+        }
+    }
+
+    fn bit(self) -> u32 {
+        1 << self as u32
+    }
+}
+
+/// The parts of the ranking that are used. All are used, except in measurements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Signals(u32);
+
+impl Default for Signals {
+    fn default() -> Self {
+        Self(u32::MAX)
+    }
+}
+
+impl Signals {
+    #[must_use]
+    pub fn without(self, signal: Signal) -> Self {
+        Self(self.0 & !signal.bit())
+    }
+
+    pub fn only(signals: &[Signal]) -> Self {
+        Self(signals.iter().fold(0, |bits, signal| bits | signal.bit()))
+    }
+
+    pub fn has(self, signal: Signal) -> bool {
+        self.0 & signal.bit() != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_are_switched_off_one_by_one() {
+        for signal in Signal::ALL {
+            let (without, only) = (Signals::default().without(signal), Signals::only(&[signal]));
+            for other in Signal::ALL {
+                assert!(Signals::default().has(other));
+                assert_eq!(without.has(other), other != signal, "{} {}", signal.as_str(), other.as_str());
+                assert_eq!(only.has(other), other == signal, "{} {}", signal.as_str(), other.as_str());
+            }
+        }
+    }
+}

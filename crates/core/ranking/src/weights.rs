@@ -1,0 +1,26 @@
+//! The weights of the lists. They depend on the type of the question.
+
+/// How much each list counts, in percent, and whether further hits of a file count less.
+///
+/// The weights were chosen on the tuning half of the evaluation set. For each of its repositories, the other
+/// repositories chose the same weights or their neighbours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Weights {
+    pub(crate) dense: u64,
+    pub(crate) terms: u64,
+    pub(crate) names: u64,
+    pub(crate) further_hits_count_less: bool,
+}
+
+impl Weights {
+    /// A question of several words about a topic or a name.
+    pub const TOPIC: Self = Self { dense: 40, terms: 60, names: 60, further_hits_count_less: true };
+    /// A question that is one word, or one name with a lead-in.
+    pub const ONE_WORD: Self = Self { dense: 30, terms: 70, ..Self::TOPIC };
+    /// A question about the relations of a name. Vectors say little about names.
+    pub const RELATION: Self = Self { dense: 20, terms: 80, ..Self::TOPIC };
+    /// A question about a flow, whose steps are often in one file.
+    pub const FLOW: Self = Self { further_hits_count_less: false, ..Self::TOPIC };
+    /// A question about a pattern, whose members share words and are often in one file.
+    pub const PATTERN: Self = Self { dense: 20, terms: 80, names: 60, further_hits_count_less: false };
+}

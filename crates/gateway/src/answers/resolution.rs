@@ -1,0 +1,72 @@
+//! Labels of answers about another name than the requested one.
+
+use cairn_search::{NameNote, Substitution};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How the requested name was resolved to another one.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Resolution {
+    /// The requested name.
+    pub resolved_from: String,
+    /// The name that was used.
+    pub resolved_to: String,
+    /// `case`, `style`, `fuzzy` or `heuristic`.
+    pub r#match: String,
+    /// From 0 to 1.
+    pub score: f64,
+    pub reason: String,
+}
+
+/// A name in the question that no symbol has exactly.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NameReport {
+    pub name: String,
+    #[serde(default)]
+    pub is_file: bool,
+    /// Null if the name is absent.
+    pub resolution: Option<Resolution>,
+    /// Near names, if the name is absent.
+    pub similar: Vec<String>,
+}
+
+impl Resolution {
+    pub fn of(substitution: &Substitution) -> Self {
+        Self {
+            resolved_from: substitution.requested.clone(),
+            resolved_to: substitution.used.clone(),
+            r#match: substitution.matching.as_str().to_owned(),
+            score: f64::from(substitution.score) / 1_000.0,
+            reason: substitution.reason.clone(),
+        }
+    }
+
+    /// One sentence for readers. `clean` makes names safe for the output.
+    pub fn sentence(&self, clean: impl Fn(&str) -> String) -> String {
+        let Self { resolved_from, resolved_to, r#match: matched, score, reason } = self;
+        let (requested, used) = (clean(resolved_from), clean(resolved_to));
+        format!("no symbol is called exactly `{requested}`; `{used}` is used ({matched} {score:.2}: {reason})")
+    }
+}
+
+impl NameReport {
+    pub fn of(note: &NameNote) -> Self {
+        Self {
+            name: note.requested.clone(),
+            is_file: note.is_file,
+            resolution: note.substitution.as_ref().map(Resolution::of),
+            similar: note.similar.clone(),
+        }
+    }
+
+    /// One sentence for readers. `clean` makes names safe for the output.
+    pub fn sentence(&self, clean: impl Fn(&str) -> String) -> String {
+        let (what, name) = (if self.is_file { "file" } else { "symbol" }, clean(&self.name));
+        let similar: Vec<String> = self.similar.iter().map(|name| clean(name)).collect();
+        match &self.resolution {
+            Some(resolution) => resolution.sentence(clean),
+            None if similar.is_empty() => format!("no {what} is called `{name}`"),
+            None => format!("no {what} is called `{name}`; similar names: {}", similar.join(", ")),
+        }
+    }
+}

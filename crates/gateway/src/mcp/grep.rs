@@ -1,0 +1,116 @@
+//! Exact search: the tool `search_code` with a `mode`.
+
+use cairn_search::{QueryError, QueryErrorCode};
+use serde_json::json;
+
+use super::arguments::Arguments;
+use super::ask::{code_tokens, next_page, repositories, tests_of};
+use super::reply::{Failure, Replied, ToolReply};
+use super::suggestion::{Suggestion, call_text};
+use super::text::put_stamps;
+use super::untrusted::{UNTRUSTED, one_line, put_fenced};
+use crate::agent::Agent;
+use crate::answers::GrepResults;
+use crate::questions::{self, GrepMode, GrepQuestion};
+
+const GREP_TOKENS: usize = 3_000;
+const GREP_LIMIT: usize = 50;
+/// Arguments that apply to chunks, not to lines.
+const OF_CHUNKS: [&str; 5] = ["kind", "module", "tag", "since", "explain"];
+
+pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMode) -> Replied {
+    let unused: Vec<&str> = OF_CHUNKS.into_iter().filter(|name| arguments.given().contains_key(*name)).collect();
+    if !unused.is_empty() {
+        return Err(without_effect(arguments, &unused));
+    }
+    let context = arguments.count("context", 0);
+    let question = GrepQuestion {
+        query: arguments.text("query").unwrap_or_default().to_owned(),
+        mode,
+        ignore_case: arguments.flag("ignore_case"),
+        whole_word: arguments.flag("whole_word"),
+        multiline: arguments.flag("multiline"),
+        repositories: repositories(agent, arguments).await,
+        languages: arguments.list("language"),
+        paths: arguments.list("path"),
+        tests: tests_of(arguments),
+        before: context,
+        after: context,
+        limit: arguments.count("limit", GREP_LIMIT),
+        max_tokens: code_tokens(arguments, GREP_TOKENS),
+        cursor: arguments.text("cursor").map(str::to_owned),
+    };
+    let answer = questions::grep(agent, &question).await.map_err(|error| failure(error, arguments))?;
+    let next = answer.next_cursor.as_deref().map(|cursor| next_page(arguments, &question.repositories, cursor));
+    let call = next.as_ref().map(|next| call_text("search_code", next));
+    // A page that has no hits but a next page is not empty.
+    let num_results = answer.num_results.max(usize::from(next.is_some()));
+    let mut reply = ToolReply::new(text_of(&answer, call.as_deref()), &answer, num_results).next("search_code", next);
+    if num_results == 0 {
+        reply.suggestions = wider(arguments, &question);
+    }
+    Ok(reply)
+}
+
+fn without_effect(arguments: &Arguments, unused: &[&str]) -> Failure {
+    let names: Vec<String> = unused.iter().map(|name| format!("`{name}`")).collect();
+    let message = format!("{} cannot be used with `mode`: exact search finds lines, not chunks", names.join(", "));
+    let mut failure = Failure::from(QueryError::new(QueryErrorCode::ValidationError, message));
+    let reason = "searches without these arguments";
+    failure.suggestions.push(Suggestion::new("search_code", reason, arguments.without(unused)));
+    failure
+}
+
+fn failure(error: QueryError, arguments: &Arguments) -> Failure {
+    let code = error.code;
+    let mut failure = Failure::from(error);
+    let mut suggest = |reason: &str, call| failure.suggestions.push(Suggestion::new("search_code", reason, call));
+    match code {
+        QueryErrorCode::InvalidCursor => suggest("starts from the first page", arguments.without(&["cursor"])),
+        QueryErrorCode::ValidationError => {
+            suggest("searches across lines", arguments.with("multiline", true));
+            suggest("searches for the text literally", arguments.with("mode", "text"));
+        }
+        _ => {}
+    }
+    failure
+}
+
+/// Searches that may find something if this one finds nothing.
+fn wider(arguments: &Arguments, question: &GrepQuestion) -> Vec<Suggestion> {
+    let mut wider = Vec::new();
+    let mut suggest = |reason: &str, call| wider.push(Suggestion::new("search_code", reason, call));
+    if !question.ignore_case {
+        suggest("ignores case", arguments.with("ignore_case", true));
+    }
+    if question.whole_word {
+        suggest("also finds parts of words", arguments.without(&["whole_word"]));
+    }
+    if !question.paths.is_empty() || !question.languages.is_empty() {
+        suggest("searches all files", arguments.without(&["path", "language", "tests"]));
+    }
+    suggest("searches all repositories", arguments.with("repository", json!(["all"])));
+    let of_meaning = ["mode", "ignore_case", "whole_word", "multiline", "context", "limit"];
+    suggest("searches by meaning", arguments.without(&of_meaning));
+    wider
+}
+
+fn text_of(answer: &GrepResults, next: Option<&str>) -> String {
+    let mut out = if answer.num_results == 0 {
+        "no line matches".to_owned()
+    } else {
+        let last = answer.offset + answer.num_shown();
+        format!("hits {}-{last} of {}\n{UNTRUSTED}", (answer.offset + 1).min(last), answer.counted())
+    };
+    out.push('\n');
+    for file in &answer.matching_files {
+        out.push_str(&format!("\n{} {}\n", one_line(&file.repository), one_line(&file.path)));
+        let lines: Vec<String> = file.lines.iter().map(|line| line.numbered()).collect();
+        put_fenced(&mut out, "", &lines.join("\n"));
+    }
+    if let Some(next) = next {
+        out.push_str(&format!("\nmore: {next}"));
+    }
+    put_stamps(&mut out, &answer.sources);
+    out
+}

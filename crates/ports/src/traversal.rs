@@ -1,0 +1,165 @@
+//! The bounded traversal of the graph: the nodes that can be reached from some nodes over a few edges.
+//!
+//! All stores return the same nodes in the same order, also if a limit cuts the traversal. [`walk`] states
+//! the rules. A store whose server does the traversal follows the same rules without calling `walk`.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, NodeRecord};
+
+/// Maximum number of edges between a start and a reached node.
+pub const MAX_TRAVERSAL_DEPTH: u32 = 3;
+/// Maximum number of reached nodes.
+pub const MAX_TRAVERSAL_NODES: usize = 10_000;
+/// The confidence of a start, in millionths.
+pub const CERTAIN: u64 = 1_000_000;
+
+/// The edges that a traversal follows from a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Follow {
+    /// Edges that start at the node.
+    Out,
+    /// Edges that end at the node.
+    In,
+    Both,
+}
+
+/// The starts and the limits of a traversal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TraversalRequest {
+    /// Starts that are not visible or not in scope are ignored.
+    pub starts: Vec<NodeKey>,
+    pub follow: Follow,
+    /// Whether a start is returned too if an edge of another start reaches it.
+    pub returns_starts: bool,
+    /// An empty list means all kinds.
+    pub kinds: Vec<EdgeKind>,
+    /// Edges with less confidence are not followed.
+    pub min_confidence_percent: u8,
+    /// At most `MAX_TRAVERSAL_DEPTH`; larger values count as the maximum.
+    pub max_depth: u32,
+    /// Number of edges that are followed from one node. The edges with the highest confidence are followed.
+    pub max_edges_per_node: usize,
+    /// At most `MAX_TRAVERSAL_NODES`; larger values count as the maximum.
+    pub max_nodes: usize,
+}
+
+impl TraversalRequest {
+    pub fn depth(&self) -> u32 {
+        self.max_depth.min(MAX_TRAVERSAL_DEPTH)
+    }
+
+    pub fn num_nodes(&self) -> usize {
+        self.max_nodes.min(MAX_TRAVERSAL_NODES)
+    }
+
+    fn follows(&self, edge: &EdgeRecord) -> bool {
+        edge.source != edge.target
+            && edge.confidence_percent >= self.min_confidence_percent
+            && (self.kinds.is_empty() || self.kinds.contains(&edge.kind))
+    }
+}
+
+/// A node that a traversal reached.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reached {
+    pub node: NodeRecord,
+    /// Number of edges between the nearest start and the node, from 1.
+    pub depth: u32,
+    /// The node from which the edge was followed: a start, or a node that was reached before.
+    pub previous: NodeKey,
+    /// The edge between `previous` and the node.
+    pub edge: EdgeRecord,
+    /// The product of the confidences of all edges from the start to the node, in millionths.
+    pub confidence: u64,
+}
+
+/// The result of a traversal.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Traversal {
+    /// Sorted by depth, confidence (highest first) and key.
+    pub reached: Vec<Reached>,
+    /// Whether `max_nodes` left nodes out.
+    pub is_cut: bool,
+}
+
+/// A node that [`walk`] reached, without its record.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    pub node: NodeKey,
+    pub depth: u32,
+    pub previous: NodeKey,
+    pub edge: EdgeRecord,
+    pub confidence: u64,
+}
+
+/// The result of [`walk`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Walk {
+    pub steps: Vec<Step>,
+    pub is_cut: bool,
+}
+
+/// Does a traversal from `starts`, which must be visible. `edges_at` returns the edges of a node that are
+/// visible and in scope and that start or end at the node as `request.follow` asks.
+///
+/// 1. Edges between a node and itself are ignored. From each node, the first `max_edges_per_node` edges are
+///    followed, in the order of confidence (highest first), key of the other end, name of the kind, line, and
+///    key of the edge.
+/// 2. Among the edges that reach one node from one level, the edge with the highest product of confidences is
+///    kept, then the edge with the smallest key of the previous node, name of the kind, line and key.
+/// 3. Starts and nodes of earlier levels are left out, except for starts on the first level if
+///    `returns_starts` is set.
+/// 4. Each level is sorted by confidence and key. If there are too many nodes, the last ones are left out.
+pub fn walk<E>(
+    request: &TraversalRequest,
+    starts: impl IntoIterator<Item = NodeKey>,
+    mut edges_at: impl FnMut(NodeKey) -> Result<Vec<EdgeRecord>, E>,
+) -> Result<Walk, E> {
+    let mut seen: BTreeSet<NodeKey> = starts.into_iter().collect();
+    let mut level: Vec<(NodeKey, u64)> = seen.iter().map(|start| (*start, CERTAIN)).collect();
+    let mut walk = Walk { steps: Vec::new(), is_cut: false };
+    for depth in 1..=request.depth() {
+        let mut best: BTreeMap<NodeKey, Step> = BTreeMap::new();
+        for (previous, confidence) in level {
+            for edge in followed(request, previous, edges_at(previous)?) {
+                let node = other_end(&edge, previous);
+                let confidence = confidence * u64::from(edge.confidence_percent) / 100;
+                let step = Step { node, depth, previous, edge, confidence };
+                let is_new = !seen.contains(&node) || (depth == 1 && request.returns_starts);
+                if is_new && best.get(&node).is_none_or(|known| order_key(&step) < order_key(known)) {
+                    best.insert(node, step);
+                }
+            }
+        }
+        let mut reached: Vec<Step> = best.into_values().collect();
+        reached.sort_by_key(|step| (Reverse(step.confidence), step.node));
+        let num_left = request.num_nodes() - walk.steps.len();
+        walk.is_cut |= reached.len() > num_left;
+        reached.truncate(num_left);
+        seen.extend(reached.iter().map(|step| step.node));
+        level = reached.iter().map(|step| (step.node, step.confidence)).collect();
+        walk.steps.extend(reached);
+    }
+    Ok(walk)
+}
+
+/// The edges that are followed from a node.
+fn followed(request: &TraversalRequest, node: NodeKey, mut edges: Vec<EdgeRecord>) -> Vec<EdgeRecord> {
+    edges.retain(|edge| request.follows(edge));
+    edges.sort_by_key(|edge| {
+        (Reverse(edge.confidence_percent), other_end(edge, node), edge.kind.as_str(), edge.line, edge.key)
+    });
+    edges.truncate(request.max_edges_per_node);
+    edges
+}
+
+fn other_end(edge: &EdgeRecord, node: NodeKey) -> NodeKey {
+    if edge.source == node { edge.target } else { edge.source }
+}
+
+fn order_key(step: &Step) -> (Reverse<u64>, NodeKey, &'static str, u32, EdgeKey) {
+    let edge = &step.edge;
+    (Reverse(step.confidence), step.previous, edge.kind.as_str(), edge.line, edge.key)
+}

@@ -1,0 +1,15 @@
+//! The ids of chunks, and chunks by their ids.
+
+use std::collections::BTreeMap;
+
+use cairn_domain::{ChunkKey, ChunkRecord, NodeKey, RepositoryId};
+
+pub(crate) type ChunkId = (RepositoryId, ChunkKey);
+pub(crate) type Chunks = BTreeMap<ChunkId, ChunkRecord>;
+
+/// The node of the symbol whose code the chunk contains. None for chunks without a symbol. If several
+/// symbols of the file have the same name and kind, the node is that of the first one.
+pub(crate) fn node_of(chunk: &ChunkRecord) -> Option<NodeKey> {
+    let (symbol, kind) = (chunk.symbol.as_deref()?, chunk.symbol_kind?);
+    Some(NodeKey::symbol(chunk.repository, &chunk.path, symbol, kind, 0))
+}

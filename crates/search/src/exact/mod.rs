@@ -1,0 +1,158 @@
+//! Exact search: finds the lines that contain a text or match a regular expression.
+//!
+//! The results have a total order: by name of the repository, then path, then line. A page continues after
+//! the place where the previous page ended, in the view of the first page. The text index excludes most
+//! files, and the remaining files are read from their source packs and searched.
+
+mod page;
+mod scan;
+mod types;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use cairn_domain::{Digest, Digester, RepositoryId, View};
+use cairn_exact::{Pattern, PatternError, PatternRequest};
+use cairn_ports::ChunkFilter;
+
+use crate::bounds;
+use crate::cursor::{Cursor, expired};
+use crate::repositories::KnownRepository;
+use crate::{QueryError, QueryErrorCode, Searcher};
+use page::{Page, PageLimits};
+use scan::{Progress, Scan};
+use types::Place;
+pub use types::{ExactAnswer, ExactCut, ExactFile, ExactLine, ExactRequest};
+
+/// A page has at most this many hits.
+const MAX_LIMIT: usize = 1_000;
+/// Maximum number of lines before and after each hit.
+const MAX_CONTEXT: usize = 20;
+/// The start of a page.
+struct PageStart {
+    view: View,
+    after: Option<Place>,
+    offset: usize,
+}
+
+impl Searcher {
+    pub async fn exact(&self, request: &ExactRequest) -> Result<ExactAnswer, QueryError> {
+        let pattern = check(request)?;
+        let started = Instant::now();
+        let (question, now_ms) = (question_digest(request), self.clock.now_ms());
+        let PageStart { view, after, offset } = self.exact_start(request, question, now_ms).await?;
+        let mut selected = self.select(&view, &request.repositories).await?;
+        selected.sort_by(|left, right| left.record.name.cmp(&right.record.name));
+        let filter = ChunkFilter {
+            languages: request.languages.clone(),
+            paths: request.paths.clone(),
+            include_tests: request.include_tests,
+            ..ChunkFilter::default()
+        };
+        let scan = Scan { searcher: self, view: &view, pattern: Arc::new(pattern), filter: &filter, started };
+        let progress = scan.run(&selected, after, request.limit).await?;
+        let limits = PageLimits {
+            before: request.before,
+            after: request.after,
+            num_hits: request.limit,
+            max_tokens: request.max_tokens,
+        };
+        let page = Page::of(&scan.pattern, &progress, &limits);
+        let is_all_shown = page.num_shown == progress.num_hits;
+        let last = if is_all_shown { progress.last_searched.or(page.last) } else { page.last };
+        let last = last.or(after);
+        let next = Cursor {
+            question,
+            since: last.map_or(0, |place| place.file.cast_signed()),
+            seq: view.seq,
+            offset: ((offset + page.num_shown) as u64) << 32 | last.map_or(0, |place| u64::from(place.line)),
+            issued_at_ms: now_ms,
+        };
+        let next = last.map(|_| next.seal(self.cursor_key, &self.caller));
+        self.exact_answer(page, progress, offset, &selected, next).await
+    }
+
+    async fn exact_start(
+        &self,
+        request: &ExactRequest,
+        question: Digest,
+        now_ms: i64,
+    ) -> Result<PageStart, QueryError> {
+        let Some(text) = &request.cursor else {
+            return Ok(PageStart { view: self.catalogue.view().await?, after: None, offset: 0 });
+        };
+        let cursor = Cursor::open_for(text, self.cursor_key, &self.caller, question, now_ms)?;
+        let view = self.catalogue.view_at(cursor.seq).await?.ok_or_else(expired)?;
+        let place = Place { file: cursor.since.cast_unsigned(), line: cursor.offset as u32 };
+        Ok(PageStart { view, after: Some(place), offset: (cursor.offset >> 32) as usize })
+    }
+
+    async fn exact_answer(
+        &self,
+        page: Page,
+        progress: Progress,
+        offset: usize,
+        selected: &[KnownRepository],
+        next: Option<String>,
+    ) -> Result<ExactAnswer, QueryError> {
+        let num_left = progress.num_hits - page.num_shown;
+        let cut = match (page.is_cut_by_tokens, num_left > 0, progress.is_complete) {
+            (true, ..) => Some(ExactCut::Tokens),
+            (false, true, _) => Some(ExactCut::Limit),
+            (false, false, false) => Some(ExactCut::Time),
+            (false, false, true) => None,
+        };
+        // Without progress, the next page would be the same page.
+        let has_more = cut.is_some() && (page.num_shown > 0 || cut == Some(ExactCut::Time));
+        let used: Vec<RepositoryId> = if page.files.is_empty() {
+            selected.iter().map(|known| known.record.id).collect()
+        } else {
+            page.repositories
+        };
+        Ok(ExactAnswer {
+            files: page.files,
+            offset,
+            num_shown: page.num_shown,
+            num_hits: offset + progress.num_hits,
+            num_files: progress.num_files,
+            is_exact: progress.is_complete,
+            cut,
+            next_cursor: next.filter(|_| has_more),
+            stamps: self.stamps(selected, &used).await?,
+        })
+    }
+}
+
+fn check(request: &ExactRequest) -> Result<Pattern, QueryError> {
+    let invalid = |message: String| QueryError::new(QueryErrorCode::ValidationError, message);
+    if request.limit == 0 || request.limit > MAX_LIMIT {
+        return Err(invalid(format!("`limit` must be between 1 and {MAX_LIMIT}")));
+    }
+    if request.before > MAX_CONTEXT || request.after > MAX_CONTEXT {
+        return Err(invalid(format!("at most {MAX_CONTEXT} lines of context are allowed")));
+    }
+    bounds::query(&request.pattern.text)?;
+    bounds::words("languages", request.languages.iter().map(String::as_str))?;
+    bounds::number_of_globs("paths", request.paths.len())?;
+    request.paths.iter().try_for_each(|glob| bounds::glob("paths", glob).map(drop))?;
+    Pattern::compile(&request.pattern).map_err(|error| {
+        let wrong = invalid(format!("`query`: {error}"));
+        match error {
+            PatternError::Empty => wrong.hint("give the text or the expression to find"),
+            PatternError::Invalid(_) => wrong.hint("escape the special characters, or search for the text literally"),
+            PatternError::LineFeed => wrong.hint("allow matches across lines"),
+            PatternError::TooLarge => wrong,
+        }
+    })
+}
+
+/// A digest of everything that determines the hits and their order.
+fn question_digest(request: &ExactRequest) -> Digest {
+    let ExactRequest { pattern, repositories, languages, paths, include_tests, .. } = request;
+    let PatternRequest { text, is_regex, ignores_case, whole_words, across_lines } = pattern;
+    let texts = |digester: Digester, texts: &[String]| digester.list(texts, |digester, text| digester.text(text));
+    let digester = Digester::new("exact question").text(text);
+    let digester = digester.flag(*is_regex).flag(*ignores_case).flag(*whole_words).flag(*across_lines);
+    let digester = texts(texts(texts(digester, &repositories.0), languages), paths);
+    digester.number(*include_tests as u64).digest()
+}

@@ -1,0 +1,104 @@
+//! Requests and answers of exact search, and the place at which a page ends.
+
+use std::time::Duration;
+
+use cairn_domain::{Digester, RepoPath, RepositoryId};
+use cairn_exact::PatternRequest;
+use cairn_ports::IncludeTests;
+
+use crate::{RepositorySelection, Stamp};
+
+/// Hits are counted up to this number, or for this time, whichever is reached first.
+pub(super) const MAX_COUNTED: usize = 10_000;
+pub(super) const COUNTING: Duration = Duration::from_millis(500);
+/// A page that is not full after this time is returned as it is.
+pub(super) const LONGEST: Duration = Duration::from_secs(3);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExactRequest {
+    pub pattern: PatternRequest,
+    pub repositories: RepositorySelection,
+    pub languages: Vec<String>,
+    /// Globs. A glob without `/` matches in any folder.
+    pub paths: Vec<String>,
+    pub include_tests: IncludeTests,
+    /// Number of lines to show before and after each hit.
+    pub before: usize,
+    pub after: usize,
+    /// Hard limit for the number of hits on the page.
+    pub limit: usize,
+    /// Hard limit for the number of tokens of the page, as `estimate_tokens` counts them.
+    pub max_tokens: usize,
+    pub cursor: Option<String>,
+}
+
+/// One page of hits. A hit is a line with at least one match. If matches may contain line feeds, a hit
+/// consists of all lines of a match.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ExactAnswer {
+    pub files: Vec<ExactFile>,
+    /// Number of hits on the previous pages, and on this page.
+    pub offset: usize,
+    pub num_shown: usize,
+    /// Number of hits on all pages, and of the files that contain them. If `is_exact` is false, there are at
+    /// least as many.
+    pub num_hits: usize,
+    /// Counted from the first file of this page.
+    pub num_files: usize,
+    pub is_exact: bool,
+    /// Why the page does not contain all hits that follow.
+    pub cut: Option<ExactCut>,
+    pub next_cursor: Option<String>,
+    pub stamps: Vec<Stamp>,
+}
+
+/// The limit that ended a page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExactCut {
+    Limit,
+    Tokens,
+    Time,
+}
+
+/// A file with hits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExactFile {
+    pub repository: String,
+    pub path: RepoPath,
+    pub language: String,
+    /// Hits and the lines around them, in order.
+    pub lines: Vec<ExactLine>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExactLine {
+    pub number: u32,
+    pub is_hit: bool,
+    /// The text of the line, without its line feed. Long lines are cut.
+    pub text: String,
+    /// Number of bytes of the line before `text`.
+    pub num_bytes_before: usize,
+    /// Whether the end of the line is not shown.
+    pub is_cut: bool,
+    /// The matches on the line: first and last byte, from 0, the last one excluded. A match across lines has
+    /// its bytes on each line.
+    pub matches: Vec<(u32, u32)>,
+    /// Number of lines of the hit after this line that are not shown.
+    pub num_lines_cut: u32,
+}
+
+/// The place of a hit. The next page starts behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    /// A digest of the repository and the path.
+    pub(super) file: u64,
+    /// The first line of the last hit. `u32::MAX` if the file was searched completely.
+    pub(super) line: u32,
+}
+
+impl Place {
+    pub(super) fn of(repository: RepositoryId, path: &RepoPath, line: u32) -> Self {
+        let digest = Digester::new("place").key_of(repository.0).text(path.as_str()).digest();
+        Self { file: u64::from_le_bytes(std::array::from_fn(|index| digest.0[index])), line }
+    }
+}

@@ -1,0 +1,219 @@
+//! Answers flow questions: the hits and the graph give a path, which comes first as ordered steps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cairn_domain::{ChunkRecord, EdgeKind, NodeKey, NodeRecord, Scope};
+use cairn_ports::{ChunkFilter, Follow, Reached, TraversalRequest};
+use cairn_question::FlowAsked;
+use cairn_ranking::{Ends, Link, RankedHit, Relevance, StopWords, Story, Via, best_story, lead_with_path, terms};
+
+use crate::chunk_filter::CompiledFilter;
+use crate::chunk_id::{ChunkId, node_of};
+use crate::neighbours::{MIN_CONFIDENCE_PERCENT, Source, sources, via};
+use crate::prepared_query::PreparedQuery;
+use crate::sites::Site;
+use crate::{QueryError, Searcher};
+
+/// The edges that a flow follows. A reference may pass a function to code that calls it.
+const FOLLOWED_KINDS: [EdgeKind; 2] = [EdgeKind::Calls, EdgeKind::References];
+/// Number of best hits from which paths start.
+const NUM_STARTS: usize = 20;
+const MAX_EDGES: usize = 30;
+const MAX_NODES: usize = 2_000;
+
+/// The terms of the ends that a question gives.
+struct AskedEnds {
+    from: BTreeSet<u32>,
+    to: BTreeSet<u32>,
+}
+
+impl AskedEnds {
+    fn of(flow: Option<&FlowAsked>) -> Self {
+        let terms_of = |end: Option<&String>| end.map(|end| term_set(end)).unwrap_or_default();
+        Self {
+            from: terms_of(flow.and_then(|flow| flow.from.as_ref())),
+            to: terms_of(flow.and_then(|flow| flow.to.as_ref())),
+        }
+    }
+
+    /// Whether a node with this name in this file has a word of each end.
+    fn matches(&self, name: &str, path: &cairn_domain::RepoPath) -> (bool, bool) {
+        let own = &term_set(&format!("{name} {}", path.file_name()));
+        (!self.from.is_disjoint(own), !self.to.is_disjoint(own))
+    }
+}
+
+fn term_set(text: &str) -> BTreeSet<u32> {
+    let mut set = BTreeSet::new();
+    terms(text, StopWords::Dropped, |term| {
+        set.insert(term);
+    });
+    set
+}
+
+impl Searcher {
+    /// Follows the graph from the best hits, puts the best path first, and adds neighbours of the hits.
+    pub(crate) async fn with_path(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        hits: Vec<RankedHit>,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<RankedHit>, QueryError> {
+        let sources = sources(&hits, NUM_STARTS);
+        if sources.is_empty() {
+            notes.push(NO_PATH.to_owned());
+            return Ok(hits);
+        }
+        let request = TraversalRequest {
+            starts: sources.keys().copied().collect(),
+            follow: Follow::Out,
+            // A path may lead from one hit to another.
+            returns_starts: true,
+            kinds: FOLLOWED_KINDS.to_vec(),
+            min_confidence_percent: MIN_CONFIDENCE_PERCENT,
+            max_depth: query.parsed.strategy.graph_depth,
+            max_edges_per_node: MAX_EDGES,
+            max_nodes: MAX_NODES,
+        };
+        let reached = self.graph.traverse(&query.view, scope, &request).await?.reached;
+        let asked = AskedEnds::of(query.parsed.flow.as_ref());
+        let story = best_path(&asked, &hits, &sources, &reached);
+        let steps = steps(story.as_ref().map_or(&[], |story| &story.path), &hits, &sources, &reached);
+        let path = self.shown_steps(query, scope, filter, &hits, steps).await?;
+        notes.extend(note(&asked, query.parsed.flow.as_ref(), story.as_ref(), path.len()));
+        let near: Vec<Reached> = reached.into_iter().filter(|reached| reached.depth == 1).collect();
+        let hits = self.with_expansions(query, scope, filter, hits, &sources, &near).await?;
+        Ok(if path.len() < 2 { hits } else { lead_with_path(hits, path) })
+    }
+
+    /// The chunks of the steps that pass the filter, each with the edge that leads to it.
+    async fn shown_steps(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        hits: &[RankedHit],
+        steps: Vec<PathStep>,
+    ) -> Result<Vec<(ChunkRecord, Option<Via>)>, QueryError> {
+        let sites: Vec<Site> = steps.iter().filter_map(|step| step.site()).collect();
+        let mut ids = self.chunks_of_sites(query, scope, &sites).await?.into_iter();
+        let mut located: Vec<(ChunkId, Option<Via>)> = Vec::new();
+        for step in steps {
+            let id = match step.place {
+                StepPlace::Hit(index) => Some((hits[index].chunk.repository, hits[index].chunk.key)),
+                StepPlace::Node(_) => ids.next().flatten(),
+            };
+            // Two steps may be in one chunk.
+            if let Some(id) = id.filter(|id| located.iter().all(|(known, _)| known != id)) {
+                located.push((id, step.via));
+            }
+        }
+        let mut chunks = self.fetch(&query.view, scope, located.iter().map(|(id, _)| *id).collect()).await?;
+        let compiled = CompiledFilter::new(filter)?;
+        chunks.retain(|_, chunk| compiled.lets_through(chunk));
+        Ok(located.into_iter().filter_map(|(id, via)| Some((chunks.remove(&id)?, via))).collect())
+    }
+}
+
+const NO_PATH: &str = "No path through the graph connects the results; they are in the order of relevance.";
+
+/// A node of the path.
+struct PathStep {
+    place: StepPlace,
+    /// The edge that leads to the node. None for the first node.
+    via: Option<Via>,
+}
+
+enum StepPlace {
+    /// The index of a hit.
+    Hit(usize),
+    /// A node that is no hit.
+    Node(Box<NodeRecord>),
+}
+
+impl PathStep {
+    fn site(&self) -> Option<Site> {
+        match &self.place {
+            StepPlace::Hit(_) => None,
+            StepPlace::Node(node) => Some(Site { node: (**node).clone(), line: None }),
+        }
+    }
+}
+
+fn best_path(
+    asked: &AskedEnds,
+    hits: &[RankedHit],
+    sources: &BTreeMap<NodeKey, Source>,
+    reached: &[Reached],
+) -> Option<Story> {
+    let mut relevance: BTreeMap<NodeKey, Relevance> = BTreeMap::new();
+    for hit in hits {
+        if let Some(node) = node_of(&hit.chunk) {
+            relevance.entry(node).or_insert(Relevance { score: hit.score, ..Relevance::default() });
+        }
+    }
+    let names = sources.iter().map(|(node, source)| (*node, source.symbol.as_str(), Some(&source.path)));
+    let of_reached = reached.iter().map(|reached| &reached.node);
+    let names = names.chain(of_reached.map(|node| (node.key, node.qualified_name.as_str(), node.path.as_ref())));
+    for (node, name, path) in names {
+        let (is_from, is_to) = path.map_or((false, false), |path| asked.matches(name, path));
+        let known = relevance.entry(node).or_default();
+        *known = Relevance { is_from, is_to, ..*known };
+    }
+    let link = |reached: &Reached| Link {
+        node: reached.node.key,
+        previous: reached.previous,
+        confidence_percent: reached.edge.confidence_percent,
+    };
+    let links: Vec<Link> = reached.iter().map(link).collect();
+    let ends = Ends { from: !asked.from.is_empty(), to: !asked.to.is_empty() };
+    best_story(&links, ends, |node| relevance.get(&node).copied().unwrap_or_default())
+}
+
+fn steps(
+    path: &[NodeKey],
+    hits: &[RankedHit],
+    sources: &BTreeMap<NodeKey, Source>,
+    reached: &[Reached],
+) -> Vec<PathStep> {
+    let mut steps = Vec::with_capacity(path.len());
+    for (index, key) in path.iter().enumerate() {
+        let entry = reached.iter().find(|reached| reached.node.key == *key);
+        let hit = hits.iter().position(|hit| node_of(&hit.chunk) == Some(*key));
+        let place = match (hit, entry) {
+            (Some(hit), _) => StepPlace::Hit(hit),
+            (None, Some(entry)) => StepPlace::Node(Box::new(entry.node.clone())),
+            (None, None) => continue,
+        };
+        let via =
+            entry.filter(|_| index > 0).and_then(|entry| Some(via(entry, &named(entry.previous, sources, reached)?)));
+        steps.push(PathStep { place, via });
+    }
+    steps
+}
+
+/// The name and the file of a node on the path.
+fn named(key: NodeKey, sources: &BTreeMap<NodeKey, Source>, reached: &[Reached]) -> Option<Source> {
+    if let Some(source) = sources.get(&key) {
+        return Some(source.clone());
+    }
+    let node = &reached.iter().find(|reached| reached.node.key == key)?.node;
+    Some(Source { score: 0, symbol: node.qualified_name.clone(), path: node.path.clone()? })
+}
+
+fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>, num_steps: usize) -> Option<String> {
+    if num_steps < 2 {
+        return Some(NO_PATH.to_owned());
+    }
+    if story.is_some_and(|story| story.has_ends) {
+        return None;
+    }
+    let end = |name: &str, is_given: bool, text: Option<&String>| {
+        text.filter(|_| is_given).map(|text| format!(" {name} \"{text}\"")).unwrap_or_default()
+    };
+    let from = end("from", !asked.from.is_empty(), flow.and_then(|flow| flow.from.as_ref()));
+    let to = end("to", !asked.to.is_empty(), flow.and_then(|flow| flow.to.as_ref()));
+    Some(format!("No path{from}{to} was found over three edges; the steps are the most relevant path."))
+}

@@ -1,0 +1,117 @@
+//! Adds code to the hits of a question that the graph relates to its best hits.
+
+use std::collections::BTreeMap;
+
+use cairn_domain::{EdgeKind, NodeKey, Scope};
+use cairn_ports::{ChunkFilter, Follow, Reached, TraversalRequest};
+use cairn_ranking::{Expansion, RankedHit, Via, expand};
+
+use crate::chunk_filter::CompiledFilter;
+use crate::chunk_id::node_of;
+use crate::prepared_query::PreparedQuery;
+use crate::sites::Site;
+use crate::{QueryError, Searcher};
+
+/// The edges over which hits are extended.
+pub(crate) const EXPANDED_KINDS: [EdgeKind; 4] =
+    [EdgeKind::Calls, EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Imports];
+/// Number of best hits whose neighbours are added.
+const NUM_SOURCES: usize = 5;
+/// Maximum number of added hits. More of them would hide hits that match the question.
+const MAX_ADDED: usize = 3;
+/// Maximum number of neighbours whose chunks are looked up.
+const MAX_LOOKED_UP: usize = 20;
+/// Edges with less confidence are mostly wrong: the reference has many possible targets.
+pub(crate) const MIN_CONFIDENCE_PERCENT: u8 = 20;
+const MAX_EDGES: usize = 30;
+const MAX_NEIGHBOURS: usize = 150;
+
+/// A hit from which the graph is followed.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) score: u64,
+    pub(crate) symbol: String,
+    pub(crate) path: cairn_domain::RepoPath,
+}
+
+/// The nodes of the best hits that contain the code of a symbol.
+pub(crate) fn sources(hits: &[RankedHit], max: usize) -> BTreeMap<NodeKey, Source> {
+    let mut sources: BTreeMap<NodeKey, Source> = BTreeMap::new();
+    for hit in hits.iter().take(max) {
+        if let (Some(node), Some(symbol)) = (node_of(&hit.chunk), &hit.chunk.symbol) {
+            let source = Source { score: hit.score, symbol: symbol.clone(), path: hit.chunk.path.clone() };
+            sources.entry(node).or_insert(source);
+        }
+    }
+    sources
+}
+
+impl Searcher {
+    /// Adds the neighbours of the best hits, over one edge.
+    pub(crate) async fn with_neighbours(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        hits: Vec<RankedHit>,
+    ) -> Result<Vec<RankedHit>, QueryError> {
+        let sources = sources(&hits, NUM_SOURCES);
+        if sources.is_empty() {
+            return Ok(hits);
+        }
+        let request = TraversalRequest {
+            starts: sources.keys().copied().collect(),
+            follow: Follow::Both,
+            returns_starts: false,
+            kinds: EXPANDED_KINDS.to_vec(),
+            min_confidence_percent: MIN_CONFIDENCE_PERCENT,
+            max_depth: 1,
+            max_edges_per_node: MAX_EDGES,
+            max_nodes: MAX_NEIGHBOURS,
+        };
+        let reached = self.graph.traverse(&query.view, scope, &request).await?.reached;
+        self.with_expansions(query, scope, filter, hits, &sources, &reached).await
+    }
+
+    /// Adds the best of the reached nodes that are neighbours of a source.
+    pub(crate) async fn with_expansions(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        hits: Vec<RankedHit>,
+        sources: &BTreeMap<NodeKey, Source>,
+        reached: &[Reached],
+    ) -> Result<Vec<RankedHit>, QueryError> {
+        let score =
+            |reached: &&Reached| sources.get(&reached.previous).map_or(0, |source| source.score) * reached.confidence;
+        let mut best: Vec<&Reached> = reached.iter().filter(|reached| score(reached) > 0).collect();
+        best.sort_by_key(|reached| (std::cmp::Reverse(score(reached)), reached.node.is_test, reached.node.key));
+        best.truncate(MAX_LOOKED_UP);
+        let sites: Vec<Site> = best.iter().map(|reached| Site { node: reached.node.clone(), line: None }).collect();
+        let ids = self.chunks_of_sites(query, scope, &sites).await?;
+        let chunks = self.fetch(&query.view, scope, ids.iter().flatten().copied().collect()).await?;
+        let compiled = CompiledFilter::new(filter)?;
+        let expansion = |(id, reached): (Option<_>, &&Reached)| {
+            let chunk = chunks.get(&id?).filter(|chunk| compiled.lets_through(chunk))?;
+            let source = sources.get(&reached.previous)?;
+            let (source_score, confidence, depth) = (source.score, reached.confidence, reached.depth);
+            Some(Expansion { chunk: chunk.clone(), source_score, confidence, depth, via: via(reached, source) })
+        };
+        let expansions: Vec<Expansion> = ids.into_iter().zip(&best).filter_map(expansion).take(MAX_ADDED).collect();
+        Ok(expand(hits, expansions, query.subjects_with(filter), self.signals))
+    }
+}
+
+/// The edge that leads from the source to the reached node.
+pub(crate) fn via(reached: &Reached, source: &Source) -> Via {
+    let edge = &reached.edge;
+    Via {
+        edge: edge.kind,
+        is_outgoing: edge.source == reached.previous,
+        symbol: source.symbol.clone(),
+        path: source.path.clone(),
+        line: edge.line,
+        confidence_percent: edge.confidence_percent,
+    }
+}

@@ -1,0 +1,50 @@
+//! The index of patterns, which pattern questions read first.
+
+use cairn_domain::{ChunkKind, ChunkRecord, Scope, View};
+use cairn_ports::ChunkFilter;
+use cairn_question::{ParsedQuery, names_a_pattern};
+use cairn_ranking::{ScopeFrequencies, query_terms};
+
+use crate::chunk_id::ChunkId;
+use crate::retrieve::id_of;
+use crate::{QueryError, Searcher};
+
+/// Maximum number of patterns that are read.
+const MAX_PATTERNS: usize = 100;
+/// Maximum number of patterns that come before other results.
+const MAX_LEADING: usize = 5;
+
+impl Searcher {
+    /// The chunks of the patterns that share a term with the question, best first. Empty if the filter
+    /// excludes patterns.
+    pub(crate) async fn pattern_chunks(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        question: &str,
+    ) -> Result<Vec<ChunkRecord>, QueryError> {
+        if !filter.kinds.is_empty() && !filter.kinds.contains(&ChunkKind::Pattern) {
+            return Ok(Vec::new());
+        }
+        let filter = ChunkFilter { kinds: vec![ChunkKind::Pattern], ..filter.clone() };
+        let terms = query_terms(question, &ScopeFrequencies::default());
+        let hits = self.vectors.search_sparse(view, scope, &filter, &terms, MAX_PATTERNS).await?;
+        let mut chunks = self.fetch(view, scope, hits.iter().map(id_of).collect()).await?;
+        Ok(hits.iter().filter_map(|hit| chunks.remove(&id_of(hit))).collect())
+    }
+}
+
+/// The names of patterns.
+pub(crate) fn names(patterns: &[ChunkRecord]) -> Vec<String> {
+    patterns.iter().filter_map(|pattern| pattern.symbol.clone()).collect()
+}
+
+/// The patterns that the question names, best first.
+pub(crate) fn named(patterns: &[ChunkRecord], parsed: &ParsedQuery) -> Vec<ChunkId> {
+    let Some(subject) = parsed.pattern.as_ref().and_then(|asked| asked.subject.as_deref()) else { return Vec::new() };
+    let is_named =
+        |pattern: &&ChunkRecord| pattern.symbol.as_deref().is_some_and(|name| names_a_pattern(subject, name));
+    let named = patterns.iter().filter(is_named).map(|pattern| (pattern.repository, pattern.key));
+    named.take(MAX_LEADING).collect()
+}

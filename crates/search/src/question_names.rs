@@ -1,0 +1,132 @@
+//! Resolves the names that a question mentions, so that a mistyped name finds its definition and an absent
+//! name is reported.
+
+use cairn_domain::{Scope, View};
+use cairn_ports::{NameMatch, NameTier, SymbolHit};
+use cairn_question::{MentionKind, ParsedQuery};
+use cairn_ranking::estimate_tokens;
+
+use crate::resolve::{NameRequest, Substitution};
+use crate::{QueryError, QueryErrorCode, Searcher};
+
+/// Maximum number of names of a question that are resolved.
+const MAX_NAMES: usize = 3;
+/// Maximum number of definitions of a near name that become candidates.
+const MAX_NEAR: usize = 5;
+/// Tokens of a note in addition to its names.
+const NOTE_TOKENS: usize = 30;
+
+/// A name in a question that no symbol has exactly.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NameNote {
+    pub requested: String,
+    /// Whether the name is the name of a file.
+    pub is_file: bool,
+    /// The name that was used instead; None if the name is absent.
+    pub substitution: Option<Substitution>,
+    /// Near names, if the name is absent.
+    pub similar: Vec<String>,
+}
+
+/// The names of a question that no symbol has exactly.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct QuestionNames {
+    pub(crate) notes: Vec<NameNote>,
+    /// Definitions of near names, the best first.
+    pub(crate) near: Vec<SymbolHit>,
+}
+
+impl QuestionNames {
+    /// The tokens that the notes need in an answer.
+    pub(crate) fn num_tokens(&self) -> usize {
+        let tokens = |note: &NameNote| {
+            let names = note.similar.iter().chain([&note.requested]).chain(note.substitution.iter().map(|s| &s.used));
+            names.map(|name| estimate_tokens(name)).sum::<usize>() + NOTE_TOKENS
+        };
+        self.notes.iter().map(tokens).sum()
+    }
+}
+
+impl Searcher {
+    pub(crate) async fn names_in(
+        &self,
+        view: &View,
+        scope: &Scope,
+        parsed: &ParsedQuery,
+    ) -> Result<QuestionNames, QueryError> {
+        let mut found = QuestionNames::default();
+        for name in names_of(parsed) {
+            match self.resolve_name(view, scope, NameRequest::new(name)).await {
+                Ok(resolved) => {
+                    let Some(substitution) = resolved.substitution else { continue };
+                    let near = resolved.definitions.into_iter().filter(|hit| hit.tier == NameTier::Near);
+                    found.near.extend(near.take(MAX_NEAR).map(|hit| SymbolHit {
+                        repository: hit.repository,
+                        symbol: hit.symbol,
+                        matched: NameMatch::Fuzzy,
+                        score: hit.score / 10,
+                    }));
+                    let requested = name.to_owned();
+                    found.notes.push(NameNote {
+                        requested,
+                        is_file: false,
+                        substitution: Some(substitution),
+                        similar: Vec::new(),
+                    });
+                }
+                Err(error) if error.code == QueryErrorCode::NotFound => {
+                    let similar = error.similar_symbols;
+                    found.notes.push(NameNote {
+                        requested: name.to_owned(),
+                        is_file: false,
+                        substitution: None,
+                        similar,
+                    });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The names of code in a question, without duplicates.
+fn names_of(parsed: &ParsedQuery) -> Vec<&str> {
+    if parsed.file_name.is_some() {
+        return Vec::new();
+    }
+    let is_name = |kind: MentionKind| {
+        matches!(kind, MentionKind::Code | MentionKind::Class | MentionKind::Function | MentionKind::Symbol)
+    };
+    let mentioned = parsed.mentions.iter().filter(|mention| is_name(mention.kind)).map(|mention| mention.text.as_str());
+    let related = parsed.relationship.iter().map(|asked| asked.name.as_str());
+    let mut names: Vec<&str> = Vec::new();
+    for name in related.chain(mentioned).map(|name| name.trim_end_matches("()")) {
+        if !name.contains(char::is_whitespace) && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.truncate(MAX_NAMES);
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_question::ParseOptions;
+
+    use super::*;
+
+    #[test]
+    fn only_names_of_code_are_resolved() {
+        let check = |question: &str, expect: &[&str]| {
+            let parsed = ParsedQuery::new(question, ParseOptions::default());
+            assert_eq!(names_of(&parsed), expect, "{question}");
+        };
+        check("getUserDta", &["getUserDta"]);
+        check("what calls validate_token", &["validate_token"]);
+        check("where is `render()` and Parser::parse", &["render", "Parser::parse"]);
+        check("what calls render", &["render"]);
+        check("how does authentication work", &[]);
+        check("config.json", &[]);
+    }
+}

@@ -1,0 +1,183 @@
+//! Retrieval by the strategy of the question's type.
+
+use cairn_domain::View;
+use cairn_ports::ChunkFilter;
+use cairn_question::{ParseOptions, ParsedQuery, QueryType, Since};
+use cairn_ranking::{RankedHit, Signal};
+
+use crate::bounds::MAX_LIMIT;
+use crate::chunk_id::ChunkId;
+use crate::pattern_index;
+use crate::prepared_query::PreparedQuery;
+use crate::repositories::KnownRepository;
+use crate::stated_filters::with_stated;
+use crate::target::{FoundFile, Target, TargetType, Targeted};
+use crate::{QueryError, Searcher};
+
+/// A question as the caller asks it.
+pub(crate) struct Asked<'a> {
+    pub(crate) text: &'a str,
+    /// The type that the caller chose.
+    pub(crate) forced_type: Option<QueryType>,
+    pub(crate) filter: &'a ChunkFilter,
+    pub(crate) target: &'a Target,
+    /// None for the limit of the type.
+    pub(crate) limit: Option<usize>,
+    /// The time of the call, in seconds since 1970.
+    pub(crate) now_seconds: i64,
+    /// The resolved `since` of the first page, on later pages.
+    pub(crate) first_since: Option<i64>,
+}
+
+impl Asked<'_> {
+    fn resolve(&self, since: Since) -> i64 {
+        self.first_since.unwrap_or_else(|| since.earliest_second(self.now_seconds))
+    }
+
+    /// The number of results on a page.
+    pub(crate) fn limit_of(&self, parsed: &ParsedQuery) -> usize {
+        self.limit.unwrap_or(parsed.strategy.limit as usize).min(MAX_LIMIT)
+    }
+
+    /// Whether the question asks for code, and not for a name or a file.
+    fn is_about_code(&self) -> bool {
+        self.target.target_type == TargetType::Auto
+    }
+}
+
+/// The ranked hits of a question.
+pub(crate) struct Retrieved {
+    pub(crate) query: PreparedQuery,
+    /// The files and directories whose names match, if the search looks for files.
+    pub(crate) files: Vec<FoundFile>,
+    /// Without their texts.
+    pub(crate) hits: Vec<RankedHit>,
+    /// The stated `since`, if the question states one.
+    pub(crate) since: Option<i64>,
+    /// Facts about the retrieval that the caller must know.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A question as it was read, with the text that is searched.
+struct Reading {
+    parsed: ParsedQuery,
+    text: String,
+    patterns: Vec<ChunkId>,
+}
+
+impl Searcher {
+    /// Reads the question and retrieves its hits. Filters that the question states in words are applied. If
+    /// nothing matches them, they are dropped.
+    pub(crate) async fn retrieve(
+        &self,
+        view: View,
+        asked: &Asked<'_>,
+        selected: &[KnownRepository],
+    ) -> Result<Retrieved, QueryError> {
+        let mut notes = Vec::new();
+        let (parsed, patterns) = self.read(&view, asked, selected, &mut notes).await?;
+        let since = parsed.filters.since.map(|since| asked.resolve(since));
+        let stated = with_stated(asked.filter, &parsed.filters, since).filter(|_| asked.is_about_code());
+        let whole = Reading { parsed, text: asked.text.to_owned(), patterns };
+        let Some(stated) = stated else {
+            return self.search_for(view, whole, asked, selected, (asked.filter, notes)).await;
+        };
+        let words = stated.words.iter().map(|words| format!("\"{words}\"")).collect::<Vec<_>>().join(", ");
+        let mut of_attempt = notes.clone();
+        of_attempt.push(format!("The question restricts the results: {words}."));
+        let Reading { parsed, patterns, .. } = &whole;
+        let text = parsed.text_without_filters.clone();
+        let rest = Reading { parsed: parsed.clone(), text, patterns: patterns.clone() };
+        let found = self.search_for(view.clone(), rest, asked, selected, (&stated.filter, of_attempt)).await?;
+        if !found.hits.is_empty() {
+            return Ok(Retrieved { since, ..found });
+        }
+        let mut found = self.search_for(view, whole, asked, selected, (asked.filter, notes)).await?;
+        if !found.hits.is_empty() {
+            let note = format!("Nothing matches the restrictions in the question, so they are ignored: {words}.");
+            found.notes.push(note);
+        }
+        Ok(Retrieved { since, ..found })
+    }
+
+    /// The question, and the chunks of the patterns that it names.
+    async fn read(
+        &self,
+        view: &View,
+        asked: &Asked<'_>,
+        selected: &[KnownRepository],
+        notes: &mut Vec<String>,
+    ) -> Result<(ParsedQuery, Vec<ChunkId>), QueryError> {
+        let options = ParseOptions { forced_type: asked.forced_type, ..ParseOptions::default() };
+        let parsed = ParsedQuery::new(asked.text, options);
+        if parsed.query_type != QueryType::Pattern || !asked.is_about_code() {
+            return Ok((parsed, Vec::new()));
+        }
+        let scope = self.scope_since(selected, asked.filter);
+        let chunks = self.pattern_chunks(view, &scope, asked.filter, asked.text).await?;
+        let parsed = decide_pattern(parsed, asked, &pattern_index::names(&chunks), notes);
+        let patterns = pattern_index::named(&chunks, &parsed);
+        Ok((parsed, patterns))
+    }
+
+    async fn search_for(
+        &self,
+        view: View,
+        reading: Reading,
+        asked: &Asked<'_>,
+        selected: &[KnownRepository],
+        (filter, mut notes): (&ChunkFilter, Vec<String>),
+    ) -> Result<Retrieved, QueryError> {
+        let Reading { parsed, text, patterns } = reading;
+        let limit = asked.limit_of(&parsed);
+        let mut query = PreparedQuery { patterns, ..self.prepare(view, selected, parsed, &text).await? };
+        query.names = self.names_in(&query.view, &self.scope_of(selected), &query.parsed).await?;
+        let target = (asked.target, filter);
+        let Targeted { files, ranked } = self.targeted(&mut query, asked.text, selected, target, limit).await?;
+        let hits = match ranked {
+            Some(ranked) => ranked,
+            None => self.hits(&query, selected, filter, &mut notes).await?,
+        };
+        Ok(Retrieved { query, files, hits, since: None, notes })
+    }
+
+    async fn hits(
+        &self,
+        query: &PreparedQuery,
+        selected: &[KnownRepository],
+        filter: &ChunkFilter,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<RankedHit>, QueryError> {
+        let hits = self.ranked(query, selected, filter).await?;
+        let is_extended = query.parsed.strategy.graph && query.parsed.relationship.is_none();
+        if hits.is_empty() || !is_extended || !self.signals.has(Signal::Graph) {
+            return Ok(hits);
+        }
+        let scope = self.scope_since(selected, filter);
+        match query.parsed.query_type {
+            QueryType::Flow => self.with_path(query, &scope, filter, hits, notes).await,
+            _ => self.with_neighbours(query, &scope, filter, hits).await,
+        }
+    }
+}
+
+/// Decides whether a pattern question is one: "how do X work" only if X names a pattern. A pattern question
+/// uses the strategy of concept questions if no pattern in scope shares a word with it.
+fn decide_pattern(parsed: ParsedQuery, asked: &Asked<'_>, names: &[String], notes: &mut Vec<String>) -> ParsedQuery {
+    if let Some(subject) = parsed.undecided_pattern() {
+        let options = ParseOptions { pattern_names: Some(names), ..ParseOptions::default() };
+        let decided = ParsedQuery::new(asked.text, options);
+        if decided.query_type != QueryType::Pattern {
+            let query_type = decided.query_type;
+            notes.push(format!("No pattern in scope has the name \"{subject}\"; searched as a {query_type} question."));
+        }
+        return decided;
+    }
+    if !names.is_empty() {
+        return parsed;
+    }
+    let mut parsed = parsed;
+    parsed.use_concept_strategy();
+    notes.push("No pattern in scope fits the question; searched with the strategy of concept questions.".to_owned());
+    parsed
+}

@@ -1,0 +1,63 @@
+//! The rarity of terms comes from the repositories that the caller searches, and from no other.
+
+use cairn_ranking::{Signal, Signals};
+use cairn_search::{Allowed, Caller, Searcher};
+use cairn_testkit::FakeContent;
+
+use super::{request, searcher_over};
+
+/// A repository in which the word "ledger" is in every file but one, and "quorum" is in one file.
+fn visible() -> FakeContent {
+    let mut content = FakeContent::new("visible", "c1");
+    for number in 0..30 {
+        content = content.file(&format!("src/a{number}.rs"), "rust", "ledger writes rows\n");
+    }
+    content.file("src/b.rs", "rust", "quorum of rows\n")
+}
+
+/// A repository in which the word "quorum" is common.
+fn hidden(tenant: Option<&str>) -> FakeContent {
+    let mut content = match tenant {
+        Some(tenant) => FakeContent::of(cairn_domain::Tenant::new(tenant), "hidden", "c2"),
+        None => FakeContent::new("hidden", "c2"),
+    };
+    for number in 0..200 {
+        content = content.file(&format!("src/q{number}.rs"), "rust", "quorum quorum vote\n");
+    }
+    content
+}
+
+/// The results with their scores, as text.
+async fn answer(contents: Vec<FakeContent>, question: &str) -> String {
+    let (_, searcher) = searcher_over(contents).await;
+    let allowed = Allowed::Only(vec!["visible".to_owned()]);
+    let searcher = searcher.asked_by(Caller { allowed, ..Caller::local() });
+    let answer = searcher.search(&request(question, &[], Default::default())).await.expect("an answer");
+    assert!(answer.num_results > 0, "{question}");
+    let hits = answer.found.iter().map(|found| format!("{} {:?}\n", found.repository, found.hit));
+    hits.collect()
+}
+
+#[tokio::test]
+async fn hidden_repositories_change_no_byte() {
+    for question in ["ledger quorum", "quorum", "where are rows of the quorum written"] {
+        let alone = answer(vec![visible()], question).await;
+        assert_eq!(answer(vec![visible(), hidden(None)], question).await, alone, "{question}");
+        assert_eq!(answer(vec![visible(), hidden(Some("rival"))], question).await, alone, "{question}");
+    }
+}
+
+/// A repository in scope changes the weights: the common word of one repository is rare in both together.
+#[tokio::test]
+async fn repositories_in_scope_change_the_rarity() {
+    let (_, searcher) = searcher_over(vec![visible(), hidden(None)]).await;
+    let signals = Signals::only(&[Signal::Terms, Signal::Scores, Signal::ScopeFrequencies]);
+    let searcher = Searcher { signals, ..searcher };
+    let first = async |repositories: &[&str]| {
+        let answer = searcher.search(&request("ledger quorum", repositories, Default::default())).await;
+        let first = answer.expect("an answer").found.into_iter().next().expect("a result");
+        first.hit.chunk.path.to_string()
+    };
+    assert_eq!(first(&["visible"]).await, "src/b.rs");
+    assert_ne!(first(&[]).await, "src/b.rs");
+}

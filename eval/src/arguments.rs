@@ -1,0 +1,74 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Parser, ValueEnum};
+
+/// Ask questions about real repositories and measure how well the answers are ranked.
+#[derive(Parser, Debug)]
+#[command(name = "cairn eval", version)]
+pub(crate) struct Arguments {
+    /// The half of the repositories to ask about. The results of the kept half must not change the ranking.
+    #[arg(long, value_enum, default_value_t = Half::Tuning)]
+    pub(crate) half: Half,
+    /// Ask only about this repository, for example `go-asynq`. Give it several times for several
+    /// repositories.
+    #[arg(long, value_name = "REPOSITORY")]
+    pub(crate) only: Vec<String>,
+    /// Also measure without each part of the ranking, with terms alone (BM25) and with vectors alone.
+    #[arg(long)]
+    pub(crate) ablations: bool,
+    /// Print the first result and the rank of the first right one for each question.
+    #[arg(long)]
+    pub(crate) questions: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Folder with the question files.
+    #[arg(long, value_name = "DIR", default_value = "eval")]
+    pub(crate) set: PathBuf,
+    /// Folder for sources and index. Default: `cairn/eval` in the user's cache folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+    /// The program `cairn`, which indexes the sources. Default: beside this program.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) program: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Half {
+    Tuning,
+    Kept,
+}
+
+impl Half {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Half::Tuning => "tuning",
+            Half::Kept => "kept",
+        }
+    }
+}
+
+impl Arguments {
+    pub(crate) fn cache(&self) -> anyhow::Result<PathBuf> {
+        if let Some(cache) = &self.cache {
+            return Ok(cache.clone());
+        }
+        let of_cairn = std::env::var_os("CAIRN_CACHE").map(PathBuf::from);
+        let of_user = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/cairn"));
+        let cache = of_cairn.or_else(of_user).context("give --cache, because HOME is not set")?;
+        Ok(cache.join("eval"))
+    }
+
+    pub(crate) fn program(&self) -> anyhow::Result<PathBuf> {
+        if let Some(program) = &self.program {
+            return Ok(program.clone());
+        }
+        let own = std::env::current_exe().context("finding this program's own path")?;
+        let program = own.with_file_name("cairn");
+        anyhow::ensure!(program.is_file(), "{} does not exist; give --program", program.display());
+        Ok(program)
+    }
+}

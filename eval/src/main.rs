@@ -1,0 +1,31 @@
+//! `cairn eval`: asks the questions of `eval/questions` and prints how well the answers are ranked.
+//!
+//! The program fetches the sources from the public registries, indexes them with `cairn index`, and asks
+//! every question in process, so that it can switch off single parts of the ranking.
+
+mod arguments;
+mod ask;
+mod fetch;
+mod grade;
+mod index;
+mod questions;
+mod report;
+mod run;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = arguments::Arguments::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let outcome = runtime.map_err(anyhow::Error::from).and_then(|runtime| runtime.block_on(run::run(&arguments)));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Reads the question files.
+
+use std::path::Path;
+
+use anyhow::Context;
+use serde::Deserialize;
+
+use crate::arguments::Half;
+
+/// The questions about one repository.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuestionFile {
+    pub(crate) source: SourcePackage,
+    #[serde(rename = "question")]
+    pub(crate) questions: Vec<Question>,
+}
+
+/// A package of a public registry.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SourcePackage {
+    pub(crate) id: String,
+    pub(crate) registry: Registry,
+    pub(crate) package: String,
+    pub(crate) version: String,
+    pub(crate) license: String,
+    pub(crate) language: String,
+    /// Whether the sources contain tests and documents.
+    pub(crate) checkout: bool,
+    /// Folders that are no sources, for example compiled copies. They are not indexed.
+    #[serde(default)]
+    pub(crate) exclude: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Registry {
+    Go,
+    Pypi,
+    Crates,
+    Npm,
+    Maven,
+    Debian,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Question {
+    pub(crate) id: String,
+    pub(crate) kind: Kind,
+    pub(crate) text: String,
+    #[serde(default, rename = "answer")]
+    pub(crate) answers: Vec<Answer>,
+    /// Why a question of the kind `nonsense` has no answer.
+    pub(crate) absent: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    Behaviour,
+    Architecture,
+    Symbol,
+    Relationship,
+    Flow,
+    Pattern,
+    File,
+    Nonsense,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Kind; 8] = [
+        Kind::Behaviour,
+        Kind::Architecture,
+        Kind::Symbol,
+        Kind::Relationship,
+        Kind::Flow,
+        Kind::Pattern,
+        Kind::File,
+        Kind::Nonsense,
+    ];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Kind::Behaviour => "behaviour",
+            Kind::Architecture => "architecture",
+            Kind::Symbol => "symbol",
+            Kind::Relationship => "relationship",
+            Kind::Flow => "flow",
+            Kind::Pattern => "pattern",
+            Kind::File => "file",
+            Kind::Nonsense => "nonsense",
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Answer {
+    pub(crate) path: String,
+    /// First and last line, from 1. None if the answer is a file or a directory.
+    pub(crate) lines: Option<[u32; 2]>,
+    /// 2 answers the question, 1 is also useful.
+    pub(crate) grade: u32,
+}
+
+/// Reads the files of one half, sorted by id. `only` selects repositories of this half; empty selects all.
+pub(crate) fn read(set: &Path, half: Half, only: &[String]) -> anyhow::Result<Vec<QuestionFile>> {
+    let text = |path: &Path| std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()));
+    let kept = text(&set.join("kept.txt"))?;
+    let kept: Vec<&str> = kept.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let folder = set.join("questions");
+    let entries = std::fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let file: QuestionFile =
+            toml::from_str(&text(&path)?).with_context(|| format!("reading {}", path.display()))?;
+        let is_kept = kept.contains(&file.source.id.as_str());
+        let is_wanted = only.is_empty() || only.contains(&file.source.id);
+        if is_wanted && is_kept == (half == Half::Kept) {
+            files.push(file);
+        }
+    }
+    files.sort_by(|left, right| left.source.id.cmp(&right.source.id));
+    let missing = only.iter().find(|id| files.iter().all(|file| file.source.id != **id));
+    if let Some(id) = missing {
+        anyhow::bail!("the {} half has no repository `{id}`", half.as_str());
+    }
+    anyhow::ensure!(!files.is_empty(), "{} has no question files of the {} half", folder.display(), half.as_str());
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_question_files_are_read() {
+        let set = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let (tuning, kept) = (read(set, Half::Tuning, &[]).expect("read"), read(set, Half::Kept, &[]).expect("read"));
+        assert_eq!((tuning.len(), kept.len()), (15, 9));
+        for file in tuning.iter().chain(&kept) {
+            for question in &file.questions {
+                assert_eq!(question.answers.is_empty(), question.kind == Kind::Nonsense, "{}", question.id);
+                assert_eq!(question.absent.is_some(), question.kind == Kind::Nonsense, "{}", question.id);
+            }
+        }
+        let one = read(set, Half::Tuning, &["go-asynq".to_owned()]).expect("read");
+        assert_eq!(one.len(), 1);
+        assert!(read(set, Half::Kept, &["go-asynq".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,82 @@
+//! Fetches, indexes, asks and prints.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::arguments::Arguments;
+use crate::ask::Index;
+use crate::fetch;
+use crate::grade::{Grades, grade};
+use crate::index::index;
+use crate::questions::{Kind, QuestionFile, read};
+use crate::report::{self, Measured};
+use crate::settings::Setting;
+
+/// Where a question is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reach {
+    /// Only in the repository that the question is about.
+    Alone,
+    /// In all repositories of the half at once, without naming one.
+    Together,
+}
+
+/// The grades of one question.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) id: String,
+    pub(crate) kind: Kind,
+    pub(crate) language: String,
+    pub(crate) checkout: bool,
+    pub(crate) reach: Reach,
+    pub(crate) grades: Grades,
+    pub(crate) num_results: usize,
+    pub(crate) took: Duration,
+}
+
+pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let files = read(&arguments.set, arguments.half, &arguments.only)?;
+    let (cache, program) = (arguments.cache()?, arguments.program()?);
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for file in &files {
+        folders.push(fetch::sources(&cache, &file.source)?.canonicalize()?);
+    }
+    // The halves have separate indexes, so that the repositories of one half are not among the answers of the
+    // other.
+    let home = cache.join("index").join(arguments.half.as_str());
+    for folder in &folders {
+        index(&program, &home, folder)?;
+    }
+    let open = Index::open(&home).await?;
+    let mut measured = Vec::new();
+    for setting in Setting::all(arguments.ablations) {
+        let asked = ask_all(&open.with(setting.signals), &files, &folders).await?;
+        measured.push(Measured { setting: setting.name, asked });
+    }
+    report::print(arguments, &measured);
+    Ok(())
+}
+
+async fn ask_all(index: &Index, files: &[QuestionFile], folders: &[PathBuf]) -> anyhow::Result<Vec<Asked>> {
+    let mut asked = Vec::new();
+    for (file, folder) in files.iter().zip(folders) {
+        let name = index.name_of(folder)?;
+        for reach in [Reach::Alone, Reach::Together] {
+            let within = (reach == Reach::Alone).then_some(name.as_str());
+            for question in &file.questions {
+                let (results, took) = index.ask(&question.text, within, &name).await?;
+                asked.push(Asked {
+                    id: question.id.clone(),
+                    kind: question.kind,
+                    language: file.source.language.clone(),
+                    checkout: file.source.checkout,
+                    reach,
+                    grades: grade(&results, &question.answers),
+                    num_results: results.len(),
+                    took,
+                });
+            }
+        }
+    }
+    Ok(asked)
+}
