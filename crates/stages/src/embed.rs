@@ -328,7 +328,7 @@ mod tests {
         let [first, second] = &mut reports;
         let (fails, waits) =
             tokio::join!(embedding.dense(&tenant, &both, first), embedding.dense(&tenant, &one, second));
-        assert_eq!(fails.expect_err("two are too many").code, FailureCode::Throttled);
+        assert_eq!(fails.expect_err("a second request exceeds the limit").code, FailureCode::Throttled);
         assert_eq!(waits.expect("one is not").len(), 1);
         assert_eq!(cache.0.lock().expect("no panic").len(), 1);
     }

@@ -420,7 +420,7 @@ mod tests {
                 "[embedding]\nkind = \"http\"\n{key_name}\n[embedding.provider]\n{provider}\n\
                  [rabbitmq]\nurls = [\"amqp://g:g@r/v\"]\n[rabbitmq.topology]\nowned_keys = [\"one\"]\n"
             );
-            let config = read(&text, &[]).expect("the form is right");
+            let config = read(&text, &[]).expect("valid settings");
             config.validate().err().map(|faults| faults.to_string()).unwrap_or_default()
         };
         assert_eq!(faults("tei", ""), "");
@@ -437,11 +437,11 @@ mod tests {
         assert!(fault.contains("line 2") && !fault.contains("hunter2"), "{fault}");
         assert!(read("", &[("CAIRN__PIPELINE__WINDOWS", "7")]).is_err());
         assert!(read("cache_directory = \"x\"", &[("CAIRN__CACHE_DIRECTORY__Y", "7")]).is_err());
-        let config = read("[pipeline]\nwindow = 0\ngrace_ms = 5\n", &[]).expect("the form is right");
+        let config = read("[pipeline]\nwindow = 0\ngrace_ms = 5\n", &[]).expect("valid settings");
         let faults = config.validate().expect_err("two faults").to_string();
         assert!(faults.contains("`window`") && faults.contains("`grace_ms`"), "{faults}");
         for name in ["sweep_every_ms", "sync_again_after_ms", "stalled_after_ms", "reaped_after_ms"] {
-            let config = read(&format!("[pipeline]\n{name} = 0\n"), &[]).expect("the form is right");
+            let config = read(&format!("[pipeline]\n{name} = 0\n"), &[]).expect("valid settings");
             let faults = config.validate().expect_err("a loop without a pause").to_string();
             assert!(faults.contains(&format!("`{name}` must be at least 1")), "{faults}");
         }
@@ -451,11 +451,11 @@ mod tests {
     fn organisations_are_parsed_and_checked() {
         let acme = "[[organisations]]\ntenant = 'acme'\ninclude = ['shop*']\ninclude_forks = true\n\
                     hosting = { kind = 'github', owner = 'acme', token = { env = 'GITHUB_TOKEN' } }\n";
-        let config = read(acme, &[]).expect("the form is right");
+        let config = read(acme, &[]).expect("valid settings");
         config.validate().expect("sound");
         assert_eq!((config.organisations[0].max_deletions, config.organisations[0].delete_vanished), (10, false));
         let wrong = "[[organisations]]\ntenant = ''\nexclude = ['[']\nhosting = { kind = 'gitea', owner = 'a/b' }\n";
-        let config = read(&format!("[pipeline]\nwindow = 0\n{acme}{acme}{wrong}"), &[]).expect("the form is right");
+        let config = read(&format!("[pipeline]\nwindow = 0\n{acme}{acme}{wrong}"), &[]).expect("valid settings");
         let faults = config.validate().expect_err("faults").to_string();
         for part in ["`window`", "2: is listed twice", "3: `tenant`", "`exclude`", "`url`", "`owner`"] {
             assert!(faults.contains(part), "{part}: {faults}");

@@ -254,7 +254,7 @@ mod tests {
     fn all_faults_are_reported_without_credentials() {
         let text = "kind = 'gitea'\nowner = 'a/b'\nclone_host = 'x y'\nurl = 'ftp://u:hunter2@x/?q'\nmax_repositories = 0\n\
             request_timeout_ms = 0\ntimeout_seconds = 0\nmax_wait_seconds = 9\nretry_pause_ms = 100000";
-        let faults = parse(text).expect("the form is right").validate().expect_err("faults").faults;
+        let faults = parse(text).expect("valid settings").validate().expect_err("faults").faults;
         assert_eq!(faults.len(), 9, "{faults:#?}");
         assert!(!faults.join(" ").contains("hunter2"), "{faults:?}");
         for owner in ["", "a/../b", "a?x", "a b", ".", "a%2fb", "a\n"] {

@@ -83,13 +83,18 @@ impl Sweep {
     async fn retired(&self, runs: &[RunId], failures: &mut Failures) -> Vec<RunId> {
         let mut swept = Vec::new();
         for (repository, generations) in by_repository(runs) {
-            let together = self.sweep_retired(repository, &generations).await.is_ok();
+            let together = self.sweep_retired(repository, &generations).await;
+            if let Err(error) = &together {
+                tracing::warn!(%repository, %error, "cannot sweep generations together; sweeps each of them alone");
+            }
             for generation in generations {
                 if failures.is_unavailable {
                     return swept;
                 }
                 let run = RunId { repository, generation };
-                if together || failures.note(&run, self.sweep_retired(repository, &[generation]).await).is_some() {
+                if together.is_ok()
+                    || failures.note(&run, self.sweep_retired(repository, &[generation]).await).is_some()
+                {
                     swept.push(run);
                 }
             }

@@ -104,7 +104,8 @@ impl Sides {
         let arguments: Vec<&str> = question.arguments.iter().map(String::as_str).collect();
         let (mut answer, mut cursors) = (BothAnswers::default(), [None, None]);
         for page in 0..max_pages {
-            let (mine, theirs) = self.both(&arguments, [cursors[0].as_deref(), cursors[1].as_deref()])?;
+            let (mut mine, mut theirs) = self.both(&arguments, [cursors[0].as_deref(), cursors[1].as_deref()])?;
+            mine.keep_comparable_counts(&mut theirs);
             let (local, cluster) = (mine.comparable(), theirs.comparable());
             ensure!(local == cluster, "{arguments:?}, page {page}\nlocal {local:#}\ncluster {cluster:#}");
             answer.num_pages += 1;

@@ -49,6 +49,32 @@ impl Reply {
         json!({ "exit_code": self.exit_code, "reported": lines })
     }
 
+    /// Whether the counts of an exact search are lower bounds.
+    fn has_lower_bounds(&self) -> bool {
+        self.lines.iter().any(|line| line["is_exact"] == false)
+    }
+
+    /// Removes the counts of an exact search.
+    fn forget_counts(&mut self) {
+        for line in &mut self.lines {
+            for count in ["is_exact", "num_files", "num_results"] {
+                line[count] = Value::Null;
+            }
+            if line["cut"].is_object() {
+                line["cut"]["num_left"] = Value::Null;
+            }
+        }
+    }
+
+    /// If one answer has lower bounds instead of counts, removes the counts of both answers. Lower bounds
+    /// depend on the time that counting took.
+    pub(super) fn keep_comparable_counts(&mut self, other: &mut Self) {
+        if self.has_lower_bounds() || other.has_lower_bounds() {
+            self.forget_counts();
+            other.forget_counts();
+        }
+    }
+
     pub(super) fn is_error(&self) -> bool {
         let is_structured = self.lines.iter().any(|line| line["error"]["code"].is_string());
         // If the arguments of a question cannot be parsed, the program itself refuses the question.
