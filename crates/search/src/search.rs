@@ -109,17 +109,19 @@ impl Searcher {
             now_seconds: now_ms.div_euclid(1000),
             first_since,
         };
-        let retrieved = self.retrieve(view, &asked, &selected).await?;
+        let retrieved = self.retrieve_once(view, &asked, &selected).await?;
         let Retrieved { query, mut files, hits, since: stated_since, notes } = retrieved;
         let limit = asked.limit_of(&query.parsed);
         let num_results = hits.len();
         let page: Vec<RankedHit> = hits.into_iter().skip(offset).take(limit).collect();
-        let num_left = num_results.saturating_sub(offset + page.len());
         let budget = PageBudget { limit, max_tokens: request.max_tokens };
         let (found, mut cut) = self.with_texts(&query, &selected, page, budget).await?;
-        if cut == Cut::Nothing && num_left > 0 {
-            cut = Cut::Limit { num_left };
-        }
+        let num_left = num_results.saturating_sub(offset + found.len());
+        cut = match cut {
+            Cut::Tokens { .. } => Cut::Tokens { num_left },
+            Cut::Nothing | Cut::Limit { .. } if num_left > 0 => Cut::Limit { num_left },
+            cut => cut,
+        };
         let (mut hidden_by_scope, mut nothing_found) = (None, None);
         if num_results == 0 && request.target.target_type == TargetType::Auto {
             // The filter excludes the files.
