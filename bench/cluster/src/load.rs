@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-/// What is asked, and how often.
+/// The questions and their rate.
 pub(crate) struct Load {
     /// `HOST:PORT` of the query service.
     pub(crate) host: String,

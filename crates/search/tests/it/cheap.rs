@@ -64,9 +64,9 @@ async fn check(query: &str, most: Most) {
     assert_eq!(sum(&["Catalogue"]), 3, "{query}: {calls:?}");
 }
 
-/// A question makes one search for each list, one read of the candidates, one read of the page's texts, and one
-/// traversal of the graph if it asks for edges. The neighbours of hits and the steps of a path need one more
-/// read each.
+/// A question makes one search for each list, one read of the candidates, one read of the page's texts, and
+/// one traversal of the graph if it asks for edges. The neighbours of hits and the steps of a path need one
+/// more read each.
 #[tokio::test]
 async fn ordinary_question_makes_one_call_for_each_list() {
     let no_edges = Most { graph: 0, dense: 1, sparse: 1, fetch: 2, places: 0 };

@@ -1,9 +1,9 @@
 //! Traverses the graph over a few edges, with one statement for each level.
 //!
 //! The text of the statement does not depend on the number of levels. So the server plans at most three
-//! statements for all traversals: one for each direction. A statement of all levels took the server seconds to
-//! plan while it was busy. Texts are compared only where they are keys or names of kinds: these are ASCII, so
-//! the server compares them in the same way as Rust does.
+//! statements for all traversals: one for each direction. A busy server needed seconds to plan a statement of
+//! all levels. Texts are compared only where they are keys or names of kinds: these are ASCII, so the server
+//! compares them in the same way as Rust does.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
