@@ -3,8 +3,12 @@
 mod equal;
 mod fairness;
 mod field;
+mod load;
+mod processors;
+mod questions;
 mod sizes;
 mod throughput;
+mod vocabulary;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -44,6 +48,26 @@ enum Bench {
         #[arg(long, default_value_t = 10_000)]
         files: usize,
     },
+    /// Measures the times of answers while agents ask different questions at steady rates, and the processor
+    /// time of each program per question.
+    Questions {
+        /// Number of generated repositories, if no folders are given.
+        #[arg(long, default_value_t = 20)]
+        repositories: usize,
+        /// Number of files of each generated repository.
+        #[arg(long, default_value_t = 250)]
+        files: usize,
+        #[arg(long, default_value_t = 50)]
+        agents: usize,
+        /// Duration of each rate.
+        #[arg(long, default_value_t = 20.0)]
+        seconds: f64,
+        /// Questions per second, one measurement for each.
+        #[arg(long, value_delimiter = ',', default_value = "10,25,50,75,100")]
+        rates: Vec<f64>,
+        /// The folders of git repositories to index instead of generated ones.
+        folders: Vec<PathBuf>,
+    },
 }
 
 #[tokio::main]
@@ -52,6 +76,9 @@ async fn main() -> ExitCode {
         Bench::Equal { repositories } => equal::run(&repositories).await,
         Bench::Throughput { repositories, files } => throughput::run(repositories, files).await,
         Bench::Fairness { repositories, files } => fairness::run(repositories, files).await,
+        Bench::Questions { repositories, files, agents, seconds, rates, folders } => {
+            questions::run(questions::Options { repositories, files, folders, agents, seconds, rates }).await
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,7 +1,7 @@
 //! The bounded traversal of the graph: the nodes that can be reached from some nodes over a few edges.
 //!
 //! All stores return the same nodes in the same order, also if a limit cuts the traversal. [`walk`] states
-//! the rules. A store whose server does the traversal follows the same rules without calling `walk`.
+//! the rules.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,8 +101,9 @@ pub struct Walk {
     pub is_cut: bool,
 }
 
-/// Does a traversal from `starts`, which must be visible. `edges_at` returns the edges of a node that are
-/// visible and in scope and that start or end at the node as `request.follow` asks.
+/// Does a traversal from `starts`. `edges_at` returns the edges of a node that are visible and in scope and
+/// that start or end at the node as `request.follow` asks. It returns no edges of a start that is not
+/// visible.
 ///
 /// 1. Edges between a node and itself are ignored. From each node, the first `max_edges_per_node` edges are
 ///    followed, in the order of confidence (highest first), key of the other end, name of the kind, line, and
@@ -117,17 +118,54 @@ pub fn walk<E>(
     starts: impl IntoIterator<Item = NodeKey>,
     mut edges_at: impl FnMut(NodeKey) -> Result<Vec<EdgeRecord>, E>,
 ) -> Result<Walk, E> {
-    let mut seen: BTreeSet<NodeKey> = starts.into_iter().collect();
-    let mut level: Vec<(NodeKey, u64)> = seen.iter().map(|start| (*start, CERTAIN)).collect();
-    let mut walk = Walk { steps: Vec::new(), is_cut: false };
-    for depth in 1..=request.depth() {
+    let mut levels = Levels::new(request, starts);
+    while let Some(nodes) = levels.next_nodes() {
+        let mut edges = BTreeMap::new();
+        for node in nodes {
+            edges.insert(node, edges_at(node)?);
+        }
+        levels.follow(edges);
+    }
+    Ok(levels.walk)
+}
+
+/// A traversal, level by level, for stores that read the edges of all nodes of a level at once. It follows
+/// the rules of [`walk`].
+pub struct Levels<'r> {
+    request: &'r TraversalRequest,
+    seen: BTreeSet<NodeKey>,
+    /// The nodes of the last level, with their confidence.
+    level: Vec<(NodeKey, u64)>,
+    depth: u32,
+    /// The levels that were followed.
+    pub walk: Walk,
+}
+
+impl<'r> Levels<'r> {
+    pub fn new(request: &'r TraversalRequest, starts: impl IntoIterator<Item = NodeKey>) -> Self {
+        let seen: BTreeSet<NodeKey> = starts.into_iter().collect();
+        let level = seen.iter().map(|start| (*start, CERTAIN)).collect();
+        Self { request, seen, level, depth: 0, walk: Walk { steps: Vec::new(), is_cut: false } }
+    }
+
+    /// The nodes whose edges are followed next. `None` at the end of the traversal.
+    pub fn next_nodes(&self) -> Option<Vec<NodeKey>> {
+        let is_done = self.depth == self.request.depth() || self.level.is_empty();
+        (!is_done).then(|| self.level.iter().map(|(node, _)| *node).collect())
+    }
+
+    /// Follows the edges of these nodes.
+    pub fn follow(&mut self, mut edges: BTreeMap<NodeKey, Vec<EdgeRecord>>) {
+        let request = self.request;
+        self.depth += 1;
+        let depth = self.depth;
         let mut best: BTreeMap<NodeKey, Step> = BTreeMap::new();
-        for (previous, confidence) in level {
-            for edge in followed(request, previous, edges_at(previous)?) {
+        for (previous, confidence) in std::mem::take(&mut self.level) {
+            for edge in followed(request, previous, edges.remove(&previous).unwrap_or_default()) {
                 let node = other_end(&edge, previous);
                 let confidence = confidence * u64::from(edge.confidence_percent) / 100;
                 let step = Step { node, depth, previous, edge, confidence };
-                let is_new = !seen.contains(&node) || (depth == 1 && request.returns_starts);
+                let is_new = !self.seen.contains(&node) || (depth == 1 && request.returns_starts);
                 if is_new && best.get(&node).is_none_or(|known| order_key(&step) < order_key(known)) {
                     best.insert(node, step);
                 }
@@ -135,14 +173,13 @@ pub fn walk<E>(
         }
         let mut reached: Vec<Step> = best.into_values().collect();
         reached.sort_by_key(|step| (Reverse(step.confidence), step.node));
-        let num_left = request.num_nodes() - walk.steps.len();
-        walk.is_cut |= reached.len() > num_left;
+        let num_left = request.num_nodes() - self.walk.steps.len();
+        self.walk.is_cut |= reached.len() > num_left;
         reached.truncate(num_left);
-        seen.extend(reached.iter().map(|step| step.node));
-        level = reached.iter().map(|step| (step.node, step.confidence)).collect();
-        walk.steps.extend(reached);
+        self.seen.extend(reached.iter().map(|step| step.node));
+        self.level = reached.iter().map(|step| (step.node, step.confidence)).collect();
+        self.walk.steps.extend(reached);
     }
-    Ok(walk)
 }
 
 /// The edges that are followed from a node.

@@ -2,7 +2,9 @@
 //! Searches find chunks by dense and sparse scores.
 
 use async_trait::async_trait;
-use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, DenseVector, Digest, Point, RepositoryId, Scope, View};
+use cairn_domain::{
+    ChunkKey, ChunkKind, ChunkRecord, DenseVector, Digest, LineSpan, Point, RepoPath, RepositoryId, Scope, View,
+};
 
 use crate::error::port_error;
 use crate::{Generations, Staging};
@@ -90,8 +92,30 @@ pub struct ChunkPage {
     pub next: Option<u64>,
 }
 
+/// The file and the lines of a chunk. Places are sorted by repository, path, lines and key.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ChunkPlace {
+    pub repository: RepositoryId,
+    pub path: RepoPath,
+    pub span: LineSpan,
+    pub key: ChunkKey,
+}
+
+/// Finds chunks by their files.
 #[async_trait]
-pub trait VectorStore: Generations {
+pub trait ChunkPlaces: Send + Sync {
+    /// Returns the places of all visible chunks that match the filter, sorted. The filter must name files,
+    /// because the result has no limit.
+    async fn places(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+    ) -> Result<Vec<ChunkPlace>, VectorStoreError>;
+}
+
+#[async_trait]
+pub trait VectorStore: Generations + ChunkPlaces {
     /// Stages the points of a part of a run. The points are durable when the call returns. A repeated call
     /// with the same part changes nothing.
     async fn stage(&self, staging: &Staging, staged: StagedPoints) -> Result<(), VectorStoreError>;

@@ -100,7 +100,7 @@ impl Searcher {
         request: &CodeRequest,
     ) -> Result<Code, QueryError> {
         let scope = self.scope_of(selected);
-        let name = NameRequest { name: symbol, path, near_path: request.context_path.as_deref() };
+        let name = NameRequest { path, near_path: request.context_path.as_deref(), ..NameRequest::new(symbol) };
         let Resolved { definitions, substitution } = match self.resolve_name(view, &scope, name).await {
             Err(error) if error.code == QueryErrorCode::NotFound && path.is_none() => {
                 let found = self.heuristic_definition(view, &scope, symbol).await?;

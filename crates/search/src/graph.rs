@@ -2,6 +2,7 @@
 
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeKind, NodeRecord, RepositoryId, Resolution, Scope, View};
 use cairn_ports::Direction;
+use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::bounds;
 use crate::repositories::{KnownRepository, name_of};
@@ -114,6 +115,8 @@ pub struct SampledEdge {
     pub target: NodeRecord,
 }
 
+/// Number of lists of edges that are read at the same time, because each read waits for the graph store.
+const READS_AT_ONCE: usize = 4;
 /// The maximum number of definitions of a name that are considered.
 const MAX_DEFINITIONS: usize = 20;
 
@@ -132,16 +135,22 @@ impl Searcher {
         nodes.sort_by_key(|node| keys.iter().position(|key| *key == node.key));
         let mut edges = Vec::new();
         let mut num_edges = 0;
-        for (about, node) in nodes.iter().enumerate() {
-            for (direction, kinds) in request.relation.edges() {
-                let left = request.limit.saturating_sub(edges.len());
-                let (near, total) =
-                    self.graph.neighbours(&view, &scope, node.key, *direction, kinds, left.max(1)).await?;
-                num_edges += total;
-                let near = near.into_iter().take(left);
-                edges.extend(near.map(|near| shown(&selected, (about, node), &near.edge, near.node, *direction)));
-            }
+        let of_node =
+            |about: usize| request.relation.edges().iter().map(move |(direction, kinds)| (about, *direction, *kinds));
+        let lists: Vec<_> = (0..nodes.len()).flat_map(of_node).collect();
+        let read = |index: usize| {
+            let (about, direction, kinds) = lists[index];
+            self.graph.neighbours(&view, &scope, nodes[about].key, direction, kinds, request.limit)
+        };
+        let mut read = stream::iter(0..lists.len()).map(read).buffered(READS_AT_ONCE);
+        for (about, direction, _) in &lists {
+            let Some((near, total)) = read.try_next().await? else { break };
+            num_edges += total;
+            let about = (*about, &nodes[*about]);
+            let near = near.into_iter().take(request.limit.saturating_sub(edges.len()));
+            edges.extend(near.map(|near| shown(&selected, about, &near.edge, near.node, *direction)));
         }
+        drop(read);
         let mut used: Vec<RepositoryId> = nodes.iter().map(|node| node.repository).collect();
         used.extend(edges.iter().map(|edge| edge.other.repository));
         Ok(GraphAnswer {

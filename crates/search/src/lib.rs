@@ -3,6 +3,7 @@
 //! The crate depends on no back end and on no transport. Every question reads one view and passes this view
 //! and its scope to every store.
 
+mod answer_cache;
 mod bounds;
 mod caller;
 mod chunk_filter;
@@ -22,6 +23,7 @@ mod pattern_index;
 mod patterns;
 mod prepared_query;
 mod question_names;
+mod recent;
 mod related;
 mod repositories;
 mod resolve;
@@ -40,6 +42,7 @@ use std::sync::Arc;
 use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, Texts, VectorStore};
 use cairn_ranking::Signals;
 
+pub use answer_cache::AnswerCache;
 pub use bounds::patterns as check_patterns;
 pub use caller::{Allowed, Caller};
 pub use code::{Code, CodeRequest};
@@ -83,6 +86,8 @@ pub struct Searcher {
     pub signals: Signals,
     /// The cached term counts. Searchers of one process share them.
     pub term_tables: Arc<TermTables>,
+    /// The hits of the last questions. Searchers of one process share them.
+    pub answers: Arc<AnswerCache>,
 }
 
 /// The stores that questions read.
@@ -121,6 +126,7 @@ impl Searcher {
             cursor_key,
             signals: Signals::default(),
             term_tables: Arc::default(),
+            answers: Arc::default(),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::repositories::KnownRepository;
 use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// The words, the weighted terms and the vector of a question, and the view that the question reads.
+#[derive(Clone)]
 pub(crate) struct PreparedQuery {
     pub(crate) view: View,
     /// The type of the question, and the names in it.
@@ -63,12 +64,18 @@ impl Searcher {
         parsed: ParsedQuery,
         text: &str,
     ) -> Result<PreparedQuery, QueryError> {
-        let vector = self.embedder.embed(InputType::Query, &[text]).await?.pop();
         let no_vector = || QueryError::new(QueryErrorCode::InternalError, "the embedder returned no vector");
-        let frequencies = match self.signals.has(Signal::ScopeFrequencies) {
-            true => self.frequencies(selected, text).await?,
-            false => ScopeFrequencies::default(),
+        let vector = async {
+            let vector = self.embedder.embed(InputType::Query, &[text]).await?.pop();
+            vector.ok_or_else(no_vector)
         };
+        let frequencies = async {
+            match self.signals.has(Signal::ScopeFrequencies) {
+                true => self.frequencies(selected, text).await,
+                false => Ok(ScopeFrequencies::default()),
+            }
+        };
+        let (vector, frequencies) = tokio::try_join!(vector, frequencies)?;
         Ok(PreparedQuery {
             view,
             parsed,
@@ -76,7 +83,7 @@ impl Searcher {
             subjects: Subjects::of(text),
             terms: query_terms(text, &frequencies),
             frequencies,
-            vector: vector.ok_or_else(no_vector)?,
+            vector,
             names: QuestionNames::default(),
             named_files: Vec::new(),
             patterns: Vec::new(),

@@ -56,7 +56,7 @@ impl Searcher {
     ) -> Result<QuestionNames, QueryError> {
         let mut found = QuestionNames::default();
         for name in names_of(parsed) {
-            match self.resolve_name(view, scope, NameRequest::new(name)).await {
+            match self.resolve_name(view, scope, NameRequest::uncounted(name)).await {
                 Ok(resolved) => {
                     let Some(substitution) = resolved.substitution else { continue };
                     let near = resolved.definitions.into_iter().filter(|hit| hit.tier == NameTier::Near);

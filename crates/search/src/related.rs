@@ -100,7 +100,7 @@ impl Searcher {
     /// The definitions and files that have a name. Exact names are preferred.
     async fn named_nodes(&self, view: &View, scope: &Scope, name: &str) -> Result<Vec<NamedNode>, QueryError> {
         let name = name.trim_end_matches("()");
-        let resolved = match self.resolve_name(view, scope, NameRequest::new(name)).await {
+        let resolved = match self.resolve_name(view, scope, NameRequest::uncounted(name)).await {
             Ok(resolved) => resolved.definitions,
             Err(error) if error.code == QueryErrorCode::NotFound => Vec::new(),
             Err(error) => return Err(error),

@@ -36,6 +36,8 @@ pub struct Stamp {
     pub partial: bool,
     /// True if an unpublished run is in progress, so that a newer state may soon be published.
     pub run_in_progress: bool,
+    /// The commit that the unpublished run indexes, if it differs from `commit`.
+    pub newer_commit: Option<String>,
 }
 
 /// A repository with the state that questions read.
@@ -138,13 +140,15 @@ impl Searcher {
         let shown: Vec<(&KnownRepository, &PublishedGeneration)> =
             shown.filter_map(|known| Some((known, known.published.as_ref()?))).collect();
         let runs = if shown.is_empty() { Vec::new() } else { self.ledger.unfinished().await? };
-        let unfinished: BTreeSet<RepositoryId> = runs.into_iter().map(|run| run.id.repository).collect();
+        let unfinished: BTreeMap<RepositoryId, String> =
+            runs.into_iter().map(|run| (run.id.repository, run.revision)).collect();
         let stamp = |(known, published): (&KnownRepository, &PublishedGeneration)| Stamp {
             repository: known.record.name.to_string(),
             commit: published.revision.clone(),
             indexed_at_ms: published.indexed_at_ms,
             partial: published.state == RunState::Partial,
-            run_in_progress: unfinished.contains(&known.record.id),
+            run_in_progress: unfinished.contains_key(&known.record.id),
+            newer_commit: unfinished.get(&known.record.id).filter(|newer| **newer != published.revision).cloned(),
         };
         Ok(shown.into_iter().map(stamp).collect())
     }

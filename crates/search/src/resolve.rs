@@ -1,9 +1,8 @@
 //! Resolves a requested name to its definitions. Search, reading and relationships all use this resolution.
 
-use cairn_domain::{Scope, SymbolEntry, View};
-use cairn_ports::{Direction, NameTier, ResolvedSymbol};
+use cairn_domain::{NodeKey, Scope, SymbolEntry, View};
+use cairn_ports::{NameTier, ResolvedSymbol};
 use cairn_ranking::{DefinitionContext, definition_key};
-use futures::future::try_join_all;
 
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
@@ -13,8 +12,8 @@ const MIN_SCORE: u32 = 660;
 pub(crate) const NUM_SIMILAR: usize = 5;
 /// Maximum number of definitions of a name in an answer.
 const MAX_DEFINITIONS: usize = 50;
-/// The uses of definitions are counted only if at most this many definitions have the name. Each count is a
-/// call to the graph store.
+/// The uses of definitions are counted only if at most this many definitions have the name, because the edges
+/// of every definition are read.
 const COUNTED_DEFINITIONS: usize = 8;
 
 /// How a name in an answer was matched.
@@ -60,11 +59,19 @@ pub(crate) struct NameRequest<'a> {
     pub(crate) path: Option<&'a str>,
     /// A file near the wanted definition.
     pub(crate) near_path: Option<&'a str>,
+    /// Whether the order of the definitions depends on the number of their uses. Counting is one call to the
+    /// graph store.
+    pub(crate) counts_uses: bool,
 }
 
 impl<'a> NameRequest<'a> {
     pub(crate) fn new(name: &'a str) -> Self {
-        Self { name, path: None, near_path: None }
+        Self { name, path: None, near_path: None, counts_uses: true }
+    }
+
+    /// For callers that sort the definitions in another way.
+    pub(crate) fn uncounted(name: &'a str) -> Self {
+        Self { counts_uses: false, ..Self::new(name) }
     }
 
     /// `src/server.py#Server.run` requests `Server.run` in `src/server.py`.
@@ -138,12 +145,9 @@ impl Searcher {
         request: NameRequest<'_>,
     ) -> Result<(), QueryError> {
         let mut with_uses: Vec<(ResolvedSymbol, u64)> = hits.drain(..).map(|hit| (hit, 0)).collect();
-        if (2..=COUNTED_DEFINITIONS).contains(&with_uses.len()) {
-            let count = async |hit: &ResolvedSymbol| {
-                let node = hit.symbol.node;
-                self.graph.neighbours(view, scope, node, Direction::In, &[], 1).await.map(|(_, total)| total)
-            };
-            let counts = try_join_all(with_uses.iter().map(|(hit, _)| count(hit))).await?;
+        if request.counts_uses && (2..=COUNTED_DEFINITIONS).contains(&with_uses.len()) {
+            let nodes: Vec<NodeKey> = with_uses.iter().map(|(hit, _)| hit.symbol.node).collect();
+            let counts = self.graph.num_uses(view, scope, &nodes).await?;
             with_uses.iter_mut().zip(counts).for_each(|((_, uses), count)| *uses = count);
         }
         let context = DefinitionContext { near_path: request.near_path };

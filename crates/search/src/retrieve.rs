@@ -13,6 +13,7 @@ use crate::chunk_filter::CompiledFilter;
 use crate::chunk_id::{ChunkId, Chunks};
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
+use crate::sites::Place;
 use crate::{QueryError, Searcher};
 
 /// Maximum length of each list. The length is constant, so that every page of an answer ranks the same
@@ -27,8 +28,6 @@ const NAMED_SYMBOLS: usize = 50;
 const SYMBOLS_OF_A_NAME: usize = 5_000;
 /// Maximum number of candidate files whose path equals the question.
 const NAMED_FILES: usize = 5;
-/// Maximum number of chunks of a file that are searched for its first chunk.
-const CHUNKS_OF_A_FILE: usize = 2_000;
 /// Maximum number of names of a question that are looked up.
 const NAMES_LOOKED_UP: usize = 8;
 
@@ -74,21 +73,26 @@ impl Searcher {
             Ok::<_, QueryError>(self.vectors.search_sparse(view, scope, filter, terms, SCORED_BY_TERMS).await?)
         };
         let symbols = self.named_symbols(query, scope);
-        let files = self.named_files(query, scope);
+        let beginnings = async {
+            let files = self.named_files(query, scope).await?;
+            self.beginnings_of(view, filter, &files).await
+        };
         let related = self.related(query, scope);
-        let (dense, sparse, symbols, files, related) = tokio::try_join!(dense, sparse, symbols, files, related)?;
+        let (dense, sparse, symbols, mut beginnings, related) =
+            tokio::try_join!(dense, sparse, symbols, beginnings, related)?;
         let searched: BTreeSet<ChunkId> = dense.iter().chain(sparse.iter().take(DEPTH)).map(id_of).collect();
         let shown = symbols.iter().filter_map(chunk_of).filter(|id| scope.contains(id.0));
         let wanted = searched
             .iter()
             .copied()
             .chain(shown)
+            .chain(beginnings.iter().copied())
             .chain(related.iter().map(|(id, _)| *id))
             .chain(query.patterns.iter().copied());
         let mut chunks = self.fetch(view, scope, wanted.collect()).await?;
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|id, chunk| searched.contains(id) || compiled.lets_through(chunk));
-        let beginnings = self.beginnings_of(query, filter, &files, &mut chunks).await?;
+        beginnings.retain(|id| chunks.contains_key(id));
         let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols), related };
         let scores = |hits: &[Hit]| ScoreRange::of(hits.iter().map(|hit| hit.score));
         let lists = Lists { dense: scores(&dense), terms: scores(&sparse) };
@@ -142,30 +146,23 @@ impl Searcher {
         Ok(found)
     }
 
-    /// The first chunk of each file. Adds these chunks to `chunks`.
+    /// The first chunk of each file that matches the filter, in the order of the files. Empty if the filter
+    /// restricts paths.
     pub(crate) async fn beginnings_of(
         &self,
-        query: &PreparedQuery,
+        view: &View,
         filter: &ChunkFilter,
         files: &[FileHit],
-        chunks: &mut Chunks,
     ) -> Result<Vec<ChunkId>, QueryError> {
-        let mut found = Vec::new();
         if !filter.paths.is_empty() {
-            return Ok(found);
+            return Ok(Vec::new());
         }
-        for file in files {
-            let of_file = ChunkFilter { paths: vec![globset::escape(file.path.as_str())], ..filter.clone() };
-            let only = Scope::only(self.caller.tenant.clone(), [file.repository]);
-            let hits = self.vectors.search_dense(&query.view, &only, &of_file, &query.vector, CHUNKS_OF_A_FILE).await?;
-            let of_file = self.fetch(&query.view, &only, hits.iter().map(id_of).collect()).await?;
-            let first = of_file.iter().filter(|(_, chunk)| chunk.path == file.path).min_by_key(|(_, chunk)| chunk.span);
-            if let Some((id, chunk)) = first {
-                found.push(*id);
-                chunks.entry(*id).or_insert_with(|| chunk.clone());
-            }
+        let files: Vec<Place> = files.iter().map(|file| (file.repository, file.path.clone())).collect();
+        let mut first: BTreeMap<Place, ChunkId> = BTreeMap::new();
+        for place in self.places(view, files.iter(), filter).await? {
+            first.entry((place.repository, place.path)).or_insert((place.repository, place.key));
         }
-        Ok(found)
+        Ok(files.iter().filter_map(|file| first.get(file).copied()).collect())
     }
 
     pub(crate) async fn fetch(&self, view: &View, scope: &Scope, ids: BTreeSet<ChunkId>) -> Result<Chunks, QueryError> {

@@ -19,6 +19,8 @@ const MAX_HIT_TOKENS: usize = 1_500;
 /// Number of tokens that a hit needs in addition to its text, path and symbol: for line numbers, kind, and
 /// fences.
 const HIT_OVERHEAD_TOKENS: usize = 30;
+/// Number of tokens that a file in the list of files needs in addition to its path and repository.
+const FILE_OVERHEAD_TOKENS: usize = 10;
 /// If the page contains several hits, at least this many tokens of each hit's text are kept.
 const MIN_HIT_TOKENS: usize = 200;
 
@@ -109,17 +111,20 @@ impl Searcher {
             now_seconds: now_ms.div_euclid(1000),
             first_since,
         };
-        let retrieved = self.retrieve(view, &asked, &selected).await?;
-        let Retrieved { query, mut files, hits, since: stated_since, notes } = retrieved;
+        let retrieved = self.retrieve_once(view, &asked, &selected).await?;
+        let Retrieved { query, mut files, hits, since: stated_since, mut notes } = retrieved;
         let limit = asked.limit_of(&query.parsed);
         let num_results = hits.len();
         let page: Vec<RankedHit> = hits.into_iter().skip(offset).take(limit).collect();
-        let num_left = num_results.saturating_sub(offset + page.len());
-        let budget = PageBudget { limit, max_tokens: request.max_tokens };
+        let max_tokens = request.max_tokens.saturating_sub(fit_files(&mut files, &mut notes, request.max_tokens));
+        let budget = PageBudget { limit, max_tokens };
         let (found, mut cut) = self.with_texts(&query, &selected, page, budget).await?;
-        if cut == Cut::Nothing && num_left > 0 {
-            cut = Cut::Limit { num_left };
-        }
+        let num_left = num_results.saturating_sub(offset + found.len());
+        cut = match cut {
+            Cut::Tokens { .. } => Cut::Tokens { num_left },
+            Cut::Nothing | Cut::Limit { .. } if num_left > 0 => Cut::Limit { num_left },
+            cut => cut,
+        };
         let (mut hidden_by_scope, mut nothing_found) = (None, None);
         if num_results == 0 && request.target.target_type == TargetType::Auto {
             // The filter excludes the files.
@@ -232,6 +237,20 @@ impl Searcher {
         }
         Ok(())
     }
+}
+
+/// Cuts the list of files to the number of tokens, and adds a note about the missing ones. Returns the tokens of
+/// the list.
+fn fit_files(files: &mut Vec<FoundFile>, notes: &mut Vec<String>, max_tokens: usize) -> usize {
+    let cost =
+        |file: &FoundFile| estimate_tokens(&file.path) + estimate_tokens(&file.repository) + FILE_OVERHEAD_TOKENS;
+    let costs: Vec<usize> = files.iter().map(cost).collect();
+    let fit = fit(&costs, files.len(), max_tokens);
+    if let Cut::Tokens { num_left } | Cut::Limit { num_left } = fit.cut {
+        notes.push(format!("{num_left} more files match, but do not fit into `max_tokens`."));
+    }
+    files.truncate(fit.num_taken);
+    fit.num_tokens
 }
 
 /// Number of tokens that a hit needs in addition to its text. The path is counted twice, because the call

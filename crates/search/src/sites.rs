@@ -1,17 +1,13 @@
 //! The chunks of nodes of the graph, looked up in one batch.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{ChunkRecord, NodeKey, NodeKind, NodeRecord, RepoPath, RepositoryId, Scope};
-use cairn_ports::{ChunkFilter, SymbolNode};
+use cairn_domain::{NodeKey, NodeKind, NodeRecord, RepoPath, RepositoryId, Scope, View};
+use cairn_ports::{ChunkFilter, ChunkPlace, SymbolNode};
 
 use crate::chunk_id::ChunkId;
 use crate::prepared_query::PreparedQuery;
-use crate::retrieve::id_of;
 use crate::{QueryError, Searcher};
-
-/// Maximum number of chunks among which the chunks of lines are searched.
-const CHUNKS_OF_FILES: usize = 2_000;
 
 /// A node, and the line in its file that matters.
 pub(crate) struct Site {
@@ -20,7 +16,8 @@ pub(crate) struct Site {
     pub(crate) line: Option<u32>,
 }
 
-type Place = (RepositoryId, RepoPath);
+/// A file of a repository.
+pub(crate) type Place = (RepositoryId, RepoPath);
 
 impl Searcher {
     /// The chunk of each site: for a symbol, the chunk that contains its name; for a file or section, the
@@ -59,23 +56,37 @@ impl Searcher {
         query: &PreparedQuery,
         scope: &Scope,
         sites: &[Site],
-    ) -> Result<BTreeMap<Place, Vec<ChunkRecord>>, QueryError> {
-        let mut of_files: BTreeMap<Place, Vec<ChunkRecord>> =
+    ) -> Result<BTreeMap<Place, Vec<ChunkPlace>>, QueryError> {
+        let mut of_files: BTreeMap<Place, Vec<ChunkPlace>> =
             sites.iter().filter_map(line_place).map(|(place, _)| (place, Vec::new())).collect();
-        if of_files.is_empty() {
-            return Ok(of_files);
-        }
-        let only = Scope::only(self.caller.tenant.clone(), of_files.keys().map(|(repository, _)| *repository));
-        let paths = of_files.keys().map(|(_, path)| globset::escape(path.as_str())).collect();
-        let filter = ChunkFilter { paths, ..ChunkFilter::default() };
-        let hits = self.vectors.search_dense(&query.view, &only, &filter, &query.vector, CHUNKS_OF_FILES).await?;
-        let chunks = self.fetch(&query.view, scope, hits.iter().map(id_of).collect()).await?;
-        for chunk in chunks.into_values() {
-            if let Some(chunks) = of_files.get_mut(&(chunk.repository, chunk.path.clone())) {
-                chunks.push(chunk);
+        let files = of_files.keys().filter(|(repository, _)| scope.contains(*repository));
+        let places = self.places(&query.view, files, &ChunkFilter::default()).await?;
+        for place in places {
+            if let Some(chunks) = of_files.get_mut(&(place.repository, place.path.clone())) {
+                chunks.push(place);
             }
         }
         Ok(of_files)
+    }
+
+    /// The places of the chunks of files that match the filter, in one call. The paths of the filter are not
+    /// used.
+    pub(crate) async fn places<'a>(
+        &self,
+        view: &View,
+        files: impl Iterator<Item = &'a Place>,
+        filter: &ChunkFilter,
+    ) -> Result<Vec<ChunkPlace>, QueryError> {
+        let files: BTreeSet<&Place> = files.collect();
+        if files.is_empty() {
+            return Ok(Vec::new());
+        }
+        let only = Scope::only(self.caller.tenant.clone(), files.iter().map(|(repository, _)| *repository));
+        let paths = files.iter().map(|(_, path)| globset::escape(path.as_str())).collect();
+        let mut places = self.vectors.places(view, &only, &ChunkFilter { paths, ..filter.clone() }).await?;
+        // A path may be in several repositories, and a path without a folder also matches in all folders.
+        places.retain(|place| files.contains(&(place.repository, place.path.clone())));
+        Ok(places)
     }
 }
 
@@ -87,7 +98,7 @@ fn line_place(site: &Site) -> Option<(Place, u32)> {
     Some(((node.repository, path), line))
 }
 
-fn smallest_with_line(chunks: &[ChunkRecord], line: u32) -> Option<ChunkId> {
+fn smallest_with_line(chunks: &[ChunkPlace], line: u32) -> Option<ChunkId> {
     let with_line = chunks.iter().filter(|chunk| chunk.span.contains(line));
     let smallest = with_line.min_by_key(|chunk| (chunk.span.num_lines(), chunk.key))?;
     Some((smallest.repository, smallest.key))

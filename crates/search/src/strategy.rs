@@ -30,7 +30,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn resolve(&self, since: Since) -> i64 {
+    pub(crate) fn resolve(&self, since: Since) -> i64 {
         self.first_since.unwrap_or_else(|| since.earliest_second(self.now_seconds))
     }
 
@@ -46,6 +46,7 @@ impl Asked<'_> {
 }
 
 /// The ranked hits of a question.
+#[derive(Clone)]
 pub(crate) struct Retrieved {
     pub(crate) query: PreparedQuery,
     /// The files and directories whose names match, if the search looks for files.
@@ -130,8 +131,12 @@ impl Searcher {
     ) -> Result<Retrieved, QueryError> {
         let Reading { parsed, text, patterns } = reading;
         let limit = asked.limit_of(&parsed);
-        let mut query = PreparedQuery { patterns, ..self.prepare(view, selected, parsed, &text).await? };
-        query.names = self.names_in(&query.view, &self.scope_of(selected), &query.parsed).await?;
+        let scope = self.scope_of(selected);
+        let (prepared, names) = tokio::try_join!(
+            self.prepare(view.clone(), selected, parsed.clone(), &text),
+            self.names_in(&view, &scope, &parsed)
+        )?;
+        let mut query = PreparedQuery { patterns, names, ..prepared };
         let target = (asked.target, filter);
         let Targeted { files, ranked } = self.targeted(&mut query, asked.text, selected, target, limit).await?;
         let hits = match ranked {

@@ -1,7 +1,7 @@
 //! The target of a search: code, symbols, files or directories.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use cairn_domain::{ChunkRecord, Digester, RepositoryId, Scope};
 use cairn_ports::{ChunkFilter, FileHit, FileMatch};
@@ -229,10 +229,11 @@ impl Searcher {
         filter: &ChunkFilter,
         files: &[FileHit],
     ) -> Result<Vec<RankedHit>, QueryError> {
-        let mut chunks = BTreeMap::new();
         let filter = ChunkFilter { paths: Vec::new(), ..filter.clone() };
         let files = &files[..files.len().min(MAX_BEGINNINGS)];
-        let ids = self.beginnings_of(query, &filter, files, &mut chunks).await?;
+        let ids = self.beginnings_of(&query.view, &filter, files).await?;
+        let scope = Scope::only(self.caller.tenant.clone(), ids.iter().map(|(repository, _)| *repository));
+        let mut chunks = self.fetch(&query.view, &scope, ids.iter().copied().collect()).await?;
         let scores = ids.iter().map(|id| {
             let of_file = |hit: &&FileHit| chunks.get(id).is_some_and(|chunk| hit.path == chunk.path);
             files.iter().find(of_file).map_or(0, |hit| u64::from(hit.score))

@@ -32,6 +32,10 @@ async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
     let health_address = config.http.listen;
     let cluster = stop.unless_asked(Cluster::connect(config)).await?;
     let stores = Stores::connect(&cluster, embedder.model()).await?;
+    // The answers are right without this. The first of them would only be later.
+    if let Err(error) = stop.unless_asked(plan_traversals(&cluster)).await {
+        tracing::warn!(error = &*error, "the traversals are not planned yet");
+    }
     let runs = shared_runs(&cluster, Duration::from_millis(query.state_cache_ms));
     let state = GatewayState {
         searcher: searcher(&cluster, &runs, &stores, embedder, cursor_key, Caller::local()),
@@ -44,4 +48,8 @@ async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
         served = health.clone().serve(health_address) => served,
         served = listen::serve(&query, app, &health, stop) => served,
     }
+}
+
+async fn plan_traversals(cluster: &Cluster) -> anyhow::Result<()> {
+    Ok(cluster.graph.plan_traversals().await?)
 }

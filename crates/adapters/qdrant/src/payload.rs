@@ -6,6 +6,7 @@ use cairn_domain::{
     ChunkKey, ChunkKind, ChunkRecord, ContentHash, Digest, Digester, GenerationId, Key128, LineSpan, Point, RepoPath,
     RepositoryId, SymbolKind, Tenant,
 };
+use cairn_ports::ChunkPlace;
 use qdrant_client::qdrant::value::Kind;
 use qdrant_client::qdrant::{PointId, Value, point_id};
 
@@ -198,6 +199,19 @@ impl Fields {
         bytes_of(self.text(VECTOR_DIGEST)?).map(Digest).ok_or_else(|| self.missing(VECTOR_DIGEST))
     }
 
+    pub(crate) fn place(&self) -> Result<ChunkPlace, Fault> {
+        Ok(ChunkPlace {
+            repository: self.repository()?,
+            path: self.path()?,
+            span: LineSpan::new(self.line()?, self.number(END_LINE)?),
+            key: self.key()?,
+        })
+    }
+
+    fn path(&self) -> Result<RepoPath, Fault> {
+        RepoPath::parse(self.text(PATH)?).map_err(|error| self.damaged(&error.to_string()))
+    }
+
     /// Reads the chunk. The text of the chunk is empty if the text was not requested.
     pub(crate) fn chunk(&self) -> Result<ChunkRecord, Fault> {
         let symbol_kind = self
@@ -206,7 +220,7 @@ impl Fields {
         Ok(ChunkRecord {
             key: self.key()?,
             repository: self.repository()?,
-            path: RepoPath::parse(self.text(PATH)?).map_err(|error| self.damaged(&error.to_string()))?,
+            path: self.path()?,
             language: self.text(LANGUAGE)?.to_owned(),
             kind: ChunkKind::parse(self.text(KIND)?).ok_or_else(|| self.missing(KIND))?,
             span: LineSpan::new(self.line()?, self.number(END_LINE)?),

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{ChunkKey, ChunkRecord, Digest, RepositoryId, RepositoryScope, Scope, View};
-use cairn_ports::ChunkPage;
+use cairn_ports::{ChunkPage, ChunkPlace};
 use qdrant_client::qdrant::with_payload_selector::SelectorOptions;
 use qdrant_client::qdrant::{
     Condition, FacetCounts, Filter, PayloadExcludeSelector, RetrievedPoint, WithPayloadSelector, facet_value,
 };
 
-use crate::collection::{Collection, Page, is_whole, whole_payload};
+use crate::collection::{Collection, Page, is_whole, only, whole_payload};
 use crate::conditions::{FilterParts, visible_in_scope};
 use crate::error::Fault;
-use crate::fields::{KEY, KEY_ORDER, PATH, REPOSITORY, TEXT};
+use crate::fields::{END_LINE, KEY, KEY_ORDER, PATH, REPOSITORY, START_LINE, TEXT};
 use crate::payload::{Fields, key_order, uuid_text};
 
 /// Maximum number of keys per request.
@@ -122,6 +122,23 @@ fn records(points: Vec<RetrievedPoint>) -> Result<Vec<(ChunkRecord, Digest)>, Fa
         records.insert((chunk.key, fields.point().to_owned()), (chunk, fields.vector_digest()?));
     }
     Ok(records.into_values().collect())
+}
+
+/// Returns the sorted places of the chunks that match.
+pub(crate) async fn places(collection: &Collection, parts: FilterParts) -> Result<Vec<ChunkPlace>, Fault> {
+    let mut places = BTreeSet::new();
+    let take = |points: Vec<RetrievedPoint>| {
+        for point in points {
+            let place = Fields::of(point.id.as_ref(), point.payload).place()?;
+            if parts.paths.as_ref().is_none_or(|paths| paths.matches(place.path.as_str())) {
+                places.insert(place);
+            }
+        }
+        Ok(())
+    };
+    let fields = only(&[REPOSITORY, PATH, START_LINE, END_LINE, KEY]);
+    collection.each_page(parts.filter.clone(), fields, false, take).await?;
+    Ok(places.into_iter().collect())
 }
 
 /// Counts the chunks that match.

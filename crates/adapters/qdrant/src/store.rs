@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, GenerationId, ModelId, RepositoryId, Scope, Tenant, View};
 use cairn_ports::{
-    ChunkFilter, ChunkPage, Generations, Hit, MaintenanceError, StagedPoints, Staging, VectorStore, VectorStoreError,
+    ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, Generations, Hit, MaintenanceError, StagedPoints, Staging,
+    VectorStore, VectorStoreError,
 };
 use qdrant_client::qdrant::VectorInput;
 
@@ -74,6 +75,24 @@ impl QdrantStore {
             Some(parts) => find::best(&self.collection, &parts, vector_query, limit).await,
             None => Ok(Vec::new()),
         }
+    }
+}
+
+#[async_trait]
+impl ChunkPlaces for QdrantStore {
+    async fn places(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+    ) -> Result<Vec<ChunkPlace>, VectorStoreError> {
+        let places = async {
+            match FilterParts::new(view, scope, filter)? {
+                Some(parts) => read::places(&self.collection, parts).await,
+                None => Ok(Vec::new()),
+            }
+        };
+        places.await.map_err(self.failed("places"))
     }
 }
 

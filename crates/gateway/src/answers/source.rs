@@ -18,6 +18,9 @@ pub struct SourceStamp {
     pub partial: bool,
     /// True if a newer state is being indexed.
     pub run_in_progress: bool,
+    /// The commit that is being indexed, if it is newer than `commit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newer_commit: Option<String>,
 }
 
 impl SourceStamp {
@@ -28,6 +31,15 @@ impl SourceStamp {
             indexed_at: rfc3339(stamp.indexed_at_ms),
             partial: stamp.partial,
             run_in_progress: stamp.run_in_progress,
+            newer_commit: stamp.newer_commit.clone(),
+        }
+    }
+
+    /// The state that is being indexed, for readers. `commit` shortens a commit.
+    pub fn newer(&self, commit: impl Fn(&str) -> String) -> Option<String> {
+        match &self.newer_commit {
+            Some(newer) => Some(format!("newer commit {} is being indexed", commit(newer))),
+            None => self.run_in_progress.then(|| "a newer state is being indexed".to_owned()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The tools that answer questions about code: `search_code`, `read_code`, `analyze_relationship`.
 
+use cairn_ranking::estimate_tokens;
 use cairn_search::{NameMatching, QueryError, QueryErrorCode};
 use rmcp::model::JsonObject;
 use serde_json::json;
@@ -41,7 +42,7 @@ pub(super) fn tests_of(arguments: &Arguments) -> WantTests {
 }
 
 pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Replied {
-    let question = SearchQuestion {
+    let mut question = SearchQuestion {
         query: arguments.text("query").unwrap_or_default().to_owned(),
         repositories: repositories(agent, arguments).await,
         languages: arguments.list("language"),
@@ -61,16 +62,26 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Rep
         fuzzy_filename: arguments.flag_or("fuzzy_filename", true),
         filename_only: arguments.flag("filename_only"),
     };
-    let answer = questions::search(agent, &question).await.map_err(|error| search_failure(error, arguments))?;
-    if let Some(nothing) = &answer.nothing_found {
-        return Ok(nothing_found(&answer, nothing, arguments));
+    let max_tokens = arguments.count("max_tokens", SEARCH_TOKENS);
+    loop {
+        let answer = questions::search(agent, &question).await.map_err(|error| search_failure(error, arguments))?;
+        if let Some(nothing) = &answer.nothing_found {
+            return Ok(nothing_found(&answer, nothing, arguments));
+        }
+        let next = answer.next_cursor.as_deref().map(|cursor| next_page(arguments, &question.repositories, cursor));
+        let call = next.as_ref().map(|next| call_text("search_code", next));
+        let text = text::search(&answer, call.as_deref());
+        // Explanations and notes may need more tokens than estimated. The hits are cached, so a smaller page
+        // costs only one read of texts.
+        let excess = estimate_tokens(&text).saturating_sub(max_tokens);
+        if excess > 0 && question.max_tokens > 1 {
+            question.max_tokens = question.max_tokens.saturating_sub(excess).max(1);
+            continue;
+        }
+        // An answer whose results do not fit into the token budget is not treated as empty.
+        let num_results = answer.num_results.max(answer.results.len()).max(answer.files.len());
+        return Ok(ToolReply::new(text, &answer, num_results).next("search_code", next));
     }
-    let next = answer.next_cursor.as_deref().map(|cursor| next_page(arguments, &question.repositories, cursor));
-    let call = next.as_ref().map(|next| call_text("search_code", next));
-    // An answer whose results do not fit into the token budget is not treated as empty.
-    let num_results = answer.num_results.max(answer.results.len()).max(answer.files.len());
-    let text = text::search(&answer, call.as_deref());
-    Ok(ToolReply::new(text, &answer, num_results).next("search_code", next))
 }
 
 /// The call for the next page names the repositories even if they were inferred, because a cursor is valid

@@ -54,6 +54,7 @@ impl FakeAgent {
             cursor_key: CursorKey([7; 32]),
             signals: cairn_ranking::Signals::default(),
             term_tables: Arc::default(),
+            answers: Arc::default(),
         };
         Self { searcher, clock, here: here.map(str::to_owned), indexed: Mutex::default() }
     }
@@ -224,6 +225,44 @@ async fn token_budget_holds_for_the_whole_text() {
             assert!(num_tokens <= max_tokens, "{tool}: {num_tokens} of {max_tokens}\n{}", called.text);
         }
     }
+}
+
+/// Answers of all kinds stay within `max_tokens`, also with explanations, and on every page.
+#[tokio::test]
+async fn token_budget_holds_in_many_calls() {
+    let agent = agent().await;
+    let queries = [
+        "value compute input",
+        "parse http date",
+        "what calls parse_http_date",
+        "path from value to input",
+        "date.rs",
+        "RetryPolicy",
+        "long_function",
+        "retry delay python",
+    ];
+    let mut num_calls = 0;
+    for round in 0..200u64 {
+        let max_tokens = 500 + (round * 37) % 1_500;
+        let limit = 1 + round % 30;
+        for (number, query) in (0..).zip(queries) {
+            let explain = (round + number) % 3 == 0;
+            let arguments = json!({
+                "query": query, "repository": "all", "max_tokens": max_tokens, "limit": limit, "explain": explain,
+            });
+            let mut next = Some(arguments);
+            for _ in 0..2 {
+                let Some(arguments) = next.take() else { break };
+                let called = agent.call("search_code", arguments).await.ok();
+                let num_tokens = estimate_tokens(&called.text) as u64;
+                assert!(num_tokens <= max_tokens, "{query}: {num_tokens} of {max_tokens}\n{}", called.text);
+                num_calls += 1;
+                let call = &called.json["next_call"];
+                next = (call["tool"] == json!("search_code")).then(|| call["arguments"].clone());
+            }
+        }
+    }
+    assert!(num_calls >= 2_000, "{num_calls}");
 }
 
 #[tokio::test]

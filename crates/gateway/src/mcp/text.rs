@@ -16,7 +16,8 @@ const MAX_LISTED: usize = 3;
 pub(super) fn put_stamps(out: &mut String, stamps: &[SourceStamp]) {
     for stamp in stamps.iter().take(MAX_LISTED) {
         let partial = if stamp.partial { ", partial: some files are missing (index_status)" } else { "" };
-        let newer = if stamp.run_in_progress { ", a newer state is being indexed" } else { "" };
+        let newer = stamp.newer(|commit| one_line(&short_commit(commit))).map(|newer| format!(", {newer}"));
+        let newer = newer.unwrap_or_default();
         let (at, commit) = (&stamp.indexed_at, short_commit(&stamp.commit));
         out.push_str(&format!("\nsource: {} @ {commit}, indexed {at}{partial}{newer}", one_line(&stamp.repository)));
     }

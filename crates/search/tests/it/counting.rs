@@ -9,11 +9,11 @@ use cairn_domain::{
     PartId, PatternRecord, PublishedSeq, RepositoryId, Resolution, RunId, Scope, SymbolEntry, Tenant, View,
 };
 use cairn_ports::{
-    Catalogue, CatalogueError, ChunkFilter, ChunkPage, Direction, Embedder, EmbedderError, FileHit, FileMatch,
-    Generations, GraphStore, GraphStoreError, GraphTraversal, Hit, LedgerError, LedgerRead, MaintenanceError, MaySee,
-    NameMatch, Names, NamesError, Neighbour, Page, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord,
-    ResolvedSymbol, RunRecord, StagedGraph, StagedNames, StagedPoints, Staging, SymbolHit, SymbolNode, Traversal,
-    TraversalRequest, VectorStore, VectorStoreError,
+    Catalogue, CatalogueError, ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, Direction, Embedder, EmbedderError,
+    FileHit, FileMatch, Generations, GraphStore, GraphStoreError, GraphTraversal, Hit, LedgerError, LedgerRead,
+    MaintenanceError, MaySee, NameMatch, Names, NamesError, Neighbour, Page, PartRecord, PartStatus,
+    PublishedGeneration, RepositoryRecord, ResolvedSymbol, RunRecord, StagedGraph, StagedNames, StagedPoints, Staging,
+    SymbolHit, SymbolNode, Traversal, TraversalRequest, VectorStore, VectorStoreError,
 };
 use cairn_testkit::FakeIndex;
 
@@ -87,6 +87,10 @@ counted!(LedgerRead {
     parts(run: RunId) -> Result<Vec<PartRecord>, LedgerError>;
 });
 
+counted!(ChunkPlaces {
+    places(view: &View, scope: &Scope, filter: &ChunkFilter) -> Result<Vec<ChunkPlace>, VectorStoreError>;
+});
+
 counted!(VectorStore {
     stage(staging: &Staging, staged: StagedPoints) -> Result<(), VectorStoreError>;
     search_dense(view: &View, scope: &Scope, filter: &ChunkFilter, vector: &DenseVector, limit: usize)
@@ -112,6 +116,7 @@ counted!(Names {
 
 counted!(GraphTraversal {
     traverse(view: &View, scope: &Scope, request: &TraversalRequest) -> Result<Traversal, GraphStoreError>;
+    num_uses(view: &View, scope: &Scope, nodes: &[NodeKey]) -> Result<Vec<u64>, GraphStoreError>;
 });
 
 counted!(GraphStore {

@@ -200,7 +200,7 @@ fn numbered(first: u32, text: &str) {
 fn sources(sources: &[SourceStamp]) {
     for source in sources {
         let partial = if source.partial { ", partial" } else { "" };
-        let newer = if source.run_in_progress { ", a newer state is being indexed" } else { "" };
+        let newer = source.newer(str::to_owned).map(|newer| format!(", {newer}")).unwrap_or_default();
         let (name, commit, at) = (&source.repository, &source.commit, &source.indexed_at);
         output::note(&styled(FAINT, format!("{name} at {commit} (indexed {at}{partial}{newer})")));
     }

@@ -61,6 +61,15 @@ impl RowSet {
         }
     }
 
+    /// The rows in ascending order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
+        let bits = |(index, word): (u32, &u64)| {
+            let word = *word;
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| index * 64 + bit)
+        };
+        (0..).zip(&self.words).filter(|(_, word)| **word != 0).flat_map(bits)
+    }
+
     pub(crate) fn len(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }

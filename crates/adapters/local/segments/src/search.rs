@@ -4,8 +4,8 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use cairn_domain::{ChunkKey, RepositoryId, View};
-use cairn_ports::Hit;
+use cairn_domain::{ChunkKey, LineSpan, RepoPath, RepositoryId, View};
+use cairn_ports::{ChunkPlace, Hit};
 
 use crate::dot::QueryVector;
 use crate::error::SegmentError;
@@ -34,6 +34,26 @@ impl<'a> Scene<'a> {
             self.filter.restrict(&open.segment, &mut rows);
             (open, rows)
         })
+    }
+
+    /// The places of all rows, sorted.
+    pub(crate) fn places(&self) -> Result<Vec<ChunkPlace>, SegmentError> {
+        let mut places = Vec::new();
+        for (open, rows) in self.segments() {
+            let segment = &*open.segment;
+            for row in rows.iter() {
+                let columns = segment.row(row);
+                let path = RepoPath::parse(&segment.file_of(row).path);
+                places.push(ChunkPlace {
+                    repository: segment.repository(),
+                    path: path.map_err(|_| segment.damaged("a path is not valid"))?,
+                    span: LineSpan::new(columns.start_line, columns.end_line),
+                    key: segment.key(row),
+                });
+            }
+        }
+        places.sort_unstable();
+        Ok(places)
     }
 
     pub(crate) fn count(&self) -> u64 {

@@ -9,8 +9,8 @@ use cairn_domain::{
     ChunkKey, ChunkRecord, DenseVector, GenerationId, Key128, RepositoryId, RepositoryScope, Scope, Tenant, View,
 };
 use cairn_ports::{
-    ChunkFilter, ChunkPage, ErrorKind, Generations, Hit, MaintenanceError, StagedPoints, Staging, VectorStore,
-    VectorStoreError,
+    ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, ErrorKind, Generations, Hit, MaintenanceError, StagedPoints,
+    Staging, VectorStore, VectorStoreError,
 };
 
 use crate::dot::{Kernel, QueryVector};
@@ -161,6 +161,23 @@ fn stored_repositories(root: &Path) -> Result<Vec<RepositoryId>, SegmentError> {
     let mut ids: Vec<RepositoryId> = names.iter().filter_map(|name| Key128::parse(name)).map(RepositoryId).collect();
     ids.sort_unstable();
     Ok(ids)
+}
+
+#[async_trait]
+impl ChunkPlaces for SegmentStore {
+    async fn places(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+    ) -> Result<Vec<ChunkPlace>, VectorStoreError> {
+        let (view, scope, filter) = (view.clone(), scope.clone(), filter.clone());
+        let places = move |inner: &Inner| {
+            let (filter, snapshots) = (CompiledFilter::new(&filter)?, inner.snapshots(&view, &scope)?);
+            Scene { view: &view, filter: &filter, snapshots: &snapshots }.places()
+        };
+        self.read("places", places).await
+    }
 }
 
 #[async_trait]

@@ -55,6 +55,11 @@ impl Neo4jGraph {
     pub fn new(neo4j: Neo4j) -> Self {
         Self { neo4j }
     }
+
+    /// Lets the server plan the statements of traversals, so that the first questions do not wait for it.
+    pub async fn plan_traversals(&self) -> Result<(), GraphStoreError> {
+        traverse::plan(&self.neo4j).await.map_err(fault::of("plan_traversals", &""))
+    }
 }
 
 #[async_trait]
@@ -67,6 +72,11 @@ impl GraphTraversal for Neo4jGraph {
     ) -> Result<Traversal, GraphStoreError> {
         let visibility = Visibility::new(view, scope);
         traverse::traverse(&self.neo4j, &visibility, request).await.map_err(fault::of("traverse", &""))
+    }
+
+    async fn num_uses(&self, view: &View, scope: &Scope, nodes: &[NodeKey]) -> Result<Vec<u64>, GraphStoreError> {
+        let visibility = Visibility::new(view, scope);
+        traverse::num_uses(&self.neo4j, &visibility, nodes).await.map_err(fault::of("num_uses", &""))
     }
 }
 

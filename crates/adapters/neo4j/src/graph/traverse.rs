@@ -1,71 +1,62 @@
-//! Traverses the graph over a few edges, with one statement.
+//! Traverses the graph over a few edges, with one statement for each level.
 //!
-//! The statement follows the rules of `cairn_ports::walk`. Texts are compared only where they are keys or
-//! names of kinds: these are ASCII, so the server compares them in the same way as Rust does.
+//! The text of the statement does not depend on the number of levels. So the server plans at most three
+//! statements for all traversals: one for each direction. A busy server needed seconds to plan a statement of
+//! all levels. Texts are compared only where they are keys or names of kinds: these are ASCII, so the server
+//! compares them in the same way as Rust does.
 
-use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 
-use cairn_domain::{EdgeRecord, NodeKey};
-use cairn_ports::{Follow, Reached, Traversal, TraversalRequest};
-use neo4rs::Row;
+use async_trait::async_trait;
+use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord, Scope, Tenant, View};
+use cairn_ports::{Follow, Levels, Reached, Step, Traversal, TraversalRequest};
+use neo4rs::{Query, Row};
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use crate::connection::Neo4j;
 use crate::fault::Fault;
 use crate::graph::edges::{COLUMNS, EdgeRow};
-use crate::graph::nodes::{NodeRow, key_texts};
+use crate::graph::nodes::{NodeRow, decode, key_texts};
 use crate::graph::visibility::Visibility;
+use crate::transaction::{Transaction, Work};
 use crate::values::key_from;
 
-/// `found` is the list of reached nodes. Its first entries are the visible starts.
-const STARTS: &str = "
-UNWIND $starts AS key
-MATCH (start:Node~ {key: key})
-WHERE EXISTS { (start)<-[:VERSION_OF~]-(version:NodeVersion~) WHERE SEES(version) }
-WITH DISTINCT start
-WITH collect({node: start, key: start.key, depth: 0, confidence: 1000000}) AS found
-WITH found, size(found) AS num_starts";
-
-/// Adds the nodes of one level. `DEPTH` is the depth of the level, `PATTERN` the pattern of an edge, and
-/// `KNOWN` the nodes that are not added again.
+/// Returns the edges of visible nodes that a traversal follows, each with the record of its other end.
 ///
-/// The last part groups by key, which takes linear time. A search of each key in the list of known nodes
-/// would take quadratic time.
-const LEVEL: &str = "
-CALL (found) {
-    UNWIND [entry IN found WHERE entry.depth = DEPTH - 1] AS from
-    CALL (from) {
-        WITH from.node AS node
-        MATCH PATTERN
-        WHERE other <> node AND ($any_kind OR edge.kind IN $kinds)
-            AND edge.confidence_percent >= $min_confidence_percent AND SEES(edge)
-        MATCH (other)<-[:VERSION_OF~]-(version:NodeVersion~) WHERE SEES(version)
-        RETURN edge, other, version
-        ORDER BY edge.confidence_percent DESC, other.key, edge.kind, edge.line, edge.edge
-        LIMIT $max_edges_per_node
-    }
-    WITH from, edge, other, version, from.confidence * edge.confidence_percent / 100 AS confidence
-    ORDER BY confidence DESC, from.key, edge.kind, edge.line, edge.edge
-    WITH other, collect({node: other, key: other.key, depth: DEPTH, confidence: confidence, previous: from.key,
-        edge: edge, version: version})[0] AS entry
-    RETURN collect(entry) AS reached
+/// Planning this text takes the server many times longer than executing it, and every change of the schema
+/// discards the plans. So the visibility is tested once for both records, and the hint leaves the planner one
+/// way to find the nodes. This way stays right when the graph grows, so the plan is not made again.
+const LEVEL: &str = "CYPHER replan=skip
+UNWIND $nodes AS key
+MATCH (node:Node~ {key: key})<-[:VERSION_OF~]-(start)
+USING INDEX node:Node~(key)
+WITH node, start
+WHERE SEES(start)
+CALL (node) {
+    MATCH PATTERN<-[:VERSION_OF~]-(version)
+    WITH node, edge, other, version
+    WHERE other <> node AND edge.kind IN $kinds AND edge.confidence_percent >= $min_confidence_percent
+        AND all(record IN [edge, version] WHERE SEES(record))
+    RETURN edge, other, version
+    ORDER BY edge.confidence_percent DESC, other.key, edge.kind, edge.line, edge.edge
+    LIMIT $max_edges_per_node
 }
-CALL (found, reached) {
-    UNWIND KNOWN + reached AS entry
-    WITH entry.key AS key, min(entry.depth) AS depth, collect(entry) AS entries
-    WHERE depth = DEPTH
-    WITH entries[0] AS entry
-    ORDER BY entry.confidence DESC, entry.key
-    RETURN collect(entry) AS added
-}
-WITH num_starts, found + added[..($num_nodes + num_starts - size(found))] AS found";
+RETURN COLUMNS, node.key AS node, other.key AS other, startNode(edge) = node AS is_outgoing,
+    version.record AS record";
 
-const REACHED: &str = "
-UNWIND found AS entry
-WITH entry WHERE entry.depth > 0
-WITH entry, entry.edge AS edge, entry.version AS version
-RETURN COLUMNS, entry.key AS node, entry.previous AS previous, entry.depth AS depth,
-    entry.confidence AS confidence, startNode(edge).key AS source, version.record AS record";
+/// Counts the edges that end at visible nodes. Nodes without such edges have no row.
+const USES: &str = "CYPHER replan=skip
+UNWIND $nodes AS key
+MATCH (node:Node~ {key: key})<-[:VERSION_OF~]-(start)
+USING INDEX node:Node~(key)
+WITH node, start
+WHERE SEES(start)
+MATCH (node)<-[edge:EDGE~]-()<-[:VERSION_OF~]-(version)
+WITH node, edge, version
+WHERE all(record IN [edge, version] WHERE SEES(record))
+RETURN node.key AS node, count(DISTINCT edge) AS uses";
 
 pub(crate) async fn traverse(
     neo4j: &Neo4j,
@@ -75,56 +66,105 @@ pub(crate) async fn traverse(
     if request.starts.is_empty() {
         return Ok(Traversal::default());
     }
-    let kinds: Vec<&str> = request.kinds.iter().map(|kind| kind.as_str()).collect();
-    let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-    // One more node shows whether the limit leaves nodes out.
     let query = visibility
-        .query(neo4j, &statement(request))
-        .param("starts", key_texts(&request.starts))
-        .param("any_kind", kinds.is_empty())
-        .param("kinds", kinds)
+        .query(neo4j, &statement(request.follow))
+        .param("kinds", kinds(&request.kinds))
         .param("min_confidence_percent", i64::from(request.min_confidence_percent))
-        .param("max_edges_per_node", number(request.max_edges_per_node))
-        .param("num_nodes", number(request.num_nodes() + 1));
-    let rows = neo4j.transact(&query).await?;
-    let mut reached = rows.iter().map(reached).collect::<Result<Vec<_>, _>>()?;
-    reached.sort_by_key(|reached| (reached.depth, Reverse(reached.confidence), reached.node.key));
-    let is_cut = reached.len() > request.num_nodes();
-    reached.truncate(request.num_nodes());
-    Ok(Traversal { reached, is_cut })
+        .param("max_edges_per_node", i64::try_from(request.max_edges_per_node).unwrap_or(i64::MAX));
+    neo4j.transact(&Traversing { query, request }).await
 }
 
-fn statement(request: &TraversalRequest) -> String {
-    let pattern = match request.follow {
-        Follow::Out => "(node)-[edge:EDGE~]->(other:Node~)",
-        Follow::In => "(node)<-[edge:EDGE~]-(other:Node~)",
-        Follow::Both => "(node)-[edge:EDGE~]-(other:Node~)",
-    };
-    let mut text = STARTS.to_owned();
-    for depth in 1..=request.depth() {
-        let known = if depth == 1 && request.returns_starts { "[]" } else { "found" };
-        let level = LEVEL.replace("DEPTH", &depth.to_string()).replace("PATTERN", pattern).replace("KNOWN", known);
-        text.push_str(&level);
+/// The number of visible edges that end at each node, in the order of the nodes.
+pub(crate) async fn num_uses(neo4j: &Neo4j, visibility: &Visibility<'_>, nodes: &[NodeKey]) -> Result<Vec<u64>, Fault> {
+    if nodes.is_empty() {
+        return Ok(Vec::new());
     }
-    text.push_str(&REACHED.replace("COLUMNS", COLUMNS));
-    text
+    let mut uses: FxHashMap<NodeKey, u64> = FxHashMap::default();
+    for row in neo4j.transact(&visibility.query(neo4j, USES).param("nodes", key_texts(nodes))).await? {
+        uses.insert(NodeKey(key_from(&row.get::<String>("node")?)?), row.get("uses")?);
+    }
+    Ok(nodes.iter().map(|node| uses.get(node).copied().unwrap_or_default()).collect())
 }
 
-/// A reached node, except its record and its edge.
+/// Plans the statements of all traversals. Without this, the first questions wait for the planning.
+pub(crate) async fn plan(neo4j: &Neo4j) -> Result<(), Fault> {
+    let (view, scope) = (View::default(), Scope::only(Tenant::local(), []));
+    let visibility = Visibility::new(&view, &scope);
+    for follow in [Follow::Out, Follow::In, Follow::Both] {
+        let query = visibility
+            .query(neo4j, &statement(follow))
+            .param("kinds", kinds(&[]))
+            .param("min_confidence_percent", 0)
+            .param("max_edges_per_node", 0)
+            .param("nodes", Vec::<String>::new());
+        neo4j.transact(&query).await?;
+    }
+    neo4j.transact(&visibility.query(neo4j, USES).param("nodes", Vec::<String>::new())).await.map(drop)
+}
+
+/// The names of the kinds. An empty list means all kinds.
+fn kinds(kinds: &[EdgeKind]) -> Vec<&'static str> {
+    let kinds = if kinds.is_empty() { EdgeKind::ALL } else { kinds };
+    kinds.iter().map(|kind| kind.as_str()).collect()
+}
+
+fn statement(follow: Follow) -> String {
+    let pattern = match follow {
+        Follow::Out => "(node)-[edge:EDGE~]->(other)",
+        Follow::In => "(node)<-[edge:EDGE~]-(other)",
+        Follow::Both => "(node)-[edge:EDGE~]-(other)",
+    };
+    LEVEL.replace("PATTERN", pattern).replace("COLUMNS", COLUMNS)
+}
+
+/// A transaction that reads the levels one after the other.
+struct Traversing<'r> {
+    query: Query,
+    request: &'r TraversalRequest,
+}
+
+#[async_trait]
+impl Work for Traversing<'_> {
+    type Output = Traversal;
+
+    async fn run(&self, transaction: &mut Transaction) -> Result<Traversal, Fault> {
+        let mut levels = Levels::new(self.request, self.request.starts.iter().copied());
+        let mut records = FxHashMap::default();
+        while let Some(nodes) = levels.next_nodes() {
+            let mut edges: BTreeMap<NodeKey, Vec<EdgeRecord>> = BTreeMap::new();
+            for row in transaction.rows(self.query.clone().param("nodes", key_texts(&nodes))).await? {
+                let (node, other, edge) = followed(&row)?;
+                edges.entry(node).or_default().push(edge);
+                if let Entry::Vacant(place) = records.entry(other) {
+                    place.insert(row.to::<NodeRow>()?.record);
+                }
+            }
+            levels.follow(edges);
+        }
+        let reached = |step: Step| {
+            let Step { node, depth, previous, edge, confidence } = step;
+            let missing = || Fault::damaged("a node that was reached has no record");
+            let node: NodeRecord = decode(records.get(&node).ok_or_else(missing)?)?;
+            Ok(Reached { node, depth, previous, edge, confidence })
+        };
+        let walk = levels.walk;
+        let reached = walk.steps.into_iter().map(reached).collect::<Result<_, Fault>>()?;
+        Ok(Traversal { reached, is_cut: walk.is_cut })
+    }
+}
+
+/// The ends and the direction of a followed edge.
 #[derive(Deserialize)]
-struct Place {
+struct Ends {
     node: String,
-    previous: String,
-    source: String,
-    depth: u32,
-    confidence: u64,
+    other: String,
+    is_outgoing: bool,
 }
 
-fn reached(row: &Row) -> Result<Reached, Fault> {
-    let Place { node, previous, source, depth, confidence } = row.to()?;
-    let (node, previous) = (NodeKey(key_from(&node)?), NodeKey(key_from(&previous)?));
-    let is_outgoing = NodeKey(key_from(&source)?) == previous;
-    let (source, target) = if is_outgoing { (previous, node) } else { (node, previous) };
-    let edge: EdgeRecord = row.to::<EdgeRow>()?.record(source, target)?;
-    Ok(Reached { node: row.to::<NodeRow>()?.decode()?, depth, previous, edge, confidence })
+/// The node from which an edge is followed, its other end, and the edge.
+fn followed(row: &Row) -> Result<(NodeKey, NodeKey, EdgeRecord), Fault> {
+    let Ends { node, other, is_outgoing } = row.to()?;
+    let (node, other) = (NodeKey(key_from(&node)?), NodeKey(key_from(&other)?));
+    let (source, target) = if is_outgoing { (node, other) } else { (other, node) };
+    Ok((node, other, row.to::<EdgeRow>()?.record(source, target)?))
 }

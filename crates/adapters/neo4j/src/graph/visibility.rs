@@ -13,7 +13,7 @@ const CONDITION: &str = "NAME.gen_from < $next_gen AND NOT NAME.gen_from IN $hid
      AND NAME.tenant = $tenant AND ($all OR NAME.owner IN $owners) AND NOT NAME.owner IN $hidden_owners";
 
 /// Names that statements use for the records that `SEES` tests.
-const NAMES: [&str; 5] = ["version", "start", "source", "target", "edge"];
+const NAMES: [&str; 6] = ["version", "start", "source", "target", "edge", "record"];
 
 /// The view and the scope of one query.
 pub(crate) struct Visibility<'a> {

@@ -30,9 +30,10 @@ enum Fault {
     IgnoresNumberOfNodes,
     IgnoresEdgesPerNode,
     ForgetsToReportCuts,
+    CountsOneUse,
 }
 
-const ALL: [(&str, Fault, &str); 25] = [
+const ALL: [(&str, Fault, &str); 26] = [
     ("loses an edge", Fault::LosesEdges, "staged_records_are_visible_once_published"),
     ("loses a node", Fault::LosesNodes, "staged_records_are_visible_once_published"),
     ("loses retirements", Fault::LosesRetirements, "retired_records_stay_visible_to_earlier_views"),
@@ -50,6 +51,7 @@ const ALL: [(&str, Fault, &str); 25] = [
     ("ignores the number of nodes", Fault::IgnoresNumberOfNodes, "traversals_are_cut_in_their_order"),
     ("ignores the number of edges", Fault::IgnoresEdgesPerNode, "traversals_are_cut_in_their_order"),
     ("reports no cut", Fault::ForgetsToReportCuts, "traversals_are_cut_in_their_order"),
+    ("counts one use of a node", Fault::CountsOneUse, "uses_are_counted_in_view_and_scope"),
     ("sees staged generations", Fault::Store(StoreFault::SeesStaged), "staged_records_are_visible_once_published"),
     ("sees hidden repositories", Fault::Store(StoreFault::SeesHidden), "hidden_repositories_are_invisible"),
     ("ignores the scope", Fault::Store(StoreFault::IgnoresScope), "scope_is_tested_before_limits"),
@@ -110,6 +112,14 @@ impl GraphTraversal for Faulty<dyn GraphStore, Fault> {
             _ => {}
         }
         Ok(found)
+    }
+
+    async fn num_uses(&self, view: &View, scope: &Scope, nodes: &[NodeKey]) -> Result<Vec<u64>, GraphStoreError> {
+        let mut uses = self.inner.num_uses(&self.view(view), &self.scope(scope), nodes).await?;
+        if self.fault == Fault::CountsOneUse {
+            uses.iter_mut().for_each(|uses| *uses = 1.min(*uses));
+        }
+        Ok(uses)
     }
 }
 

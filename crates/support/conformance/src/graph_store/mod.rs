@@ -45,5 +45,6 @@ pub fn checks() -> Vec<Check<dyn GraphStore>> {
         uncertain_edges_are_not_followed,
         traversals_see_only_the_view_and_the_scope,
         traversals_return_the_best_edge,
+        uses_are_counted_in_view_and_scope,
     ]
 }

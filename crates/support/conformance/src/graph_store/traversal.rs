@@ -231,3 +231,31 @@ pub(super) async fn traversals_return_the_best_edge(store: &dyn GraphStore) -> R
     expect_eq!(found[2].node, graph.node("c"));
     Ok(())
 }
+
+pub(super) async fn uses_are_counted_in_view_and_scope(store: &dyn GraphStore) -> Result<()> {
+    let graph = Graph::new(store, "uses");
+    let edges = vec![
+        graph.call("a", "b"),
+        graph.edge("a", EdgeKind::References, "b", 0),
+        graph.call("c", "b"),
+        graph.call("b", "c"),
+    ];
+    stage(&graph, &["a", "b", "c"], edges).await?;
+    let of_other = vec![graph.call("other:d", "b")];
+    let d = StagedGraph { nodes: graph.nodes(&["other:d"]), edges: of_other, ..StagedGraph::default() };
+    graph.stage_in("other", 2, d).await?;
+    graph.stage(3, StagedGraph { retired_nodes: vec![graph.node("c").key], ..StagedGraph::default() }).await?;
+    let check = async |next_gen: u64, scope: &Scope, names: &[&str], expect: &[u64]| {
+        let nodes: Vec<_> = names.iter().map(|name| graph.node(name).key).collect();
+        expect_eq!(graph.store.num_uses(&view(next_gen, &[]), scope, &nodes).await?, expect);
+        anyhow::Ok(())
+    };
+    let everything = graph.case.scope();
+    check(2, &everything, &["a", "b", "c", "missing", "b"], &[0, 3, 1, 0, 3]).await?;
+    check(3, &everything, &["b", "c"], &[4, 1]).await?;
+    check(3, &graph.case.scope_of(&["r"]), &["b"], &[3]).await?;
+    check(4, &everything, &["b", "c"], &[3, 0]).await?;
+    check(1, &everything, &["b"], &[0]).await?;
+    check(3, &Scope::all(Tenant::new(format!("{}-not", graph.case.tenant))), &["b"], &[0]).await?;
+    check(3, &everything, &[], &[]).await
+}

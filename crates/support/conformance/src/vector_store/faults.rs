@@ -2,7 +2,10 @@
 
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, RepositoryId, Scope, View};
-use cairn_ports::{ChunkFilter, ChunkPage, Hit, IncludeTests, StagedPoints, Staging, VectorStore, VectorStoreError};
+use cairn_ports::{
+    ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, Hit, IncludeTests, StagedPoints, Staging, VectorStore,
+    VectorStoreError,
+};
 
 use crate::faulty::{Faulty, StoreFault, WithStoreFaults, planted};
 use crate::suite::PlantedFault;
@@ -22,9 +25,10 @@ enum Fault {
     FetchesInItsOwnOrder,
     LosesPages,
     RepeatsChunks,
+    ReversesPlaces,
 }
 
-const ALL: [(&str, Fault, &str); 20] = [
+const ALL: [(&str, Fault, &str); 21] = [
     ("loses a point", Fault::LosesPoints, "staged_chunks_are_visible_once_published"),
     ("loses retirements", Fault::LosesRetirements, "retired_chunks_stay_visible_to_earlier_views"),
     ("ignores the filter on tests", Fault::IgnoresTests, "every_filter_restricts"),
@@ -40,6 +44,7 @@ const ALL: [(&str, Fault, &str); 20] = [
         "chunks_are_read_as_written",
     ),
     ("loses later pages", Fault::LosesPages, "pages_are_complete"),
+    ("answers places backwards", Fault::ReversesPlaces, "places_are_sorted"),
     ("repeats chunks", Fault::RepeatsChunks, "staged_chunks_are_visible_once_published"),
     ("sees staged generations", Fault::Store(StoreFault::SeesStaged), "staged_chunks_are_visible_once_published"),
     ("sees hidden repositories", Fault::Store(StoreFault::SeesHidden), "hidden_repositories_are_invisible"),
@@ -87,6 +92,22 @@ impl Faulty<dyn VectorStore, Fault> {
             _ => {}
         }
         hits
+    }
+}
+
+#[async_trait]
+impl ChunkPlaces for Faulty<dyn VectorStore, Fault> {
+    async fn places(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+    ) -> Result<Vec<ChunkPlace>, VectorStoreError> {
+        let mut places = self.inner.places(&self.view(view), &self.scope(scope), &self.filter(filter)).await?;
+        if self.fault == Fault::ReversesPlaces {
+            places.reverse();
+        }
+        Ok(places)
     }
 }
 

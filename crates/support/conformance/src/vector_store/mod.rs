@@ -36,6 +36,7 @@ pub fn checks() -> Vec<Check<dyn VectorStore>> {
         the_order_of_hits_is_total,
         hits_are_found_however_few_paths_match,
         every_filter_restricts,
+        places_are_sorted,
         filters_are_tested_before_limits,
         scope_is_tested_before_limits,
         hidden_repositories_are_invisible,

@@ -1,8 +1,8 @@
 //! Checks of scores, order, filters and limits.
 
 use anyhow::Result;
-use cairn_domain::{ChunkKind, ChunkRecord, DenseVector, LineSpan, Point, RepoPath, SparseVector};
-use cairn_ports::{ChunkFilter, Hit, IncludeTests, StagedPoints, VectorStore};
+use cairn_domain::{ChunkKind, ChunkRecord, DenseVector, LineSpan, Point, RepoPath, Scope, SparseVector};
+use cairn_ports::{ChunkFilter, ChunkPlace, Hit, IncludeTests, StagedPoints, VectorStore};
 
 use crate::case::view;
 use crate::suite::expect_eq;
@@ -218,10 +218,45 @@ pub(super) async fn every_filter_restricts(store: &dyn VectorStore) -> Result<()
         anyhow::ensure!(numbers(dense.clone()) == expected, "dense, {filter:?}: {:?}", numbers(dense));
         let sparse = store.search_sparse(&view, &scope, &filter, &[(COMMON_TERM, 1)], 100).await?;
         anyhow::ensure!(numbers(sparse.clone()) == expected, "sparse, {filter:?}: {:?}", numbers(sparse));
+        let places = store.places(&view, &scope, &filter).await?;
+        let found: Vec<_> = places.into_iter().map(|place| place.key).collect();
+        anyhow::ensure!(found.len() == expected.len(), "places, {filter:?}: {}", found.len());
+        anyhow::ensure!(expected.iter().all(|number| found.contains(&chunks[*number].key)), "places, {filter:?}");
         let count = store.count(&view, &scope, &filter).await?;
         anyhow::ensure!(count == expected.len() as u64, "count, {filter:?}: {count}");
     }
     Ok(())
+}
+
+pub(super) async fn places_are_sorted(store: &dyn VectorStore) -> Result<()> {
+    let points = Points::new(store, "places");
+    let at = |name: &str, path: &str, first: u32, last: u32| ChunkRecord {
+        path: RepoPath::parse(path).expect("a path"),
+        span: LineSpan::new(first, last),
+        ..points.chunk(name)
+    };
+    let chunks = [
+        at("n0", "b.py", 9, 12),
+        at("n1", "b.py", 1, 8),
+        at("n2", "a.py", 5, 6),
+        at("n3", "b.py", 1, 30),
+        at("n4", "c.py", 1, 2),
+    ];
+    points.stage(1, stage_of(chunks.iter().map(|chunk| place(chunk.clone(), 1)).collect())).await?;
+    points.stage(2, StagedPoints { points: Vec::new(), retired: vec![chunks[2].key] }).await?;
+    let filter = ChunkFilter { paths: vec!["a.py".to_owned(), "b.py".to_owned()], ..ChunkFilter::default() };
+    let check = async |next_gen: u64, scope: &Scope, expect: &[usize]| {
+        let expect = expect.iter().map(|number| {
+            let ChunkRecord { repository, path, span, key, .. } = chunks[*number].clone();
+            ChunkPlace { repository, path, span, key }
+        });
+        expect_eq!(store.places(&view(next_gen, &[]), scope, &filter).await?, expect.collect::<Vec<_>>());
+        anyhow::Ok(())
+    };
+    check(1, &points.case.scope(), &[]).await?;
+    check(2, &points.case.scope(), &[2, 1, 3, 0]).await?;
+    check(3, &points.case.scope(), &[1, 3, 0]).await?;
+    check(3, &points.case.scope_of(&["q"]), &[]).await
 }
 
 pub(super) async fn filters_are_tested_before_limits(store: &dyn VectorStore) -> Result<()> {

@@ -41,6 +41,15 @@ impl GraphTraversal for FakeIndex {
         };
         Ok(Traversal { reached: walk.steps.into_iter().filter_map(reached).collect(), is_cut: walk.is_cut })
     }
+
+    async fn num_uses(&self, _view: &View, scope: &Scope, nodes: &[NodeKey]) -> Result<Vec<u64>, GraphStoreError> {
+        let uses = |node: &NodeKey| {
+            let edges = self.within(scope).flat_map(|repository| &repository.edges);
+            let ends_here = |edge: &&EdgeRecord| edge.target == *node && self.node(scope, edge.source).is_some();
+            edges.filter(ends_here).count() as u64
+        };
+        Ok(nodes.iter().map(uses).collect())
+    }
 }
 
 #[async_trait]

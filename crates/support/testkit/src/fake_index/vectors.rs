@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, RepositoryId, Scope, SparseVector, View};
 use cairn_ports::{
-    ChunkFilter, ChunkPage, ErrorKind, Hit, IncludeTests, StagedPoints, Staging, VectorStore, VectorStoreError,
+    ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, ErrorKind, Hit, IncludeTests, StagedPoints, Staging, VectorStore,
+    VectorStoreError,
 };
 use cairn_ranking::{PassageFields, passage_terms};
 use globset::GlobBuilder;
@@ -57,6 +58,26 @@ fn best(mut hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
     hits.sort_by_key(|hit| (std::cmp::Reverse(hit.score), hit.repository, hit.key));
     hits.truncate(limit);
     hits
+}
+
+#[async_trait]
+impl ChunkPlaces for FakeIndex {
+    async fn places(
+        &self,
+        _view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+    ) -> Result<Vec<ChunkPlace>, VectorStoreError> {
+        let place = |chunk: &ChunkRecord| ChunkPlace {
+            repository: chunk.repository,
+            path: chunk.path.clone(),
+            span: chunk.span,
+            key: chunk.key,
+        };
+        let mut places: Vec<ChunkPlace> = self.chunks_in(scope, filter).map(place).collect();
+        places.sort();
+        Ok(places)
+    }
 }
 
 #[async_trait]

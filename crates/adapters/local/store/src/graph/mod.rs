@@ -49,6 +49,11 @@ impl GraphTraversal for LocalStore {
         self.read("traverse", "", move |connection| GraphReader::new(connection, &view, &scope).traverse(&request))
             .await
     }
+
+    async fn num_uses(&self, view: &View, scope: &Scope, nodes: &[NodeKey]) -> Result<Vec<u64>, GraphStoreError> {
+        let (view, scope, nodes) = (view.clone(), scope.clone(), nodes.to_vec());
+        self.read("num_uses", "", move |connection| GraphReader::new(connection, &view, &scope).num_uses(&nodes)).await
+    }
 }
 
 #[async_trait]

@@ -28,6 +28,16 @@ impl GraphReader<'_> {
         Ok(Traversal { reached, is_cut: walk.is_cut })
     }
 
+    /// The number of visible edges that end at each node.
+    pub(crate) fn num_uses(&mut self, nodes: &[NodeKey]) -> Result<Vec<u64>, Fault> {
+        let mut uses = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let is_visible = self.sees(*node)?;
+            uses.push(if is_visible { self.visible_edges(*node, Direction::In)?.len() as u64 } else { 0 });
+        }
+        Ok(uses)
+    }
+
     fn edges_to_follow(&mut self, node: NodeKey, follow: Follow) -> Result<Vec<EdgeRecord>, Fault> {
         let directions: &[Direction] = match follow {
             Follow::Out => &[Direction::Out],

@@ -1,0 +1,100 @@
+//! Caches the ranked hits of questions.
+//!
+//! The key contains everything on which the hits depend: the tenant, the searched repositories with their
+//! published runs, the question, the way it is read, and its filters. A publication changes the key. So no
+//! hits outlive the state from which they were computed, and no caller gets hits of another scope. Texts and
+//! stamps are read again for each page.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cairn_domain::{Digest, Digester, View};
+use cairn_ports::ChunkFilter;
+use cairn_question::{ParseOptions, ParsedQuery, QueryType};
+use cairn_ranking::RankedHit;
+
+use crate::recent::Recent;
+use crate::repositories::KnownRepository;
+use crate::strategy::{Asked, Retrieved};
+use crate::target::TargetType;
+use crate::{QueryError, Searcher};
+
+/// Maximum memory of the cached hits.
+const MAX_CACHED_BYTES: usize = 64 << 20;
+/// The memory of a question in addition to its hits.
+const QUESTION_BYTES: usize = 16 << 10;
+
+/// The hits of the last questions. All questions of a process share the cache.
+pub struct AnswerCache(Mutex<Recent<Digest, Arc<Retrieved>>>);
+
+impl Default for AnswerCache {
+    fn default() -> Self {
+        Self::with_bytes(MAX_CACHED_BYTES)
+    }
+}
+
+impl AnswerCache {
+    /// A cache of this size. A cache of zero bytes keeps nothing.
+    pub fn with_bytes(max_bytes: usize) -> Self {
+        Self(Mutex::new(Recent::new(max_bytes)))
+    }
+
+    fn cached(&self) -> MutexGuard<'_, Recent<Digest, Arc<Retrieved>>> {
+        // No method leaves the cache inconsistent, so it can be used after a panic of another thread.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Searcher {
+    /// As `retrieve`. An equal question to an equal published state is answered from the cache.
+    pub(crate) async fn retrieve_once(
+        &self,
+        view: View,
+        asked: &Asked<'_>,
+        selected: &[KnownRepository],
+    ) -> Result<Retrieved, QueryError> {
+        let key = self.key_of(asked, selected);
+        let known = self.answers.cached().get(&key);
+        if let Some(known) = known {
+            let mut known = Retrieved::clone(&known);
+            // The repositories have the same generations in both views, but the older view may have expired.
+            known.query.view = view;
+            return Ok(known);
+        }
+        let retrieved = self.retrieve(view, asked, selected).await?;
+        let size_bytes = QUESTION_BYTES + retrieved.hits.iter().map(size_bytes).sum::<usize>();
+        self.answers.cached().add(key, Arc::new(retrieved.clone()), size_bytes);
+        Ok(retrieved)
+    }
+
+    fn key_of(&self, asked: &Asked<'_>, selected: &[KnownRepository]) -> Digest {
+        let Asked { text, forced_type, filter, target, limit, .. } = *asked;
+        let options = ParseOptions { forced_type, ..ParseOptions::default() };
+        let since = ParsedQuery::new(text, options).filters.since.map(|since| asked.resolve(since));
+        let (version, signals) = (self.index_version(selected), format!("{:?}", self.signals));
+        let digester = Digester::new("answer").text(self.caller.tenant.as_str()).text(&version).text(&signals);
+        let ids = |digester: Digester, known: &KnownRepository| digester.key_of(known.record.id.0);
+        let digester = digester.list(selected, ids).text(text);
+        let digester = digester.option(forced_type.map(QueryType::as_str), Digester::text);
+        let digester =
+            of_filter(digester, filter).option(since, |digester, since| digester.number(since.cast_unsigned()));
+        // Only a search for files and names depends on the limit.
+        let limit = limit.filter(|_| target.target_type != TargetType::Auto);
+        target.digest(digester).option(limit, |digester, limit| digester.number(limit as u64)).digest()
+    }
+}
+
+/// Adds all fields of a filter.
+fn of_filter(digester: Digester, filter: &ChunkFilter) -> Digester {
+    let ChunkFilter { languages, kinds, paths, module_prefixes, include_tests, tags, since } = filter;
+    let texts = |digester: Digester, texts: &[String]| digester.list(texts, |digester, text| digester.text(text));
+    let digester = texts(texts(digester, languages), paths);
+    let digester = digester.list(kinds, |digester, kind| digester.text(kind.as_str()));
+    let digester = texts(texts(digester, module_prefixes), tags);
+    let digester = digester.number(*include_tests as u64);
+    digester.option(*since, |digester, since| digester.number(since.cast_unsigned()))
+}
+
+/// The approximate memory of a hit.
+fn size_bytes(hit: &RankedHit) -> usize {
+    size_of::<RankedHit>() + 512 + 128 * hit.also_at.len()
+}

@@ -1,0 +1,74 @@
+//! A map that keeps the values that were used last, up to a size.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+/// The values that were used last. A value that is larger than the whole map is not kept.
+pub(crate) struct Recent<K, V> {
+    max_bytes: usize,
+    num_bytes: usize,
+    clock: u64,
+    values: HashMap<K, Used<V>>,
+    /// The keys by the time of their last use.
+    by_use: BTreeMap<u64, K>,
+}
+
+struct Used<V> {
+    value: V,
+    size_bytes: usize,
+    used: u64,
+}
+
+impl<K: Clone + Eq + Hash, V: Clone> Recent<K, V> {
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self { max_bytes, num_bytes: 0, clock: 0, values: HashMap::new(), by_use: BTreeMap::new() }
+    }
+
+    pub(crate) fn get(&mut self, key: &K) -> Option<V> {
+        self.clock += 1;
+        let found = self.values.get_mut(key)?;
+        if let Some(key) = self.by_use.remove(&found.used) {
+            self.by_use.insert(self.clock, key);
+        }
+        found.used = self.clock;
+        Some(found.value.clone())
+    }
+
+    pub(crate) fn add(&mut self, key: K, value: V, size_bytes: usize) {
+        if size_bytes > self.max_bytes {
+            return;
+        }
+        self.clock += 1;
+        let used = self.clock;
+        if let Some(old) = self.values.insert(key.clone(), Used { value, size_bytes, used }) {
+            self.num_bytes -= old.size_bytes;
+            self.by_use.remove(&old.used);
+        }
+        self.num_bytes += size_bytes;
+        self.by_use.insert(used, key);
+        while self.num_bytes > self.max_bytes {
+            let Some((_, oldest)) = self.by_use.pop_first() else { return };
+            self.num_bytes -= self.values.remove(&oldest).map_or(0, |removed| removed.size_bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn least_used_values_are_dropped() {
+        let mut recent = Recent::new(10);
+        recent.add("a", 1, 4);
+        recent.add("b", 2, 4);
+        assert_eq!(recent.get(&"a"), Some(1));
+        recent.add("c", 3, 4);
+        assert_eq!(["a", "b", "c"].map(|key| recent.get(&key)), [Some(1), None, Some(3)]);
+        recent.add("c", 4, 10);
+        assert_eq!(["a", "c"].map(|key| recent.get(&key)), [None, Some(4)]);
+        recent.add("d", 5, 11);
+        assert_eq!(["c", "d"].map(|key| recent.get(&key)), [Some(4), None]);
+        assert_eq!((recent.num_bytes, recent.values.len(), recent.by_use.len()), (10, 1, 1));
+    }
+}

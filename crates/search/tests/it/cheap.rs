@@ -1,0 +1,166 @@
+//! Checks how many calls an ordinary question makes to the stores, and which questions the cache answers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cairn_domain::{EdgeKind, SymbolKind};
+use cairn_ports::ChunkFilter;
+use cairn_search::{AnswerCache, Caller, SearchRequest, Searcher};
+use cairn_testkit::FakeContent;
+
+use crate::counting::Counted;
+use crate::{request, searcher_over};
+
+/// A repository with files that call and import each other, and two definitions of a name.
+fn service(name: &str) -> FakeContent {
+    let mut content = FakeContent::new(name, "c1").file("docs/guide.md", "markdown", "How the user signs in.\n");
+    for number in 0..40 {
+        let (path, own) = (format!("src/file_{number}.rs"), format!("step_{number}"));
+        let text = format!("fn {own}() {{\n    sign the user in({number})\n}}\nfn render() {{\n}}\n");
+        content = content.file(&path, "rust", &text).symbol(&path, &own, SymbolKind::Function, (1, 3)).symbol(
+            &path,
+            "render",
+            SymbolKind::Function,
+            (4, 5),
+        );
+    }
+    for number in 1..40 {
+        let (from, to) = (format!("step_{}", number - 1), format!("step_{number}"));
+        content = content.edge(&from, EdgeKind::Calls, &to, 2, 100).edge(&to, EdgeKind::Imports, "render", 1, 100);
+    }
+    content
+}
+
+fn ask(query: &str) -> SearchRequest {
+    request(query, &[], ChunkFilter::default())
+}
+
+/// The largest number of calls that a question may make.
+struct Most {
+    graph: usize,
+    dense: usize,
+    sparse: usize,
+    /// Reads of records, of which one reads the texts of the page.
+    fetch: usize,
+    /// Reads of the places of chunks in files.
+    places: usize,
+}
+
+async fn check(query: &str, most: Most) {
+    let (counted, searcher) = searcher_over(vec![service("one"), service("two")]).await;
+    let answer = searcher.search(&ask(query)).await.expect("an answer");
+    assert!(answer.num_results > 0, "{query}");
+    let calls = counted.calls();
+    let sum = |names: &[&str]| {
+        let is_counted = |call: &str| names.iter().any(|name| call.starts_with(name));
+        calls.iter().filter(|(call, _)| is_counted(call)).map(|(_, number)| number).sum::<usize>()
+    };
+    assert!(sum(&["GraphTraversal", "GraphStore"]) <= most.graph, "{query}: {calls:?}");
+    assert!(sum(&["VectorStore::search_dense"]) <= most.dense, "{query}: {calls:?}");
+    assert!(sum(&["VectorStore::search_sparse"]) <= most.sparse, "{query}: {calls:?}");
+    assert!(sum(&["VectorStore::fetch"]) <= most.fetch, "{query}: {calls:?}");
+    assert!(sum(&["ChunkPlaces"]) <= most.places, "{query}: {calls:?}");
+    assert_eq!(sum(&["Embedder", "LedgerRead"]), 2, "{query}: {calls:?}");
+    assert_eq!(sum(&["Catalogue"]), 3, "{query}: {calls:?}");
+}
+
+/// A question makes one search for each list, one read of the candidates, one read of the page's texts, and
+/// one traversal of the graph if it asks for edges. The neighbours of hits and the steps of a path need one
+/// more read each.
+#[tokio::test]
+async fn ordinary_question_makes_one_call_for_each_list() {
+    let no_edges = Most { graph: 0, dense: 1, sparse: 1, fetch: 2, places: 0 };
+    check("step_7", no_edges).await;
+    check("render", Most { graph: 0, dense: 1, sparse: 1, fetch: 2, places: 0 }).await;
+    check("where is the user signed in", Most { graph: 1, dense: 1, sparse: 1, fetch: 3, places: 1 }).await;
+    check("what calls step_7", Most { graph: 1, dense: 1, sparse: 1, fetch: 2, places: 1 }).await;
+    check("what calls render", Most { graph: 1, dense: 1, sparse: 1, fetch: 2, places: 1 }).await;
+    check("path from step_1 to step_3", Most { graph: 1, dense: 1, sparse: 1, fetch: 4, places: 2 }).await;
+    check("guide.md", Most { graph: 0, dense: 1, sparse: 1, fetch: 2, places: 1 }).await;
+    check("user pattern", Most { graph: 1, dense: 1, sparse: 2, fetch: 3, places: 1 }).await;
+}
+
+/// The calls of the second question, if both questions use one cache.
+async fn second_calls(
+    (contents, first): (Vec<FakeContent>, SearchRequest),
+    (next_contents, second): (Vec<FakeContent>, SearchRequest),
+    caller: Caller,
+) -> BTreeMap<&'static str, usize> {
+    let answers = Arc::new(AnswerCache::default());
+    let cached = async |contents: Vec<FakeContent>, caller: Caller| -> (Arc<Counted>, Searcher) {
+        let (counted, searcher) = searcher_over(contents).await;
+        (counted, Searcher { answers: Arc::clone(&answers), caller, ..searcher })
+    };
+    let (_, searcher) = cached(contents, Caller::local()).await;
+    let before = searcher.search(&first).await.expect("the first answer");
+    let (counted, searcher) = cached(next_contents, caller).await;
+    let after = searcher.search(&second).await.expect("the second answer");
+    if !counted.calls().contains_key("Embedder::embed") {
+        assert_eq!((before.num_results, before.query, before.stamps), (after.num_results, after.query, after.stamps));
+    }
+    counted.calls()
+}
+
+fn is_searched(calls: &BTreeMap<&'static str, usize>) -> bool {
+    calls.contains_key("Embedder::embed") && calls.contains_key("VectorStore::search_dense")
+}
+
+#[tokio::test]
+async fn equal_question_to_an_equal_state_is_cached() {
+    let question = ask("where is the user signed in");
+    let first = || (vec![service("one")], question.clone());
+    let check = async |next: Vec<FakeContent>, second: SearchRequest, caller: Caller, expect: bool| {
+        let calls = second_calls(first(), (next, second.clone()), caller).await;
+        assert_eq!(is_searched(&calls), expect, "{second:?}: {calls:?}");
+    };
+    let local = Caller::local;
+    check(vec![service("one")], question.clone(), local(), false).await;
+    check(vec![service("one")], SearchRequest { limit: Some(3), max_tokens: 900, ..question.clone() }, local(), false)
+        .await;
+    // A publication in the scope, another scope, and another question are searched.
+    let only_one = |request: SearchRequest| SearchRequest {
+        repositories: cairn_search::RepositorySelection(vec!["one".to_owned()]),
+        ..request
+    };
+    check(vec![service("other"), service("one")], only_one(question.clone()), local(), true).await;
+    check(vec![service("one"), service("other")], question.clone(), local(), true).await;
+    check(vec![service("one")], ask("where is the user signed in?"), local(), true).await;
+    let rust = ChunkFilter { languages: vec!["rust".to_owned()], ..ChunkFilter::default() };
+    check(vec![service("one")], SearchRequest { filter: rust, ..question.clone() }, local(), true).await;
+    // A publication outside the scope changes nothing.
+    check(vec![service("one"), service("other")], only_one(question.clone()), local(), false).await;
+}
+
+/// The hits of one tenant never answer another tenant, although both have the same names.
+#[tokio::test]
+async fn cache_is_separate_for_each_tenant() {
+    let other = cairn_domain::Tenant::new("other");
+    let of_other =
+        FakeContent::of(other.clone(), "one", "c1").file("docs/guide.md", "markdown", "The user signs in.\n");
+    let question = ask("where is the user signed in");
+    let caller = Caller { tenant: other, ..Caller::local() };
+    let calls = second_calls((vec![service("one")], question.clone()), (vec![of_other], question), caller).await;
+    assert!(is_searched(&calls), "{calls:?}");
+}
+
+/// Every page reports all results that follow it, also if tokens end the page early.
+#[tokio::test]
+async fn pages_report_all_that_is_left() {
+    let (counted, searcher) = searcher_over(vec![service("one")]).await;
+    let mut request = SearchRequest { limit: Some(4), max_tokens: 150, ..ask("where is the user signed in") };
+    let mut num_shown = 0;
+    loop {
+        let page = searcher.search(&request).await.expect("a page");
+        num_shown += page.found.len();
+        let num_left = match page.cut {
+            cairn_ranking::Cut::Nothing => 0,
+            cairn_ranking::Cut::Limit { num_left } | cairn_ranking::Cut::Tokens { num_left } => num_left,
+        };
+        assert_eq!(num_shown + num_left, page.num_results);
+        let Some(cursor) = page.next_cursor else { break };
+        request.cursor = Some(cursor);
+    }
+    let calls = counted.calls();
+    assert!(num_shown > 20, "{num_shown}");
+    assert_eq!((calls["Embedder::embed"], calls["VectorStore::search_dense"]), (1, 1), "{calls:?}");
+}
