@@ -15,10 +15,9 @@ use tokio::time::{Instant, sleep_until};
 pub(crate) struct Load {
     /// `HOST:PORT` of the query service.
     pub(crate) host: String,
-    /// The API key.
-    pub(crate) key: String,
+    /// The API keys of the agents. A key has a limit of questions at the same time.
+    pub(crate) keys: Vec<String>,
     pub(crate) questions: Vec<String>,
-    pub(crate) num_agents: usize,
     /// Questions per second of all agents together.
     pub(crate) rate: f64,
 }
@@ -49,8 +48,8 @@ impl Load {
     pub(crate) async fn run(self) -> Result<Measured> {
         let (load, next, begin) = (Arc::new(self), Arc::new(AtomicUsize::new(0)), Instant::now());
         let mut agents = JoinSet::new();
-        for _ in 0..load.num_agents {
-            agents.spawn(agent(Arc::clone(&load), Arc::clone(&next), begin));
+        for key in load.keys.clone() {
+            agents.spawn(agent(Arc::clone(&load), key, Arc::clone(&next), begin));
         }
         let mut measured = Measured { times: Vec::new(), num_errors: 0, elapsed: Duration::ZERO };
         while let Some(outcome) = agents.join_next().await {
@@ -64,7 +63,7 @@ impl Load {
     }
 }
 
-async fn agent(load: Arc<Load>, next: Arc<AtomicUsize>, begin: Instant) -> Result<(Vec<Duration>, usize)> {
+async fn agent(load: Arc<Load>, key: String, next: Arc<AtomicUsize>, begin: Instant) -> Result<(Vec<Duration>, usize)> {
     let (mut times, mut num_errors) = (Vec::new(), 0);
     let mut connection = BufReader::new(TcpStream::connect(&load.host).await?);
     connection.get_ref().set_nodelay(true)?;
@@ -73,18 +72,18 @@ async fn agent(load: Arc<Load>, next: Arc<AtomicUsize>, begin: Instant) -> Resul
         let Some(question) = load.questions.get(number) else { return Ok((times, num_errors)) };
         let due = begin + Duration::from_secs_f64(number as f64 / load.rate);
         sleep_until(due).await;
-        let status = ask(&mut connection, &load, question).await?;
+        let status = ask(&mut connection, (&load.host, &key), question).await?;
         if status == 200 { times.push(due.elapsed()) } else { num_errors += 1 }
     }
 }
 
 /// Sends one question and reads the whole answer. Returns the status.
-async fn ask(connection: &mut BufReader<TcpStream>, load: &Load, question: &str) -> Result<u16> {
+async fn ask(connection: &mut BufReader<TcpStream>, (host, key): (&str, &str), question: &str) -> Result<u16> {
     let body = json!({ "query": question }).to_string();
     let head = format!(
         "POST /v1/search HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        load.host,
-        load.key,
+        host,
+        key,
         body.len()
     );
     connection.get_mut().write_all(format!("{head}{body}").as_bytes()).await?;

@@ -47,20 +47,22 @@ pub(crate) async fn run(options: Options) -> Result<()> {
     ground.inside.settled(&asked, PATIENCE).await?;
     let num_chunks: u64 = ground.inside.fingerprints().await?.iter().map(num_chunks).sum();
     println!("{} repositories, {num_chunks} chunks, {} agents", repositories.len(), options.agents);
+    let mut keys = Vec::new();
+    for _ in 0..options.agents {
+        keys.push(key(&ground).await?);
+    }
     let load = Load {
         host: ground.cluster.questions("query")?.trim_start_matches("http://").to_owned(),
-        key: key(&ground).await?,
+        keys,
         questions: Vec::new(),
-        num_agents: options.agents,
         rate: WARM_RATE,
     };
     let counts: Vec<usize> = options.rates.iter().map(|rate| (rate * options.seconds) as usize).collect();
     let mut questions = vocabulary.questions(NUM_WARM + counts.iter().sum::<usize>()).into_iter();
     let mut next = |load: &Load, rate: f64, count: usize| Load {
         host: load.host.clone(),
-        key: load.key.clone(),
+        keys: load.keys.clone(),
         questions: questions.by_ref().take(count).collect(),
-        num_agents: load.num_agents,
         rate,
     };
     next(&load, WARM_RATE, NUM_WARM).run().await?;

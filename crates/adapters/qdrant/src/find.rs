@@ -10,15 +10,16 @@
 //! 3. If too few hits are still certain because of equal scores, the code requests a longer list, down to the
 //!    score of the last wanted hit. The code repeats this request until the list is complete (`is_whole`).
 
-use cairn_domain::{ChunkKey, RepositoryId};
+use std::sync::Arc;
+
 use cairn_ports::Hit;
 use qdrant_client::qdrant::{Condition, Query, QueryPoints, ScoredPoint, SearchParams, VectorInput};
 
-use crate::collection::{Collection, is_whole, only};
+use crate::collection::{Collection, is_whole};
 use crate::conditions::FilterParts;
 use crate::error::Fault;
-use crate::fields::{KEY, PATH, REPOSITORY, START_LINE};
-use crate::payload::Fields;
+use crate::fields::PATH;
+use crate::places::{Place, Places};
 use crate::read::count_by_path;
 
 /// A float represents every integer below this value exactly.
@@ -40,26 +41,14 @@ pub(crate) struct VectorQuery {
 #[derive(Debug)]
 struct Candidate {
     score: i64,
-    repository: RepositoryId,
-    path: String,
-    line: u32,
-    key: ChunkKey,
+    place: Arc<Place>,
 }
 
-impl Candidate {
-    fn new(point: ScoredPoint) -> Result<Self, Fault> {
-        if point.score.abs() >= EXACT_BELOW {
-            return Err(Fault::invalid(format!("the score {} is too large for an exact float", point.score)));
-        }
-        let fields = Fields::of(point.id.as_ref(), point.payload);
-        Ok(Self {
-            score: point.score as i64,
-            repository: fields.repository()?,
-            path: fields.text(PATH)?.to_owned(),
-            line: fields.line()?,
-            key: fields.key()?,
-        })
+fn exact_score(point: &ScoredPoint) -> Result<i64, Fault> {
+    if point.score.abs() >= EXACT_BELOW {
+        return Err(Fault::invalid(format!("the score {} is too large for an exact float", point.score)));
     }
+    Ok(point.score as i64)
 }
 
 /// One response of Qdrant.
@@ -72,19 +61,29 @@ struct List {
 }
 
 impl List {
-    fn new(points: Vec<ScoredPoint>, parts: &FilterParts) -> Result<Self, Fault> {
+    async fn read(
+        (collection, places): (&Collection, &Places),
+        parts: &FilterParts,
+        vector_query: &VectorQuery,
+        wanted: &Wanted,
+    ) -> Result<Self, Fault> {
+        let points = query(collection, parts, vector_query, wanted).await?;
         let num_listed = points.len() as u64;
-        let mut candidates = points.into_iter().map(Candidate::new).collect::<Result<Vec<_>, _>>()?;
-        let last = candidates.last().map_or(i64::MIN, |candidate| candidate.score);
-        if let Some(paths) = &parts.paths {
-            candidates.retain(|candidate| paths.matches(&candidate.path));
-        }
-        Ok(Self { num_listed, last, candidates })
+        let scores = points.iter().map(exact_score).collect::<Result<Vec<_>, _>>()?;
+        let last = scores.last().copied().unwrap_or(i64::MIN);
+        let ids: Vec<_> = points.into_iter().map(|point| point.id).collect();
+        let places = places.of(collection, &ids).await?;
+        // A point without a place was deleted after the search.
+        let found =
+            scores.into_iter().zip(places).filter_map(|(score, place)| Some(Candidate { score, place: place? }));
+        let is_wanted =
+            |candidate: &Candidate| parts.paths.as_ref().is_none_or(|paths| paths.matches(&candidate.place.path));
+        Ok(Self { num_listed, last, candidates: found.filter(is_wanted).collect() })
     }
 }
 
 pub(crate) async fn best(
-    collection: &Collection,
+    store: (&Collection, &Places),
     parts: &FilterParts,
     vector_query: &VectorQuery,
     limit: usize,
@@ -93,11 +92,11 @@ pub(crate) async fn best(
         return Ok(Vec::new());
     }
     let first = Wanted { limit, num_listed: limit as u64 + 1, threshold: vector_query.lowest };
-    let list = List::new(query(collection, parts, vector_query, &first).await?, parts)?;
+    let list = List::read(store, parts, vector_query, &first).await?;
     let Some(mut wanted) = first.after(&list) else { return Ok(ordered(list.candidates, limit)) };
     let mut with_paths = None;
     if let Some(paths) = &parts.paths {
-        let mut matching = count_by_path(collection, &parts.filter).await?;
+        let mut matching = count_by_path(store.0, &parts.filter).await?;
         matching.retain(|(path, _)| paths.matches(path));
         if matching.is_empty() {
             return Ok(Vec::new());
@@ -112,7 +111,7 @@ pub(crate) async fn best(
     }
     let parts = with_paths.as_ref().unwrap_or(parts);
     loop {
-        let list = List::new(query(collection, parts, vector_query, &wanted).await?, parts)?;
+        let list = List::read(store, parts, vector_query, &wanted).await?;
         match wanted.after(&list) {
             Some(next) => wanted = next,
             None => return Ok(ordered(list.candidates, limit)),
@@ -155,7 +154,6 @@ async fn query(
         // The threshold is one step below the score, because the score itself must be included.
         score_threshold: wanted.threshold.map(|score| (score as f32).next_down()),
         limit: Some(wanted.num_listed),
-        with_payload: only(&[REPOSITORY, KEY, PATH, START_LINE]),
         ..QueryPoints::default()
     };
     let mut client = collection.connection.points();
@@ -166,25 +164,28 @@ async fn query(
 /// Returns the hits sorted by score (high first), repository, path, line, and key.
 fn ordered(mut candidates: Vec<Candidate>, limit: usize) -> Vec<Hit> {
     candidates.sort_by(|left, right| {
-        let keys = |candidate: &Candidate| (candidate.repository, candidate.line, candidate.key);
-        let ((repository, line, key), (other_repository, other_line, other_key)) = (keys(left), keys(right));
+        let place = |candidate: &Candidate| (candidate.place.repository, candidate.place.line, candidate.place.key);
+        let ((repository, line, key), (other_repository, other_line, other_key)) = (place(left), place(right));
         let by_score = right.score.cmp(&left.score);
-        let by_path = by_score.then(repository.cmp(&other_repository)).then_with(|| left.path.cmp(&right.path));
+        let by_path =
+            by_score.then(repository.cmp(&other_repository)).then_with(|| left.place.path.cmp(&right.place.path));
         by_path.then(line.cmp(&other_line)).then(key.cmp(&other_key))
     });
     candidates.truncate(limit);
-    candidates.into_iter().map(|Candidate { score, repository, key, .. }| Hit { repository, key, score }).collect()
+    let hit = |Candidate { score, place }| Hit { repository: place.repository, key: place.key, score };
+    candidates.into_iter().map(hit).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use cairn_domain::{RepositoryName, Tenant};
+    use cairn_domain::{ChunkKey, RepositoryId, RepositoryName, Tenant};
 
     use super::*;
 
     fn candidate(score: i64) -> Candidate {
         let repository = RepositoryId::derive(&Tenant::new("acme"), &RepositoryName::new("r"));
-        Candidate { score, repository, path: format!("{score}.rs"), line: 1, key: ChunkKey(repository.0) }
+        let place = Place { repository, path: format!("{score}.rs"), line: 1, key: ChunkKey(repository.0) };
+        Candidate { score, place: Arc::new(place) }
     }
 
     /// Queries a fake server that has one hit per score from `best` down to 1. `listed` selects the hits that

@@ -22,6 +22,7 @@ mod fields;
 mod find;
 mod paths;
 mod payload;
+mod places;
 mod prepare;
 mod read;
 mod stage;

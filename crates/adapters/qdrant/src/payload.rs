@@ -104,6 +104,15 @@ pub(crate) fn bytes_of(text: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
+/// The id of a point as text.
+pub(crate) fn id_text(id: Option<&PointId>) -> String {
+    match id.and_then(|id| id.point_id_options.as_ref()) {
+        Some(point_id::PointIdOptions::Uuid(uuid)) => uuid.clone(),
+        Some(point_id::PointIdOptions::Num(number)) => number.to_string(),
+        None => "without id".to_owned(),
+    }
+}
+
 /// Reads a payload field by field. If a field is missing or has the wrong type, the error contains the id of
 /// the point.
 pub(crate) struct Fields {
@@ -117,12 +126,7 @@ impl Fields {
     }
 
     pub(crate) fn of(id: Option<&PointId>, fields: HashMap<String, Value>) -> Self {
-        let name = match id.and_then(|id| id.point_id_options.as_ref()) {
-            Some(point_id::PointIdOptions::Uuid(uuid)) => uuid.clone(),
-            Some(point_id::PointIdOptions::Num(number)) => number.to_string(),
-            None => "without id".to_owned(),
-        };
-        Self::new(name, fields)
+        Self::new(id_text(id), fields)
     }
 
     /// Returns the id of the point.

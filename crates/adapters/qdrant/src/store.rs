@@ -15,6 +15,7 @@ use crate::connection::Connection;
 use crate::error::Fault;
 use crate::fields::{DENSE, TERMS};
 use crate::find::{self, VectorQuery};
+use crate::places::Places;
 use crate::prepare::{self, Plan, collection_name};
 use crate::stage::Writer;
 use crate::{read, sweep};
@@ -23,6 +24,8 @@ use crate::{read, sweep};
 #[derive(Clone)]
 pub struct QdrantStore {
     collection: Collection,
+    /// The places of the points that were found last.
+    places: Places,
     config: QdrantConfig,
     model: ModelId,
 }
@@ -32,7 +35,7 @@ impl QdrantStore {
     pub fn new(config: QdrantConfig, model: ModelId) -> Result<Self, InvalidQdrantConfig> {
         let connection = Connection::new(&config)?;
         let collection = Collection { connection, name: collection_name(&config, &model) };
-        Ok(Self { collection, config, model })
+        Ok(Self { collection, places: Places::default(), config, model })
     }
 
     /// The name of the collection, which the catalogue records.
@@ -72,7 +75,7 @@ impl QdrantStore {
         limit: usize,
     ) -> Result<Vec<Hit>, Fault> {
         match FilterParts::new(view, scope, filter)? {
-            Some(parts) => find::best(&self.collection, &parts, vector_query, limit).await,
+            Some(parts) => find::best((&self.collection, &self.places), &parts, vector_query, limit).await,
             None => Ok(Vec::new()),
         }
     }

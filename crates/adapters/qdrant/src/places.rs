@@ -1,0 +1,132 @@
+//! Remembers the repository, file and line of points.
+//!
+//! These values of a point never change, because its id is derived from its key and its generation. Reading
+//! them for each hit of a long list takes the server longer than the search. So lists are requested without
+//! them, and only the values of points that are not known yet are read.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cairn_domain::{ChunkKey, RepositoryId};
+use qdrant_client::qdrant::{GetPoints, PointId};
+
+use crate::collection::{Collection, only};
+use crate::error::Fault;
+use crate::fields::{KEY, PATH, REPOSITORY, START_LINE};
+use crate::payload::{Fields, id_text};
+
+/// Number of points in each half of the memory. The older half is dropped when the newer half is full.
+const POINTS_OF_A_HALF: usize = 50_000;
+/// Maximum number of points of one request.
+const POINTS_OF_A_REQUEST: usize = 1_000;
+
+/// The repository, file and line of a point.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) repository: RepositoryId,
+    pub(crate) path: String,
+    pub(crate) line: u32,
+    pub(crate) key: ChunkKey,
+}
+
+/// The places that were used last. Clones share them.
+#[derive(Clone, Default)]
+pub(crate) struct Places(Arc<Mutex<Halves>>);
+
+#[derive(Default)]
+struct Halves {
+    newer: HashMap<String, Arc<Place>>,
+    older: HashMap<String, Arc<Place>>,
+}
+
+impl Halves {
+    fn get(&mut self, id: &str) -> Option<Arc<Place>> {
+        if let Some(place) = self.newer.get(id) {
+            return Some(Arc::clone(place));
+        }
+        let place = self.older.remove(id)?;
+        self.add(id.to_owned(), Arc::clone(&place));
+        Some(place)
+    }
+
+    fn add(&mut self, id: String, place: Arc<Place>) {
+        if self.newer.len() >= POINTS_OF_A_HALF {
+            self.older = std::mem::take(&mut self.newer);
+        }
+        self.newer.insert(id, place);
+    }
+}
+
+impl Places {
+    fn known(&self) -> MutexGuard<'_, Halves> {
+        // No method leaves the maps inconsistent, so they can be used after a panic of another thread.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The places of the points, in the same order. `None` for a point that does not exist any more.
+    pub(crate) async fn of(
+        &self,
+        collection: &Collection,
+        ids: &[Option<PointId>],
+    ) -> Result<Vec<Option<Arc<Place>>>, Fault> {
+        let mut found: Vec<Option<Arc<Place>>> = {
+            let mut known = self.known();
+            ids.iter().map(|id| known.get(&id_text(id.as_ref()))).collect()
+        };
+        let missing: Vec<PointId> =
+            ids.iter().zip(&found).filter(|(_, place)| place.is_none()).filter_map(|(id, _)| id.clone()).collect();
+        if missing.is_empty() {
+            return Ok(found);
+        }
+        let mut read: HashMap<String, Arc<Place>> = HashMap::new();
+        for some in missing.chunks(POINTS_OF_A_REQUEST) {
+            read.extend(get(collection, some).await?);
+        }
+        for (id, place) in ids.iter().zip(&mut found).filter(|(_, place)| place.is_none()) {
+            *place = read.get(&id_text(id.as_ref())).map(Arc::clone);
+        }
+        let mut known = self.known();
+        for (id, place) in read {
+            known.add(id, place);
+        }
+        Ok(found)
+    }
+}
+
+async fn get(collection: &Collection, ids: &[PointId]) -> Result<Vec<(String, Arc<Place>)>, Fault> {
+    let request = GetPoints {
+        collection_name: collection.name.clone(),
+        ids: ids.to_vec(),
+        with_payload: only(&[REPOSITORY, KEY, PATH, START_LINE]),
+        ..GetPoints::default()
+    };
+    let mut client = collection.connection.points();
+    let answer = collection.connection.call(request, async |request| client.get(request).await).await?;
+    let place = |point: qdrant_client::qdrant::RetrievedPoint| {
+        let id = id_text(point.id.as_ref());
+        let fields = Fields::new(id.clone(), point.payload);
+        let (repository, path) = (fields.repository()?, fields.text(PATH)?.to_owned());
+        Ok((id, Arc::new(Place { repository, path, line: fields.line()?, key: fields.key()? })))
+    };
+    answer.result.into_iter().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{RepositoryName, Tenant};
+
+    use super::*;
+
+    #[test]
+    fn points_that_are_used_stay_known() {
+        let repository = RepositoryId::derive(&Tenant::new("acme"), &RepositoryName::new("r"));
+        let place = || Arc::new(Place { repository, path: "a.rs".to_owned(), line: 1, key: ChunkKey(repository.0) });
+        let mut halves = Halves::default();
+        for number in 0..=2 * POINTS_OF_A_HALF {
+            halves.add(number.to_string(), place());
+            assert!(halves.get("0").is_some(), "{number}");
+        }
+        assert!(halves.get("1").is_none());
+        assert!(halves.newer.len() + halves.older.len() <= 2 * POINTS_OF_A_HALF);
+    }
+}
