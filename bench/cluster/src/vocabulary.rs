@@ -12,7 +12,7 @@ pub(crate) struct Vocabulary {
     files: BTreeSet<String>,
 }
 
-/// The kinds of questions with their shares in percent, as in `eval/questions`.
+/// The kinds of questions with their shares in percent. `eval/questions` has the same kinds.
 const SHARES: [(&str, usize); 8] = [
     ("behaviour", 34),
     ("architecture", 12),
