@@ -249,8 +249,8 @@ impl Searcher {
     }
 }
 
-/// Cuts the list of files to the number of tokens, and adds a note about the missing ones. Returns the tokens of
-/// the list.
+/// Cuts the list of files to the number of tokens, and adds a note about the missing ones. Returns the tokens
+/// of the list.
 fn fit_files(files: &mut Vec<FoundFile>, notes: &mut Vec<String>, max_tokens: usize) -> usize {
     let cost =
         |file: &FoundFile| estimate_tokens(&file.path) + estimate_tokens(&file.repository) + FILE_OVERHEAD_TOKENS;
