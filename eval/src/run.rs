@@ -8,7 +8,7 @@ use crate::ask::Index;
 use crate::fetch;
 use crate::grade::{Grades, grade};
 use crate::index::index;
-use crate::questions::{Kind, QuestionFile, read};
+use crate::questions::{Kind, QuestionFile, add_nonsense, read};
 use crate::report::{self, Measured};
 use crate::settings::Setting;
 
@@ -35,7 +35,10 @@ pub(crate) struct Asked {
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let files = read(&arguments.set, arguments.half, &arguments.only)?;
+    let mut files = read(&arguments.set, arguments.half, &arguments.only)?;
+    if let Some(half) = arguments.nonsense {
+        add_nonsense(&arguments.set, half, &mut files)?;
+    }
     let (cache, program) = (arguments.cache()?, arguments.program()?);
     let mut folders: Vec<PathBuf> = Vec::new();
     for file in &files {
