@@ -8,7 +8,6 @@ use cairn_ranking::{
 
 use crate::Searcher;
 use crate::prepared_query::PreparedQuery;
-use crate::retrieve::id_of;
 
 /// Number of the best vectors whose mean is evidence.
 const BEST_VECTORS: usize = 5;
@@ -28,34 +27,44 @@ fn abbreviations_of(word: &str) -> Vec<String> {
 }
 
 impl Searcher {
-    /// The evidence of the lists. The chunks of the lists are the best ones first.
+    /// The evidence of the lists of vectors and of terms, whose best chunks come first, and of the candidates.
     pub(crate) fn evidence(
         &self,
         query: &PreparedQuery,
         (dense, sparse): (&[Hit], &[Hit]),
         candidates: &[Candidate],
-        filter: &ChunkFilter,
     ) -> Evidence {
         let keywords = keywords_for_relevance(&query.words.keywords);
-        let keywords = keywords.iter().map(|word| KeywordEvidence::of(word, &abbreviations_of(word), &query.frequencies));
+        let keywords =
+            keywords.iter().map(|word| KeywordEvidence::of(word, &abbreviations_of(word), &query.frequencies));
         let is_named = |candidate: &Candidate| {
             candidate.name_rank.is_some() || candidate.relation_rank.is_some() || candidate.pattern_rank.is_some()
         };
         let is_calibrated = self.embedder.model().name.starts_with(CALIBRATED);
         Evidence {
             keywords: keywords.collect(),
-            is_direct: candidates.iter().any(is_named) || (is_restricted(filter) && !sparse.is_empty()),
+            is_direct: candidates.iter().any(is_named),
             best_terms: sparse.first().map_or(0, |hit| hit.score),
-            sum_of_weights: query.terms.iter().map(|(_, weight)| i64::from(*weight)).sum(),
+            sum_of_weights: query.sum_of_weights,
             dense: is_calibrated.then(|| dense_evidence(dense, sparse)),
         }
+    }
+}
+
+impl PreparedQuery {
+    /// The relevance of the results. If the caller restricts the search to certain files or chunks, a chunk with
+    /// a word of the question is a direct hit.
+    pub(crate) fn relevance(&self, evidence: Evidence, of_caller: &ChunkFilter) -> Relevance {
+        let is_direct = evidence.is_direct || (is_restricted(of_caller) && evidence.best_terms > 0);
+        Evidence { is_direct, ..evidence }.relevance(&self.frequencies)
     }
 }
 
 fn dense_evidence(dense: &[Hit], sparse: &[Hit]) -> DenseEvidence {
     let best = &dense[..dense.len().min(BEST_VECTORS)];
     let sum: i64 = best.iter().map(|hit| hit.score).sum();
-    let score_of = |wanted: &Hit| dense.iter().find(|hit| id_of(hit) == id_of(wanted)).map(|hit| hit.score);
+    let is_same = |left: &Hit, right: &Hit| (left.repository, left.key) == (right.repository, right.key);
+    let score_of = |wanted: &Hit| dense.iter().find(|hit| is_same(hit, wanted)).map(|hit| hit.score);
     let ends = dense.first().zip(dense.last());
     DenseEvidence {
         mean: sum / best.len().max(1) as i64,
@@ -64,15 +73,11 @@ fn dense_evidence(dense: &[Hit], sparse: &[Hit]) -> DenseEvidence {
     }
 }
 
-/// Whether the caller asks about certain files or chunks. A chunk in such a selection that contains a word of
-/// the question is shown.
 fn is_restricted(filter: &ChunkFilter) -> bool {
     let ChunkFilter { languages, kinds, paths, module_prefixes, include_tests, tags, since } = filter;
-    let is_any = languages.is_empty() && kinds.is_empty() && paths.is_empty() && module_prefixes.is_empty();
-    !is_any || *include_tests == IncludeTests::Only || !tags.is_empty() || since.is_some()
-}
-
-/// The relevance of results that do not come from the lists, such as files with a name.
-pub(crate) fn of_named_results() -> Relevance {
-    Relevance::SHOWN
+    let lists = [languages, paths, module_prefixes, tags];
+    lists.iter().any(|list| !list.is_empty())
+        || !kinds.is_empty()
+        || *include_tests == IncludeTests::Only
+        || since.is_some()
 }

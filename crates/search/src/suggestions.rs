@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cairn_domain::Scope;
 use cairn_ports::{ChunkFilter, NameMatch};
 use cairn_question::Synonyms;
-use cairn_ranking::{ScopeFrequencies, StopWords, terms};
+use cairn_ranking::{StopWords, terms};
 
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
@@ -76,18 +76,18 @@ impl Searcher {
         let scope = self.scope_since(selected, filter);
         let mut found = self.near_names(query, &scope).await?;
         let counted = Counted { searcher: self, query, scope: &scope, filter };
-        let absent: Vec<&String> = query.words.keywords.iter().filter(|word| query.num_chunks_with(word) == 0).collect();
+        let absent: Vec<&String> = query.words.keywords.iter().filter(|word| query.frequencies.num_chunks_with(word) == 0).collect();
         let synonyms = synonyms_of(&absent);
         let texts: Vec<&str> = synonyms.iter().map(|(_, synonym)| synonym.as_str()).collect();
         let frequencies = self.frequencies(selected, &texts.join(" ")).await?;
         let of_synonyms = synonyms.into_iter().map(|(word, synonym)| Candidate {
-            num_chunks: num_chunks_with(&frequencies, &synonym),
+            num_chunks: frequencies.num_chunks_with(&synonym),
             query: synonym,
             instead_of: word,
         });
         found.extend(counted.best(SuggestionKind::Synonym, of_synonyms.collect()).await?);
         let of_words = query.words.keywords.iter().map(|word| Candidate {
-            num_chunks: query.num_chunks_with(word),
+            num_chunks: query.frequencies.num_chunks_with(word),
             query: word.clone(),
             instead_of: word.clone(),
         });
@@ -165,18 +165,6 @@ impl Counted<'_> {
         let hits = vectors.search_sparse(&self.query.view, self.scope, self.filter, &wanted, MAX_COUNTED).await?;
         Ok(hits.len() as u64)
     }
-}
-
-impl PreparedQuery {
-    /// Number of chunks in the searched repositories that contain the word or one of its inflections.
-    pub(crate) fn num_chunks_with(&self, word: &str) -> u64 {
-        num_chunks_with(&self.frequencies, word)
-    }
-}
-
-fn num_chunks_with(frequencies: &ScopeFrequencies, word: &str) -> u64 {
-    // A word in a script without spaces has several terms; the rarest one limits the number.
-    terms_of(word).into_iter().map(|term| frequencies.count(term)).min().unwrap_or_default()
 }
 
 fn terms_of(word: &str) -> BTreeSet<u32> {
