@@ -1,6 +1,7 @@
 //! The transports HTTP and MCP, and the questions and answers that they share. No other code serves HTTP or
 //! MCP requests.
 
+mod advice;
 mod agent;
 pub mod answers;
 pub mod auth;
@@ -13,8 +14,11 @@ pub mod questions;
 mod registration;
 #[cfg(test)]
 mod schema_check;
+mod tags;
 pub mod time;
 
+pub use advice::{after_empty, after_error, question_of_request, report_of};
 pub use agent::{Agent, Caps};
-pub use index_call::{IndexCall, IndexStatus, IndexTicket};
+pub use index_call::{IndexCall, IndexStatus, IndexTicket, WatchIndexing};
 pub use indexing::{Indexing, LedgerIndexing, Locate};
+pub use registration::check_settings;

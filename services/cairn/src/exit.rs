@@ -7,7 +7,7 @@ use cairn_pipeline::StageError;
 use cairn_search::{QueryError, QueryErrorCode};
 
 use crate::output;
-use crate::remote_error::RemoteError;
+use crate::reported::ReportedError;
 
 /// Exit codes, as the help lists them.
 pub const WRONG_USAGE: u8 = 2;
@@ -29,7 +29,7 @@ pub(crate) fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
     if let Some(error) = error.downcast_ref::<QueryError>() {
         return report_shared(&ErrorReport::of(error), json);
     }
-    if let Some(RemoteError(error)) = error.downcast_ref::<RemoteError>() {
+    if let Some(ReportedError(error)) = error.downcast_ref::<ReportedError>() {
         return report_shared(error, json);
     }
     let (code, message) = code_and_message(error);
@@ -49,8 +49,8 @@ pub(crate) fn code_and_message(error: &anyhow::Error) -> (&str, String) {
     if let Some(error) = error.downcast_ref::<QueryError>() {
         return (error.code.as_str(), error.message.clone());
     }
-    match error.downcast_ref::<RemoteError>() {
-        Some(RemoteError(error)) => (&error.code, error.message.clone()),
+    match error.downcast_ref::<ReportedError>() {
+        Some(ReportedError(error)) => (&error.code, error.message.clone()),
         None => ("failed", format!("{error:#}")),
     }
 }
@@ -84,4 +84,5 @@ fn print_shared(error: &ErrorReport) {
     if let Some(hint) = &details.next_action_hint {
         output::note(&format!("  {hint}"));
     }
+    output::commands(&details.tool_suggestions);
 }

@@ -5,24 +5,55 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
 
 use cairn_search::{QueryError, QueryErrorCode};
-use rmcp::model::{CallToolResult, JsonObject};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
 
 use super::arguments::{Arguments, nearest_word};
 use super::reply::{Failure, MAX_SUGGESTIONS, Replied, ToolReply};
-use super::suggestion::{Suggestion, object};
+use super::forms::{call_of, question_of};
+use super::progress::Unwatched;
+use super::suggestion::{Suggestion, object, reports};
 use super::tools::{TOOLS, ToolSpec};
 use super::{ask, grep, indexing, inventory};
 use crate::agent::Agent;
+use crate::answers::SuggestedCall;
 use crate::guide;
-use crate::questions::GrepMode;
+use crate::index_call::WatchIndexing;
+use crate::questions::{GrepMode, Question};
 
 /// Maximum number of suggestions that are tried.
 const MAX_TRIED: usize = 6;
+/// Maximum time in which suggestions are tried.
+const TRYING: Duration = Duration::from_secs(3);
 
-pub(crate) async fn call(agent: &dyn Agent, tool: &str, arguments: JsonObject) -> CallToolResult {
-    match reply(agent, tool, arguments).await {
+pub(crate) async fn call(
+    agent: &dyn Agent,
+    tool: &str,
+    arguments: JsonObject,
+    watch: Arc<dyn WatchIndexing>,
+) -> CallToolResult {
+    let mut result = result_of(agent, tool, arguments, watch).await;
+    if let Some(notice) = agent.take_notice() {
+        result.content.insert(0, ContentBlock::text(format!("{notice}\n")));
+        if let Some(Value::Object(content)) = &mut result.structured_content {
+            content.insert("notice".to_owned(), Value::from(notice));
+        }
+    }
+    result
+}
+
+async fn result_of(
+    agent: &dyn Agent,
+    tool: &str,
+    arguments: JsonObject,
+    watch: Arc<dyn WatchIndexing>,
+) -> CallToolResult {
+    match reply(agent, tool, arguments, watch).await {
         Ok(mut reply) => {
             if reply.num_results == 0 {
                 reply.suggestions = that_work(agent, std::mem::take(&mut reply.suggestions)).await;
@@ -31,13 +62,63 @@ pub(crate) async fn call(agent: &dyn Agent, tool: &str, arguments: JsonObject) -
         }
         Err(mut failure) => {
             failure.error = agent.with_way_to_index(agent.outward(failure.error));
-            let mut candidates = std::mem::take(&mut failure.suggestions);
-            if failure.error.code != QueryErrorCode::InternalError {
-                candidates.push(Suggestion::guide("recovering", "explains what to do when calls fail"));
-            }
+            let candidates = with_guide(&failure.error, std::mem::take(&mut failure.suggestions));
             failure.suggestions = that_work(agent, candidates).await;
             failure.into_result()
         }
+    }
+}
+
+fn with_guide(error: &QueryError, mut candidates: Vec<Suggestion>) -> Vec<Suggestion> {
+    if error.code != QueryErrorCode::InternalError {
+        candidates.push(Suggestion::guide("recovering", "explains what to do when calls fail"));
+    }
+    candidates
+}
+
+/// A suggested call as a question, for front ends other than MCP.
+#[derive(Clone, Debug)]
+pub(crate) struct SuggestedQuestion {
+    pub call: SuggestedCall,
+    pub question: Question,
+}
+
+/// The questions that may follow an error of this question, or its empty answer. Each of them was tried and has
+/// an answer that is not empty.
+pub(crate) async fn suggested_questions(
+    agent: &dyn Agent,
+    question: &Question,
+    error: Option<&QueryError>,
+) -> Vec<SuggestedQuestion> {
+    let wrong_field = error.and_then(|error| error.fault.as_ref()).map(|fault| fault.field.as_str());
+    let Some((tool, arguments)) = call_of(question, wrong_field) else { return Vec::new() };
+    let is_read_only = ToolSpec::find(tool).is_some_and(|tool| tool.read_only);
+    let candidates = match (is_read_only, error) {
+        (true, _) => candidates_of(agent, tool, arguments).await,
+        // A call that changes something is not made again.
+        (false, Some(error)) => indexing::not_indexed(error.clone()).suggestions,
+        (false, None) => Vec::new(),
+    };
+    let candidates = match error {
+        Some(error) => with_guide(error, candidates),
+        None => candidates,
+    };
+    let working = that_work(agent, candidates).await;
+    let calls = reports(&working).into_iter().zip(working);
+    let questions = calls.filter_map(|(call, suggestion)| {
+        let question = question_of(suggestion.tool, &suggestion.arguments)?;
+        Some(SuggestedQuestion { call, question })
+    });
+    questions.collect()
+}
+
+/// The suggestions of a tool for this call. They have not been tried yet.
+async fn candidates_of(agent: &dyn Agent, tool: &str, arguments: JsonObject) -> Vec<Suggestion> {
+    match reply(agent, tool, arguments, Arc::new(Unwatched)).await {
+        Ok(reply) if reply.num_results == 0 => reply.suggestions,
+        // The tool asks more than one question, so it may find what the question did not find.
+        Ok(_) => Vec::new(),
+        Err(failure) => failure.suggestions,
     }
 }
 
@@ -46,6 +127,7 @@ fn reply<'a>(
     agent: &'a dyn Agent,
     tool: &'a str,
     arguments: JsonObject,
+    watch: Arc<dyn WatchIndexing>,
 ) -> Pin<Box<dyn Future<Output = Replied> + Send + 'a>> {
     Box::pin(async move {
         let Some(tool) = ToolSpec::find(tool) else { return Err(unknown_tool(tool, arguments)) };
@@ -60,7 +142,7 @@ fn reply<'a>(
             "analyze_relationship" => ask::analyze_relationship(agent, &arguments).await,
             "list_repositories" => inventory::list_repositories(agent, &arguments).await,
             "index_status" => inventory::index_status(agent, &arguments).await,
-            "index_repository" => indexing::index_repository(agent, &arguments).await,
+            "index_repository" => indexing::index_repository(agent, &arguments, watch).await,
             _ => workflow_guide(&arguments),
         };
         replied.map_err(|failure| failure.within(&arguments).with_known_repository(&arguments))
@@ -111,17 +193,20 @@ fn unknown_tool(name: &str, arguments: JsonObject) -> Failure {
     failure
 }
 
-/// The first suggestions that succeed and return results, each with its number of results.
+/// The first suggestions that succeed and return results, each with its number of results. Suggestions that
+/// cannot be tried in time are omitted, so that the error or the empty answer is not lost.
 async fn that_work(agent: &dyn Agent, candidates: Vec<Suggestion>) -> Vec<Suggestion> {
     let mut working: Vec<Suggestion> = Vec::new();
+    let deadline = Instant::now() + TRYING;
     for mut candidate in candidates.into_iter().take(MAX_TRIED) {
         let is_known = working.iter().any(|known| known.call() == candidate.call());
         let may_call = |tool: &&ToolSpec| tool.read_only || agent.may_index();
         let Some(tool) = ToolSpec::find(candidate.tool).filter(may_call).filter(|_| !is_known) else { continue };
         if tool.read_only {
-            match reply(agent, tool.name, candidate.arguments.clone()).await {
-                Ok(reply) if reply.num_results == 1 => {}
-                Ok(reply) if reply.num_results > 1 => {
+            let tried = reply(agent, tool.name, candidate.arguments.clone(), Arc::new(Unwatched));
+            match timeout_at(deadline, tried).await {
+                Ok(Ok(reply)) if reply.num_results == 1 => {}
+                Ok(Ok(reply)) if reply.num_results > 1 => {
                     candidate.reason.push_str(&format!("; {} results", reply.num_results));
                 }
                 _ => continue,

@@ -67,7 +67,7 @@ impl FakeAgent {
 
     async fn call(&self, tool: &str, arguments: Value) -> Called {
         let Value::Object(arguments) = arguments else { panic!("an object") };
-        let called = Called::of(call(self, tool, arguments).await);
+        let called = Called::of(call(self, tool, arguments, Arc::new(super::progress::Unwatched)).await);
         if let (Some(spec), false) = (ToolSpec::find(tool), called.is_error) {
             let schema = Value::Object((spec.output)());
             assert_eq!(faults(&schema, &schema, &called.json), Vec::<String>::new(), "{tool}: {}", called.json);
@@ -456,7 +456,7 @@ async fn code_of_another_repository_is_shown_with_a_note() {
     assert!(read.text.starts_with("not in demo; found in host/team/other\n"), "{}", read.text);
     let refused = agent.call("read_code", json!({"symbol": "RetryPolicy.delay", "repository": "demo"})).await;
     assert_eq!(refused.code(), "not_found");
-    let asked = json!({"name": "RetryPolicy", "mode": "dependents"});
+    let asked = json!({"target": "RetryPolicy", "mode": "dependents"});
     let refused = agent.call("analyze_relationship", asked.clone()).await;
     assert_eq!(refused.code(), "not_found");
     let mut everywhere = asked;

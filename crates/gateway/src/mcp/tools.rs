@@ -33,6 +33,18 @@ pub(crate) struct Parameter {
     pub also: &'static [&'static str],
     /// Another name that is accepted.
     pub alias: Option<&'static str>,
+    /// Whether the schema contains the alias as a separate property, so that clients that check their calls
+    /// accept it.
+    pub shows_alias: bool,
+    /// The value in the schema for calls without the parameter.
+    pub default: Option<Default>,
+}
+
+/// A default value in a schema.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Default {
+    Number(u64),
+    EmptyList,
 }
 
 #[derive(Debug)]
@@ -46,11 +58,11 @@ pub(crate) enum Kind {
 }
 
 const fn optional(name: &'static str, kind: Kind, description: &'static str) -> Parameter {
-    Parameter { name, kind, required: false, description, also: &[], alias: None }
+    Parameter { name, kind, required: false, description, also: &[], alias: None, shows_alias: false, default: None }
 }
 
 const fn required(name: &'static str, kind: Kind, description: &'static str) -> Parameter {
-    Parameter { name, kind, required: true, description, also: &[], alias: None }
+    Parameter { required: true, ..optional(name, kind, description) }
 }
 
 impl Parameter {
@@ -61,6 +73,17 @@ impl Parameter {
 
     const fn alias(mut self, alias: &'static str) -> Self {
         self.alias = Some(alias);
+        self
+    }
+
+    /// An alias that is part of the schema.
+    const fn shown_alias(mut self, alias: &'static str) -> Self {
+        self.shows_alias = true;
+        self.alias(alias)
+    }
+
+    const fn default(mut self, default: Default) -> Self {
+        self.default = Some(default);
         self
     }
 }
@@ -109,7 +132,9 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             ]),
             optional("language", Kind::List, "e.g. python").also(&["languages", "lang"]),
             optional("kind", Kind::Choices(CHUNK_KINDS), "").also(&["kinds", "types"]),
-            optional("target_type", Kind::Choice(TARGET_TYPES), "look for names").also(&["target_kind"]).alias("type"),
+            optional("target_type", Kind::Choice(TARGET_TYPES), "look for names")
+                .also(&["target_kind"])
+                .shown_alias("type"),
             CONTEXT_PATH,
             optional("fuzzy_filename", Kind::Flag, "default true"),
             optional("filename_only", Kind::Flag, "ignore directories"),
@@ -136,10 +161,10 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
         description: "Reads a file, lines of it, or a symbol's definition. Give `path`, `symbol`, or both.",
         read_only: true,
         parameters: &[
+            optional("target", Kind::Text, "path or symbol").also(&["query", "what"]),
             optional("path", Kind::Text, "relative to the repository's root").also(&["file", "file_path", "filename"]),
             optional("symbol", Kind::Text, "`name`, `Class.method`, `path#name` or a phrase")
-                .also(&["name", "function", "class", "method"])
-                .alias("target"),
+                .also(&["name", "function", "class", "method"]),
             CONTEXT_PATH,
             optional("start_line", Kind::Number { min: 1, max: u32::MAX as u64 }, "").also(&["start", "from", "line"]),
             optional("end_line", Kind::Number { min: 1, max: u32::MAX as u64 }, "").also(&["end", "to"]),
@@ -154,9 +179,9 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
                       before you change something.",
         read_only: true,
         parameters: &[
-            required("name", Kind::Text, "symbol (`name`, `Class.method`, `path#name`) or path of a file")
+            required("target", Kind::Text, "symbol (`name`, `Class.method`, `path#name`) or path of a file")
                 .also(&["symbol", "query", "function", "path", "file"])
-                .alias("target"),
+                .alias("name"),
             required("mode", Kind::Choice(RELATIONS), "")
                 .also(&["relationship", "type", "kind", "relation_type"])
                 .alias("relation"),
@@ -198,17 +223,18 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
                       `changed_files`. Long runs continue after the answer; follow them with index_status.",
         read_only: false,
         parameters: &[
-            optional("target", Kind::Text, "path, URL or name; default: the one you work in").also(&[
-                "path",
-                "url",
-                "repository",
-                "repo",
-                "name",
-                "path_or_url",
-            ]),
-            optional("include_patterns", Kind::List, "globs").also(&["include", "includes"]),
-            optional("exclude_patterns", Kind::List, "globs").also(&["exclude", "excludes"]),
-            optional("max_file_size", Kind::Number { min: 0, max: 10_485_760 }, "bytes").also(&["max_size", "size"]),
+            optional("path", Kind::Text, "path, URL or name; default: the one you work in")
+                .also(&["url", "repository", "repo", "name", "path_or_url", "directory"])
+                .shown_alias("target"),
+            optional("include_patterns", Kind::List, "globs; kept for later calls")
+                .also(&["include", "includes"])
+                .default(Default::EmptyList),
+            optional("exclude_patterns", Kind::List, "globs; kept for later calls")
+                .also(&["exclude", "excludes"])
+                .default(Default::EmptyList),
+            optional("max_file_size", Kind::Number { min: 0, max: 10_485_760 }, "bytes")
+                .also(&["max_size", "size"])
+                .default(Default::Number(1_048_576)),
             optional("changed_files", Kind::List, "paths in the repository").also(&["files", "changed", "file"]),
             optional("cancel_run", Kind::Text, "cancel this run, or all runs of this repository")
                 .also(&["cancel", "run_id"]),
@@ -241,11 +267,14 @@ impl ToolSpec {
     }
 
     fn schema(&self) -> JsonObject {
-        let properties: Map<String, Value> = self
-            .parameters
-            .iter()
-            .map(|parameter| (parameter.name.to_owned(), Value::Object(parameter.schema())))
-            .collect();
+        let mut properties = Map::new();
+        for parameter in self.parameters {
+            properties.insert(parameter.name.to_owned(), Value::Object(parameter.schema()));
+            if let (Some(alias), true) = (parameter.alias, parameter.shows_alias) {
+                let alias_of = json!({ "type": "string", "description": format!("same as `{}`", parameter.name) });
+                properties.insert(alias.to_owned(), alias_of);
+            }
+        }
         let required: Vec<&str> =
             self.parameters.iter().filter(|parameter| parameter.required).map(|parameter| parameter.name).collect();
         let mut schema = Map::new();
@@ -264,6 +293,9 @@ impl Parameter {
         let mut schema = match self.kind {
             Kind::Text => json!({ "type": "string" }),
             Kind::List => json!({ "type": "array", "items": { "type": "string" } }),
+            Kind::Number { min, max } if self.default.is_some() => {
+                json!({ "type": "integer", "minimum": min, "maximum": max })
+            }
             Kind::Number { .. } => json!({ "type": "integer" }),
             Kind::Flag => json!({ "type": "boolean" }),
             Kind::Choice(words) => json!({ "type": "string", "enum": words }),
@@ -271,6 +303,11 @@ impl Parameter {
         };
         if !self.description.is_empty() {
             schema["description"] = json!(self.description);
+        }
+        match self.default {
+            Some(Default::Number(number)) => schema["default"] = json!(number),
+            Some(Default::EmptyList) => schema["default"] = json!([]),
+            None => {}
         }
         match schema {
             Value::Object(schema) => schema,
@@ -334,7 +371,7 @@ mod tests {
     fn schema_allows_no_other_properties() {
         let schema = ToolSpec::find("analyze_relationship").expect("a tool").schema();
         assert_eq!(schema["additionalProperties"], json!(false));
-        assert_eq!(schema["required"], json!(["name", "mode"]));
+        assert_eq!(schema["required"], json!(["target", "mode"]));
         assert_eq!(schema["properties"]["mode"]["enum"], json!(RELATIONS));
     }
 }

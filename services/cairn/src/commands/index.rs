@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, bail};
 use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
-use cairn_gateway::Agent;
-use cairn_gateway::answers::RequestState;
+use cairn_gateway::{Agent, check_settings};
+use cairn_gateway::answers::{IndexedFiles, RequestState};
 use cairn_git::{locate, repository_name};
 use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, RunRecord};
 use cairn_wire::{GivenSettings, RequestSettings};
@@ -19,7 +19,7 @@ use super::organisation;
 use super::print_index::{self, Ended};
 use crate::cli::IndexArguments;
 use crate::exit::{CANCELLED, CommandReply, RUN_INCOMPLETE, code_and_message};
-use crate::local::{IndexRequest, Indexed, Local, Progress};
+use crate::local::{Hundreds, IndexRequest, Indexed, Local, Progress, unusable_target};
 use crate::output::{self, NAME, styled};
 use crate::stop::Stop;
 
@@ -131,8 +131,9 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
         include_override: given(&arguments.include_override),
         max_file_size: arguments.max_size,
     };
+    check_settings(&patterns)?;
     if !is_list(target) {
-        let source = locate(text, &local.remotes())?;
+        let source = locate(text, &local.remotes()).map_err(|error| unusable_target(error, text))?;
         let name = arguments.name.clone().map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
         let branch = arguments.branch.clone();
         let settings = patterns.over(stored(&known, &name, &source)?);
@@ -207,6 +208,7 @@ pub(super) fn show(local: &Local, name: &RepositoryName, indexed: &Indexed, json
         run_id: indexed.run.map(|run| local.searcher.run_id(run)),
         state: RequestState::of(indexed.state),
         message: indexed.message.clone(),
+        indexed: IndexedFiles::of(&indexed.result),
         result: indexed.result.clone(),
     };
     print_index::ended(&ended, json);
@@ -257,6 +259,7 @@ pub(crate) fn agent(local: Local) -> Arc<dyn Agent> {
 pub(crate) struct Bars {
     bar: Option<ProgressBar>,
     last: Mutex<u32>,
+    hundreds: Hundreds,
 }
 
 impl Bars {
@@ -270,7 +273,7 @@ impl Bars {
             }
             bar
         });
-        Self { bar, last: Mutex::new(0) }
+        Self { bar, last: Mutex::new(0), hundreds: Hundreds::default() }
     }
 
     /// Shows the number of ended parts of a run.
@@ -309,6 +312,15 @@ impl Progress for Bars {
         match &self.bar {
             Some(bar) => bar.set_message(format!("reading {name}")),
             None => tracing::info!(repository = %name, "reading the source"),
+        }
+    }
+
+    fn files_read(&self, name: &RepositoryName, num_files: u64) {
+        for num_files in self.hundreds.passed(num_files) {
+            match &self.bar {
+                Some(bar) => bar.set_message(format!("{name}: {num_files} files read")),
+                None => tracing::info!(repository = %name, num_files, "files read"),
+            }
         }
     }
 
