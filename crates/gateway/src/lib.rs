@@ -5,6 +5,8 @@ mod advice;
 mod agent;
 pub mod answers;
 pub mod auth;
+#[cfg(test)]
+mod broken_starts;
 mod guide;
 pub mod http;
 mod index_call;

@@ -105,8 +105,7 @@ pub fn check_settings(given: &GivenSettings) -> Result<(), QueryError> {
     if let Some(provided) = *max_file_size {
         FileSizeLimit::new(provided).map_err(|invalid| {
             let max_allowed = Some(invalid.max_allowed);
-            let fault =
-                FieldFault { max_allowed, provided: Some(provided), ..FieldFault::of("max_file_size") };
+            let fault = FieldFault { max_allowed, provided: Some(provided), ..FieldFault::of("max_file_size") };
             let message = format!("max_file_size too large: {provided} bytes; at most {}", invalid.max_allowed);
             wrong(message).in_field(fault)
         })?;

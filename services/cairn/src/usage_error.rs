@@ -99,7 +99,8 @@ fn corrected(error: &Error, given: &[String]) -> Option<Vec<String>> {
 
 /// The words with another word, which may be the name or the value in `--name=value`.
 fn replaced(given: &[String], wrong: &str, right: &str) -> Option<Vec<String>> {
-    let position = given.iter().position(|word| word == wrong || parts(word).is_some_and(|(a, b)| a == wrong || b == wrong));
+    let position =
+        given.iter().position(|word| word == wrong || parts(word).is_some_and(|(a, b)| a == wrong || b == wrong));
     let position = position?;
     let mut words = given.to_vec();
     words[position] = match parts(&given[position]) {
@@ -116,7 +117,8 @@ fn parts(word: &str) -> Option<(&str, &str)> {
 
 /// The words without an option, and without its value if the rest cannot be read otherwise.
 fn without(given: &[String], option: &str) -> Option<Vec<String>> {
-    let position = given.iter().position(|word| word == option || parts(word).is_some_and(|(name, _)| name == option))?;
+    let position =
+        given.iter().position(|word| word == option || parts(word).is_some_and(|(name, _)| name == option))?;
     let mut words = given.to_vec();
     words.remove(position);
     if can_be_read(&words) || position >= words.len() {
@@ -154,7 +156,10 @@ mod tests {
         check(&["cairn", "serch", "x"], &["cairn search x", "cairn --help"]);
         check(&["cairn", "search", "x", "--limt", "3"], &["cairn search x --limit 3", "cairn search --help"]);
         check(&["cairn", "search", "x", "--limt=3"], &["cairn search x --limit=3", "cairn search --help"]);
-        check(&["cairn", "search", "x", "--tests", "exclud"], &["cairn search x --tests exclude", "cairn search --help"]);
+        check(
+            &["cairn", "search", "x", "--tests", "exclud"],
+            &["cairn search x --tests exclude", "cairn search --help"],
+        );
         check(&["cairn", "search", "x", "--limit", "many"], &["cairn search x", "cairn search --help"]);
         check(&["cairn", "search", "x", "--wibble", "3"], &["cairn search x", "cairn search --help"]);
         let quoted = "cairn search 'retry with backoff' --limit 3";

@@ -268,13 +268,19 @@ struct LocalConfig {
 
 /// The embedding model of local mode: the section `embedding` of `config.toml`, and the variables that begin
 /// with `CAIRN__EMBEDDING__`. The other sections of the file are read by `cairn_config`.
-pub fn local_embedding(text: &str, variables: impl Iterator<Item = (String, String)>) -> anyhow::Result<EmbeddingConfig> {
+pub fn local_embedding(
+    text: &str,
+    variables: impl Iterator<Item = (String, String)>,
+) -> anyhow::Result<EmbeddingConfig> {
     let mut table: Table = text.parse().map_err(|error| not_toml(text, &error))?;
     table.retain(|section, _| section == "embedding");
     let variables = variables.filter(|(name, _)| name.starts_with("CAIRN__EMBEDDING__"));
     let LocalConfig { embedding } = read_table(table, variables)?;
     let faults = embedding.local_faults();
-    anyhow::ensure!(faults.is_empty(), InvalidConfig(faults.iter().map(|fault| format!("[embedding] {fault}")).collect()));
+    anyhow::ensure!(
+        faults.is_empty(),
+        InvalidConfig(faults.iter().map(|fault| format!("[embedding] {fault}")).collect())
+    );
     Ok(embedding)
 }
 

@@ -65,7 +65,6 @@ pub struct SuggestedRequest {
     pub body: Map<String, Value>,
 }
 
-
 impl ErrorReport {
     pub fn new(code: &str, message: impl Into<String>) -> Self {
         Self { code: code.to_owned(), message: message.into(), details: ErrorDetails::default() }

@@ -37,8 +37,8 @@ use error::HttpError;
 use guard::{check_key, check_request};
 pub use routes::routes;
 use routes::{MCP, OPENAPI, is_read_by_get};
-pub use service::GatewayState;
 use serde::Serialize;
+pub use service::GatewayState;
 use service::{CallerAgent, Service};
 
 use crate::advice::{after_empty, after_error};

@@ -20,7 +20,8 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn read(tool: &'static ToolSpec, given: JsonObject) -> Result<Self, Failure> {
-        let mut check = Check { tool, corrected: Map::new(), faults: Vec::new(), first: None, correctable: true };
+        let mut check =
+            Check { tool, corrected: Map::new(), faults: Vec::new(), first: None, choices: None, correctable: true };
         for (name, value) in given {
             // Some clients send null for every parameter that they do not use.
             if !value.is_null() {
@@ -29,7 +30,11 @@ impl Arguments {
         }
         for parameter in tool.parameters.iter().filter(|parameter| parameter.required) {
             if !check.corrected.contains_key(parameter.name) {
-                check.fault(parameter.name, format!("`{}` is missing{}", parameter.name, describe(parameter)));
+                let message = format!("`{}` is missing{}", parameter.name, describe(parameter));
+                match parameter.kind {
+                    Kind::Choice(words) => check.choose(parameter.name, words, message),
+                    _ => check.fault(parameter.name, message),
+                }
             }
         }
         if check.faults.is_empty() {
@@ -97,6 +102,8 @@ struct Check {
     faults: Vec<String>,
     /// The field of the first fault.
     first: Option<FieldFault>,
+    /// A missing argument, and its possible words.
+    choices: Option<(&'static str, &'static [&'static str])>,
     /// True while every fault has an obvious correction, which is in `corrected`.
     correctable: bool,
 }
@@ -115,7 +122,7 @@ impl Check {
         let Some(near) = nearest(self.tool, name) else {
             let known: Vec<&str> = self.tool.parameters.iter().map(|parameter| parameter.name).collect();
             let message = format!("unknown argument `{name}`; `{}` takes {}", self.tool.name, known.join(", "));
-            return self.fault(name, message);
+            return self.dropped(FieldFault::of(name), message, false);
         };
         self.note(FieldFault::of(name), format!("unknown argument `{name}`; did you mean `{}`?", near.name));
         if self.corrected.contains_key(near.name) {
@@ -132,15 +139,25 @@ impl Check {
             }
             Err(Wrong { what, nearest, max_allowed, provided }) => {
                 let fault = FieldFault { max_allowed, provided, ..FieldFault::of(parameter.name) };
-                self.note(fault, format!("`{}` {what}", parameter.name));
-                match nearest {
-                    Some(nearest) => {
-                        self.corrected.insert(parameter.name.to_owned(), nearest);
-                    }
-                    None => self.correctable = false,
-                }
+                let message = format!("`{}` {what}", parameter.name);
+                let Some(nearest) = nearest else { return self.dropped(fault, message, parameter.required) };
+                self.note(fault, message);
+                self.corrected.insert(parameter.name.to_owned(), nearest);
             }
         }
+    }
+
+    /// Records a fault of an argument that the corrected call omits. A call that changes something must not
+    /// lose an argument.
+    fn dropped(&mut self, fault: FieldFault, message: String, is_required: bool) {
+        self.note(fault, message);
+        self.correctable &= self.tool.read_only && !is_required;
+    }
+
+    /// Records that a word of a list is missing. The corrected calls have one word each.
+    fn choose(&mut self, name: &'static str, words: &'static [&'static str], message: String) {
+        self.note(FieldFault::of(name), message);
+        self.choices = Some((name, words));
     }
 
     /// Records a fault that has no correction.
@@ -158,11 +175,25 @@ impl Check {
         let error = QueryError::new(QueryErrorCode::ValidationError, self.faults.join("; "));
         let error = error.in_field(self.first.unwrap_or_default());
         let mut failure = Failure::from(error);
-        if self.correctable {
-            let reason = "the call with corrected arguments".to_owned();
-            failure.suggestions.push(Suggestion { tool: self.tool.name, reason, arguments: self.corrected });
-        } else {
-            failure.suggestions.push(Suggestion::guide("recovering", "shows calls that work"));
+        match self.choices {
+            _ if !self.correctable => {
+                failure.suggestions.push(Suggestion::guide("recovering", "shows calls that work"))
+            }
+            Some((name, words)) => {
+                for word in words {
+                    let mut arguments = self.corrected.clone();
+                    arguments.insert(name.to_owned(), Value::from(*word));
+                    failure.suggestions.push(Suggestion::new(
+                        self.tool.name,
+                        format!("the call with `{name}`"),
+                        arguments,
+                    ));
+                }
+            }
+            None => {
+                let reason = "the call with corrected arguments";
+                failure.suggestions.push(Suggestion::new(self.tool.name, reason, self.corrected));
+            }
         }
         failure
     }
@@ -334,6 +365,24 @@ mod tests {
             json!({"target": "f", "mode": "callers"}),
         );
         check(
+            "analyze_relationship",
+            json!({"name": "f", "relation": "callers", "wibble": 1}),
+            "unknown argument `wibble`; `analyze_relationship` takes target, mode, context_path, repository, limit",
+            json!({"target": "f", "mode": "callers"}),
+        );
+        check(
+            "analyze_relationship",
+            json!({"name": "f", "relation": "callers", "limit": -1}),
+            "`limit` must be a whole number from 1, not -1",
+            json!({"target": "f", "mode": "callers"}),
+        );
+        check(
+            "analyze_relationship",
+            json!({"target": "f"}),
+            "`mode` is missing; it is one of callers, callees, dependencies, dependents, inheritance",
+            json!({"target": "f", "mode": "callers"}),
+        );
+        check(
             "index_repository",
             json!({"max_file_size": 99_999_999}),
             "`max_file_size` must be between 0 and 10485760 (min_allowed 0, max_allowed 10485760, provided 99999999)",
@@ -384,16 +433,8 @@ mod tests {
             "`target` is missing (symbol (`name`, `Class.method`, `path#name`) or path of a file)",
         );
         check(
-            json!({"name": "f", "relation": "callers", "wibble": 1}),
-            "unknown argument `wibble`; `analyze_relationship` takes target, mode, context_path, repository, limit",
-        );
-        check(
             json!({"name": 3, "relation": "callers"}),
             "`target` must be a string; `target` is missing (symbol (`name`, `Class.method`, `path#name`) or path of a file)",
-        );
-        check(
-            json!({"name": "f", "relation": "callers", "limit": -1}),
-            "`limit` must be a whole number from 1, not -1",
         );
         check(
             json!({"name": "f", "symbol": "g", "relation": "callers"}),

@@ -14,9 +14,9 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::arguments::{Arguments, nearest_word};
-use super::reply::{Failure, MAX_SUGGESTIONS, Replied, ToolReply};
 use super::forms::{call_of, question_of};
 use super::progress::Unwatched;
+use super::reply::{Failure, MAX_SUGGESTIONS, Replied, ToolReply};
 use super::suggestion::{Suggestion, object, reports};
 use super::tools::{TOOLS, ToolSpec};
 use super::{ask, grep, indexing, inventory};
@@ -181,13 +181,68 @@ impl Failure {
     }
 }
 
+/// Names of tools in other products, each with the tool that does the same here, and an argument to add.
+const OTHER_NAMES: &[(&[&str], &str, Option<(&str, &str)>)] = &[
+    (&["grep", "rg", "search_text", "exact_search", "find_text"], "search_code", Some(("mode", "regex"))),
+    (
+        &["glob", "find_file", "find_files", "search_files", "file_search"],
+        "search_code",
+        Some(("target_type", "filename")),
+    ),
+    (&["search_project", "semantic_search", "codebase_search", "query", "ask", "find"], "search_code", None),
+    (
+        &["read_file", "read", "cat", "open", "view", "show", "get_code", "get_definition", "find_definition"],
+        "read_code",
+        None,
+    ),
+    (
+        &["find_references", "get_callers", "callers", "who_calls", "usages"],
+        "analyze_relationship",
+        Some(("mode", "callers")),
+    ),
+    (&["impact", "dependents"], "analyze_relationship", Some(("mode", "dependents"))),
+    (&["callees"], "analyze_relationship", Some(("mode", "callees"))),
+    (&["repos", "repositories"], "list_repositories", None),
+    (&["status", "coverage", "runs"], "index_status", None),
+    (&["index", "reindex", "index_repo", "add_repository"], "index_repository", None),
+    (&["help", "guide"], "workflow_guide", None),
+];
+
+type AddedArgument = Option<(&'static str, &'static str)>;
+
+fn tool_of_other_name(name: &str) -> Option<(&'static str, AddedArgument)> {
+    let folded = cairn_ranking::fold_style(name);
+    let is_name = |other: &&str| cairn_ranking::fold_style(other) == folded;
+    let (_, tool, added) = OTHER_NAMES.iter().find(|(names, _, _)| names.iter().any(|other| is_name(&other)))?;
+    Some((*tool, *added))
+}
+
+fn with_missing(mut arguments: JsonObject, added: AddedArgument) -> JsonObject {
+    if let Some((name, value)) = added {
+        arguments.entry(name.to_owned()).or_insert_with(|| Value::from(value));
+    }
+    arguments
+}
+
 fn unknown_tool(name: &str, arguments: JsonObject) -> Failure {
     let names: Vec<&'static str> = TOOLS.iter().map(|tool| tool.name).collect();
-    let near = nearest_word(name, &names).and_then(ToolSpec::find);
+    let (near, arguments) = match tool_of_other_name(name) {
+        Some((tool, added)) => (ToolSpec::find(tool), with_missing(arguments, added)),
+        None => (nearest_word(name, &names).and_then(ToolSpec::find), arguments),
+    };
     let message = format!("the tool `{name}` does not exist; tools are {}", names.join(", "));
     let mut failure = Failure::from(QueryError::new(QueryErrorCode::NotFound, message));
     if let Some(tool) = near {
-        failure.suggestions.push(Suggestion::new(tool.name, "has the most similar name", arguments));
+        // The arguments may have the names of the other tool.
+        let corrected = match Arguments::read(tool, arguments) {
+            Ok(arguments) => vec![arguments.given().clone()],
+            Err(refused) => {
+                let of_tool = refused.suggestions.into_iter().filter(|suggestion| suggestion.tool == tool.name);
+                of_tool.map(|suggestion| suggestion.arguments).collect()
+            }
+        };
+        let suggestion = |arguments| Suggestion::new(tool.name, "does what the name says", arguments);
+        failure.suggestions.extend(corrected.into_iter().map(suggestion));
     }
     failure.suggestions.push(Suggestion::new("workflow_guide", "explains which tool does what", object([])));
     failure

@@ -112,6 +112,9 @@ const COVERAGE: Form = Form {
     ],
 };
 
+/// The state of the whole index: a status call that names nothing.
+const STATUS: Form = Form { tool: "index_status", path: "/v1/status", fields: &[] };
+
 const INDEX: Form = Form {
     tool: "index_repository",
     path: "/v1/index",
@@ -127,7 +130,7 @@ const INDEX: Form = Form {
 const GUIDE: Form = Form { tool: "workflow_guide", path: "/v1/guide", fields: &[("topic", "topic")] };
 
 /// The forms that a question can have. Of a tool, the first form that fits is used.
-const FORMS: [Form; 9] = [GREP, SEARCH, READ, GRAPH, REPOSITORIES, RUNS, COVERAGE, INDEX, GUIDE];
+const FORMS: [Form; 10] = [GREP, SEARCH, READ, GRAPH, REPOSITORIES, RUNS, STATUS, COVERAGE, INDEX, GUIDE];
 
 impl Form {
     /// Whether a call with these arguments asks the question of this form.
@@ -135,6 +138,7 @@ impl Form {
         match self.path {
             "/v1/grep" => arguments.contains_key("mode"),
             "/v1/runs" => arguments.contains_key("run_id"),
+            "/v1/status" => arguments.is_empty(),
             _ => true,
         }
     }
@@ -241,6 +245,7 @@ mod tests {
         check("analyze_relationship", relation.clone(), "/v1/graph", relation);
         check("list_repositories", json!({}), "/v1/repositories", json!({}));
         check("index_status", json!({"run_id": "r1"}), "/v1/runs", json!({"run_id": "r1"}));
+        check("index_status", json!({}), "/v1/status", json!({}));
         let why = json!({"repository": "a", "why": "x.py"});
         check("index_status", json!({"repository": "a", "path": "x.py"}), "/v1/coverage", why);
         let summary = json!({"repository": "a", "summary": true});

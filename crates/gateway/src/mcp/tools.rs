@@ -104,9 +104,10 @@ const ONE_REPOSITORY: Parameter =
 pub(crate) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "search_code",
-        description: "Finds code and documents by meaning, words or names, best first. Ask in words (\"where are retries \
-                      limited\") or by name (`parseDate`). kind `pattern` finds recurring shapes of code. With `mode` it \
-                      finds every line with a text or regex, in order of path.",
+        description: "Start here for questions about code. Finds code, documents and files by meaning, words or \
+                      names, best first: \"where are retries limited\", `parseDate`, \"how does login work\". \
+                      target_type `filename` finds files by name or glob; kind `pattern` finds the usual shape of \
+                      similar code. `mode` lists every line with a text or regex, like grep.",
         read_only: true,
         parameters: &[
             required("query", Kind::Text, "what to look for")
@@ -158,7 +159,9 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "read_code",
-        description: "Reads a file, lines of it, or a symbol's definition. Give `path`, `symbol`, or both.",
+        description: "Shows source text when the path or the name is known: a file, lines of it, or the definition of \
+                      a symbol. Give `target`, `path`, `symbol`, or path and symbol. To find unknown code, use \
+                      search_code.",
         read_only: true,
         parameters: &[
             optional("target", Kind::Text, "path or symbol").also(&["query", "what"]),
@@ -175,8 +178,9 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "analyze_relationship",
-        description: "Callers, users and subtypes of a symbol or file, or what it calls, uses and extends. Use it \
-                      before you change something.",
+        description: "Follows the code graph from a known symbol or file. mode callers: what calls it; callees: what \
+                      it calls; dependents: what uses or imports it, so what a change may break; dependencies: what \
+                      it uses or imports; inheritance: base and derived types.",
         read_only: true,
         parameters: &[
             required("target", Kind::Text, "symbol (`name`, `Class.method`, `path#name`) or path of a file")
@@ -193,7 +197,8 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "list_repositories",
-        description: "Indexed repositories with commit, time and size.",
+        description: "Lists the indexed repositories with commit, time and size. Use it to find the name of a \
+                      repository.",
         read_only: true,
         parameters: &[
             optional("name", Kind::Text, "part of the name").also(&["repository", "filter", "query", "pattern"]),
@@ -204,7 +209,9 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "index_status",
-        description: "Contents of the index: files by outcome, runs, and with `path` why that file is (not) indexed.",
+        description: "Reports on the index itself, not on code: is it current, how many files are indexed, skipped or \
+                      failed, progress and errors of runs. With `path` it explains why that file is or is not \
+                      indexed.",
         read_only: true,
         parameters: &[
             ONE_REPOSITORY,
@@ -219,8 +226,9 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "index_repository",
-        description: "Indexes a repository that is new or has changed. List the files that you have edited in \
-                      `changed_files`. Long runs continue after the answer; follow them with index_status.",
+        description: "Adds a repository (directory or git URL) to the index, or updates it after changes. After \
+                      edits, list the files in `changed_files`. Long runs continue after the answer; follow or cancel \
+                      them by their run id.",
         read_only: false,
         parameters: &[
             optional("path", Kind::Text, "path, URL or name; default: the one you work in")
@@ -243,7 +251,8 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "workflow_guide",
-        description: "Which calls to make, in which order, for a task. Read it when unsure or stuck.",
+        description: "Explains how to use these tools: a table of tasks and calls, common mistakes, recovery from \
+                      errors. Read it when unsure or stuck. It contains no code.",
         read_only: true,
         parameters: &[optional("topic", Kind::Choice(TOPICS), "").also(&["task", "workflow", "name", "query"])],
         output: plain_output_schema::<GuideText>,

@@ -56,17 +56,14 @@ impl Sync {
         let declared = blocking(move || Ok(declared_branch(of_tree.as_ref()))).await?;
         let Some(declared) = declared.filter(|declared| tree.branch() != Some(declared)) else { return Ok(tree) };
         self.open_branch(request, Some(declared.clone()), meter).await.map_err(|error| match error.code {
-            FailureCode::NotFound => refusal::invalid(format!("`branch` in `{SETTINGS_FILE}`: `{declared}` does not exist")),
+            FailureCode::NotFound => {
+                refusal::invalid(format!("`branch` in `{SETTINGS_FILE}`: `{declared}` does not exist"))
+            }
             _ => error,
         })
     }
 
-    async fn open_branch(
-        &self,
-        request: &SyncRequest,
-        branch: Option<String>,
-        meter: &Arc<SyncMeter>,
-    ) -> OpenedSource {
+    async fn open_branch(&self, request: &SyncRequest, branch: Option<String>, meter: &Arc<SyncMeter>) -> OpenedSource {
         let RepositoryRecord { tenant, source: location, .. } = request.repository.clone();
         let options = ReadOptions {
             tenant: Some(tenant),

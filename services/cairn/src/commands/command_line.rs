@@ -31,7 +31,10 @@ fn global_options(mut given: impl Iterator<Item = String>) -> Vec<String> {
         if GLOBAL_OPTIONS.contains(&word.as_str()) {
             options.push(word);
             options.extend(given.next());
-        } else if GLOBAL_OPTIONS.iter().any(|option| word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))) {
+        } else if GLOBAL_OPTIONS
+            .iter()
+            .any(|option| word.strip_prefix(option).is_some_and(|rest| rest.starts_with('=')))
+        {
             options.push(word);
         }
     }
@@ -263,7 +266,10 @@ mod tests {
         let text = "it's \"so\" $HOME `x` *";
         check("/v1/search", json!({"query": text, "repositories": ["a", "b/*"], "tests": "only", "limit": 3}));
         check("/v1/search", json!({"query": "-x", "target_type": "filename", "fuzzy_filename": false}));
-        check("/v1/search", json!({"query": "x", "kinds": ["class"], "paths": ["*.rs"], "since": "7d", "tags": [".py"]}));
+        check(
+            "/v1/search",
+            json!({"query": "x", "kinds": ["class"], "paths": ["*.rs"], "since": "7d", "tags": [".py"]}),
+        );
         check("/v1/grep", json!({"query": "-a", "mode": "text", "ignore_case": true, "before": 2, "after": 2}));
         check("/v1/grep", json!({"query": "a.b", "mode": "regex", "multiline": true, "whole_word": true}));
         for mode in ["callers", "callees", "dependencies", "dependents", "inheritance"] {

@@ -23,7 +23,7 @@ pub(crate) async fn repository_here(local: &Local, here: &Path, json: bool) -> a
         }
         Some(Unindexed::Small(tree)) => tree,
     };
-    let Some(request) = local.first_request(&tree) else { return Ok(None) };
+    let Some(request) = local.first_request(&tree).await? else { return Ok(None) };
     let root = tree.root.display().to_string();
     output::note(&format!("{root} is not indexed yet; indexing its {} files first", tree.num_files));
     let (progress, limit) = (Bars::new(json), local.first_use_timeout());

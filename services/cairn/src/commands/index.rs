@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, bail};
 use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
-use cairn_gateway::{Agent, check_settings};
 use cairn_gateway::answers::{IndexedFiles, RequestState};
-use cairn_git::{locate, repository_name};
+use cairn_gateway::{Agent, check_settings};
+use cairn_git::locate;
 use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, RunRecord};
 use cairn_wire::{GivenSettings, RequestSettings};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -19,7 +19,7 @@ use super::organisation;
 use super::print_index::{self, Ended};
 use crate::cli::IndexArguments;
 use crate::exit::{CANCELLED, CommandReply, RUN_INCOMPLETE, code_and_message};
-use crate::local::{Hundreds, IndexRequest, Indexed, Local, Progress, unusable_target};
+use crate::local::{Hundreds, IndexRequest, Indexed, Local, Named, Progress, name_of, unusable_target};
 use crate::output::{self, NAME, styled};
 use crate::stop::Stop;
 
@@ -134,10 +134,9 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
     check_settings(&patterns)?;
     if !is_list(target) {
         let source = locate(text, &local.remotes()).map_err(|error| unusable_target(error, text))?;
-        let name = arguments.name.clone().map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
+        let named = name_of(&source, arguments.name.clone().map(RepositoryName::new), &known);
         let branch = arguments.branch.clone();
-        let settings = patterns.over(stored(&known, &name, &source)?);
-        return Ok(vec![Ok(IndexRequest { source, name, branch, settings, rebuild: arguments.rebuild, known: None })]);
+        return Ok(vec![Ok(request(source, named, branch, patterns, &known, arguments.rebuild)?)]);
     }
     let list = std::fs::read_to_string(target).with_context(|| format!("reading {}", target.display()))?;
     let directory = target.parent().unwrap_or(Path::new("."));
@@ -165,7 +164,7 @@ fn of_list(
         Location::Path(path) => path.to_string_lossy().into_owned(),
     };
     let source = locate(&place, &local.remotes())?;
-    let name = listed.name.map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
+    let named = name_of(&source, listed.name.map(RepositoryName::new), known);
     let joined = |given: Option<Vec<String>>, listed: Vec<String>| {
         if listed.is_empty() { given } else { Some([given.unwrap_or_default(), listed].concat()) }
     };
@@ -175,8 +174,23 @@ fn of_list(
         include_override: joined(patterns.include_override, listed.include_override),
         max_file_size: patterns.max_file_size,
     };
-    let settings = patterns.over(stored(known, &name, &source)?);
-    Ok(IndexRequest { source, name, branch: listed.branch, settings, rebuild: arguments.rebuild, known: None })
+    request(source, named, listed.branch, patterns, known, arguments.rebuild)
+}
+
+fn request(
+    source: Source,
+    named: Named,
+    branch: Option<String>,
+    patterns: GivenSettings,
+    registered: &[RepositoryRecord],
+    rebuild: bool,
+) -> anyhow::Result<IndexRequest> {
+    let Named { name, known } = named;
+    let before = match &known {
+        Some(record) => RequestSettings::from_json(&record.settings).map_err(anyhow::Error::msg)?,
+        None => stored(registered, &name, &source)?,
+    };
+    Ok(IndexRequest { source, name, branch, settings: patterns.over(before), rebuild, known: known.map(Box::new) })
 }
 
 /// The patterns of an option; None if the option is not given. A single empty pattern (`--include ''`) gives
@@ -250,7 +264,7 @@ pub(crate) fn show_removed(name: &RepositoryName, json: bool) {
 
 /// The local index as an `Agent`, which answers questions and MCP calls.
 pub(crate) fn agent(local: Local) -> Arc<dyn Agent> {
-    let agent = crate::local::LocalAgent::new(local);
+    let agent = crate::local::LocalAgent::new(local).indexing_on_first_use();
     agent.maintain();
     Arc::new(agent)
 }

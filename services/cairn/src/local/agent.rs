@@ -1,14 +1,14 @@
 //! Makes the local index available for questions and MCP calls.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Tenant};
 use cairn_gateway::{Agent, IndexCall, IndexStatus, WatchIndexing, check_settings};
-use cairn_git::{locate, repository_name};
+use cairn_git::locate;
 use cairn_pipeline::StageError;
 use cairn_ports::{Catalogue, ErrorKind, FailureCode, LedgerRead, RepositoryRecord, RunRecord, SourceError};
 use cairn_search::{FieldFault, NextCall, QueryError, QueryErrorCode, Searcher, named};
@@ -17,7 +17,7 @@ use cairn_wire::{RequestSettings, RunResult};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-use super::{Hundreds, IndexRequest, Indexed, Local, MAINTENANCE, Progress, Unindexed, too_large};
+use super::{Hundreds, IndexRequest, Indexed, Local, MAINTENANCE, Named, Progress, Unindexed, name_of, too_large};
 
 /// How long a question waits for the first index run of its working tree. Clients of agents often wait one
 /// minute for a reply.
@@ -32,11 +32,25 @@ pub struct LocalAgent {
     /// The first index run of the working tree of this process, if a question began it.
     first_run: Mutex<Option<JoinHandle<anyhow::Result<Indexed>>>>,
     notice: std::sync::Mutex<Option<String>>,
+    /// Whether a question may index the working tree of this process.
+    indexes_on_first_use: bool,
 }
 
 impl LocalAgent {
     pub fn new(local: Local) -> Self {
-        Self { local: local.shared(), indexing: Arc::default(), first_run: Mutex::default(), notice: Default::default() }
+        Self {
+            local: local.shared(),
+            indexing: Arc::default(),
+            first_run: Mutex::default(),
+            notice: Default::default(),
+            indexes_on_first_use: false,
+        }
+    }
+
+    /// Lets questions index the working tree of this process, if it is not indexed.
+    #[must_use]
+    pub fn indexing_on_first_use(self) -> Self {
+        Self { indexes_on_first_use: true, ..self }
     }
 
     /// Continues the maintenance of the stores in the background, until the process ends.
@@ -59,9 +73,10 @@ impl LocalAgent {
             None => {
                 let located = locate(&call.target, &self.local.remotes());
                 let source = located.map_err(|error| unusable_target(error, &call.target))?;
-                let name = repository_name(&source);
+                let records = self.local.runs.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
+                let Named { name, known } = name_of(&source, None, &records);
                 let settings = RequestSettings::default();
-                IndexRequest { source, name, branch: None, settings, rebuild: false, known: None }
+                IndexRequest { source, name, branch: None, settings, rebuild: false, known: known.map(Box::new) }
             }
         };
         request.settings = call.settings().over(request.settings);
@@ -114,13 +129,16 @@ impl Agent for LocalAgent {
             self.wait_for_first_run().await;
             return Some(name);
         }
+        if !self.indexes_on_first_use {
+            return None;
+        }
         match self.local.unindexed_tree(&here).await.ok()?? {
             Unindexed::TooLarge(tree) => {
                 self.tell(too_large(&tree));
                 None
             }
             Unindexed::Small(tree) => {
-                let request = self.local.first_request(&tree)?;
+                let request = self.local.first_request(&tree).await.ok()??;
                 self.begin_first_run(request).await;
                 self.wait_for_first_run().await;
                 self.default_repository().await
@@ -190,11 +208,7 @@ impl LocalAgent {
         *first_run = None;
     }
 
-    async fn index_with(
-        &self,
-        call: IndexCall,
-        progress: impl Progress + 'static,
-    ) -> Result<IndexStatus, QueryError> {
+    async fn index_with(&self, call: IndexCall, progress: impl Progress + 'static) -> Result<IndexStatus, QueryError> {
         check_settings(&call.settings())?;
         let (request, known) = self.request(&call).await?;
         check_request(&self.local.operator, &request.settings).map_err(|error| failed(&error.into()))?;
@@ -257,9 +271,7 @@ pub(crate) fn unusable_target(error: SourceError, target: &str) -> QueryError {
             let message = shown.map_or_else(String::new, |path| format!(": `{path}`"));
             (QueryErrorCode::ValidationError, format!("path does not exist{message}"))
         }
-        ErrorKind::Invalid | ErrorKind::Forbidden => {
-            (QueryErrorCode::ValidationError, QueryError::from(error).message)
-        }
+        ErrorKind::Invalid | ErrorKind::Forbidden => (QueryErrorCode::ValidationError, QueryError::from(error).message),
         _ => return QueryError::from(error),
     };
     let error = QueryError::new(code, message).in_field(fault);

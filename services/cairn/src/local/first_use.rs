@@ -8,11 +8,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use cairn_domain::{Scope, Source, Tenant};
-use cairn_git::{WorkTreeSize, repository_name, work_tree_around};
+use cairn_git::{WorkTreeSize, work_tree_around};
 use cairn_ports::Catalogue;
 use cairn_wire::RequestSettings;
 
-use super::{IndexRequest, Local};
+use super::{IndexRequest, Local, Named, name_of};
 
 /// The working tree of a question that is not indexed.
 pub enum Unindexed {
@@ -39,11 +39,13 @@ impl Local {
     }
 
     /// The request that indexes a working tree for the first time.
-    pub fn first_request(&self, tree: &WorkTreeSize) -> Option<IndexRequest> {
-        let source = Source::WorkTree { path: tree.root.to_str()?.to_owned() };
-        let name = repository_name(&source);
+    pub async fn first_request(&self, tree: &WorkTreeSize) -> anyhow::Result<Option<IndexRequest>> {
+        let Some(path) = tree.root.to_str().map(str::to_owned) else { return Ok(None) };
+        let source = Source::WorkTree { path };
+        let records = self.runs.repositories(&Scope::all(Tenant::local())).await?;
+        let Named { name, known } = name_of(&source, None, &records);
         let settings = RequestSettings::default();
-        Some(IndexRequest { source, name, branch: None, settings, rebuild: false, known: None })
+        Ok(Some(IndexRequest { source, name, branch: None, settings, rebuild: false, known: known.map(Box::new) }))
     }
 
     pub fn first_use_timeout(&self) -> Duration {

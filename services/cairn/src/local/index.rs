@@ -38,10 +38,18 @@ impl IndexRequest {
 
     fn record(&self) -> RepositoryRecord {
         let new = || RepositoryRecord::new(Tenant::local(), self.name.clone(), self.source.clone());
+        let before = self.known.as_deref().cloned().unwrap_or_else(new);
+        let mut aliases = before.aliases.clone();
+        // A renamed repository can still be found by its former name.
+        if before.name != self.name && !aliases.contains(&before.name) {
+            aliases.push(before.name.clone());
+        }
         RepositoryRecord {
+            name: self.name.clone(),
+            aliases,
             branch: self.branch.clone(),
             settings: self.settings.to_json(),
-            ..self.known.as_deref().cloned().unwrap_or_else(new)
+            ..before
         }
     }
 }

@@ -6,6 +6,7 @@ mod first_use;
 mod home;
 mod hundreds;
 mod index;
+mod naming;
 mod readers;
 
 use std::path::Path;
@@ -35,11 +36,12 @@ use cairn_wiring::{EmbeddingConfig, local_embedder};
 pub use agent::LocalAgent;
 pub(crate) use agent::unusable_target;
 pub use clock::SystemClock;
-use home::Requested;
 pub use first_use::{Unindexed, too_large};
+use home::Requested;
 pub use home::{Home, find_home};
 pub use hundreds::Hundreds;
 pub use index::{IndexRequest, Indexed, Progress};
+pub(crate) use naming::{Named, name_of};
 use readers::{Readers, ReadersCatalogue};
 
 /// The subcommand with which this program starts itself as a child process that parses files.
