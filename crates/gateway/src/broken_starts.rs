@@ -1,5 +1,5 @@
-//! Calls that fail or find nothing: wrong names, wrong types, absent files, unknown repositories. Tests make the
-//! suggested calls.
+//! Calls that fail or find nothing: wrong names, wrong types, absent files, unknown repositories. Tests make
+//! the suggested calls.
 
 use serde_json::Value;
 

@@ -97,8 +97,8 @@ pub enum Command {
         after_help = "Examples:\n  cairn show service src/main.rs\n  cairn show service src/main.rs:10-40\n  cairn show validateToken\n  cairn show 'src/server.py#Server.run'"
     )]
     Show {
-        /// Name of a repository, and `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`, a symbol or `PATH#SYMBOL`. Default
-        /// of the name: the repository of this directory, otherwise all.
+        /// Name of a repository, and `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`, a symbol or `PATH#SYMBOL`.
+        /// Default of the name: the repository of this directory, otherwise all.
         #[arg(value_names = ["REPOSITORY", "TARGET"], num_args = 1..=2, required = true)]
         targets: Vec<String>,
         /// A file near the wanted definition, if several definitions have the name.
@@ -347,8 +347,8 @@ pub struct SearchArguments {
     pub kind: Vec<String>,
     #[arg(long, value_enum, default_value_t)]
     pub tests: Tests,
-    /// `.py` (the end of the name), `indexed`, `repository`, or a tag from `.cairn.yaml`. Repeatable; a result
-    /// must have all given tags.
+    /// `.py` (the end of the name), `indexed`, `repository`, or a tag from `.cairn.yaml`. Repeatable; a
+    /// result must have all given tags.
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
     /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).

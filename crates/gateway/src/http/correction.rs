@@ -1,6 +1,6 @@
 //! Corrects requests that cannot be read: wrong names of fields, values of the wrong type, and paths that do
-//! not exist. The error of such a request contains the corrected request, if this request was tried and has an
-//! answer.
+//! not exist. The error of such a request contains the corrected request, if this request was tried and has
+//! an answer.
 
 use serde_json::{Map, Value};
 
@@ -89,7 +89,8 @@ fn similar_field(path: &str, name: &str, fields: &'static Map<String, Value>) ->
     field_of(path, name).or_else(|| nearest_word(name, &known))
 }
 
-/// The value in the type of the schema. A number or flag may be given as text, and a single word may be a list.
+/// The value in the type of the schema. A number or flag may be given as text, and a single word may be a
+/// list.
 fn fitting(schema: &Value, value: Value) -> Option<Value> {
     if is(schema, "array") {
         return match value {

@@ -359,7 +359,7 @@ async fn forbidden_repository_is_answered_as_unknown() {
         for ((path, first), (_, second)) in bodies(forbidden).into_iter().zip(bodies(unknown)) {
             let (mut first, second) = (cluster.post(&key, path, &first).await, cluster.post(&key, path, &second).await);
             assert_eq!(first.status, StatusCode::NOT_FOUND, "{path}: {}", first.text);
-            // Names stand between quotes; routes such as `/v1/secrets` stay.
+            // Only quoted names are replaced, because `/v1/secrets` is a route.
             for quote in ["`", "\""] {
                 first.text =
                     first.text.replace(&format!("{quote}{forbidden}{quote}"), &format!("{quote}{unknown}{quote}"));
@@ -883,8 +883,8 @@ fn route_of(tool: &str, arguments: &Value) -> Option<&'static str> {
     })
 }
 
-/// Requests with the arguments of tools have many wrong names and types. Every suggested request is sent without
-/// changes.
+/// Requests with the arguments of tools have many wrong names and types. Every suggested request is sent
+/// without changes.
 #[tokio::test]
 async fn every_suggested_request_works() {
     let cluster = Cluster::of(0).await;

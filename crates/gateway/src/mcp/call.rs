@@ -83,8 +83,8 @@ pub(crate) struct SuggestedQuestion {
     pub question: Question,
 }
 
-/// The questions that may follow an error of this question, or its empty answer. Each of them was tried and has
-/// an answer that is not empty.
+/// The questions that may follow an error of this question, or its empty answer. Each of them was tried and
+/// has an answer that is not empty.
 pub(crate) async fn suggested_questions(
     agent: &dyn Agent,
     question: &Question,

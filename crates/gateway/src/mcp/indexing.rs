@@ -110,7 +110,8 @@ fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>, question: &IndexQ
     ToolReply::new(out, &IndexAnswer::Indexed(Box::new(IndexedRepository { progress, sources })), 1)
 }
 
-/// Replaces labelled patterns by the patterns of the call itself. Only patterns of a repository are untrusted.
+/// Replaces labelled patterns by the patterns of the call itself. Only patterns of a repository are
+/// untrusted.
 fn unlabel(labelled: &mut [String], plain: Vec<String>, given: Option<&[String]>) {
     for (shown, pattern) in labelled.iter_mut().zip(plain) {
         if given.is_some_and(|given| given.contains(&pattern)) {

@@ -8,8 +8,8 @@ use cairn_gateway::questions::{
 /// Options that select the index or the service. A suggested command must contain those of the given command.
 const GLOBAL_OPTIONS: [&str; 6] = ["--home", "--config", "--server", "--api-key-file", "--cluster", "--tenant"];
 
-/// The command that asks the question. `given` is the command line of this process: its program and its global
-/// options are kept. None if no command asks this question.
+/// The command that asks the question. `given` is the command line of this process: its program and its
+/// global options are kept. None if no command asks this question.
 pub(crate) fn command_line(question: &Question, mut given: impl Iterator<Item = String>) -> Option<String> {
     let program = given.next().unwrap_or_else(|| "cairn".to_owned());
     let words = std::iter::once(program).chain(words_of(question)?).chain(global_options(given));

@@ -1,7 +1,7 @@
 //! Indexes a working tree when the first question about it is asked.
 //!
-//! A question indexes only the working tree that contains the working directory, and only within the limits in
-//! `first_use` of the operator's settings. If the index directory was chosen explicitly and contains
+//! A question indexes only the working tree that contains the working directory, and only within the limits
+//! in `first_use` of the operator's settings. If the index directory was chosen explicitly and contains
 //! repositories, no question changes it.
 
 use std::path::Path;

@@ -182,8 +182,8 @@ fn step(repository: &Repository, snapshot: &Snapshot, known: &Known<'_>) -> Resu
     if members.is_empty() { Ok(None) } else { merge(directory, snapshot, &members).map(Some) }
 }
 
-/// The numbers of the files to merge. After a change of the embedding model, the vectors of old files may have
-/// another number of dimensions, and such files are not merged with new ones.
+/// The numbers of the files to merge. After a change of the embedding model, the vectors of old files may
+/// have another number of dimensions, and such files are not merged with new ones.
 fn next_group(members: &[(&str, Member<'_>)]) -> BTreeSet<usize> {
     let size = |member: &Member<'_>| Size { rows: member.open.segment.num_rows(), dead: member.dead.len() as u32 };
     let with_rows = members.iter().map(|(_, member)| &member.open.segment).filter(|segment| segment.num_rows() > 0);
