@@ -55,7 +55,7 @@ async fn of_any_question(agent: &dyn Agent, question: &Question, error: &QueryEr
     for (reason, candidate) in candidates {
         let is_answered = matches!(questions::answer(agent, &candidate).await, Ok(answer) if !answer.is_empty());
         if is_answered && working.len() < MAX_SUGGESTIONS {
-            working.push(call(reason, candidate, working.len() + 1));
+            working.push(call(reason, &candidate, working.len() + 1));
         }
     }
     working
@@ -82,8 +82,8 @@ pub fn question_of_request(request: &SuggestedRequest) -> Option<Question> {
 }
 
 /// A suggested question as a call.
-pub(crate) fn call(reason: &str, question: Question, priority: usize) -> SuggestedCall {
-    let request = request_of(&question);
+pub(crate) fn call(reason: &str, question: &Question, priority: usize) -> SuggestedCall {
+    let request = request_of(question);
     SuggestedCall {
         tool: request.path.trim_start_matches("/v1/").to_owned(),
         reason: reason.to_owned(),

@@ -125,8 +125,8 @@ fn invalid_patterns(field: &str, kind: &str, faults: &[InvalidPattern]) -> Query
 mod tests {
     use super::*;
 
-    fn fault_of(given: GivenSettings) -> (String, FieldFault) {
-        let error = check_settings(&given).expect_err("refused");
+    fn fault_of(given: &GivenSettings) -> (String, FieldFault) {
+        let error = check_settings(given).expect_err("refused");
         assert_eq!(error.code, QueryErrorCode::ValidationError);
         (error.message, *error.fault.expect("a field"))
     }
@@ -135,11 +135,11 @@ mod tests {
     #[test]
     fn details_contain_field_pattern_and_sizes() {
         let include = Some(vec!["*.md".to_owned(), "[invalid".to_owned()]);
-        let (message, fault) = fault_of(GivenSettings { include, ..GivenSettings::default() });
+        let (message, fault) = fault_of(&GivenSettings { include, ..GivenSettings::default() });
         assert!(message.starts_with("invalid include pattern"), "{message}");
         let pattern = Some("[invalid".to_owned());
         assert_eq!(fault, FieldFault { pattern, ..FieldFault::of("include_patterns") });
-        let (message, fault) = fault_of(GivenSettings { max_file_size: Some(20_971_520), ..GivenSettings::default() });
+        let (message, fault) = fault_of(&GivenSettings { max_file_size: Some(20_971_520), ..GivenSettings::default() });
         assert!(message.starts_with("max_file_size too large"), "{message}");
         let sizes = FieldFault { max_allowed: Some(10_485_760), provided: Some(20_971_520), ..Default::default() };
         assert_eq!(fault, FieldFault { field: "max_file_size".to_owned(), ..sizes });

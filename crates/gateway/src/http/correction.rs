@@ -51,7 +51,7 @@ pub(super) async fn corrected(service: &Service, agent: &CallerAgent, refused: R
             matches!(answer, Ok(Ok(answer)) if !answer.is_empty())
         };
         if works {
-            suggestions.push(advice::call(reason, question, suggestions.len() + 1));
+            suggestions.push(advice::call(reason, &question, suggestions.len() + 1));
         }
     }
     error.suggest(suggestions)

@@ -17,7 +17,7 @@ const WHEN_BUSY: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct HttpError {
     pub status: StatusCode,
-    body: ErrorReport,
+    body: Box<ErrorReport>,
     retry_after: Option<Duration>,
 }
 
@@ -43,7 +43,7 @@ impl HttpError {
     }
 
     fn new(status: StatusCode, code: &str, message: &str) -> Self {
-        Self { status, body: ErrorReport::new(code, message), retry_after: None }
+        Self { status, body: Box::new(ErrorReport::new(code, message)), retry_after: None }
     }
 
     pub(super) fn validation(message: &str) -> Self {
@@ -132,7 +132,7 @@ impl From<QueryError> for HttpError {
                 return Self::internal();
             }
         };
-        let mut body = ErrorReport::of(&error);
+        let mut body = Box::new(ErrorReport::of(&error));
         // Suggested calls of an error were not tried. The caller of this function adds calls that were.
         body.details.tool_suggestions.clear();
         Self { status, body, retry_after: None }

@@ -177,7 +177,7 @@ impl Check {
         let mut failure = Failure::from(error);
         match self.choices {
             _ if !self.correctable => {
-                failure.suggestions.push(Suggestion::guide("recovering", "shows calls that work"))
+                failure.suggestions.push(Suggestion::guide("recovering", "shows calls that work"));
             }
             Some((name, words)) => {
                 for word in words {

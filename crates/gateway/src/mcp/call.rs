@@ -182,7 +182,7 @@ impl Failure {
 }
 
 /// Names of tools in other products, each with the tool that does the same here, and an argument to add.
-const OTHER_NAMES: &[(&[&str], &str, Option<(&str, &str)>)] = &[
+const OTHER_NAMES: &[(&[&str], &str, AddedArgument)] = &[
     (&["grep", "rg", "search_text", "exact_search", "find_text"], "search_code", Some(("mode", "regex"))),
     (
         &["glob", "find_file", "find_files", "search_files", "file_search"],
@@ -212,8 +212,8 @@ type AddedArgument = Option<(&'static str, &'static str)>;
 
 fn tool_of_other_name(name: &str) -> Option<(&'static str, AddedArgument)> {
     let folded = cairn_ranking::fold_style(name);
-    let is_name = |other: &&str| cairn_ranking::fold_style(other) == folded;
-    let (_, tool, added) = OTHER_NAMES.iter().find(|(names, _, _)| names.iter().any(|other| is_name(&other)))?;
+    let is_name = |other: &str| cairn_ranking::fold_style(other) == folded;
+    let (_, tool, added) = OTHER_NAMES.iter().find(|(names, _, _)| names.iter().any(|other| is_name(other)))?;
     Some((*tool, *added))
 }
 

@@ -59,7 +59,7 @@ mod tests {
         let rules = [TagRule { tag: "web".to_owned(), globs: vec!["*.ts".to_owned()], languages: Vec::new() }];
         let rules = TagRules::compile(&rules).expect("valid");
         let check = |path: &str, expect: &[&str]| {
-            assert_eq!(rules.tags(&RepoPath::new(path).expect("a path"), None), expect, "{path}");
+            assert_eq!(rules.tags(&RepoPath::parse(path).expect("a path"), None), expect, "{path}");
         };
         check("docs/README.md", &[".md"]);
         check("a/main.go", &[".go"]);

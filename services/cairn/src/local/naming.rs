@@ -82,10 +82,10 @@ mod tests {
         };
         let (usual, own, other) = (record("a", "/a"), record("shop", "/a"), record("shop", "/b"));
         check(None, &[], ("a", None));
-        check(None, &[usual.clone()], ("a", None));
+        check(None, std::slice::from_ref(&usual), ("a", None));
         check(Some("shop"), &[], ("shop", None));
-        check(Some("shop"), &[usual.clone()], ("shop", Some(&usual)));
-        check(Some("shop"), &[own.clone()], ("shop", Some(&own)));
+        check(Some("shop"), std::slice::from_ref(&usual), ("shop", Some(&usual)));
+        check(Some("shop"), std::slice::from_ref(&own), ("shop", Some(&own)));
         check(Some("shop"), &[other], ("a", None));
     }
 
