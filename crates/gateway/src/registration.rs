@@ -106,7 +106,7 @@ pub fn check_settings(given: &GivenSettings) -> Result<(), QueryError> {
         FileSizeLimit::new(provided).map_err(|invalid| {
             let max_allowed = Some(invalid.max_allowed);
             let fault = FieldFault { max_allowed, provided: Some(provided), ..FieldFault::of("max_file_size") };
-            let message = format!("max_file_size too large: {provided} bytes; at most {}", invalid.max_allowed);
+            let message = format!("max_file_size too large (max_allowed {}, provided {provided})", invalid.max_allowed);
             wrong(message).in_field(fault)
         })?;
     }
@@ -115,7 +115,7 @@ pub fn check_settings(given: &GivenSettings) -> Result<(), QueryError> {
 
 /// The error for invalid patterns. The details contain the first of them.
 fn invalid_patterns(field: &str, kind: &str, faults: &[InvalidPattern]) -> QueryError {
-    let each = |fault: &InvalidPattern| format!("invalid {kind} pattern {}: {}", fault.pattern, fault.message);
+    let each = |fault: &InvalidPattern| format!("invalid {kind} pattern {} in `{field}`: {}", fault.pattern, fault.message);
     let messages: Vec<String> = faults.iter().map(each).collect();
     let pattern = faults.first().map(|fault| fault.pattern.as_str().to_owned());
     wrong(messages.join("; ")).in_field(FieldFault { pattern, ..FieldFault::of(field) })
