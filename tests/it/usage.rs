@@ -39,7 +39,7 @@ fn exit_codes_equal_those_in_the_help() {
     check(&["index", &root, "--name", "r"], 0, "unchanged");
     check(&["index", "r"], 0, "unchanged");
     check(&["index"], 0, "unchanged");
-    check(&["index", "/no/such/place"], 1, "/no/such/place");
+    check(&["index", "/no/such/place"], 2, "/no/such/place");
     check(&["invalidate", "/no/such/file"], 1, "/no/such/file");
     for (arguments, expect) in [
         (&["frobnicate"][..], "Usage"),
@@ -260,7 +260,7 @@ fn every_command_answers_in_json() {
     for (command, code) in [
         (&["show", "q", "x"][..], "not_found"),
         (&["search", "x", "--limit", "0"], "validation_error"),
-        (&["index", "/no/such/place"], "failed"),
+        (&["index", "/no/such/place"], "validation_error"),
     ] {
         let output = index.run(&[command, &["--json"]].concat());
         let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::agent::Agent;
 use crate::answers::{ErrorReport, SuggestedCall, SuggestedRequest};
-use crate::mcp::{SuggestedQuestion, suggested_questions};
+use crate::mcp::{SuggestedQuestion, questions_in, suggested_questions};
 use crate::questions::{self, GuideQuestion, Question, RepositoriesQuestion};
 
 /// Maximum number of suggested calls.
@@ -16,6 +16,14 @@ const MAX_SUGGESTIONS: usize = 2;
 /// The calls that may follow an empty answer to this question.
 pub async fn after_empty(agent: &dyn Agent, question: &Question) -> Vec<SuggestedCall> {
     calls(suggested_questions(agent, question, None).await)
+}
+
+/// The report of an error that no question caused, such as an error of indexing. Its calls were not tried.
+pub fn report_of_command(error: &QueryError) -> ErrorReport {
+    let topic = Some("recovering".to_owned());
+    let guide = || vec![call("explains what to do when calls fail", &Question::Guide(GuideQuestion { topic }), 1)];
+    let suggestions = calls(questions_in(error));
+    report_of(error, if suggestions.is_empty() { guide() } else { suggestions })
 }
 
 /// The report of an error with suggested calls.

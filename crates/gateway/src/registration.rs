@@ -115,7 +115,8 @@ pub fn check_settings(given: &GivenSettings) -> Result<(), QueryError> {
 
 /// The error for invalid patterns. The details contain the first of them.
 fn invalid_patterns(field: &str, kind: &str, faults: &[InvalidPattern]) -> QueryError {
-    let each = |fault: &InvalidPattern| format!("invalid {kind} pattern {} in `{field}`: {}", fault.pattern, fault.message);
+    let each =
+        |fault: &InvalidPattern| format!("invalid {kind} pattern {} in `{field}`: {}", fault.pattern, fault.message);
     let messages: Vec<String> = faults.iter().map(each).collect();
     let pattern = faults.first().map(|fault| fault.pattern.as_str().to_owned());
     wrong(messages.join("; ")).in_field(FieldFault { pattern, ..FieldFault::of(field) })

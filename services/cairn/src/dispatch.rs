@@ -18,7 +18,7 @@ use crate::operate;
 use crate::operate::dead_letters::{self, Decider, Letters};
 use crate::output;
 use crate::remote::Remote;
-use crate::reported::ReportedError;
+use crate::reported::{ReportedError, with_commands, with_commands_in};
 
 pub(crate) async fn run(arguments: Arguments) -> ExitCode {
     let json = arguments.json;
@@ -106,10 +106,10 @@ async fn ask_server(remote: &Remote, command: &Command, json: bool) -> CommandRe
     match remote.ask(&question).await {
         Ok(answer) => {
             let suggestions = if answer.is_empty() { remote.suggestions(&question).await } else { Vec::new() };
-            Ok(print::answer(&question, &answer, &suggest::with_commands(suggestions), json))
+            Ok(print::answer(&question, &answer, &with_commands(suggestions), json))
         }
         Err(error) => Err(match error.downcast::<ReportedError>() {
-            Ok(ReportedError(report)) => ReportedError(suggest::with_commands_in(report)).into(),
+            Ok(ReportedError(report)) => ReportedError(with_commands_in(report)).into(),
             Err(error) => error,
         }),
     }

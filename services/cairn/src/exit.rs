@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use cairn_gateway::answers::ErrorReport;
+use cairn_gateway::report_of_command;
 use cairn_pipeline::StageError;
 use cairn_search::{QueryError, QueryErrorCode};
 
 use crate::output;
-use crate::reported::ReportedError;
+use crate::reported::{ReportedError, with_commands_in};
 
 /// Exit codes, as the help lists them.
 pub const WRONG_USAGE: u8 = 2;
@@ -27,7 +28,7 @@ pub(crate) fn wrong(message: impl Into<String>) -> QueryError {
 /// Prints the error, the place where it occurred and, if known, what to do next.
 pub(crate) fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
     if let Some(error) = error.downcast_ref::<QueryError>() {
-        return report_shared(&ErrorReport::of(error), json);
+        return report_shared(&with_commands_in(report_of_command(error)), json);
     }
     if let Some(ReportedError(error)) = error.downcast_ref::<ReportedError>() {
         return report_shared(error, json);

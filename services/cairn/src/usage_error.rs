@@ -67,17 +67,23 @@ fn help_of(given: &[String]) -> Vec<String> {
 fn corrected(error: &Error, given: &[String]) -> Option<Vec<String>> {
     let text = |kind: ContextKind| match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
-        ContextValue::Strings(texts) => texts.first().cloned(),
+        _ => None,
+    };
+    let nearest = |kind: ContextKind, wrong: &str| match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => {
+            texts.iter().max_by_key(|text| cairn_ranking::similarity_percent(wrong, text)).cloned()
+        }
         _ => None,
     };
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let meant = text(ContextKind::SuggestedSubcommand)?;
-            replaced(given, &text(ContextKind::InvalidSubcommand)?, &meant)
+            let wrong = text(ContextKind::InvalidSubcommand)?;
+            replaced(given, &wrong, &nearest(ContextKind::SuggestedSubcommand, &wrong)?)
         }
         ErrorKind::UnknownArgument => {
             let unknown = text(ContextKind::InvalidArg)?;
-            match text(ContextKind::SuggestedArg) {
+            match nearest(ContextKind::SuggestedArg, &unknown) {
                 Some(meant) => replaced(given, &unknown, meant.split([' ', '=']).next()?),
                 None if unknown.starts_with('-') => without(given, &unknown),
                 None => joined(given, &unknown),
@@ -85,8 +91,8 @@ fn corrected(error: &Error, given: &[String]) -> Option<Vec<String>> {
         }
         ErrorKind::InvalidValue => {
             let wrong = text(ContextKind::InvalidValue)?;
-            let meant = text(ContextKind::SuggestedValue).or_else(|| text(ContextKind::ValidValue))?;
-            replaced(given, &wrong, &meant)
+            let meant = nearest(ContextKind::SuggestedValue, &wrong);
+            replaced(given, &wrong, &meant.or_else(|| nearest(ContextKind::ValidValue, &wrong))?)
         }
         // A number that cannot be read. Without the option, its default applies.
         ErrorKind::ValueValidation => {

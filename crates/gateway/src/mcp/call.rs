@@ -112,6 +112,17 @@ pub(crate) async fn suggested_questions(
     questions.collect()
 }
 
+/// The calls that an error itself suggests, as questions. They have not been tried.
+pub(crate) fn questions_in(error: &QueryError) -> Vec<SuggestedQuestion> {
+    let suggestions: Vec<Suggestion> = error.next_calls.iter().filter_map(Suggestion::of).collect();
+    let calls = reports(&suggestions).into_iter().zip(suggestions);
+    let questions = calls.filter_map(|(call, suggestion)| {
+        let question = question_of(suggestion.tool, &suggestion.arguments)?;
+        Some(SuggestedQuestion { call, question })
+    });
+    questions.collect()
+}
+
 /// The suggestions of a tool for this call. They have not been tried yet.
 async fn candidates_of(agent: &dyn Agent, tool: &str, arguments: JsonObject) -> Vec<Suggestion> {
     match reply(agent, tool, arguments, Arc::new(Unwatched)).await {

@@ -28,7 +28,7 @@ mod tools;
 mod untrusted;
 
 pub(crate) use arguments::nearest_word;
-pub(crate) use call::{SuggestedQuestion, suggested_questions};
+pub(crate) use call::{SuggestedQuestion, questions_in, suggested_questions};
 pub(crate) use forms::field_of;
 pub(crate) use server::Server;
 pub use server::{ServeError, serve, serve_stdio};
