@@ -77,7 +77,7 @@ fn exit_codes_equal_those_in_the_help() {
     write(directory.path(), ".cairn.yaml", "exclud: [x]\n");
     check(&["index", &root, "--name", "r"], 4, "exclude");
     std::fs::remove_file(directory.path().join(".cairn.yaml")).expect("removed");
-    check(&["index", &root, "--name", "r", "--include", "["], 4, "[");
+    check(&["index", &root, "--name", "r", "--include", "["], 2, "[");
     // The earlier index still exists.
     check(&["search", "save"], 0, "src/store.py");
 }
