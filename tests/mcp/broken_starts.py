@@ -78,8 +78,9 @@ class CommandLine:
         done = subprocess.run(words, cwd=self.cwd, env=self.env, capture_output=True, text=True)
         text = done.stdout + done.stderr
         calls = re.findall(r"^  try: (.*)  \(.*\)$", text, re.M)
-        # Exit code 3 is an empty answer.
-        return re.sub(r"^  try: .*$", "", text, flags=re.M), done.returncode not in (0, 3), calls
+        # Exit code 3 is an empty answer, or an error of a name that does not exist.
+        is_error = done.returncode not in (0, 3) or done.stderr.startswith("error:")
+        return re.sub(r"^  try: .*$", "", text, flags=re.M), is_error, calls
 
     def close(self):
         pass

@@ -29,7 +29,8 @@ impl Arguments {
             }
         }
         for parameter in tool.parameters.iter().filter(|parameter| parameter.required) {
-            if !check.corrected.contains_key(parameter.name) {
+            let is_chosen = check.choices.is_some_and(|(name, _)| name == parameter.name);
+            if !check.corrected.contains_key(parameter.name) && !is_chosen {
                 let message = format!("`{}` is missing{}", parameter.name, describe(parameter));
                 match parameter.kind {
                     Kind::Choice(words) => check.choose(parameter.name, words, message),
@@ -140,7 +141,12 @@ impl Check {
             Err(Wrong { what, nearest, max_allowed, provided }) => {
                 let fault = FieldFault { max_allowed, provided, ..FieldFault::of(parameter.name) };
                 let message = format!("`{}` {what}", parameter.name);
-                let Some(nearest) = nearest else { return self.dropped(fault, message, parameter.required) };
+                let Some(nearest) = nearest else {
+                    return match parameter.kind {
+                        Kind::Choice(words) if parameter.required => self.choose(parameter.name, words, message),
+                        _ => self.dropped(fault, message, parameter.required),
+                    };
+                };
                 self.note(fault, message);
                 self.corrected.insert(parameter.name.to_owned(), nearest);
             }
@@ -252,6 +258,13 @@ fn checked(kind: &Kind, value: Value) -> Result<Value, Wrong> {
         Kind::Text => match value {
             Value::String(text) if !text.trim().is_empty() => Ok(Value::String(text)),
             Value::String(_) => wrong("is empty"),
+            Value::Array(values) => match values.as_slice() {
+                [Value::String(only)] => {
+                    let nearest = Some(Value::from(only.as_str()));
+                    Err(Wrong { what: "must be a string".to_owned(), nearest, ..Wrong::default() })
+                }
+                _ => wrong("must be a string"),
+            },
             _ => wrong("must be a string"),
         },
         Kind::Flag => match &value {

@@ -96,6 +96,7 @@ pub(super) fn next_page(arguments: &Arguments, repositories: &[String], cursor: 
 
 fn search_failure(error: QueryError, arguments: &Arguments) -> Failure {
     let code = error.code;
+    let wrong = error.fault.as_ref().map(|fault| argument_of(&fault.field).to_owned());
     let mut failure = Failure::from(error);
     let mut without = |name: &str, reason: &str| {
         failure.suggestions.push(Suggestion::new("search_code", reason, arguments.without(&[name])));
@@ -106,6 +107,11 @@ fn search_failure(error: QueryError, arguments: &Arguments) -> Failure {
         // fault.
         QueryErrorCode::ValidationError if arguments.text("since").is_some() => {
             without("since", "searches files of any age");
+        }
+        QueryErrorCode::ValidationError => {
+            if let Some(name) = wrong.filter(|name| name != "query" && arguments.given().contains_key(name)) {
+                without(&name, "searches without the invalid argument");
+            }
         }
         _ => {}
     }

@@ -111,7 +111,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
         read_only: true,
         parameters: &[
             required("query", Kind::Text, "what to look for")
-                .also(&["q", "text", "search", "pattern", "question"])
+                .also(&["q", "text", "search", "search_query", "keywords", "pattern", "question"])
                 .alias("target"),
             optional("mode", Kind::Choice(&["text", "regex"]), "exact search").also(&["match", "exact"]),
             optional("ignore_case", Kind::Flag, "").also(&["case_insensitive", "i"]),
