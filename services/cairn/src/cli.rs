@@ -355,7 +355,7 @@ pub struct SearchArguments {
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
     /// symbol, relationship, flow, pattern or concept. By default, the words of the question decide.
-    #[arg(long = "type", value_name = "TYPE")]
+    #[arg(long = "type", value_name = "TYPE", value_parser = ["symbol", "relationship", "flow", "pattern", "concept"])]
     pub query_type: Option<String>,
     /// Maximum number of results, at most 100. Default: 10; 20 for relationships, 15 for flows, 5 for
     /// patterns.

@@ -35,6 +35,8 @@ pub(crate) fn report(error: &Error, given: &[OsString]) -> ExitCode {
 
 fn suggestions(error: &Error, given: &[String]) -> Vec<SuggestedCall> {
     let corrected = corrected(error, given).filter(|words| can_be_read(words));
+    // An unknown option without an obvious correction is omitted.
+    let corrected = corrected.or_else(|| without_unknown(error, given)).filter(|words| can_be_read(words));
     let corrected = corrected.map(|words| (words, "the corrected command"));
     let help = help_of(given);
     corrected.into_iter().chain([(help, "explains the command")]).zip(1..).map(suggestion).collect()
@@ -49,6 +51,15 @@ fn suggestion(((words, reason), priority): ((Vec<String>, &str), usize)) -> Sugg
         priority: Some(priority),
         request: None,
         command: Some(command),
+    }
+}
+
+fn without_unknown(error: &Error, given: &[String]) -> Option<Vec<String>> {
+    match (error.kind(), error.get(ContextKind::InvalidArg)?) {
+        (ErrorKind::UnknownArgument, ContextValue::String(unknown)) if unknown.starts_with('-') => {
+            without(given, unknown)
+        }
+        _ => None,
     }
 }
 
@@ -167,6 +178,7 @@ mod tests {
             &["cairn search x --tests exclude", "cairn search --help"],
         );
         check(&["cairn", "search", "x", "--limit", "many"], &["cairn search x", "cairn search --help"]);
+        check(&["cairn", "search", "x", "--top", "3"], &["cairn search x", "cairn search --help"]);
         check(&["cairn", "search", "x", "--wibble", "3"], &["cairn search x", "cairn search --help"]);
         let quoted = "cairn search 'retry with backoff' --limit 3";
         check(&["cairn", "search", "retry", "with", "backoff", "--limit", "3"], &[quoted, "cairn search --help"]);
