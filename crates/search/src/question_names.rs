@@ -6,6 +6,8 @@ use cairn_ports::{NameMatch, NameTier, SymbolHit};
 use cairn_question::{MentionKind, ParsedQuery};
 use cairn_ranking::estimate_tokens;
 
+use crate::changed::Definitions;
+use crate::repositories::KnownRepository;
 use crate::resolve::{NameRequest, Substitution};
 use crate::{QueryError, QueryErrorCode, Searcher};
 
@@ -51,13 +53,19 @@ impl Searcher {
     pub(crate) async fn names_in(
         &self,
         view: &View,
-        scope: &Scope,
+        (scope, selected): (&Scope, &[KnownRepository]),
         parsed: &ParsedQuery,
     ) -> Result<QuestionNames, QueryError> {
         let mut found = QuestionNames::default();
         for name in names_of(parsed) {
-            match self.resolve_name(view, scope, NameRequest::uncounted(name)).await {
-                Ok(resolved) => {
+            match self.definitions(view, scope, selected, NameRequest::uncounted(name)).await {
+                Ok(Definitions::Changed(changed)) => found.notes.push(NameNote {
+                    requested: name.to_owned(),
+                    is_file: false,
+                    substitution: Some(changed.substitution.clone()),
+                    similar: Vec::new(),
+                }),
+                Ok(Definitions::Indexed(resolved)) => {
                     let Some(substitution) = resolved.substitution else { continue };
                     let near = resolved.definitions.into_iter().filter(|hit| hit.tier == NameTier::Near);
                     found.near.extend(near.take(MAX_NEAR).map(|hit| SymbolHit {

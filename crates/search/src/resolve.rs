@@ -7,7 +7,7 @@ use cairn_ranking::{DefinitionContext, definition_key};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Names of a lower score are only suggested, in thousandths.
-const MIN_SCORE: u32 = 660;
+pub(crate) const MIN_SCORE: u32 = 660;
 /// Number of near names that are suggested.
 pub(crate) const NUM_SIMILAR: usize = 5;
 /// Maximum number of definitions of a name in an answer.
@@ -22,6 +22,8 @@ pub enum NameMatching {
     Case,
     Style,
     Fuzzy,
+    /// The definition is in a file that changed after it was indexed.
+    Changed,
     /// A regular expression found the definition in a text.
     Heuristic,
 }
@@ -32,6 +34,7 @@ impl NameMatching {
             NameMatching::Case => "case",
             NameMatching::Style => "style",
             NameMatching::Fuzzy => "fuzzy",
+            NameMatching::Changed => "changed",
             NameMatching::Heuristic => "heuristic",
         }
     }
@@ -75,7 +78,7 @@ impl<'a> NameRequest<'a> {
     }
 
     /// `src/server.py#Server.run` requests `Server.run` in `src/server.py`.
-    fn with_path_of_name(self) -> Self {
+    pub(crate) fn with_path_of_name(self) -> Self {
         match self.name.split_once('#') {
             Some((path, name)) if is_path(path) && !name.trim().is_empty() => {
                 Self { name: name.trim(), path: self.path.or(Some(path)), ..self }
@@ -101,6 +104,13 @@ pub(crate) struct Resolved {
     pub(crate) definitions: Vec<ResolvedSymbol>,
     /// Set if the name differs from the requested one.
     pub(crate) substitution: Option<Substitution>,
+}
+
+impl Resolved {
+    /// Whether the definitions have the requested name, except for its case and style.
+    pub(crate) fn is_same_name(&self) -> bool {
+        self.definitions.first().is_some_and(|first| first.tier != NameTier::Near)
+    }
 }
 
 impl Searcher {
@@ -165,7 +175,7 @@ fn key<'a>(hit: &'a ResolvedSymbol, num_uses: u64, context: DefinitionContext<'_
 }
 
 /// Whether the file of a symbol has this path, or a path that ends with it.
-fn is_in_file(path: &str, symbol: &SymbolEntry) -> bool {
+pub(crate) fn is_in_file(path: &str, symbol: &SymbolEntry) -> bool {
     let path = path.trim_start_matches("./");
     symbol.path.as_str() == path || symbol.path.as_str().strip_suffix(path).is_some_and(|before| before.ends_with('/'))
 }
