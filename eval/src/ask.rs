@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use cairn_domain::{RepositoryId, Scope, SymbolEntry, Tenant, View};
 use cairn_local_blobs::LocalBlobs;
 use cairn_local_embedding::LocalEmbedder;
 use cairn_local_segments::SegmentStore;
 use cairn_local_store::LocalStore;
 use cairn_metastore::Metastore;
 use cairn_names::NameIndex;
-use cairn_domain::{RepositoryId, Scope, SymbolEntry, Tenant, View};
 use cairn_ports::{Catalogue, ChunkFilter, Names};
 use cairn_ranking::Signals;
 use cairn_search::{

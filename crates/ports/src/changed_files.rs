@@ -19,8 +19,8 @@ pub struct ChangedFile {
     pub symbols: Vec<SymbolEntry>,
 }
 
-/// Reads and parses files that changed after the published generation was indexed. Only local mode has working
-/// trees at hand.
+/// Reads and parses files that changed after the published generation was indexed. Only local mode has
+/// working trees at hand.
 #[async_trait]
 pub trait ChangedFiles: Send + Sync {
     /// The changed files of a repository, sorted by path. Empty if its source is not a working tree or a

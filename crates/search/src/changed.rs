@@ -145,8 +145,10 @@ impl Searcher {
     ) -> Vec<(&'a KnownRepository, Arc<[ChangedFile]>)> {
         let Some(changed) = &self.changed else { return Vec::new() };
         let published = selected.iter().filter(|known| known.published.is_some());
-        join_all(published.take(MAX_REPOSITORIES).map(async |known| (known, changed.changed_files(&known.record).await)))
-            .await
+        join_all(
+            published.take(MAX_REPOSITORIES).map(async |known| (known, changed.changed_files(&known.record).await)),
+        )
+        .await
     }
 }
 
@@ -157,7 +159,8 @@ fn symbols<'a>(
     request: NameRequest<'a>,
 ) -> impl Iterator<Item = (&'a KnownRepository, &'a Arc<[ChangedFile]>, &'a SymbolEntry)> {
     let of_files = changed.iter().flat_map(|(known, files)| files.iter().map(move |file| (*known, files, file)));
-    let symbols = of_files.flat_map(|(known, files, file)| file.symbols.iter().map(move |symbol| (known, files, symbol)));
+    let symbols =
+        of_files.flat_map(|(known, files, file)| file.symbols.iter().map(move |symbol| (known, files, symbol)));
     symbols.filter(move |(_, _, symbol)| request.path.is_none_or(|path| is_in_file(path, symbol)))
 }
 
@@ -200,6 +203,7 @@ fn best(mut candidates: Vec<Candidate<'_>>, request: NameRequest<'_>) -> Option<
         matching: NameMatching::Changed,
         score: first.score,
         reason: format!("{}in a file that changed after it was indexed", first.reason),
+        similar: Vec::new(),
     };
     Some(ChangedDefinition {
         repository: first.known.clone(),

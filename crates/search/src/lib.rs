@@ -40,7 +40,9 @@ mod term_tables;
 
 use std::sync::Arc;
 
-use cairn_ports::{BlobStore, Catalogue, ChangedFiles, Clock, Embedder, GraphStore, LedgerRead, Names, Texts, VectorStore};
+use cairn_ports::{
+    BlobStore, Catalogue, ChangedFiles, Clock, Embedder, GraphStore, LedgerRead, Names, Texts, VectorStore,
+};
 use cairn_ranking::Signals;
 
 pub use answer_cache::AnswerCache;

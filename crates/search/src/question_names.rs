@@ -42,7 +42,8 @@ impl QuestionNames {
     /// The tokens that the notes need in an answer.
     pub(crate) fn num_tokens(&self) -> usize {
         let tokens = |note: &NameNote| {
-            let names = note.similar.iter().chain([&note.requested]).chain(note.substitution.iter().map(|s| &s.used));
+            let used = note.substitution.iter().flat_map(|used| used.similar.iter().chain([&used.used]));
+            let names = note.similar.iter().chain([&note.requested]).chain(used);
             names.map(|name| estimate_tokens(name)).sum::<usize>() + NOTE_TOKENS
         };
         self.notes.iter().map(tokens).sum()

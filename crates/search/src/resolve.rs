@@ -51,6 +51,8 @@ pub struct Substitution {
     pub score: u32,
     /// The differences between the names, for readers.
     pub reason: String,
+    /// Other near names, the nearest first. Empty if the name differs only in its case or style.
+    pub similar: Vec<String>,
 }
 
 /// A name to resolve.
@@ -102,6 +104,8 @@ fn is_path(text: &str) -> bool {
 pub(crate) struct Resolved {
     /// The definitions of one name, the best first. Never empty.
     pub(crate) definitions: Vec<ResolvedSymbol>,
+    /// The best definition of each other near name, the nearest name first.
+    pub(crate) near: Vec<ResolvedSymbol>,
     /// Set if the name differs from the requested one.
     pub(crate) substitution: Option<Substitution>,
 }
@@ -137,13 +141,15 @@ impl Searcher {
             return Err(unknown_symbol(request.name, near));
         };
         let name = best.symbol.name.clone();
+        let mut others = Vec::new();
         if best.tier == NameTier::Near {
+            others = one_of_each(hits.iter().filter(|hit| hit.symbol.name != name));
             hits.retain(|hit| hit.rank == best.rank && hit.symbol.name == name);
         }
         self.sort_definitions(view, scope, &mut hits, request).await?;
         hits.truncate(MAX_DEFINITIONS);
-        let substitution = hits.first().and_then(|first| substitution(request.name, first));
-        Ok(Resolved { definitions: hits, substitution })
+        let substitution = hits.first().and_then(|first| substitution(request.name, first, &others));
+        Ok(Resolved { definitions: hits, near: others, substitution })
     }
 
     /// Sorts the definitions of a name. The number of uses counts only if few definitions have the name.
@@ -192,7 +198,19 @@ fn different_names(hits: &[ResolvedSymbol]) -> Vec<String> {
     names
 }
 
-fn substitution(requested: &str, hit: &ResolvedSymbol) -> Option<Substitution> {
+/// The first hit of each name, in order.
+fn one_of_each<'a>(hits: impl Iterator<Item = &'a ResolvedSymbol>) -> Vec<ResolvedSymbol> {
+    let mut first: Vec<ResolvedSymbol> = Vec::new();
+    for hit in hits {
+        if first.iter().all(|known| known.symbol.name != hit.symbol.name) {
+            first.push(hit.clone());
+        }
+    }
+    first.truncate(NUM_SIMILAR - 1);
+    first
+}
+
+fn substitution(requested: &str, hit: &ResolvedSymbol, others: &[ResolvedSymbol]) -> Option<Substitution> {
     let (matching, reason) = match hit.tier {
         NameTier::Exact => return None,
         NameTier::Case => (NameMatching::Case, "other case".to_owned()),
@@ -200,7 +218,7 @@ fn substitution(requested: &str, hit: &ResolvedSymbol) -> Option<Substitution> {
         NameTier::Near => (NameMatching::Fuzzy, hit.reasons.to_string()),
     };
     let (requested, used) = (requested.to_owned(), hit.symbol.qualified_name.clone());
-    Some(Substitution { requested, used, matching, score: hit.score, reason })
+    Some(Substitution { requested, used, matching, score: hit.score, reason, similar: different_names(others) })
 }
 
 /// The error for an absent name, with near names.

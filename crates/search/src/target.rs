@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use cairn_domain::{ChunkRecord, Digester, RepositoryId, Scope};
-use cairn_ports::{ChunkFilter, FileHit, FileMatch};
+use cairn_ports::{ChunkFilter, FileHit, FileMatch, ResolvedSymbol};
 use cairn_question::FileNameKind;
 use cairn_ranking::{Contribution, Definition, RankedHit, path_distance};
 
@@ -244,7 +244,8 @@ impl Searcher {
         Ok(hits.filter_map(|((id, score), rank)| Some(result(chunks.remove(&id)?, rank, score, None))).collect())
     }
 
-    /// The chunks with the definitions of a name, in the order of the definitions.
+    /// The chunks with the definitions of a name, in the order of the definitions. If no symbol has the name,
+    /// the definitions of other near names follow.
     async fn definitions_as_results(
         &self,
         query: &mut PreparedQuery,
@@ -269,13 +270,14 @@ impl Searcher {
         };
         let notes = resolved.substitution.map(note).into_iter().collect();
         query.names = QuestionNames { notes, near: Vec::new() };
+        let definitions: Vec<ResolvedSymbol> = resolved.definitions.into_iter().chain(resolved.near).collect();
         let ids: BTreeSet<ChunkId> =
-            resolved.definitions.iter().filter_map(|hit| Some((hit.repository, hit.symbol.chunk?))).collect();
+            definitions.iter().filter_map(|hit| Some((hit.repository, hit.symbol.chunk?))).collect();
         let mut chunks = self.fetch(&query.view, scope, ids).await?;
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|_, chunk| compiled.lets_through(chunk));
         let mut results = Vec::new();
-        for hit in resolved.definitions {
+        for hit in definitions {
             let id = hit.symbol.chunk.map(|chunk| (hit.repository, chunk));
             let Some(chunk) = id.and_then(|id| chunks.remove(&id)) else { continue };
             let is_own = chunk.symbol.as_deref() == Some(hit.symbol.qualified_name.as_str());

@@ -8,11 +8,7 @@ use super::words::Words;
 use crate::ask::{Answered, Index};
 
 /// Asks for absent names and prints how they were answered.
-pub(crate) async fn run(
-    index: &Index,
-    all: &[(String, Vec<Symbol>)],
-    options: NameOptions,
-) -> anyhow::Result<()> {
+pub(crate) async fn run(index: &Index, all: &[(String, Vec<Symbol>)], options: NameOptions) -> anyhow::Result<()> {
     let mut random = Random::new(options.seed ^ 0xab5e);
     let judges: Vec<Judge> =
         all.iter().map(|(_, symbols)| Judge::new(symbols.iter().map(|symbol| symbol.name.as_str()))).collect();

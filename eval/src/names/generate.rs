@@ -150,7 +150,8 @@ pub(crate) fn wrong_name(
     random: &mut Random,
 ) -> Option<WrongName> {
     let symbol = &source.symbols[random.below(source.symbols.len())];
-    let is_word = symbol.name.len() >= 4 && symbol.name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    let is_word =
+        symbol.name.len() >= 4 && symbol.name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     if !is_word {
         return None;
     }

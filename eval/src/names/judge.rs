@@ -109,7 +109,8 @@ fn of_words(left: &str, right: &str) -> f64 {
     let (short, long) = if left.len() < right.len() { (left, right) } else { (right, left) };
     let edits = letters(left, right, 2);
     let mut rest = long.chars();
-    let is_part = short.chars().next() == long.chars().next() && short.chars().all(|letter| rest.any(|other| other == letter));
+    let is_part =
+        short.chars().next() == long.chars().next() && short.chars().all(|letter| rest.any(|other| other == letter));
     match edits {
         1 if short.len() > 2 => 0.3,
         2 if short.len() > 4 => 0.5,

@@ -82,8 +82,7 @@ fn is_letter(letter: char) -> bool {
 
 /// The positions of letters, except the first position if `inner`.
 fn position(letters: &[char], random: &mut Random, inner: bool) -> Option<usize> {
-    let places: Vec<usize> =
-        (usize::from(inner)..letters.len()).filter(|at| is_letter(letters[*at])).collect();
+    let places: Vec<usize> = (usize::from(inner)..letters.len()).filter(|at| is_letter(letters[*at])).collect();
     (!places.is_empty()).then(|| places[random.below(places.len())])
 }
 

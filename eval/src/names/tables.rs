@@ -276,8 +276,9 @@ pub(crate) const DIGITS: &[(&str, &str)] = &[
 ];
 
 /// Words before and after a name that add little.
-pub(crate) const PREFIXES: &[&str] =
-    &["get", "is", "set", "do", "my", "the", "new", "has", "base", "abstract", "async", "try", "_", "on", "i", "m", "fn"];
+pub(crate) const PREFIXES: &[&str] = &[
+    "get", "is", "set", "do", "my", "the", "new", "has", "base", "abstract", "async", "try", "_", "on", "i", "m", "fn",
+];
 pub(crate) const SUFFIXES: &[&str] = &[
     "impl", "async", "v2", "fn", "helper", "internal", "base", "class", "func", "method", "2", "old", "new", "sync",
     "util", "obj", "type", "t", "ex",

@@ -17,7 +17,8 @@ impl Words {
         for (at, letter) in letters.iter().enumerate() {
             let before = at.checked_sub(1).map_or(' ', |at| letters[at]);
             let next = letters.get(at + 1).copied().unwrap_or(' ');
-            is_new |= letter.is_uppercase() && (before.is_lowercase() || (before.is_uppercase() && next.is_lowercase()));
+            is_new |=
+                letter.is_uppercase() && (before.is_lowercase() || (before.is_uppercase() && next.is_lowercase()));
             is_new |= letter.is_numeric() != before.is_numeric();
             if !letter.is_alphanumeric() {
                 is_new = true;
@@ -186,7 +187,9 @@ impl Words {
     pub(crate) fn cut_word(&self, random: &mut Random) -> Option<Self> {
         let at = self.longest();
         let word = &self.0[at];
-        (word.len() >= 6 && word.is_ascii()).then(|| word[..3 + random.below(2)].to_owned()).and_then(|word| self.change(at, word))
+        (word.len() >= 6 && word.is_ascii())
+            .then(|| word[..3 + random.below(2)].to_owned())
+            .and_then(|word| self.change(at, word))
     }
 
     pub(crate) fn without_vowels(&self, _: &mut Random) -> Option<Self> {

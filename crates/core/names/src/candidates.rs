@@ -231,7 +231,8 @@ pub(crate) fn near_by_letters(
     for lengths in ranges.into_iter().filter(|lengths| !lengths.is_empty()) {
         index.names.scan_parts(lengths, wanted.signature, |name| {
             read(name, &mut flat);
-            let (short, long) = if flat.len() < wanted.flat.len() { (&flat, &wanted.flat) } else { (&wanted.flat, &flat) };
+            let (short, long) =
+                if flat.len() < wanted.flat.len() { (&flat, &wanted.flat) } else { (&wanted.flat, &flat) };
             if gap(short, long) {
                 near.insert(name, Letters::Gap((long.len() - short.len()) as u32));
             }

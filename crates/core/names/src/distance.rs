@@ -162,6 +162,16 @@ mod tests {
     }
 
     #[test]
+    fn one_part_may_be_left_out() {
+        let check = |short, long, expect| assert_eq!(gap(short, long), expect, "{short} {long}");
+        check("piler", "compiler", true);
+        check("compi", "compiler", true);
+        check("coler", "compiler", true);
+        check("cmplr", "compiler", false);
+        check("compiler", "compiler", false);
+    }
+
+    #[test]
     fn closeness_counts_common_pairs() {
         assert_eq!(closeness("get user", "getuser"), 1_000);
         assert_eq!(closeness("ab", "cd"), 0);

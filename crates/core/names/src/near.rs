@@ -238,3 +238,33 @@ fn pair_of(word_use: WordUse, starts: &[WordUse], position: usize) -> Option<Pai
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The nearest name first, with its reasons.
+    fn nearest(asked: &str, names: &[&str]) -> Option<(String, String)> {
+        let table = MemoryTable::of(names.iter().copied());
+        let found = near_names(&WantedName::new(asked), &table, &NearIndex::of(&table), 5, |_| true);
+        found.first().map(|near| (names[near.name as usize].to_owned(), near.reasons.to_string()))
+    }
+
+    #[test]
+    fn nearest_name_is_first() {
+        let check = |asked: &str, names: &[&str], expect: &str, reasons: &str| {
+            assert_eq!(nearest(asked, names), Some((expect.to_owned(), reasons.to_owned())), "{asked}");
+        };
+        check("getUserDta", &["getUserData", "setUserData"], "getUserData", "similar spelling");
+        check("endencyMap", &["map", "dependencyMap"], "dependencyMap", "similar spelling");
+        check("tolittleince", &["to_little", "to_little_in_place"], "to_little_in_place", "similar spelling");
+        check("associateWithJob", &["associate", "associate_with_entry"], "associate_with_entry", "another word");
+        check("deccodeHeader", &["header", "parse_header"], "parse_header", "similar spelling, synonym");
+        check("userUserName", &["name", "user_name"], "user_name", "");
+    }
+
+    #[test]
+    fn different_names_are_not_near() {
+        assert_eq!(nearest("render", &["parse_header", "user_name"]), None);
+    }
+}

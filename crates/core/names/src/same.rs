@@ -13,8 +13,8 @@ pub enum SameName {
 }
 
 impl SameName {
-    /// Compares a requested name with the short and the qualified name of a symbol. `Server.run` also requests
-    /// `app.Server.run`. `None` for another name.
+    /// Compares a requested name with the short and the qualified name of a symbol. `Server.run` also
+    /// requests `app.Server.run`. `None` for another name.
     pub fn of(requested: &str, name: &str, qualified_name: &str) -> Option<Self> {
         let requested = requested.trim().trim_end_matches("()").replace("::", ".").replace(['#', '/'], ".");
         let requested = requested.replace("->", ".");

@@ -74,9 +74,8 @@ impl WantedName {
         let has_required = texts.iter().any(|word| !is_optional(word));
         // A word that was typed twice counts once, unless a name contains it twice.
         let is_repeated = |at: usize| at > 0 && texts[at - 1] == texts[at];
-        let word = |(at, word): (usize, &String)| {
-            WantedWord::new(word, has_required && is_optional(word) || is_repeated(at))
-        };
+        let word =
+            |(at, word): (usize, &String)| WantedWord::new(word, has_required && is_optional(word) || is_repeated(at));
         let words = texts.iter().enumerate().map(word).collect();
         let flat = texts.concat();
         Self { owners: Vec::new(), words, signature: Signature::of(flat.chars()), flat }

@@ -209,7 +209,10 @@ mod tests {
         check("parser", "parse", Some((880, "other form of a word")));
         check("mapping", "map", Some((880, "other form of a word")));
         check("cfg", "config", Some((930, "abbreviation")));
-        check("configs", "cfg", Some((800, "abbreviation")));
+        check("configs", "cfg", Some((837, "similar spelling, abbreviation")));
+        check("deccode", "parse", Some((738, "similar spelling, synonym")));
+        check("piler", "compiler", Some((787, "similar spelling")));
+        check("cert", "certificate", Some((930, "abbreviation")));
         check("colour", "color", Some((970, "other spelling of a word")));
         check("fetch", "get", Some((820, "synonym")));
         check("wdgt", "widget", Some((900, "abbreviation")));

@@ -30,8 +30,8 @@ pub struct ChangedLimits {
 }
 
 impl Sync {
-    /// Reads the changed files in the order of their paths, until a limit is reached. Nothing is written. Empty
-    /// if no generation is published.
+    /// Reads the changed files in the order of their paths, until a limit is reached. Nothing is written.
+    /// Empty if no generation is published.
     pub async fn changed_sources(
         &self,
         request: &SyncRequest,

@@ -44,8 +44,8 @@ impl LocalAgent {
         });
     }
 
-    /// Watches the working tree of the working directory. A question about a name in a changed file then needs
-    /// no listing of the tree. Without a watch, questions list it.
+    /// Watches the working tree of the working directory. A question about a name in a changed file then
+    /// needs no listing of the tree. Without a watch, questions list it.
     pub fn watch(&self) {
         let local = Arc::clone(&self.local);
         tokio::spawn(async move {

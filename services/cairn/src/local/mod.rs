@@ -33,11 +33,11 @@ use cairn_stages::{
 use cairn_texts::TextIndex;
 
 pub use agent::LocalAgent;
+use changed::WorkingFiles;
 pub use clock::SystemClock;
 use home::Requested;
 pub use home::{Home, find_home};
 pub use index::{IndexRequest, Indexed, Progress};
-use changed::WorkingFiles;
 use readers::{Readers, ReadersCatalogue};
 use tree_watch::TreeWatch;
 pub(crate) use tree_watch::{is_change, is_own};
