@@ -22,6 +22,9 @@ pub(crate) struct Arguments {
     /// Print the first result and the rank of the first right one for each question.
     #[arg(long)]
     pub(crate) questions: bool,
+    /// Also ask the nonsense questions of this half of `nonsense`, and print how many are recognised.
+    #[arg(long, value_enum, value_name = "HALF")]
+    pub(crate) nonsense: Option<NonsenseHalf>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -40,6 +43,24 @@ pub(crate) struct Arguments {
 pub(crate) enum Half {
     Tuning,
     Kept,
+}
+
+/// A half of the nonsense questions about the repositories for tuning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum NonsenseHalf {
+    /// The weights of the relevance were fitted to these questions.
+    Fitting,
+    /// These questions were scored once, after the weights were fixed.
+    Aside,
+}
+
+impl NonsenseHalf {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            NonsenseHalf::Fitting => "fitting",
+            NonsenseHalf::Aside => "aside",
+        }
+    }
 }
 
 impl Half {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde::Deserialize;
 
-use crate::arguments::Half;
+use crate::arguments::{Half, NonsenseHalf};
 
 /// The questions about one repository.
 #[derive(Clone, Debug, Deserialize)]
@@ -103,6 +103,38 @@ pub(crate) struct Answer {
     pub(crate) lines: Option<[u32; 2]>,
     /// 2 answers the question, 1 is also useful.
     pub(crate) grade: u32,
+}
+
+/// The questions of a file in the folder `nonsense`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NonsenseFile {
+    #[serde(rename = "question")]
+    questions: Vec<NonsenseQuestion>,
+}
+
+/// A question without an answer in its repository.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NonsenseQuestion {
+    id: String,
+    repository: String,
+    absent: String,
+    text: String,
+}
+
+/// Adds the nonsense questions of one half to the questions about their repositories. Questions about other
+/// repositories are left out.
+pub(crate) fn add_nonsense(set: &Path, half: NonsenseHalf, files: &mut [QuestionFile]) -> anyhow::Result<()> {
+    let path = set.join("nonsense").join(half.as_str()).with_extension("toml");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+    let nonsense: NonsenseFile = toml::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
+    for NonsenseQuestion { id, repository, absent, text } in nonsense.questions {
+        if let Some(file) = files.iter_mut().find(|file| file.source.id == repository) {
+            file.questions.push(Question { id, kind: Kind::Nonsense, text, answers: Vec::new(), absent: Some(absent) });
+        }
+    }
+    Ok(())
 }
 
 /// Reads the files of one half, sorted by id. `only` selects repositories of this half; empty selects all.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::arguments::Arguments;
+use crate::curve;
 use crate::questions::Kind;
 use crate::run::{Asked, Reach};
 
@@ -89,6 +90,9 @@ pub(crate) fn print(arguments: &Arguments, measured: &[Measured]) {
     }
     if let Some(full) = measured.first() {
         print_tables(&full.asked);
+        if arguments.nonsense.is_some() {
+            curve::print(&full.asked);
+        }
         if arguments.questions {
             print_questions(&full.asked);
         }

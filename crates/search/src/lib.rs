@@ -3,6 +3,7 @@
 //! The crate depends on no back end and on no transport. Every question reads one view and passes this view
 //! and its scope to every store.
 
+mod absent_name;
 mod answer_cache;
 mod bounds;
 mod caller;
@@ -25,6 +26,7 @@ mod prepared_query;
 mod question_names;
 mod recent;
 mod related;
+mod relevance;
 mod repositories;
 mod resolve;
 mod retrieve;
@@ -34,6 +36,7 @@ mod sites;
 mod source_packs;
 mod stated_filters;
 mod strategy;
+mod suggestions;
 mod target;
 mod term_tables;
 
@@ -47,7 +50,7 @@ pub use bounds::patterns as check_patterns;
 pub use caller::{Allowed, Caller};
 pub use code::{Code, CodeRequest};
 pub use cursor::CursorKey;
-pub use empty_result::{NothingFound, RelatedModule, Restriction};
+pub use empty_result::{NothingFound, RelatedModule, Restriction, WeakMatch};
 pub use error::{NextCall, QueryError, QueryErrorCode};
 pub use exact::{ExactAnswer, ExactCut, ExactFile, ExactLine, ExactRequest};
 pub use fingerprint::{Fingerprint, KindDigest};
@@ -60,6 +63,7 @@ pub use resolve::{NameMatching, Substitution};
 pub use runs::KnownRun;
 pub use search::{Found, SearchAnswer, SearchRequest};
 pub use source_packs::SourcePacks;
+pub use suggestions::{SuggestedQuery, SuggestionKind};
 pub use target::{FoundFile, Target, TargetType};
 pub use term_tables::TermTables;
 

@@ -7,6 +7,7 @@ use cairn_ranking::{QueryWords, ScopeFrequencies, Signal, Subjects, Weights, que
 
 use crate::chunk_id::ChunkId;
 use crate::question_names::QuestionNames;
+use crate::relevance::abbreviations;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, QueryErrorCode, Searcher};
 
@@ -23,6 +24,8 @@ pub(crate) struct PreparedQuery {
     pub(crate) frequencies: ScopeFrequencies,
     /// Sorted by term.
     pub(crate) terms: Vec<(u32, u32)>,
+    /// The sum of the weights of the question's own terms.
+    pub(crate) sum_of_weights: i64,
     pub(crate) vector: DenseVector,
     /// The names in the question that no symbol has exactly. They are resolved after the preparation, because
     /// the scope is needed.
@@ -65,13 +68,15 @@ impl Searcher {
         text: &str,
     ) -> Result<PreparedQuery, QueryError> {
         let no_vector = || QueryError::new(QueryErrorCode::InternalError, "the embedder returned no vector");
+        let words = QueryWords::of(text);
+        let counted = format!("{text} {}", abbreviations(&words.keywords));
         let vector = async {
             let vector = self.embedder.embed(InputType::Query, &[text]).await?.pop();
             vector.ok_or_else(no_vector)
         };
         let frequencies = async {
             match self.signals.has(Signal::ScopeFrequencies) {
-                true => self.frequencies(selected, text).await,
+                true => self.frequencies(selected, &counted).await,
                 false => Ok(ScopeFrequencies::default()),
             }
         };
@@ -79,9 +84,10 @@ impl Searcher {
         Ok(PreparedQuery {
             view,
             parsed,
-            words: QueryWords::of(text),
+            words,
             subjects: Subjects::of(text),
             terms: query_terms(text, &frequencies),
+            sum_of_weights: query_terms(text, &frequencies).iter().map(|(_, weight)| i64::from(*weight)).sum(),
             frequencies,
             vector,
             names: QuestionNames::default(),

@@ -12,6 +12,7 @@ mod cheap;
 mod counting;
 mod exact;
 mod frequencies;
+mod nothing;
 mod strategies;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,284 @@
+//! Decides whether the results of a question are about it.
+//!
+//! A search always finds the nearest chunks, even for nonsense. A question is refused only if the searched
+//! repositories contain no chunk with one of its keywords, no definition, file or edge that it names, and the
+//! other evidence is weak: the share of missing keywords, the terms of the best chunk, and the vectors. The
+//! weights come from a logistic regression on the questions for tuning; see the page of the decision in
+//! `docs/decisions/0030-nothing-relevant.md`.
+
+use crate::subjects::{Subject, subject_of};
+use crate::{ScopeFrequencies, StopWords, shipped_frequencies, terms};
+
+/// A question with a lower score, in thousandths of the natural logarithm of the odds, is refused.
+const MIN_SCORE: i64 = -750;
+const INTERCEPT: i64 = -14_602;
+/// The weight of the share of missing keywords that public code does not contain either.
+const UNKNOWN: i64 = -3_768;
+/// The weight of the terms of the best chunk.
+const BEST_TERMS: i64 = 1_584;
+const DENSE_MEAN: i64 = 5_895;
+const DENSE_SPREAD: i64 = 4_022;
+const DENSE_OF_TERMS: i64 = 2_357;
+/// The weight of each keyword. A long question describes more.
+const EACH_KEYWORD: i64 = 1_523;
+const MAX_KEYWORDS: i64 = 7;
+/// The weight of a technology that no chunk mentions.
+const MISSING_TECHNOLOGY: i64 = -4_366;
+/// The weight of each missing word of an everyday domain.
+const MISSING_EVERYDAY: i64 = -2_459;
+const MAX_EVERYDAY: i64 = 2;
+
+/// The weight of a term that occurs once in a chunk of mean length, see `sparse.rs`.
+const UNITS_PER_TERM: i64 = 102;
+/// The dot product that counts as 1: the vectors of the shipped model have this scale.
+const DENSE_ONE: i64 = 65_536;
+
+/// A keyword of a question in the searched repositories.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeywordEvidence {
+    pub word: String,
+    /// Number of chunks that contain the word, an inflection of it, or an abbreviation of it.
+    pub num_chunks: u64,
+    /// How rare the word is in public code, in sixteenths of a bit.
+    rarity: u32,
+    /// Whether public code contains the word.
+    is_known: bool,
+    subject: Option<Subject>,
+}
+
+/// The scores of vectors that the relevance uses. The values are dot products.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DenseEvidence {
+    /// The mean of the first five.
+    pub mean: i64,
+    /// The difference between the first and the last of the list.
+    pub spread: i64,
+    /// The highest one among the first three chunks of the list of terms.
+    pub of_best_terms: i64,
+}
+
+/// Everything that is known about the results of a question.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Evidence {
+    pub keywords: Vec<KeywordEvidence>,
+    /// Whether the question names a definition, file, relation or pattern that exists.
+    pub is_direct: bool,
+    /// The score of the best chunk in the list of terms.
+    pub best_terms: i64,
+    /// The sum of the weights of the question's terms.
+    pub sum_of_weights: i64,
+    /// None if the scores of the embedding model are not calibrated.
+    pub dense: Option<DenseEvidence>,
+}
+
+/// Whether the results of a question are about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AnswerRelevance {
+    pub is_relevant: bool,
+    /// In thousandths of the natural logarithm of the odds. None if the question is relevant without a score.
+    pub score: Option<i64>,
+    /// The keywords that no chunk contains, in the order of the question.
+    pub missing: Vec<String>,
+}
+
+impl AnswerRelevance {
+    /// The relevance of results that are shown in any case.
+    pub const SHOWN: Self = Self { is_relevant: true, score: None, missing: Vec::new() };
+}
+
+impl DenseEvidence {
+    /// The evidence of a typical relevant question, in place of scores that are not calibrated.
+    const TYPICAL: Self =
+        Self { mean: DENSE_ONE * 9 / 10, spread: DENSE_ONE * 55 / 100, of_best_terms: DENSE_ONE * 8 / 10 };
+}
+
+impl KeywordEvidence {
+    /// The evidence of a keyword. `others` are its abbreviations and long forms.
+    pub fn of(word: &str, others: &[String], frequencies: &ScopeFrequencies) -> Self {
+        let of_word = terms_of(word);
+        let shipped = shipped_frequencies();
+        let rarity = of_word.iter().map(|term| shipped.inverse(*term)).max().unwrap_or_default();
+        let count = |word: &str| frequencies.num_chunks_with(word);
+        Self {
+            word: word.to_owned(),
+            num_chunks: others.iter().map(|other| count(other)).fold(count(word), u64::max),
+            rarity,
+            is_known: of_word.iter().any(|term| shipped.count(*term) > 0),
+            subject: of_word.iter().find_map(|term| subject_of(*term)),
+        }
+    }
+
+    fn is_missing(&self) -> bool {
+        self.num_chunks == 0
+    }
+}
+
+impl Evidence {
+    pub fn relevance(&self, frequencies: &ScopeFrequencies) -> AnswerRelevance {
+        let missing: Vec<&KeywordEvidence> = self.keywords.iter().filter(|keyword| keyword.is_missing()).collect();
+        if self.is_direct || missing.is_empty() || frequencies.num_chunks() == 0 {
+            return AnswerRelevance::SHOWN;
+        }
+        let score = self.score(&missing);
+        let missing = missing.iter().map(|keyword| keyword.word.clone()).collect();
+        AnswerRelevance { is_relevant: score >= MIN_SCORE, score: Some(score), missing }
+    }
+
+    fn score(&self, missing: &[&KeywordEvidence]) -> i64 {
+        let rarity = |keywords: &mut dyn Iterator<Item = &KeywordEvidence>| {
+            keywords.map(|keyword| i64::from(keyword.rarity)).sum::<i64>()
+        };
+        let unknown = rarity(&mut missing.iter().copied().filter(|keyword| !keyword.is_known));
+        let all = rarity(&mut self.keywords.iter());
+        let has_technology = missing.iter().any(|keyword| keyword.subject == Some(Subject::Technology));
+        let num_everyday = missing.iter().filter(|keyword| keyword.subject == Some(Subject::Everyday)).count() as i64;
+        let dense = self.dense.unwrap_or(DenseEvidence::TYPICAL);
+        INTERCEPT
+            + weighted(UNKNOWN, unknown, all)
+            + weighted(BEST_TERMS, self.best_terms, self.sum_of_weights * UNITS_PER_TERM)
+            + weighted(DENSE_MEAN, dense.mean, DENSE_ONE)
+            + weighted(DENSE_SPREAD, dense.spread, DENSE_ONE)
+            + weighted(DENSE_OF_TERMS, dense.of_best_terms, DENSE_ONE)
+            + EACH_KEYWORD * (self.keywords.len() as i64).min(MAX_KEYWORDS)
+            + if has_technology { MISSING_TECHNOLOGY } else { 0 }
+            + MISSING_EVERYDAY * num_everyday.min(MAX_EVERYDAY)
+    }
+}
+
+/// `weight · part / whole`. 0 if `whole` is not positive.
+fn weighted(weight: i64, part: i64, whole: i64) -> i64 {
+    if whole <= 0 { 0 } else { weight.saturating_mul(part) / whole }
+}
+
+/// The keywords that count as evidence: single characters and numbers are in almost every chunk. If all
+/// keywords are such words, all are returned.
+pub fn keywords_for_relevance(keywords: &[String]) -> Vec<String> {
+    let counts = |word: &&String| word.chars().count() > 1 && !word.chars().all(|character| character.is_ascii_digit());
+    let found: Vec<String> = keywords.iter().filter(counts).cloned().collect();
+    if found.is_empty() { keywords.to_vec() } else { found }
+}
+
+/// Whether one word abbreviates the other: the letters of the shorter one occur in the longer one in this
+/// order, and both begin with the same letter. `db` and `database`, `auth` and `authentication`.
+pub fn is_abbreviation(left: &str, right: &str) -> bool {
+    let (short, long) = if left.len() <= right.len() { (left, right) } else { (right, left) };
+    let mut rest = long.chars();
+    short.len() >= 2
+        && short.chars().next() == long.chars().next()
+        && short.chars().all(|wanted| rest.any(|character| character == wanted))
+}
+
+fn terms_of(word: &str) -> Vec<u32> {
+    let mut found = Vec::new();
+    terms(word, StopWords::Kept, |term| found.push(term));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::TermCounts;
+
+    use super::*;
+    use crate::query_terms;
+
+    /// A thousand chunks, in which each of these words is in ten chunks.
+    fn frequencies(question: &str, words: &str) -> ScopeFrequencies {
+        let mut terms: Vec<(u32, i32)> = terms_of(words).into_iter().map(|term| (term, 10)).collect();
+        terms.sort_unstable();
+        terms.dedup();
+        let mut found = ScopeFrequencies::of(question);
+        found.add(&[TermCounts { num_chunks: 1_000, terms }]);
+        found
+    }
+
+    /// The evidence of a question whose best chunk contains this share of its terms, in percent. `dense` is the
+    /// mean of the best vectors, in percent.
+    fn evidence(question: &str, frequencies: &ScopeFrequencies, share: i64, dense: i64) -> Evidence {
+        let sum_of_weights: i64 = query_terms(question, frequencies).iter().map(|(_, weight)| i64::from(*weight)).sum();
+        let dense = DENSE_ONE * dense / 100;
+        Evidence {
+            keywords: crate::keywords(question)
+                .iter()
+                .map(|word| KeywordEvidence::of(word, &[], frequencies))
+                .collect(),
+            is_direct: false,
+            best_terms: sum_of_weights * UNITS_PER_TERM * share / 100,
+            sum_of_weights,
+            dense: Some(DenseEvidence { mean: dense, spread: dense / 2, of_best_terms: dense }),
+        }
+    }
+
+    #[track_caller]
+    fn check(question: &str, words: &str, share: i64, dense: i64, is_relevant: bool, missing: &[&str]) {
+        let frequencies = frequencies(question, words);
+        let found = evidence(question, &frequencies, share, dense).relevance(&frequencies);
+        assert_eq!(found.is_relevant, is_relevant, "{question}: {found:?}");
+        assert_eq!(found.missing, missing, "{question}");
+    }
+
+    #[test]
+    fn question_is_refused_if_keywords_are_missing_and_other_evidence_is_weak() {
+        let code = "consumer group parse header connection retry wait server worker task process failed crash orphaned";
+        check("where is the kafka consumer group rebalanced", code, 30, 65, false, &["kafka", "rebalanced"]);
+        check("flurbish qwonkle vextra", code, 0, 60, false, &["flurbish", "qwonkle", "vextra"]);
+        check(
+            "how long should sourdough rest before baking",
+            code,
+            20,
+            65,
+            false,
+            &["long", "should", "sourdough", "rest", "before", "baking"],
+        );
+        // A paraphrase shares few words with its answer, but the vectors are near.
+        let question = "a worker crashed in the middle of its work, which process picks the orphaned task up again";
+        check(question, code, 40, 95, true, &["middle", "work", "picks", "up", "again"]);
+    }
+
+    #[test]
+    fn question_is_shown_if_no_keyword_is_missing() {
+        check("consumer group", "consumer group", 20, 30, true, &[]);
+        check("parsing headers", "parse header", 20, 30, true, &[]);
+    }
+
+    #[test]
+    fn direct_hits_and_scopes_without_counts_are_shown() {
+        let question = "flurbish qwonkle";
+        let counted = frequencies(question, "parser");
+        let weak = evidence(question, &counted, 0, 40);
+        assert!(!weak.relevance(&counted).is_relevant);
+        assert_eq!(Evidence { is_direct: true, ..weak.clone() }.relevance(&counted), AnswerRelevance::SHOWN);
+        assert_eq!(weak.relevance(&ScopeFrequencies::of(question)), AnswerRelevance::SHOWN);
+    }
+
+    #[test]
+    fn words_decide_if_vectors_are_not_calibrated() {
+        let gibberish = "flurbish qwonkle vextra";
+        let counted = frequencies(gibberish, "parser");
+        let unknown_model = Evidence { dense: None, ..evidence(gibberish, &counted, 0, 0) };
+        assert!(!unknown_model.relevance(&counted).is_relevant);
+    }
+
+    #[test]
+    fn abbreviation_of_a_missing_word_counts() {
+        let abbreviations = ["db".to_owned()];
+        let counted = frequencies("database db", "db");
+        assert!(KeywordEvidence::of("database", &[], &counted).is_missing());
+        assert_eq!(KeywordEvidence::of("database", &abbreviations, &counted).num_chunks, 10);
+        let check = |left, right, expect| assert_eq!(is_abbreviation(left, right), expect, "{left} {right}");
+        check("database", "db", true);
+        check("auth", "authentication", true);
+        check("kafka", "queue", false);
+        check("error", "exception", false);
+        check("a", "api", false);
+    }
+
+    #[test]
+    fn single_characters_and_numbers_are_no_evidence() {
+        let check = |words: &[&str], expect: &[&str]| {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            assert_eq!(keywords_for_relevance(&words), expect);
+        };
+        check(&["6", "z", "tcd"], &["tcd"]);
+        check(&["6", "z"], &["6", "z"]);
+    }
+}
