@@ -183,14 +183,19 @@ impl Searcher {
         let scope = self.scope_of(selected);
         let num_chunks = self.vectors.count(view, &scope, &no_filter).await?;
         let without = if weak.is_empty() { self.without(view, selected, &all, filter).await? } else { Vec::new() };
+        // If the filter excludes all chunks, no other question has results with this filter.
+        let suggestions = match weak.is_empty() {
+            true => Vec::new(),
+            false => self.suggested_queries(query, selected, filter).await?,
+        };
         let near = if wide.is_empty() { &weak } else { &wide };
         let nothing_found = NothingFound {
-            statement: statement(relevance, num_chunks),
+            statement: statement(relevance, weak.is_empty(), num_chunks),
             missing_words: relevance.missing.clone(),
             not_indexed: selected.iter().filter(is_unpublished).map(|known| known.record.name.to_string()).collect(),
             num_chunks,
             without,
-            suggestions: self.suggested_queries(query, selected, filter).await?,
+            suggestions,
             modules: related_modules(&all, near, &query.words.keywords),
             weak_matches: weak.iter().take(MAX_WEAK_MATCHES).map(|hit| weak_match(selected, hit)).collect(),
         };
@@ -240,12 +245,12 @@ fn hidden_by_scope(num_hidden: usize) -> Option<String> {
     (num_hidden > 0).then(message)
 }
 
-/// The reason why a search has no results.
-fn statement(relevance: &AnswerRelevance, num_chunks: u64) -> String {
+/// The reason why a search has no results. `is_excluded` is true if the filter excludes all chunks.
+fn statement(relevance: &AnswerRelevance, is_excluded: bool, num_chunks: u64) -> String {
     if num_chunks == 0 {
         return "nothing found: nothing is indexed in these repositories".to_owned();
     }
-    if relevance.is_relevant {
+    if is_excluded || relevance.is_relevant {
         return format!(
             "nothing found: {num_chunks} chunks are indexed in these repositories; the filters exclude all of them"
         );

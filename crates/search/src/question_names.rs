@@ -2,7 +2,7 @@
 //! name is reported.
 
 use cairn_domain::{Scope, View};
-use cairn_ports::{NameMatch, NameTier, SymbolHit};
+use cairn_ports::{NameMatch, NameTier, ResolvedSymbol, SymbolHit};
 use cairn_question::{MentionKind, ParsedQuery};
 use cairn_ranking::estimate_tokens;
 
@@ -34,6 +34,8 @@ pub(crate) struct QuestionNames {
     pub(crate) notes: Vec<NameNote>,
     /// Definitions of near names, the best first.
     pub(crate) near: Vec<SymbolHit>,
+    /// Whether a symbol has one of the names, in any case or style.
+    pub(crate) has_exact: bool,
 }
 
 impl QuestionNames {
@@ -58,8 +60,10 @@ impl Searcher {
         for name in names_of(parsed) {
             match self.resolve_name(view, scope, NameRequest::uncounted(name)).await {
                 Ok(resolved) => {
+                    let is_near = |hit: &ResolvedSymbol| hit.tier == NameTier::Near;
+                    found.has_exact |= !resolved.definitions.iter().any(is_near);
                     let Some(substitution) = resolved.substitution else { continue };
-                    let near = resolved.definitions.into_iter().filter(|hit| hit.tier == NameTier::Near);
+                    let near = resolved.definitions.into_iter().filter(is_near);
                     found.near.extend(near.take(MAX_NEAR).map(|hit| SymbolHit {
                         repository: hit.repository,
                         symbol: hit.symbol,

@@ -1,7 +1,7 @@
 //! Collects the evidence for the relevance of the results.
 
 use cairn_ports::{ChunkFilter, Hit, IncludeTests};
-use cairn_question::Synonyms;
+use cairn_question::{Synonyms, is_stop_word};
 use cairn_ranking::{
     AnswerRelevance, Candidate, DenseEvidence, Evidence, KeywordEvidence, is_abbreviation, keywords_for_relevance,
 };
@@ -15,6 +15,51 @@ const BEST_VECTORS: usize = 5;
 const BEST_TERMS: usize = 3;
 /// The names of the embedding models whose scores are calibrated begin with this text.
 const CALIBRATED: &str = "cairn-static-";
+
+/// Words that describe the kind of the answer, and not its subject. Sorted.
+const REQUEST_WORDS: [&str; 41] = [
+    "architecture",
+    "call",
+    "caller",
+    "callers",
+    "calls",
+    "class",
+    "classes",
+    "code",
+    "component",
+    "components",
+    "convention",
+    "conventions",
+    "declaration",
+    "defined",
+    "definition",
+    "definitions",
+    "example",
+    "examples",
+    "file",
+    "files",
+    "flow",
+    "folder",
+    "function",
+    "functions",
+    "happens",
+    "implementation",
+    "implemented",
+    "imports",
+    "logic",
+    "method",
+    "methods",
+    "module",
+    "modules",
+    "pattern",
+    "patterns",
+    "place",
+    "places",
+    "since",
+    "structure",
+    "typical",
+    "usages",
+];
 
 /// The words beside a question whose counts are needed: abbreviations and long forms of its keywords.
 pub(crate) fn abbreviations(keywords: &[String]) -> String {
@@ -35,15 +80,20 @@ impl Searcher {
         candidates: &[Candidate],
     ) -> Evidence {
         let keywords = keywords_for_relevance(&query.words.keywords);
-        let keywords =
-            keywords.iter().map(|word| KeywordEvidence::of(word, &abbreviations_of(word), &query.frequencies));
+        // Words that state a filter are no subject either.
+        let subjects = cairn_ranking::keywords(&query.parsed.text_without_filters);
+        let is_stop_word = |word: &String| {
+            is_stop_word(word) || REQUEST_WORDS.binary_search(&word.as_str()).is_ok() || !subjects.contains(word)
+        };
+        let evidence_of =
+            |word: &String| KeywordEvidence::of(word, &abbreviations_of(word), is_stop_word(word), &query.frequencies);
         let is_named = |candidate: &Candidate| {
             candidate.name_rank.is_some() || candidate.relation_rank.is_some() || candidate.pattern_rank.is_some()
         };
         let is_calibrated = self.embedder.model().name.starts_with(CALIBRATED);
         Evidence {
-            keywords: keywords.collect(),
-            is_direct: candidates.iter().any(is_named),
+            keywords: keywords.iter().map(evidence_of).collect(),
+            is_direct: query.names.has_exact || candidates.iter().any(is_named),
             best_terms: sparse.first().map_or(0, |hit| hit.score),
             sum_of_weights: query.sum_of_weights,
             dense: is_calibrated.then(|| dense_evidence(dense, sparse)),
@@ -80,4 +130,21 @@ fn is_restricted(filter: &ChunkFilter) -> bool {
         || !kinds.is_empty()
         || *include_tests == IncludeTests::Only
         || since.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn request_words_are_sorted() {
+        assert!(REQUEST_WORDS.is_sorted());
+    }
+
+    #[test]
+    fn abbreviations_of_keywords_are_counted() {
+        let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
+        assert!(abbreviations(&words(&["database", "parser"])).split(' ').any(|word| word == "db"));
+        assert_eq!(abbreviations(&words(&["kafka"])), "");
+    }
 }

@@ -260,7 +260,7 @@ impl Searcher {
             substitution: Some(substitution),
             similar: Vec::new(),
         });
-        query.names = QuestionNames { notes: notes.into_iter().collect(), near: Vec::new() };
+        query.names = QuestionNames { notes: notes.into_iter().collect(), ..QuestionNames::default() };
         let ids: BTreeSet<ChunkId> =
             resolved.definitions.iter().filter_map(|hit| Some((hit.repository, hit.symbol.chunk?))).collect();
         let mut chunks = self.fetch(&query.view, scope, ids).await?;

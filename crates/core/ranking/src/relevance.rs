@@ -11,21 +11,24 @@ use crate::{ScopeFrequencies, StopWords, shipped_frequencies, terms};
 
 /// A question with a lower score, in thousandths of the natural logarithm of the odds, is refused.
 const MIN_SCORE: i64 = -750;
-const INTERCEPT: i64 = -14_602;
+/// A question is shown if a smaller share of its keywords is missing, by rarity, in percent. A missing subject
+/// is always enough for a refusal.
+const MIN_MISSING_PERCENT: i64 = 25;
+const INTERCEPT: i64 = -14_494;
 /// The weight of the share of missing keywords that public code does not contain either.
-const UNKNOWN: i64 = -3_768;
+const UNKNOWN: i64 = -3_547;
 /// The weight of the terms of the best chunk.
-const BEST_TERMS: i64 = 1_584;
-const DENSE_MEAN: i64 = 5_895;
-const DENSE_SPREAD: i64 = 4_022;
-const DENSE_OF_TERMS: i64 = 2_357;
+const BEST_TERMS: i64 = 1_356;
+const DENSE_MEAN: i64 = 5_676;
+const DENSE_SPREAD: i64 = 4_119;
+const DENSE_OF_TERMS: i64 = 2_496;
 /// The weight of each keyword. A long question describes more.
-const EACH_KEYWORD: i64 = 1_523;
+const EACH_KEYWORD: i64 = 1_514;
 const MAX_KEYWORDS: i64 = 7;
 /// The weight of a technology that no chunk mentions.
-const MISSING_TECHNOLOGY: i64 = -4_366;
+const MISSING_TECHNOLOGY: i64 = -4_322;
 /// The weight of each missing word of an everyday domain.
-const MISSING_EVERYDAY: i64 = -2_459;
+const MISSING_EVERYDAY: i64 = -2_405;
 const MAX_EVERYDAY: i64 = 2;
 
 /// The weight of a term that occurs once in a chunk of mean length, see `sparse.rs`.
@@ -39,6 +42,8 @@ pub struct KeywordEvidence {
     pub word: String,
     /// Number of chunks that contain the word, an inflection of it, or an abbreviation of it.
     pub num_chunks: u64,
+    /// Whether the word says nothing about the subject of the question. Such a word is never missing.
+    pub is_stop_word: bool,
     /// How rare the word is in public code, in sixteenths of a bit.
     rarity: u32,
     /// Whether public code contains the word.
@@ -94,7 +99,7 @@ impl DenseEvidence {
 
 impl KeywordEvidence {
     /// The evidence of a keyword. `others` are its abbreviations and long forms.
-    pub fn of(word: &str, others: &[String], frequencies: &ScopeFrequencies) -> Self {
+    pub fn of(word: &str, others: &[String], is_stop_word: bool, frequencies: &ScopeFrequencies) -> Self {
         let of_word = terms_of(word);
         let shipped = shipped_frequencies();
         let rarity = of_word.iter().map(|term| shipped.inverse(*term)).max().unwrap_or_default();
@@ -102,6 +107,7 @@ impl KeywordEvidence {
         Self {
             word: word.to_owned(),
             num_chunks: others.iter().map(|other| count(other)).fold(count(word), u64::max),
+            is_stop_word,
             rarity,
             is_known: of_word.iter().any(|term| shipped.count(*term) > 0),
             subject: of_word.iter().find_map(|term| subject_of(*term)),
@@ -109,14 +115,17 @@ impl KeywordEvidence {
     }
 
     fn is_missing(&self) -> bool {
-        self.num_chunks == 0
+        self.num_chunks == 0 && !self.is_stop_word
     }
 }
 
 impl Evidence {
     pub fn relevance(&self, frequencies: &ScopeFrequencies) -> AnswerRelevance {
         let missing: Vec<&KeywordEvidence> = self.keywords.iter().filter(|keyword| keyword.is_missing()).collect();
-        if self.is_direct || missing.is_empty() || frequencies.num_chunks() == 0 {
+        let has_subject = missing.iter().any(|keyword| keyword.subject.is_some());
+        let share = weighted(100, rarity_of(missing.iter().copied()), self.rarity());
+        let is_enough = !missing.is_empty() && (has_subject || share >= MIN_MISSING_PERCENT);
+        if self.is_direct || !is_enough || frequencies.num_chunks() == 0 {
             return AnswerRelevance::SHOWN;
         }
         let score = self.score(&missing);
@@ -124,17 +133,18 @@ impl Evidence {
         AnswerRelevance { is_relevant: score >= MIN_SCORE, score: Some(score), missing }
     }
 
+    /// The sum of the rarities of the keywords that are no stop words.
+    fn rarity(&self) -> i64 {
+        rarity_of(self.keywords.iter().filter(|keyword| !keyword.is_stop_word))
+    }
+
     fn score(&self, missing: &[&KeywordEvidence]) -> i64 {
-        let rarity = |keywords: &mut dyn Iterator<Item = &KeywordEvidence>| {
-            keywords.map(|keyword| i64::from(keyword.rarity)).sum::<i64>()
-        };
-        let unknown = rarity(&mut missing.iter().copied().filter(|keyword| !keyword.is_known));
-        let all = rarity(&mut self.keywords.iter());
+        let unknown = rarity_of(missing.iter().copied().filter(|keyword| !keyword.is_known));
         let has_technology = missing.iter().any(|keyword| keyword.subject == Some(Subject::Technology));
         let num_everyday = missing.iter().filter(|keyword| keyword.subject == Some(Subject::Everyday)).count() as i64;
         let dense = self.dense.unwrap_or(DenseEvidence::TYPICAL);
         INTERCEPT
-            + weighted(UNKNOWN, unknown, all)
+            + weighted(UNKNOWN, unknown, self.rarity())
             + weighted(BEST_TERMS, self.best_terms, self.sum_of_weights * UNITS_PER_TERM)
             + weighted(DENSE_MEAN, dense.mean, DENSE_ONE)
             + weighted(DENSE_SPREAD, dense.spread, DENSE_ONE)
@@ -143,6 +153,10 @@ impl Evidence {
             + if has_technology { MISSING_TECHNOLOGY } else { 0 }
             + MISSING_EVERYDAY * num_everyday.min(MAX_EVERYDAY)
     }
+}
+
+fn rarity_of<'a>(keywords: impl Iterator<Item = &'a KeywordEvidence>) -> i64 {
+    keywords.map(|keyword| i64::from(keyword.rarity)).sum()
 }
 
 /// `weight · part / whole`. 0 if `whole` is not positive.
@@ -196,11 +210,9 @@ mod tests {
     fn evidence(question: &str, frequencies: &ScopeFrequencies, share: i64, dense: i64) -> Evidence {
         let sum_of_weights: i64 = query_terms(question, frequencies).iter().map(|(_, weight)| i64::from(*weight)).sum();
         let dense = DENSE_ONE * dense / 100;
+        let keyword = |word: &String| KeywordEvidence::of(word, &[], false, frequencies);
         Evidence {
-            keywords: crate::keywords(question)
-                .iter()
-                .map(|word| KeywordEvidence::of(word, &[], frequencies))
-                .collect(),
+            keywords: crate::keywords(question).iter().map(keyword).collect(),
             is_direct: false,
             best_terms: sum_of_weights * UNITS_PER_TERM * share / 100,
             sum_of_weights,
@@ -262,8 +274,8 @@ mod tests {
     fn abbreviation_of_a_missing_word_counts() {
         let abbreviations = ["db".to_owned()];
         let counted = frequencies("database db", "db");
-        assert!(KeywordEvidence::of("database", &[], &counted).is_missing());
-        assert_eq!(KeywordEvidence::of("database", &abbreviations, &counted).num_chunks, 10);
+        assert!(KeywordEvidence::of("database", &[], false, &counted).is_missing());
+        assert_eq!(KeywordEvidence::of("database", &abbreviations, false, &counted).num_chunks, 10);
         let check = |left, right, expect| assert_eq!(is_abbreviation(left, right), expect, "{left} {right}");
         check("database", "db", true);
         check("auth", "authentication", true);
