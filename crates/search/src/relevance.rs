@@ -79,7 +79,7 @@ impl Searcher {
         (dense, sparse): (&[Hit], &[Hit]),
         candidates: &[Candidate],
     ) -> Evidence {
-        let keywords = keywords_for_relevance(&query.words.keywords);
+        let keywords = keywords_for_relevance(&query.words.keywords, query.words.whole.is_some());
         // Words that state a filter are no subject either.
         let subjects = cairn_ranking::keywords(&query.parsed.text_without_filters);
         let is_stop_word = |word: &String| {

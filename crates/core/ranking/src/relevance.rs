@@ -10,7 +10,12 @@ use crate::subjects::{Subject, subject_of};
 use crate::{ScopeFrequencies, StopWords, shipped_frequencies, terms};
 
 /// A question with a lower score, in thousandths of the natural logarithm of the odds, is refused.
-const MIN_SCORE: i64 = -750;
+const MIN_SCORE: i64 = -1_000;
+/// The same for a question of two keywords of which one exists: the other one may be an unusual word for the
+/// same thing.
+const MIN_SCORE_OF_TWO: i64 = -3_000;
+/// A question is refused with any score if this share of its keywords is unknown, by rarity, in percent.
+const GIBBERISH_PERCENT: i64 = 75;
 /// A question is shown if a smaller share of its keywords is missing, by rarity, in percent. A missing subject
 /// is always enough for a refusal.
 const MIN_MISSING_PERCENT: i64 = 25;
@@ -128,9 +133,14 @@ impl Evidence {
         if self.is_direct || !is_enough || frequencies.num_chunks() == 0 {
             return AnswerRelevance::SHOWN;
         }
+        let unknown = rarity_of(missing.iter().copied().filter(|keyword| !keyword.is_known));
+        let is_gibberish = weighted(100, unknown, self.rarity()) >= GIBBERISH_PERCENT;
         let score = self.score(&missing);
+        let num_keywords = self.keywords.iter().filter(|keyword| !keyword.is_stop_word).count();
+        let is_half = num_keywords == 2 && missing.len() == 1 && !has_subject;
+        let is_relevant = score >= if is_half { MIN_SCORE_OF_TWO } else { MIN_SCORE } && !is_gibberish;
         let missing = missing.iter().map(|keyword| keyword.word.clone()).collect();
-        AnswerRelevance { is_relevant: score >= MIN_SCORE, score: Some(score), missing }
+        AnswerRelevance { is_relevant, score: Some(score), missing }
     }
 
     /// The sum of the rarities of the keywords that are no stop words.
@@ -164,10 +174,13 @@ fn weighted(weight: i64, part: i64, whole: i64) -> i64 {
     if whole <= 0 { 0 } else { weight.saturating_mul(part) / whole }
 }
 
-/// The keywords that count as evidence: single characters and numbers are in almost every chunk. If all
-/// keywords are such words, all are returned.
-pub fn keywords_for_relevance(keywords: &[String]) -> Vec<String> {
-    let counts = |word: &&String| word.chars().count() > 1 && !word.chars().all(|character| character.is_ascii_digit());
+/// The keywords that count as evidence: single characters and numbers are in almost every chunk. In a question
+/// that is one name, pairs of letters do not count either. If no keyword is left, all are returned.
+pub fn keywords_for_relevance(keywords: &[String], is_name: bool) -> Vec<String> {
+    let min_length = if is_name { 3 } else { 2 };
+    let counts = |word: &&String| {
+        word.chars().count() >= min_length && !word.chars().all(|character| character.is_ascii_digit())
+    };
     let found: Vec<String> = keywords.iter().filter(counts).cloned().collect();
     if found.is_empty() { keywords.to_vec() } else { found }
 }
@@ -286,11 +299,13 @@ mod tests {
 
     #[test]
     fn single_characters_and_numbers_are_no_evidence() {
-        let check = |words: &[&str], expect: &[&str]| {
+        let check = |words: &[&str], is_name: bool, expect: &[&str]| {
             let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-            assert_eq!(keywords_for_relevance(&words), expect);
+            assert_eq!(keywords_for_relevance(&words, is_name), expect);
         };
-        check(&["6", "z", "tcd"], &["tcd"]);
-        check(&["6", "z"], &["6", "z"]);
+        check(&["6", "z", "tcd"], false, &["tcd"]);
+        check(&["6", "z"], false, &["6", "z"]);
+        check(&["ip", "address"], false, &["ip", "address"]);
+        check(&["50", "sw", "jhfb", "cp"], true, &["jhfb"]);
     }
 }

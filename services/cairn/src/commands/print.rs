@@ -114,7 +114,8 @@ fn nothing_found(answer: &SearchResults) {
     }
     for weak in &nothing.weak_matches {
         let at = styled(PATH, place(&weak.path, weak.start_line, weak.end_line));
-        output::note(&format!("weak match: {at} {} {}", weak.symbol.as_deref().unwrap_or_default(), weak.repository));
+        let symbol = weak.symbol.as_ref().map(|symbol| format!(" {}", styled(NAME, symbol))).unwrap_or_default();
+        output::note(&format!("weak match: {at}{symbol} {}", styled(FAINT, &weak.repository)));
     }
 }
 
