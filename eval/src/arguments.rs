@@ -22,6 +22,18 @@ pub(crate) struct Arguments {
     /// Print the first result and the rank of the first right one for each question.
     #[arg(long)]
     pub(crate) questions: bool,
+    /// Ask for wrongly written names instead of the questions: this many of each kind in each repository.
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) names: Option<usize>,
+    /// With `--names`, also ask for this many absent names.
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
+    pub(crate) absent: usize,
+    /// With `--names`, the seed of the wrong names.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// With `--names`, index these folders and use their names instead of those of the question files.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Vec<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

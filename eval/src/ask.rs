@@ -6,15 +6,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use cairn_domain::{RepositoryId, Scope, SymbolEntry, Tenant, View};
 use cairn_local_blobs::LocalBlobs;
 use cairn_local_embedding::LocalEmbedder;
 use cairn_local_segments::SegmentStore;
 use cairn_local_store::LocalStore;
 use cairn_metastore::Metastore;
 use cairn_names::NameIndex;
-use cairn_ports::{Catalogue, ChunkFilter};
+use cairn_ports::{Catalogue, ChunkFilter, Names};
 use cairn_ranking::Signals;
-use cairn_search::{Caller, CursorKey, Found, RepositorySelection, SearchRequest, SearchStores, Searcher, Target};
+use cairn_search::{
+    Caller, CodeRequest, CursorKey, Found, QueryErrorCode, RepositorySelection, SearchRequest, SearchStores, Searcher,
+    Target,
+};
 use cairn_testkit::ManualClock;
 use cairn_texts::TextIndex;
 
@@ -23,11 +27,29 @@ use crate::grade::Shown;
 /// Number of candidates whose best order is graded.
 const CANDIDATES: usize = 100;
 
+/// Number of nearest names that are compared with the right one.
+const NEAREST: usize = 5;
+
 /// An open index and the names of its repositories.
 pub(crate) struct Index {
     searcher: Searcher,
     /// The name of each repository by the folder of its sources.
     names: BTreeMap<String, String>,
+    /// The id of each repository by its name.
+    ids: BTreeMap<String, RepositoryId>,
+    symbols: Arc<NameIndex>,
+    view: View,
+}
+
+/// How a request for the code of a name was answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answered {
+    /// The answer says that the name is absent.
+    Absent,
+    /// The answer is about another name and says so.
+    Labelled,
+    /// The answer is about a name, and has no label.
+    Unlabelled,
 }
 
 impl Index {
@@ -35,28 +57,90 @@ impl Index {
         let store = Arc::new(LocalStore::open(home).context("opening the index")?);
         let runs = Arc::new(Metastore::new(store.clone()));
         let blobs = Arc::new(LocalBlobs::open(&home.join("artifacts"))?);
+        let symbols = Arc::new(NameIndex::new(blobs.clone()));
         let stores = SearchStores {
             catalogue: runs.clone(),
             ledger: runs.clone(),
             vectors: Arc::new(SegmentStore::new(home.join("segments"))),
             graph: store,
-            names: Arc::new(NameIndex::new(blobs.clone())),
+            names: symbols.clone(),
             texts: Arc::new(TextIndex::new(blobs.clone())),
             blobs,
         };
         let embedder = Arc::new(LocalEmbedder::shipped()?);
         let searcher =
             Searcher::new(Caller::local(), stores, embedder, Arc::new(ManualClock::default()), CursorKey([0; 32]));
-        let known = searcher.repositories(&runs.view().await?).await?;
+        let view = runs.view().await?;
+        let known = searcher.repositories(&view).await?;
+        let ids = known.iter().map(|known| (known.record.name.to_string(), known.record.id)).collect();
         let named = |known: cairn_search::KnownRepository| {
             (known.record.source.location().to_owned(), known.record.name.to_string())
         };
-        Ok(Self { searcher, names: known.into_iter().map(named).collect() })
+        Ok(Self { searcher, names: known.into_iter().map(named).collect(), ids, symbols, view })
     }
 
     /// The same index with other parts of the ranking.
     pub(crate) fn with(&self, signals: Signals) -> Self {
-        Self { searcher: Searcher { signals, ..self.searcher.clone() }, names: self.names.clone() }
+        Self {
+            searcher: Searcher { signals, ..self.searcher.clone() },
+            names: self.names.clone(),
+            ids: self.ids.clone(),
+            symbols: self.symbols.clone(),
+            view: self.view.clone(),
+        }
+    }
+
+    fn scope(&self, within: Option<&str>) -> Scope {
+        match within.and_then(|name| self.ids.get(name)) {
+            Some(id) => Scope::only(Tenant::local(), [*id]),
+            None => Scope::all(Tenant::local()),
+        }
+    }
+
+    /// All symbols of a repository.
+    pub(crate) async fn symbols(&self, repository: &str) -> anyhow::Result<Vec<SymbolEntry>> {
+        let id = *self.ids.get(repository).with_context(|| format!("{repository} is not indexed"))?;
+        let (scope, mut symbols, mut from) = (self.scope(Some(repository)), Vec::new(), Some(0));
+        while let Some(at) = from {
+            let page = self.symbols.scroll(&self.view, &scope, id, at).await?;
+            symbols.extend(page.items);
+            from = page.next;
+        }
+        Ok(symbols)
+    }
+
+    /// The nearest names with their scores and reasons, the nearest first.
+    pub(crate) async fn nearest_names(
+        &self,
+        asked: &str,
+        within: Option<&str>,
+    ) -> anyhow::Result<Vec<(String, u32, String)>> {
+        let hits = self.symbols.resolve(&self.view, &self.scope(within), asked, NEAREST).await?;
+        let mut names: Vec<(String, u32, String)> = Vec::new();
+        for hit in hits {
+            if names.last().is_none_or(|(name, ..)| *name != hit.symbol.name) {
+                names.push((hit.symbol.name, hit.score, hit.reasons.to_string()));
+            }
+        }
+        Ok(names)
+    }
+
+    /// Asks for the code of a name in one repository.
+    pub(crate) async fn read(&self, name: &str, repository: &str) -> anyhow::Result<Answered> {
+        let request = CodeRequest {
+            repository: Some(repository.to_owned()),
+            path: None,
+            symbol: Some(name.to_owned()),
+            context_path: None,
+            lines: None,
+            max_tokens: 1_000,
+        };
+        match self.searcher.read_code(&request).await {
+            Ok(code) if code.substitution.is_some() => Ok(Answered::Labelled),
+            Ok(_) => Ok(Answered::Unlabelled),
+            Err(error) if error.code == QueryErrorCode::NotFound => Ok(Answered::Absent),
+            Err(error) => Err(error).with_context(|| format!("reading `{name}`")),
+        }
     }
 
     /// The name of the repository that was indexed from the folder.

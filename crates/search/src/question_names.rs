@@ -6,6 +6,8 @@ use cairn_ports::{NameMatch, NameTier, SymbolHit};
 use cairn_question::{MentionKind, ParsedQuery};
 use cairn_ranking::estimate_tokens;
 
+use crate::changed::Definitions;
+use crate::repositories::KnownRepository;
 use crate::resolve::{NameRequest, Substitution};
 use crate::{QueryError, QueryErrorCode, Searcher};
 
@@ -40,7 +42,8 @@ impl QuestionNames {
     /// The tokens that the notes need in an answer.
     pub(crate) fn num_tokens(&self) -> usize {
         let tokens = |note: &NameNote| {
-            let names = note.similar.iter().chain([&note.requested]).chain(note.substitution.iter().map(|s| &s.used));
+            let used = note.substitution.iter().flat_map(|used| used.similar.iter().chain([&used.used]));
+            let names = note.similar.iter().chain([&note.requested]).chain(used);
             names.map(|name| estimate_tokens(name)).sum::<usize>() + NOTE_TOKENS
         };
         self.notes.iter().map(tokens).sum()
@@ -51,13 +54,19 @@ impl Searcher {
     pub(crate) async fn names_in(
         &self,
         view: &View,
-        scope: &Scope,
+        (scope, selected): (&Scope, &[KnownRepository]),
         parsed: &ParsedQuery,
     ) -> Result<QuestionNames, QueryError> {
         let mut found = QuestionNames::default();
         for name in names_of(parsed) {
-            match self.resolve_name(view, scope, NameRequest::uncounted(name)).await {
-                Ok(resolved) => {
+            match self.definitions(view, scope, selected, NameRequest::uncounted(name)).await {
+                Ok(Definitions::Changed(changed)) => found.notes.push(NameNote {
+                    requested: name.to_owned(),
+                    is_file: false,
+                    substitution: Some(changed.substitution.clone()),
+                    similar: Vec::new(),
+                }),
+                Ok(Definitions::Indexed(resolved)) => {
                     let Some(substitution) = resolved.substitution else { continue };
                     let near = resolved.definitions.into_iter().filter(|hit| hit.tier == NameTier::Near);
                     found.near.extend(near.take(MAX_NEAR).map(|hit| SymbolHit {

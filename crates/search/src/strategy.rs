@@ -134,7 +134,7 @@ impl Searcher {
         let scope = self.scope_of(selected);
         let (prepared, names) = tokio::try_join!(
             self.prepare(view.clone(), selected, parsed.clone(), &text),
-            self.names_in(&view, &scope, &parsed)
+            self.names_in(&view, (&scope, selected), &parsed)
         )?;
         let mut query = PreparedQuery { patterns, names, ..prepared };
         let target = (asked.target, filter);

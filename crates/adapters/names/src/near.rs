@@ -85,15 +85,16 @@ struct Matched {
     reasons: Reasons,
 }
 
-/// Combines the nearness of the name with the nearness of its owner. The name counts twice.
+/// Combines the nearness of the name with the nearness of its owner. The name counts four times, because a
+/// caller often remembers the name and not the owner.
 fn matched(wanted: &WantedName, near: NearName, owner: u32) -> Matched {
     if !wanted.has_owners() {
         return Matched { score: near.score, rank: near.rank, reasons: near.reasons };
     }
     let of_name = if near.reasons == Reasons::NONE { 1_000 } else { near.score };
-    let score = ((2 * of_name + owner) / 3).min(MAX_SCORE);
+    let score = ((4 * of_name + owner) / 5).min(MAX_SCORE);
     let reasons = if owner < 1_000 { near.reasons.with(Reason::OtherOwner) } else { near.reasons };
-    Matched { score, rank: near.rank * 2 / 3 + owner * 2, reasons }
+    Matched { score, rank: near.rank * 5 / 6 + owner, reasons }
 }
 
 /// The names that a caller may write before the name of a symbol.

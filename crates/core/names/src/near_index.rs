@@ -49,6 +49,23 @@ impl ByLength {
             }
         }
     }
+
+    /// Calls `found` with the number of each text of these lengths that may contain all letters, or may be
+    /// contained in them.
+    pub(crate) fn scan_parts(
+        &self,
+        lengths: std::ops::RangeInclusive<usize>,
+        signature: Signature,
+        mut found: impl FnMut(u32),
+    ) {
+        let start = |length: usize| self.starts.get(length.min(MAX_FLAT_BYTES + 1)).map_or(0, |at| *at as usize);
+        let range = start(*lengths.start())..start(*lengths.end() + 1);
+        for (at, other) in self.signatures[range.clone()].iter().enumerate() {
+            if signature.may_be_part_of(*other) || other.may_be_part_of(signature) {
+                found(self.numbers[range.start + at]);
+            }
+        }
+    }
 }
 
 /// Signatures, lengths and weights of the names and words of a table.

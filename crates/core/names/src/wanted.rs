@@ -2,7 +2,7 @@
 
 use crate::distance::Signature;
 use crate::fold::fold_words;
-use crate::lexicon::{Replacement, is_noise, replacements, weight};
+use crate::lexicon::{Replacement, is_noise, replacements, replacements_of_misspelled, weight};
 
 /// The limit of words of a name that are compared. Bit sets of words have 16 bits.
 pub(crate) const MAX_WORDS: usize = 16;
@@ -33,6 +33,8 @@ pub(crate) struct WantedWord {
     /// The word only describes or links other words of a phrase. It counts only if a name contains it.
     pub(crate) is_optional: bool,
     pub(crate) replacements: Vec<(&'static str, Replacement)>,
+    /// The replacements of the words that the caller may have meant, if the word is misspelled.
+    pub(crate) replacements_if_misspelled: Vec<(&'static str, Replacement)>,
 }
 
 impl WantedWord {
@@ -43,6 +45,7 @@ impl WantedWord {
             weight: weight(text),
             is_optional,
             replacements: replacements(text),
+            replacements_if_misspelled: replacements_of_misspelled(text),
             text: text.to_owned(),
         }
     }
@@ -69,7 +72,11 @@ impl WantedName {
         texts.truncate(MAX_WORDS);
         let is_optional = |word: &str| is_phrase && is_noise(word);
         let has_required = texts.iter().any(|word| !is_optional(word));
-        let words = texts.iter().map(|word| WantedWord::new(word, has_required && is_optional(word))).collect();
+        // A word that was typed twice counts once, unless a name contains it twice.
+        let is_repeated = |at: usize| at > 0 && texts[at - 1] == texts[at];
+        let word =
+            |(at, word): (usize, &String)| WantedWord::new(word, has_required && is_optional(word) || is_repeated(at));
+        let words = texts.iter().enumerate().map(word).collect();
         let flat = texts.concat();
         Self { owners: Vec::new(), words, signature: Signature::of(flat.chars()), flat }
     }
@@ -132,5 +139,6 @@ mod tests {
         assert_eq!(optional("function that opens the file"), ["function", "that", "the"]);
         assert_eq!(optional("to_string"), [""; 0]);
         assert_eq!(optional("find the function"), [""; 0]);
+        assert_eq!(optional("userUserName"), ["user"]);
     }
 }

@@ -1,10 +1,12 @@
 //! Local mode: runs all stages in one process, with stores in one directory.
 
 mod agent;
+mod changed;
 mod clock;
 mod home;
 mod index;
 mod readers;
+mod tree_watch;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,11 +33,14 @@ use cairn_stages::{
 use cairn_texts::TextIndex;
 
 pub use agent::LocalAgent;
+use changed::WorkingFiles;
 pub use clock::SystemClock;
 use home::Requested;
 pub use home::{Home, find_home};
 pub use index::{IndexRequest, Indexed, Progress};
 use readers::{Readers, ReadersCatalogue};
+use tree_watch::TreeWatch;
+pub(crate) use tree_watch::{is_change, is_own};
 
 /// The subcommand with which this program starts itself as a child process that parses files.
 pub const PARSE_WORKER: &str = "parse-worker";
@@ -60,7 +65,8 @@ pub struct Local {
     pub searcher: Searcher,
     artifacts: Arc<Artifacts>,
     pub clock: Arc<dyn Clock>,
-    sync: Sync,
+    sync: Arc<Sync>,
+    watch: Arc<TreeWatch>,
     sources: Arc<GitSources>,
     sweep: Sweep,
     readers: Readers,
@@ -88,7 +94,7 @@ impl Local {
         let artifacts = Artifacts::new(blobs.clone());
         let sources = Arc::new(GitSources::new(home::git_settings(&home, &operator, &requested)));
         let tools = Toolchain { model: embedder.model().clone() };
-        let sync = Sync {
+        let sync = Arc::new(Sync {
             artifacts: Arc::clone(&artifacts),
             catalogue: runs.clone(),
             ledger: runs.clone(),
@@ -101,7 +107,7 @@ impl Local {
             // The window has no limit, because the broker of a single process limits the number of waiting
             // jobs.
             window: u32::MAX,
-        };
+        });
         let set = StageSet {
             artifacts: Arc::clone(&artifacts),
             snapshots: Arc::new(Snapshots::new(SNAPSHOT_MEMORY_BYTES)),
@@ -117,7 +123,7 @@ impl Local {
         let embedding = Embedding::new(store.clone(), Arc::clone(&embedder), vectors.clone());
         let [embed, embed_patterns] = set.embed(embedding);
         let stages = [
-            set.parse(parser),
+            set.parse(parser.clone()),
             embed,
             set.retire(vectors.clone()),
             set.link(names.clone(), texts.clone()),
@@ -133,7 +139,10 @@ impl Local {
         let catalogue = Arc::new(ReadersCatalogue { catalogue: runs.clone(), readers: readers.clone() });
         let search_stores =
             SearchStores { catalogue, ledger: runs.clone(), blobs, vectors, graph: store.clone(), names, texts };
+        let changed = WorkingFiles::new(Arc::clone(&sync), parser, runs.clone(), directory.to_owned());
+        let watch = Arc::clone(&changed.watch);
         let searcher = Searcher::new(Caller::local(), search_stores, embedder, Arc::clone(&clock), home.cursor_key);
+        let searcher = Searcher { changed: Some(Arc::new(changed)), ..searcher };
         Ok(Self {
             home,
             operator,
@@ -143,6 +152,7 @@ impl Local {
             artifacts,
             clock,
             sync,
+            watch,
             sources,
             sweep,
             readers,
