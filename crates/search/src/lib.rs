@@ -40,6 +40,7 @@ mod term_tables;
 use std::sync::Arc;
 
 use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, Texts, VectorStore};
+use cairn_question::SynonymEntry;
 use cairn_ranking::Signals;
 
 pub use answer_cache::AnswerCache;
@@ -88,6 +89,8 @@ pub struct Searcher {
     pub term_tables: Arc<TermTables>,
     /// The hits of the last questions. Searchers of one process share them.
     pub answers: Arc<AnswerCache>,
+    /// Synonyms that the operator adds to the built-in ones.
+    pub synonyms: Arc<Vec<SynonymEntry>>,
 }
 
 /// The stores that questions read.
@@ -127,6 +130,15 @@ impl Searcher {
             signals: Signals::default(),
             term_tables: Arc::default(),
             answers: Arc::default(),
+            synonyms: Arc::default(),
         }
+    }
+
+    /// The same searcher with the operator's synonyms: words, each with the words that may replace it.
+    #[must_use]
+    pub fn with_synonyms(self, synonyms: &[(String, Vec<String>)]) -> Self {
+        let entry =
+            |(word, synonyms): &(String, Vec<String>)| SynonymEntry { word: word.clone(), synonyms: synonyms.clone() };
+        Self { synonyms: Arc::new(synonyms.iter().map(entry).collect()), ..self }
     }
 }

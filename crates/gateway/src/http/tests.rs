@@ -132,6 +132,7 @@ impl Cluster {
                 cursor_key: CursorKey([7; 32]),
                 signals: cairn_ranking::Signals::default(),
                 term_tables: Arc::default(),
+                synonyms: Arc::default(),
                 answers: Arc::default(),
             };
             let state = GatewayState { searcher, keys: keys.clone(), indexing: Arc::new(FakeIndexing) };

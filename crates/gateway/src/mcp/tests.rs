@@ -54,6 +54,7 @@ impl FakeAgent {
             cursor_key: CursorKey([7; 32]),
             signals: cairn_ranking::Signals::default(),
             term_tables: Arc::default(),
+            synonyms: Arc::default(),
             answers: Arc::default(),
         };
         Self { searcher, clock, here: here.map(str::to_owned), indexed: Mutex::default() }

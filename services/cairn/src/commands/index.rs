@@ -18,7 +18,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::organisation;
 use super::print_index::{self, Ended};
 use crate::cli::IndexArguments;
-use crate::exit::{CANCELLED, CommandReply, RUN_INCOMPLETE, code_and_message};
+use crate::exit::{CANCELLED, CommandReply, RUN_INCOMPLETE, code_and_message, wrong};
 use crate::local::{IndexRequest, Indexed, Local, Progress};
 use crate::output::{self, NAME, styled};
 use crate::stop::Stop;
@@ -133,8 +133,10 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
     };
     if !is_list(target) {
         let source = locate(text, &local.remotes())?;
-        let name = arguments.name.clone().map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
-        let branch = arguments.branch.clone();
+        let default_name = || named_revision(repository_name(&source), arguments.revision.as_deref());
+        let name = arguments.name.clone().map(RepositoryName::new).unwrap_or_else(default_name);
+        let source = source_of_revision(source, arguments.revision.as_deref())?;
+        let branch = arguments.branch.clone().or_else(|| arguments.revision.clone());
         let settings = patterns.over(stored(&known, &name, &source)?);
         return Ok(vec![Ok(IndexRequest { source, name, branch, settings, rebuild: arguments.rebuild, known: None })]);
     }
@@ -176,6 +178,32 @@ fn of_list(
     };
     let settings = patterns.over(stored(known, &name, &source)?);
     Ok(IndexRequest { source, name, branch: listed.branch, settings, rebuild: arguments.rebuild, known: None })
+}
+
+/// Maximum number of characters of a revision in the name of a repository.
+const REVISION_IN_NAME: usize = 40;
+
+/// The default name of a repository that is indexed at a revision: the index of its working tree is kept.
+fn named_revision(name: RepositoryName, revision: Option<&str>) -> RepositoryName {
+    let Some(revision) = revision else { return name };
+    let is_commit = revision.len() == 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let shown: String = revision.chars().take(if is_commit { 12 } else { REVISION_IN_NAME }).collect();
+    RepositoryName::new(format!("{name}@{}", shown.replace(|character: char| !is_in_names(character), "-")))
+}
+
+fn is_in_names(character: char) -> bool {
+    character.is_alphanumeric() || "._-+/@~".contains(character)
+}
+
+/// A revision is read from the objects of a repository, and not from the files of its working tree.
+fn source_of_revision(source: Source, revision: Option<&str>) -> anyhow::Result<Source> {
+    Ok(match (source, revision) {
+        (Source::WorkTree { path }, Some(_)) => Source::Bare { path },
+        (Source::Directory { path }, Some(_)) => {
+            bail!(wrong(format!("--revision needs a git repository, and `{path}` is a plain directory")))
+        }
+        (source, _) => source,
+    })
 }
 
 /// The patterns of an option; None if the option is not given. A single empty pattern (`--include ''`) gives

@@ -49,6 +49,7 @@ impl Service {
             cursor_key: CursorKey([7; 32]),
             signals: Default::default(),
             term_tables: Arc::default(),
+            synonyms: Arc::default(),
             answers: Arc::default(),
         };
         let indexing = cairn_wiring::indexing(&runs, &clock, RemotePolicy::default());
