@@ -84,8 +84,8 @@ pub fn query_terms(text: &str, frequencies: &ScopeFrequencies) -> Vec<(u32, u32)
     weighted
 }
 
-/// Adds the terms of synonyms, which count for [`SYNONYM_PERCENT`] of their rarity. Terms of the question keep
-/// their weights. At most [`MAX_QUERY_TERMS`] terms are returned.
+/// Adds the terms of synonyms with [`SYNONYM_PERCENT`] of their rarity. Terms of the question keep their
+/// weights. At most [`MAX_QUERY_TERMS`] terms are returned.
 pub fn add_synonyms(terms: &mut Vec<(u32, u32)>, synonyms: &str, frequencies: &ScopeFrequencies) {
     let asked: Vec<u32> = terms.iter().map(|(term, _)| *term).collect();
     let num_free = MAX_QUERY_TERMS.saturating_sub(terms.len());

@@ -121,8 +121,8 @@ impl<'s> Remote<'s> {
         Err(self.fault(ErrorKind::NotFound, message))
     }
 
-    /// Fetches `head`, which is the head of the requested revision, into the clone. The clone is created if it
-    /// does not exist. Returns the fetched commit.
+    /// Fetches `head`, which is the head of the requested revision, into the clone. The clone is created if
+    /// it does not exist. Returns the fetched commit.
     pub(crate) fn fetch(
         &self,
         clone: &CloneDirectory<'_>,

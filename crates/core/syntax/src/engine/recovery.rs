@@ -5,8 +5,8 @@
 //! alone. If it still has an error, its inner items are divided in the same way, and the item is parsed
 //! without the inner items that fail. A result is used only if it has fewer errors than before.
 //!
-//! A part of the text is parsed with the parser's included ranges. So all positions are those of the file, and
-//! the captures of several trees can be merged.
+//! A part of the text is parsed with the parser's included ranges. So all positions are those of the file,
+//! and the captures of several trees can be merged.
 
 use std::ops::Range;
 
