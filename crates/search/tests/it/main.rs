@@ -13,6 +13,7 @@ mod counting;
 mod exact;
 mod frequencies;
 mod strategies;
+mod wordings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
