@@ -139,6 +139,7 @@ impl Searcher {
     pub fn with_synonyms(self, synonyms: &[(String, Vec<String>)]) -> Self {
         let entry =
             |(word, synonyms): &(String, Vec<String>)| SynonymEntry { word: word.clone(), synonyms: synonyms.clone() };
-        Self { synonyms: Arc::new(synonyms.iter().map(entry).collect()), ..self }
+        // The cached hits were found with other synonyms.
+        Self { synonyms: Arc::new(synonyms.iter().map(entry).collect()), answers: Arc::default(), ..self }
     }
 }
