@@ -11,8 +11,8 @@ use cairn_domain::{Digest, Digester, View};
 use cairn_ports::ChunkFilter;
 use cairn_question::{ParseOptions, ParsedQuery, QueryType};
 use cairn_ranking::RankedHit;
+use cairn_recent::Recent;
 
-use crate::recent::Recent;
 use crate::repositories::KnownRepository;
 use crate::strategy::{Asked, Retrieved};
 use crate::target::TargetType;

@@ -23,7 +23,6 @@ mod pattern_index;
 mod patterns;
 mod prepared_query;
 mod question_names;
-mod recent;
 mod related;
 mod repositories;
 mod resolve;

@@ -4,12 +4,12 @@
 //! key. A question reads only the layers of its own scope: a repository that the caller may not see changes
 //! no weight.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cairn_domain::{ArtifactRef, TermCounts};
 use cairn_ports::BlobStoreExt;
 use cairn_ranking::ScopeFrequencies;
+use cairn_recent::Recent;
 use cairn_wire::{ArtifactKind, decode};
 use futures::{StreamExt, TryStreamExt, stream};
 
@@ -25,17 +25,25 @@ const MAX_LISTS: usize = 20_000;
 const READS_AT_ONCE: usize = 16;
 
 /// A cache of layers. All questions of a process share it.
-#[derive(Default)]
 pub struct TermTables(Mutex<Cached>);
 
-#[derive(Default)]
 struct Cached {
-    clock: u64,
-    num_bytes: usize,
-    /// The layers by key, each with the time of its last use.
-    layers: BTreeMap<String, (Arc<TermCounts>, u64)>,
+    /// The layers by key.
+    layers: Recent<String, Arc<TermCounts>>,
     /// The layers of each generation, by the key of its manifest.
-    lists: BTreeMap<String, Arc<Vec<ArtifactRef>>>,
+    lists: Recent<String, Arc<Vec<ArtifactRef>>>,
+}
+
+impl Default for TermTables {
+    fn default() -> Self {
+        Self(Mutex::new(Cached::default()))
+    }
+}
+
+impl Default for Cached {
+    fn default() -> Self {
+        Self { layers: Recent::new(MAX_CACHED_BYTES), lists: Recent::new(MAX_LISTS) }
+    }
 }
 
 impl TermTables {
@@ -46,35 +54,10 @@ impl TermTables {
 }
 
 impl Cached {
-    fn layer(&mut self, key: &str) -> Option<Arc<TermCounts>> {
-        self.clock += 1;
-        let (layer, used) = self.layers.get_mut(key)?;
-        *used = self.clock;
-        Some(Arc::clone(layer))
-    }
-
     fn add_layer(&mut self, key: &str, layer: &Arc<TermCounts>) {
-        self.clock += 1;
-        if self.layers.insert(key.to_owned(), (Arc::clone(layer), self.clock)).is_none() {
-            self.num_bytes += size_bytes(layer);
-        }
-        while self.num_bytes > MAX_CACHED_BYTES && self.layers.len() > 1 {
-            let least = self.layers.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
-            let Some((removed, _)) = least.and_then(|key| self.layers.remove(&key)) else { return };
-            self.num_bytes -= size_bytes(&removed);
-        }
+        let size_bytes = size_of_val(layer.terms.as_slice());
+        self.layers.add_always(key.to_owned(), Arc::clone(layer), size_bytes);
     }
-
-    fn add_list(&mut self, manifest: &str, layers: &Arc<Vec<ArtifactRef>>) {
-        if self.lists.len() >= MAX_LISTS {
-            self.lists.clear();
-        }
-        self.lists.insert(manifest.to_owned(), Arc::clone(layers));
-    }
-}
-
-fn size_bytes(layer: &TermCounts) -> usize {
-    size_of_val(layer.terms.as_slice())
 }
 
 impl Searcher {
@@ -105,17 +88,17 @@ impl Searcher {
     async fn layers_of(&self, known: &KnownRepository) -> Result<Arc<Vec<ArtifactRef>>, QueryError> {
         let Some(published) = &known.published else { return Ok(Arc::default()) };
         let key = &published.manifest.key;
-        let cached = self.term_tables.cached().lists.get(key).map(Arc::clone);
+        let cached = self.term_tables.cached().lists.get(key);
         if let Some(layers) = cached {
             return Ok(layers);
         }
         let layers = Arc::new(self.manifest(known).await?.map(|manifest| manifest.terms).unwrap_or_default());
-        self.term_tables.cached().add_list(key, &layers);
+        self.term_tables.cached().lists.add(key.clone(), Arc::clone(&layers), 1);
         Ok(layers)
     }
 
     async fn layer(&self, reference: &ArtifactRef) -> Result<Arc<TermCounts>, QueryError> {
-        let cached = self.term_tables.cached().layer(&reference.key);
+        let cached = self.term_tables.cached().layers.get(&reference.key);
         if let Some(layer) = cached {
             return Ok(layer);
         }
@@ -138,10 +121,10 @@ mod tests {
         let mut cached = Cached::default();
         cached.add_layer("a", &large);
         cached.add_layer("b", &large);
-        assert!(cached.layer("a").is_some());
+        assert!(cached.layers.get("a").is_some());
         cached.add_layer("c", &large);
-        let found = ["a", "b", "c"].map(|key| cached.layer(key).is_some());
+        let found = ["a", "b", "c"].map(|key| cached.layers.get(key).is_some());
         assert_eq!(found, [true, false, true]);
-        assert!(cached.num_bytes <= MAX_CACHED_BYTES);
+        assert!(cached.layers.num_bytes() <= MAX_CACHED_BYTES);
     }
 }

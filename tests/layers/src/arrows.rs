@@ -11,6 +11,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("crates/ports", &["crates/core", "crates/wire"]),
     ("crates/support/addresses", &[]),
     ("crates/support/config", &["crates/core"]),
+    ("crates/support/layered", &["crates/core", "crates/wire", "crates/ports", "crates/support/recent"]),
+    ("crates/support/recent", &[]),
     ("crates/support/telemetry", &[]),
     ("crates/support/faults", &[]),
     ("crates/support/fake-provider", &[]),

@@ -1,34 +1,28 @@
 //! Implements the ports of the name index with layers in a blob store.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_domain::{NodeKey, RepositoryId, RepositoryScope, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_faults::fail_point;
+use cairn_layered::{Layer as _, LayerStore, damaged, keys};
 use cairn_name_match::{Reasons, WantedName};
 use cairn_ports::{
-    BlobStore, BlobStoreError, ErrorKind, FileHit, FileMatch, MAX_DEFINITIONS, NameMatch, NameTier, Names, NamesError,
-    Page, ResolvedSymbol, StagedNames, SymbolHit, SymbolNode,
+    BlobStore, ErrorKind, FileHit, FileMatch, MAX_DEFINITIONS, NameMatch, NameTier, Names, NamesError, Page,
+    ResolvedSymbol, StagedNames, SymbolHit, SymbolNode,
 };
 use futures::{StreamExt, TryStreamExt, stream};
 
-use crate::cache::Cache;
 use crate::encode::{LayerContents, encode};
 use crate::files::RequestedFile;
 use crate::format::DamagedLayer;
-use crate::keys;
 use crate::layer::Layer;
 use crate::names::{RepositoryNames, RequestedName};
 use crate::near::keep_nearest;
 
-/// Maximum memory of the cached layers.
-const MAX_CACHED_BYTES: usize = 512 << 20;
-/// Layers may be merged between a listing and the read. In this case, the layers are listed again, up to this
-/// number of listings.
-const MAX_LISTINGS: usize = 5;
 /// Number of repositories that are searched at the same time, because each read waits for the blob store.
 const READS_AT_ONCE: usize = 16;
 const PAGE_SYMBOLS: usize = 4_096;
@@ -37,83 +31,21 @@ const PAGE_SYMBOLS: usize = 4_096;
 /// clones share the cache.
 #[derive(Clone)]
 pub struct NameIndex {
-    pub(crate) blobs: Arc<dyn BlobStore>,
-    cache: Arc<Mutex<Cache>>,
+    pub(crate) store: LayerStore<Layer>,
 }
 
 impl NameIndex {
     pub fn new(blobs: Arc<dyn BlobStore>) -> Self {
-        Self { blobs, cache: Arc::new(Mutex::new(Cache::new(MAX_CACHED_BYTES))) }
-    }
-
-    pub(crate) fn cache(&self) -> MutexGuard<'_, Cache> {
-        // No method leaves the cache inconsistent, so it can be used after a panic of another thread.
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The layer of a key, from the cache or the blob store.
-    pub(crate) async fn layer(&self, key: &str) -> Result<Arc<Layer>, NamesError> {
-        if let Some(layer) = self.cache().layer(key) {
-            return Ok(layer);
-        }
-        let bytes = self.blobs.get(key).await.map_err(|error| of_blobs(error, "read", key))?;
-        let layer = Arc::new(Layer::read(&bytes).map_err(|error| damaged(error, key))?);
-        self.cache().add_layer(key, &layer);
-        Ok(layer)
-    }
-
-    /// Keys of the layers of a repository, or of all repositories, from the blob store.
-    pub(crate) async fn list(&self, repository: Option<RepositoryId>) -> Result<Vec<String>, NamesError> {
-        let prefix = repository.map_or_else(|| keys::ROOT.to_owned(), keys::prefix);
-        let blobs = self.blobs.list(&prefix).await.map_err(|error| of_blobs(error, "list", &prefix))?;
-        Ok(blobs.into_iter().map(|blob| blob.key).filter(|key| keys::settled_of(key).is_none()).collect())
-    }
-
-    /// Keys of the layers and of the settled marks of a repository, from the blob store.
-    pub(crate) async fn list_all(&self, repository: RepositoryId) -> Result<Vec<String>, NamesError> {
-        let prefix = keys::prefix(repository);
-        let blobs = self.blobs.list(&prefix).await.map_err(|error| of_blobs(error, "list", &prefix))?;
-        Ok(blobs.into_iter().map(|blob| blob.key).collect())
-    }
-
-    /// Reads the layers of the keys, except the layers that another layer replaces. Returns each layer with
-    /// its key.
-    pub(crate) async fn layers(&self, keys: &[String]) -> Result<Vec<(String, Arc<Layer>)>, NamesError> {
-        let mut layers = Vec::new();
-        for key in keys.iter().filter(|key| keys::is_merged(key)) {
-            layers.push((key.clone(), self.layer(key).await?));
-        }
-        let replaced: BTreeSet<String> =
-            layers.iter().flat_map(|(_, layer)| layer.header.replaces.iter().cloned()).collect();
-        layers.retain(|(key, _)| !replaced.contains(key));
-        for key in keys.iter().filter(|key| !keys::is_merged(key) && !replaced.contains(*key)) {
-            layers.push((key.clone(), self.layer(key).await?));
-        }
-        Ok(layers)
-    }
-
-    /// Keys of the layers of a repository, or of all repositories. Uses the cached list if it is valid for
-    /// the view, unless `anew` requests a new list.
-    async fn keys(
-        &self,
-        repository: Option<RepositoryId>,
-        view: &View,
-        anew: bool,
-    ) -> Result<Arc<Vec<String>>, NamesError> {
-        let known = if anew { None } else { self.cache().keys(repository, view) };
-        if let Some(keys) = known {
-            return Ok(keys);
-        }
-        let keys = self.list(repository).await?;
-        Ok(self.cache().set_keys(repository, view, keys))
+        Self { store: LayerStore::new(blobs) }
     }
 
     async fn repositories(&self, view: &View, scope: &Scope) -> Result<Vec<RepositoryId>, NamesError> {
         match &scope.repositories {
             RepositoryScope::Only(ids) => Ok(ids.iter().copied().collect()),
             RepositoryScope::All => {
-                let keys = self.keys(None, view, false).await?;
-                let mut ids: Vec<RepositoryId> = keys.iter().filter_map(|key| keys::repository_of(key)).collect();
+                let keys = self.store.keys(None, view, false).await?;
+                let mut ids: Vec<RepositoryId> =
+                    keys.iter().filter_map(|key| keys::repository_of(Layer::FOLDER, key)).collect();
                 ids.dedup();
                 Ok(ids)
             }
@@ -128,24 +60,8 @@ impl NameIndex {
         scope: &Scope,
         repository: RepositoryId,
     ) -> Result<Option<RepositoryNames>, NamesError> {
-        if !view.sees_repository(repository) {
-            return Ok(None);
-        }
-        let mut failed = None;
-        for _ in 0..MAX_LISTINGS {
-            let keys = self.keys(Some(repository), view, failed.is_some()).await?;
-            match self.layers(&keys).await {
-                // Another process merged the layers after the listing.
-                Err(error) if error.kind == ErrorKind::NotFound => failed = Some(error),
-                Err(error) => return Err(error),
-                Ok(layers) => {
-                    let layers: Vec<Arc<Layer>> = layers.into_iter().map(|(_, layer)| layer).collect();
-                    let is_own = layers.first().is_some_and(|layer| layer.header.tenant == scope.tenant.as_str());
-                    return Ok(is_own.then_some(RepositoryNames { layers }));
-                }
-            }
-        }
-        failed.map_or(Ok(None), Err)
+        let layers = self.store.visible(view, &scope.tenant, repository).await?;
+        Ok(layers.map(|layers| RepositoryNames { layers }))
     }
 
     /// The best hits of all repositories that are in scope and visible in the view.
@@ -187,28 +103,20 @@ impl NameIndex {
         contents: &LayerContents,
         key: impl FnOnce(&[u8]) -> String,
     ) -> Result<String, NamesError> {
-        let prefix = keys::prefix(contents.repository);
+        let prefix = keys::prefix(Layer::FOLDER, contents.repository);
         let bytes =
             encode(contents).map_err(|error| NamesError::new(ErrorKind::Invalid, "encode", prefix).because(error))?;
         let key = key(&bytes);
         fail_point!("names::before_write", |message: String| Err(
             NamesError::new(ErrorKind::Io, "write", &key).because(message)
         ));
-        self.blobs.put(&key, Bytes::from(bytes)).await.map_err(|error| of_blobs(error, "write", &key))?;
+        self.store.put(&key, Bytes::from(bytes), "write").await?;
         fail_point!("names::after_write", |message: String| Err(
             NamesError::new(ErrorKind::Io, "write", &key).because(message)
         ));
-        self.cache().forget_keys(contents.repository);
+        self.store.forget_keys(contents.repository);
         Ok(key)
     }
-}
-
-pub(crate) fn of_blobs(error: BlobStoreError, operation: &'static str, key: &str) -> NamesError {
-    NamesError::new(error.kind, operation, key).because(error)
-}
-
-pub(crate) fn damaged(error: DamagedLayer, key: &str) -> NamesError {
-    NamesError::new(ErrorKind::Corrupt, "read", key).because(error)
 }
 
 #[async_trait]
@@ -220,7 +128,7 @@ impl Names for NameIndex {
         }
         let generation = run.generation;
         // The generation was published and merged before a late writer came.
-        let keys = self.list(Some(run.repository)).await?;
+        let keys = self.store.list(Some(run.repository)).await?;
         if keys.iter().filter_map(|key| keys::newest_of_merged(key)).any(|newest| newest >= generation) {
             return Ok(());
         }
@@ -232,7 +140,7 @@ impl Names for NameIndex {
             symbols: symbols.into_iter().map(|symbol| (symbol, generation)).collect(),
             ended: replaced.into_iter().map(|path| (path, generation)).collect(),
         };
-        self.write(&contents, |bytes| keys::staged(run.repository, generation, bytes)).await.map(drop)
+        self.write(&contents, |bytes| keys::staged(Layer::FOLDER, run.repository, generation, bytes)).await.map(drop)
     }
 
     async fn symbols(
@@ -329,16 +237,12 @@ impl Names for NameIndex {
     }
 }
 
-/// Runs a scan on a thread that may block, because the scan of a large repository takes long and cannot be
-/// interrupted.
+/// Runs a scan on a thread that may block.
 async fn blocking<T: Send + 'static>(
     scan: impl FnOnce() -> Result<T, DamagedLayer> + Send + 'static,
 ) -> Result<T, NamesError> {
-    match tokio::task::spawn_blocking(scan).await {
-        Ok(found) => found.map_err(|error| damaged(error, keys::ROOT)),
-        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-        Err(_) => Err(NamesError::new(ErrorKind::Cancelled, "read", keys::ROOT)),
-    }
+    let found = LayerStore::<Layer>::blocking("read", scan).await?;
+    found.map_err(|damage| damaged::<Layer>(damage, Layer::FOLDER))
 }
 
 /// A hit whose name is equal except for its style.

@@ -6,7 +6,9 @@ use bytes::Bytes;
 use cairn_domain::{
     ChunkKey, GenerationId, Key128, LineSpan, NodeKey, RepoPath, RepositoryId, SymbolEntry, SymbolKind, Tenant,
 };
+use cairn_layered::Layer as _;
 use cairn_name_match::{NameTable, NearIndex};
+use cairn_ports::NamesError;
 use fst::Streamer;
 
 use crate::encode::{LayerContents, encode};
@@ -69,11 +71,6 @@ impl NameList {
 }
 
 impl Layer {
-    pub(crate) fn read(bytes: &Bytes) -> Result<Self, DamagedLayer> {
-        let (preamble, body) = Preamble::read(bytes)?;
-        Self::read_body(&preamble, &body).ok_or(DamagedLayer("its sections are inconsistent with each other"))
-    }
-
     fn read_body(preamble: &Preamble, body: &Bytes) -> Option<Self> {
         let header_bytes = preamble.header_bytes;
         let header: Header = postcard::from_bytes(body.get(..header_bytes)?).ok()?;
@@ -116,16 +113,6 @@ impl Layer {
 
     pub(crate) fn num_symbols(&self) -> u32 {
         self.header.num_symbols
-    }
-
-    /// The approximate memory size of the layer. The list of names takes about three times the memory of the
-    /// map of names.
-    pub(crate) fn size_bytes(&self) -> usize {
-        let paths: usize = self.header.paths.iter().map(|entry| entry.path.len() + 64).sum();
-        let sections = self.ends.len() + self.chunk_keys.len() + self.records.len();
-        let table = |table: &NearTable| NearIndex::size_bytes(table.num_names() as usize, table.num_words() as usize);
-        let near = self.near_table.as_ref().map_or(0, table);
-        4 * self.names.as_fst().size() + sections + paths + self.lower_paths.len() + near
     }
 
     pub(crate) fn name_list(&self) -> &NameList {
@@ -236,6 +223,34 @@ impl Layer {
     pub(crate) fn generations(&self) -> impl Iterator<Item = GenerationId> {
         let of_paths = self.header.paths.iter().map(|entry| GenerationId(entry.generation));
         of_paths.chain(self.header.ended.iter().map(|(_, generation)| GenerationId(*generation)))
+    }
+}
+
+impl cairn_layered::Layer for Layer {
+    const FOLDER: &'static str = "names";
+    const REPLACED_KEPT_SECONDS: i64 = 10;
+    type Error = NamesError;
+    type Damage = DamagedLayer;
+
+    fn read(bytes: &Bytes) -> Result<Self, DamagedLayer> {
+        let (preamble, body) = Preamble::read(bytes)?;
+        Self::read_body(&preamble, &body).ok_or(DamagedLayer("its sections are inconsistent with each other"))
+    }
+
+    fn size_bytes(&self) -> usize {
+        let paths: usize = self.header.paths.iter().map(|entry| entry.path.len() + 64).sum();
+        let sections = self.ends.len() + self.chunk_keys.len() + self.records.len();
+        let table = |table: &NearTable| NearIndex::size_bytes(table.num_names() as usize, table.num_words() as usize);
+        let near = self.near_table.as_ref().map_or(0, table);
+        4 * self.names.as_fst().size() + sections + paths + self.lower_paths.len() + near
+    }
+
+    fn tenant(&self) -> &str {
+        &self.header.tenant
+    }
+
+    fn replaces(&self) -> &[String] {
+        &self.header.replaces
     }
 }
 

@@ -9,12 +9,10 @@
 //! Names have a separate index, because the full-text search of a database ranks the names of all tenants
 //! before it filters them.
 
-mod cache;
 mod encode;
 mod files;
 mod format;
 mod index;
-mod keys;
 mod layer;
 mod maintenance;
 mod names;

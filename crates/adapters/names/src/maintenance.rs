@@ -13,64 +13,48 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use cairn_domain::{GenerationId, Interval, RepoPath, RepositoryId, Tenant, View};
-use cairn_ports::{ErrorKind, Generations, MaintenanceError, NamesError};
-use cairn_runs::{Size, Tiers};
+use cairn_layered::{Layer as _, NamedLayer, damaged, keys, maintenance_error, replaced_by};
+use cairn_ports::{Generations, MaintenanceError, NamesError};
+use cairn_runs::{KnownGenerations, Size, Tiers};
 
 use crate::encode::LayerContents;
 use crate::format::DamagedLayer;
-use crate::index::{NameIndex, damaged, of_blobs};
-use crate::keys;
+use crate::index::NameIndex;
 use crate::layer::{Layer, contents};
 
-/// Replaced layers are kept for this time after the merge, because a listing that began before the merge may
-/// miss the merged layer.
-const REPLACED_KEPT_SECONDS: i64 = 10;
 /// The rows are paths and symbols.
 const TIERS: Tiers = Tiers { step_rows: 32_768, dead_part: 4 };
 
-type Named = Vec<(String, Arc<Layer>)>;
+type Named = Vec<NamedLayer<Layer>>;
 type Settled = BTreeSet<GenerationId>;
 
-/// The published generations, and the views that readers use.
-struct Known<'a> {
-    settled: Settled,
-    /// Published generations that are not settled.
+/// `marked` are the generations that a mark or the sweep reports as settled.
+fn known<'a>(
+    marked: &Settled,
+    layers: &Named,
     published: &'a [GenerationId],
-    /// All views in use that are older than some generation in `published`, and a view of all of them.
     views: &'a [View],
-}
-
-impl Known<'_> {
-    /// `marked` are the generations that a mark or the sweep reports as settled.
-    fn with_merged(&mut self, marked: &Settled, layers: &Named) {
-        let newest = marked.last().copied();
-        self.settled.extend(marked);
-        for (key, layer) in layers.iter().filter(|(key, _)| keys::is_merged(key)) {
-            // Earlier releases merged only settled generations.
-            let is_settled = |of: &GenerationId| keys::newest_of_merged(key).is_none() || Some(*of) <= newest;
-            self.settled.extend(layer.generations().filter(is_settled));
-        }
+) -> KnownGenerations<'a> {
+    let (newest, mut settled) = (marked.last().copied(), marked.clone());
+    for (key, layer) in layers.iter().filter(|(key, _)| keys::is_merged(key)) {
+        // Earlier releases merged only settled generations.
+        let is_settled = |of: &GenerationId| keys::newest_of_merged(key).is_none() || Some(*of) <= newest;
+        settled.extend(layer.generations().filter(is_settled));
     }
-
-    fn is_dead(&self, interval: Interval) -> bool {
-        self.settled.contains(&interval.gen_to)
-            || self.published.contains(&interval.gen_to) && !self.views.iter().any(|view| view.sees(interval))
-    }
+    KnownGenerations { settled, published, views }
 }
 
 /// The generations that end the names of each path.
 struct Ends<'a> {
     of_path: BTreeMap<&'a str, Vec<GenerationId>>,
-    known: &'a Known<'a>,
+    known: &'a KnownGenerations<'a>,
 }
 
 impl<'a> Ends<'a> {
-    fn of(layers: &'a Named, known: &'a Known<'a>) -> Self {
+    fn of(layers: &'a Named, known: &'a KnownGenerations<'a>) -> Self {
         let mut of_path: BTreeMap<&str, Vec<GenerationId>> = BTreeMap::new();
         for (path, generation) in layers.iter().flat_map(|(_, layer)| &layer.header.ended) {
             of_path.entry(path).or_default().push(GenerationId(*generation));
@@ -102,35 +86,28 @@ impl NameIndex {
         published: &[GenerationId],
         views: &[View],
     ) -> Result<Option<u64>, NamesError> {
-        let (marks, keys): (Vec<String>, Vec<String>) =
-            self.list_all(repository).await?.into_iter().partition(|key| keys::settled_of(key).is_some());
-        let layers = self.layers(&keys).await?;
-        self.remove_replaced(repository, &keys, &layers).await?;
-        let before: Settled = marks.iter().filter_map(|mark| keys::settled_of(mark)).collect();
-        let marked: Settled = before.iter().chain(settled).copied().collect();
-        let mut known = Known { settled: Settled::new(), published, views };
-        known.with_merged(&marked, &layers);
+        let stored = self.store.stored(repository).await?;
+        let layers = self.store.layers(&stored.keys).await?;
+        self.store.remove_replaced(&stored, &layers).await?;
+        let marked: Settled = stored.marked.iter().chain(settled).copied().collect();
+        let known = known(&marked, &layers, published, views);
         let group = group(&layers, &known);
         let is_left = |key: &&String| !keys::is_merged(key) && group.iter().all(|(member, _)| member != *key);
         let left: Settled =
             layers.iter().map(|(key, _)| key).filter(is_left).filter_map(|key| keys::generation_of(key)).collect();
-        let of_staged: Settled = keys.iter().filter_map(|key| keys::generation_of(key)).collect();
+        let of_staged: Settled = stored.keys.iter().filter_map(|key| keys::generation_of(key)).collect();
         // Without layers, there is nothing for which a mark is needed.
         let newest = marked.last().filter(|_| !layers.is_empty());
-        let is_new = |generation: &&GenerationId| !before.contains(generation);
-        self.mark(repository, marked.intersection(&left).chain(newest).filter(is_new)).await?;
+        let is_new = |generation: &&GenerationId| !stored.marked.contains(generation);
+        self.store.mark(repository, marked.intersection(&left).chain(newest).filter(is_new)).await?;
         // A mark is removed after its staged layers were replaced.
-        for mark in &marks {
-            let of = keys::settled_of(mark);
-            if of.is_some_and(|of| !of_staged.contains(&of) && newest != Some(&of)) {
-                self.delete(mark).await?;
-            }
-        }
+        let is_done = |of: &&GenerationId| !of_staged.contains(of) && newest != Some(*of);
+        self.store.unmark(repository, stored.marked.iter().filter(is_done)).await?;
         if group.is_empty() {
             return Ok(None);
         }
         let (contents, num_removed) =
-            merge(&group, &layers, &known, &keys).map_err(|error| damaged(error, &keys::prefix(repository)))?;
+            merge(&group, &layers, &known, &stored.keys).map_err(|damage| damaged_index(damage, repository))?;
         self.write_merged(&contents, newest_of(&group)).await?;
         Ok(Some(num_removed))
     }
@@ -138,74 +115,25 @@ impl NameIndex {
     /// Writes a layer that replaces others. `newest` is the newest generation that was ever in these layers.
     /// The new layer may contain no names of it.
     async fn write_merged(&self, contents: &LayerContents, newest: GenerationId) -> Result<String, NamesError> {
-        self.write(contents, |bytes| keys::merged(contents.repository, newest, bytes)).await
-    }
-
-    /// Writes marks, which record that the layers of these generations may be merged.
-    async fn mark(
-        &self,
-        repository: RepositoryId,
-        settled: impl Iterator<Item = &GenerationId> + Send,
-    ) -> Result<(), NamesError> {
-        for generation in settled {
-            let key = keys::settled(repository, *generation);
-            let put = self.blobs.put(&key, Bytes::from_static(b"settled")).await;
-            put.map_err(|error| of_blobs(error, "mark", &key))?;
-        }
-        Ok(())
-    }
-
-    async fn remove_replaced(
-        &self,
-        repository: RepositoryId,
-        keys: &[String],
-        layers: &Named,
-    ) -> Result<(), NamesError> {
-        let prefix = keys::prefix(repository);
-        let blobs = self.blobs.list(&prefix).await.map_err(|error| of_blobs(error, "list", &prefix))?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() as i64);
-        for (key, layer) in layers {
-            let is_old =
-                |blob: &cairn_ports::BlobMeta| blob.key == *key && blob.modified_at + REPLACED_KEPT_SECONDS <= now;
-            if blobs.iter().any(is_old) {
-                for replaced in layer.header.replaces.iter().filter(|replaced| keys.contains(replaced)) {
-                    self.delete(replaced).await?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    async fn delete(&self, key: &str) -> Result<(), NamesError> {
-        self.blobs.delete(key).await.map_err(|error| of_blobs(error, "delete", key))
+        self.write(contents, |bytes| keys::merged(Layer::FOLDER, contents.repository, Some(newest), bytes)).await
     }
 
     async fn remove(&self, tenant: &Tenant, repository: RepositoryId, before: GenerationId) -> Result<(), NamesError> {
-        for key in self.list_all(repository).await? {
-            match keys::generation_of(&key).or_else(|| keys::settled_of(&key)) {
-                Some(generation) if generation >= before => {}
-                Some(_) => self.delete(&key).await?,
-                None => self.remove_from_merged(tenant, &key, before).await?,
-            }
+        for key in self.store.remove_before(repository, before).await? {
+            self.remove_from_merged(tenant, &key, before).await?;
         }
-        self.cache().forget_keys(repository);
+        self.store.forget_keys(repository);
         Ok(())
     }
 
     /// Removes the names of generations before `before` from a merged layer. The layer may also contain later
     /// names, if the repository was indexed again before its removal.
     async fn remove_from_merged(&self, tenant: &Tenant, key: &str, before: GenerationId) -> Result<(), NamesError> {
-        let layer = match self.layer(key).await {
-            // The names of an unreadable layer cannot be kept, and the repository is being removed in any
-            // case.
-            Err(error) if matches!(error.kind, ErrorKind::Corrupt | ErrorKind::NotFound) => {
-                return self.delete(key).await;
-            }
-            layer => layer?,
-        };
+        // The names of an unreadable layer cannot be kept, and the repository is being removed in any case.
+        let Some(layer) = self.store.readable(key).await? else { return self.store.delete(key).await };
         if layer.generations().any(|generation| generation >= before) {
-            let mut contents =
-                contents(&layer, |generation, _| generation >= before).map_err(|error| damaged(error, key))?;
+            let mut contents = contents(&layer, |generation, _| generation >= before)
+                .map_err(|damage| damaged::<Layer>(damage, key))?;
             contents.tenant = tenant.clone();
             contents.ended.retain(|(_, generation)| *generation >= before);
             // The new layer must list all replaced layers that still exist, so that they stay replaced.
@@ -213,45 +141,37 @@ impl NameIndex {
             contents.replaces.extend(layer.header.replaces.iter().cloned());
             self.write_merged(&contents, newest_of(&[(key.to_owned(), Arc::clone(&layer))])).await?;
         }
-        self.delete(key).await
-    }
-
-    async fn sweep(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, NamesError> {
-        for key in self.list(Some(repository)).await? {
-            if keys::generation_of(&key) == Some(aborted) {
-                self.delete(&key).await?;
-            }
-        }
-        self.cache().forget_keys(repository);
-        let left = self.list(Some(repository)).await?;
-        Ok(left.iter().filter(|key| keys::generation_of(key) == Some(aborted)).count() as u64)
+        self.store.delete(key).await
     }
 
     async fn verify_all(&self, repository: RepositoryId) -> Result<(), NamesError> {
-        for key in self.list(Some(repository)).await? {
-            let bytes = self.blobs.get(&key).await.map_err(|error| of_blobs(error, "verify", &key))?;
-            let layer = Layer::read(&bytes).map_err(|error| damaged(error, &key))?;
-            contents(&layer, |_, _| true).map_err(|error| damaged(error, &key))?;
+        for key in self.store.list(Some(repository)).await? {
+            let bytes = self.store.bytes(&key, "verify").await?;
+            let all = Layer::read(&bytes).and_then(|layer| contents(&layer, |_, _| true));
+            all.map_err(|damage| damaged::<Layer>(damage, &key))?;
         }
         Ok(())
     }
 }
 
+fn damaged_index(damage: DamagedLayer, repository: RepositoryId) -> NamesError {
+    damaged::<Layer>(damage, &keys::prefix(Layer::FOLDER, repository))
+}
+
 /// The newest generation that was ever in the layers.
-fn newest_of(layers: &[(String, Arc<Layer>)]) -> GenerationId {
+fn newest_of(layers: &[NamedLayer<Layer>]) -> GenerationId {
     let of_layer = layers.iter().flat_map(|(_, layer)| layer.generations().collect::<Vec<_>>());
     let of_keys = layers.iter().filter_map(|(key, _)| keys::newest_of_merged(key));
     of_layer.chain(of_keys).max().unwrap_or(GenerationId(0))
 }
 
 /// The layers that the next step replaces by one layer.
-fn group(layers: &Named, known: &Known<'_>) -> Named {
+fn group(layers: &Named, known: &KnownGenerations<'_>) -> Named {
     let ends = Ends::of(layers, known);
     let is_published = |key: &str, layer: &Layer| {
-        let is_known = |generation| known.settled.contains(&generation) || known.published.contains(&generation);
-        keys::is_merged(key) || layer.generations().all(is_known)
+        keys::is_merged(key) || layer.generations().all(|generation| known.is_published(generation))
     };
-    let published: Vec<&(String, Arc<Layer>)> = layers.iter().filter(|(key, layer)| is_published(key, layer)).collect();
+    let published: Vec<&NamedLayer<Layer>> = layers.iter().filter(|(key, layer)| is_published(key, layer)).collect();
     let sizes: Vec<Size> = published.iter().map(|(_, layer)| ends.size_of(layer)).collect();
     TIERS.next_group(&sizes).into_iter().map(|number| published[number].clone()).collect()
 }
@@ -260,7 +180,7 @@ fn group(layers: &Named, known: &Known<'_>) -> Named {
 fn merge(
     group: &Named,
     layers: &Named,
-    known: &Known<'_>,
+    known: &KnownGenerations<'_>,
     keys: &[String],
 ) -> Result<(LayerContents, u64), DamagedLayer> {
     let ends = Ends::of(layers, known);
@@ -288,9 +208,7 @@ fn merge(
         first.get(path).is_some_and(|first| first < generation)
             || others.iter().any(|layer| has_before(layer, path, *generation))
     });
-    let still_there = group.iter().flat_map(|(_, layer)| &layer.header.replaces).filter(|key| keys.contains(key));
-    let replaces: BTreeSet<String> = group.iter().map(|(key, _)| key).chain(still_there).cloned().collect();
-    merged.replaces = replaces.into_iter().collect();
+    merged.replaces = replaced_by(group, keys);
     let num_removed = num_symbols - merged.symbols.len() as u64;
     Ok((merged, num_removed))
 }
@@ -301,10 +219,6 @@ fn has_before(layer: &Layer, path: &RepoPath, generation: GenerationId) -> bool 
     of_path.any(|entry| entry.generation < generation.0)
 }
 
-fn of_names(error: NamesError, operation: &'static str, repository: RepositoryId) -> MaintenanceError {
-    MaintenanceError::new(error.kind, operation, repository.to_string()).because(error)
-}
-
 #[async_trait]
 impl Generations for NameIndex {
     async fn sweep_retired(
@@ -313,7 +227,7 @@ impl Generations for NameIndex {
         published: &[GenerationId],
     ) -> Result<u64, MaintenanceError> {
         let swept = self.step(repository, published, &[], &[]).await;
-        swept.map(Option::unwrap_or_default).map_err(|error| of_names(error, "sweep_retired", repository))
+        swept.map(Option::unwrap_or_default).map_err(|error| maintenance_error(error, "sweep_retired", repository))
     }
 
     async fn sweep_unseen(
@@ -323,11 +237,14 @@ impl Generations for NameIndex {
         views: &[View],
     ) -> Result<u64, MaintenanceError> {
         let swept = self.step(repository, &[], published, views).await;
-        swept.map(Option::unwrap_or_default).map_err(|error| of_names(error, "sweep_unseen", repository))
+        swept.map(Option::unwrap_or_default).map_err(|error| maintenance_error(error, "sweep_unseen", repository))
     }
 
     async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
-        self.sweep(repository, aborted).await.map_err(|error| of_names(error, "sweep_aborted", repository))
+        self.store
+            .sweep_aborted(repository, aborted)
+            .await
+            .map_err(|error| maintenance_error(error, "sweep_aborted", repository))
     }
 
     async fn remove_repository(
@@ -337,15 +254,15 @@ impl Generations for NameIndex {
         before: GenerationId,
     ) -> Result<(), MaintenanceError> {
         let removed = self.remove(tenant, repository, before).await;
-        removed.map_err(|error| of_names(error, "remove_repository", repository))
+        removed.map_err(|error| maintenance_error(error, "remove_repository", repository))
     }
 
     async fn compact(&self, repository: RepositoryId) -> Result<bool, MaintenanceError> {
         let compacted = self.step(repository, &[], &[], &[]).await;
-        compacted.map(|removed| removed.is_some()).map_err(|error| of_names(error, "compact", repository))
+        compacted.map(|removed| removed.is_some()).map_err(|error| maintenance_error(error, "compact", repository))
     }
 
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
-        self.verify_all(repository).await.map_err(|error| of_names(error, "verify", repository))
+        self.verify_all(repository).await.map_err(|error| maintenance_error(error, "verify", repository))
     }
 }

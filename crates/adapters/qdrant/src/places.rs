@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cairn_domain::{ChunkKey, RepositoryId};
+use cairn_recent::Recent;
 use qdrant_client::qdrant::{GetPoints, PointId};
 
 use crate::collection::{Collection, only};
@@ -15,8 +16,8 @@ use crate::error::Fault;
 use crate::fields::{KEY, PATH, REPOSITORY, START_LINE};
 use crate::payload::{Fields, id_text};
 
-/// Number of points in each half of the memory. The older half is dropped when the newer half is full.
-const POINTS_OF_A_HALF: usize = 50_000;
+/// Maximum number of remembered points.
+const MAX_POINTS: usize = 100_000;
 /// Maximum number of points of one request.
 const POINTS_OF_A_REQUEST: usize = 1_000;
 
@@ -30,36 +31,18 @@ pub(crate) struct Place {
 }
 
 /// The places that were used last. Clones share them.
-#[derive(Clone, Default)]
-pub(crate) struct Places(Arc<Mutex<Halves>>);
+#[derive(Clone)]
+pub(crate) struct Places(Arc<Mutex<Recent<String, Arc<Place>>>>);
 
-#[derive(Default)]
-struct Halves {
-    newer: HashMap<String, Arc<Place>>,
-    older: HashMap<String, Arc<Place>>,
-}
-
-impl Halves {
-    fn get(&mut self, id: &str) -> Option<Arc<Place>> {
-        if let Some(place) = self.newer.get(id) {
-            return Some(Arc::clone(place));
-        }
-        let place = self.older.remove(id)?;
-        self.add(id.to_owned(), Arc::clone(&place));
-        Some(place)
-    }
-
-    fn add(&mut self, id: String, place: Arc<Place>) {
-        if self.newer.len() >= POINTS_OF_A_HALF {
-            self.older = std::mem::take(&mut self.newer);
-        }
-        self.newer.insert(id, place);
+impl Default for Places {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Recent::new(MAX_POINTS))))
     }
 }
 
 impl Places {
-    fn known(&self) -> MutexGuard<'_, Halves> {
-        // No method leaves the maps inconsistent, so they can be used after a panic of another thread.
+    fn known(&self) -> MutexGuard<'_, Recent<String, Arc<Place>>> {
+        // No method leaves the map inconsistent, so it can be used after a panic of another thread.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -71,7 +54,7 @@ impl Places {
     ) -> Result<Vec<Option<Arc<Place>>>, Fault> {
         let mut found: Vec<Option<Arc<Place>>> = {
             let mut known = self.known();
-            ids.iter().map(|id| known.get(&id_text(id.as_ref()))).collect()
+            ids.iter().map(|id| known.get(id_text(id.as_ref()).as_str())).collect()
         };
         let missing: Vec<PointId> =
             ids.iter().zip(&found).filter(|(_, place)| place.is_none()).filter_map(|(id, _)| id.clone()).collect();
@@ -87,7 +70,7 @@ impl Places {
         }
         let mut known = self.known();
         for (id, place) in read {
-            known.add(id, place);
+            known.add(id, place, 1);
         }
         Ok(found)
     }
@@ -121,12 +104,13 @@ mod tests {
     fn points_that_are_used_stay_known() {
         let repository = RepositoryId::derive(&Tenant::new("acme"), &RepositoryName::new("r"));
         let place = || Arc::new(Place { repository, path: "a.rs".to_owned(), line: 1, key: ChunkKey(repository.0) });
-        let mut halves = Halves::default();
-        for number in 0..=2 * POINTS_OF_A_HALF {
-            halves.add(number.to_string(), place());
-            assert!(halves.get("0").is_some(), "{number}");
+        let places = Places::default();
+        let mut known = places.known();
+        for number in 0..=MAX_POINTS {
+            known.add(number.to_string(), place(), 1);
+            assert!(known.get("0").is_some(), "{number}");
         }
-        assert!(halves.get("1").is_none());
-        assert!(halves.newer.len() + halves.older.len() <= 2 * POINTS_OF_A_HALF);
+        assert!(known.get("1").is_none());
+        assert!(known.num_bytes() <= MAX_POINTS);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use cairn_domain::{ArtifactRef, GenerationId, Key128, RepositoryId};
 use cairn_exact::{GRAMS_VERSION, Gram, GramQuery};
+use cairn_ports::TextsError;
 
 use crate::format::{BLOCK_GRAMS, DIRECTORY_ENTRY_BYTES, DamagedLayer, Header, read_preamble, take_varint};
 use crate::postings;
@@ -29,11 +30,6 @@ pub(crate) struct List<'a> {
 }
 
 impl Layer {
-    pub(crate) fn read(bytes: &Bytes) -> Result<Self, DamagedLayer> {
-        let (header_bytes, body) = read_preamble(bytes)?;
-        Self::read_body(header_bytes, &body).ok_or(DamagedLayer("its sections are inconsistent with each other"))
-    }
-
     fn read_body(header_bytes: usize, body: &Bytes) -> Option<Self> {
         let header: Header = postcard::from_bytes(body.get(..header_bytes)?).ok()?;
         let directory_end = header_bytes.checked_add(usize::try_from(header.directory_bytes).ok()?)?;
@@ -63,13 +59,6 @@ impl Layer {
 
     pub(crate) fn num_files(&self) -> usize {
         self.header.files.len()
-    }
-
-    /// The approximate memory size of the layer.
-    pub(crate) fn size_bytes(&self) -> usize {
-        let files: usize = self.header.files.iter().map(|file| file.path.len() + 48).sum();
-        let ended: usize = self.header.ended.iter().map(|(path, _)| path.len() + 32).sum();
-        self.directory.len() + self.dictionary.len() + self.postings.len() + files + ended
     }
 
     /// The list of a trigram. `None` if no file contains the trigram.
@@ -186,6 +175,32 @@ impl Layer {
     pub(crate) fn generations(&self) -> impl Iterator<Item = GenerationId> {
         let of_files = self.header.files.iter().map(|file| GenerationId(file.generation));
         of_files.chain(self.header.ended.iter().map(|(_, generation)| GenerationId(*generation)))
+    }
+}
+
+impl cairn_layered::Layer for Layer {
+    const FOLDER: &'static str = "texts";
+    const REPLACED_KEPT_SECONDS: i64 = 60;
+    type Error = TextsError;
+    type Damage = DamagedLayer;
+
+    fn read(bytes: &Bytes) -> Result<Self, DamagedLayer> {
+        let (header_bytes, body) = read_preamble(bytes)?;
+        Self::read_body(header_bytes, &body).ok_or(DamagedLayer("its sections are inconsistent with each other"))
+    }
+
+    fn size_bytes(&self) -> usize {
+        let files: usize = self.header.files.iter().map(|file| file.path.len() + 48).sum();
+        let ended: usize = self.header.ended.iter().map(|(path, _)| path.len() + 32).sum();
+        self.directory.len() + self.dictionary.len() + self.postings.len() + files + ended
+    }
+
+    fn tenant(&self) -> &str {
+        &self.header.tenant
+    }
+
+    fn replaces(&self) -> &[String] {
+        &self.header.replaces
     }
 }
 

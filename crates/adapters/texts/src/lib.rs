@@ -4,11 +4,9 @@
 //! the run wrote, each with its place in a source pack, and for each trigram the list of files that contain
 //! it. Texts are read from the source packs, so the index contains no text.
 
-mod cache;
 mod encode;
 mod format;
 mod index;
-mod keys;
 mod layer;
 mod maintenance;
 mod merge;

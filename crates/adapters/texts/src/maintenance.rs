@@ -9,127 +9,74 @@
 //! a file is written again only as often as its repository has tiers.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_domain::{GenerationId, RepositoryId, Tenant};
-use cairn_ports::{ErrorKind, Generations, MaintenanceError, TextsError};
+use cairn_layered::{Layer as _, LayerStore, NamedLayer, damaged, keys, maintenance_error, replaced_by};
+use cairn_ports::{Generations, MaintenanceError, TextsError};
 
 use crate::format::{DamagedLayer, FileEntry};
-use crate::index::{TextIndex, blocking, damaged, of_blobs};
-use crate::keys;
+use crate::index::TextIndex;
 use crate::layer::Layer;
 use crate::merge::{Target, merge_layers};
 
-/// Replaced layers are kept for this time, because readers may have listed them before.
-const REPLACED_KEPT_SECONDS: i64 = 60;
 /// Each tier has layers of up to four times the size of the tier before. If a tier has this number of layers,
 /// they are merged with all smaller layers.
 const TIER_LAYERS: usize = 4;
 /// A layer is merged if more than this part of its files is invisible to all views: a quarter.
 const REMOVED_PART: usize = 4;
 
-type Named = Vec<(String, Arc<Layer>)>;
+type Named = Vec<NamedLayer<Layer>>;
 type Settled = BTreeSet<GenerationId>;
 
 impl TextIndex {
     async fn reorganise(&self, repository: RepositoryId, published: &[GenerationId]) -> Result<u64, TextsError> {
-        let (marks, keys): (Vec<String>, Vec<String>) =
-            self.list_all(repository).await?.into_iter().partition(|key| keys::settled_of(key).is_some());
-        let layers = self.layers(&keys).await?;
-        self.remove_replaced(repository, &keys, &layers).await?;
+        let stored = self.store.stored(repository).await?;
+        let layers = self.store.layers(&stored.keys).await?;
+        self.store.remove_replaced(&stored, &layers).await?;
         let (merged, staged): (Named, Named) = layers.iter().cloned().partition(|(key, _)| keys::is_merged(key));
-        let marked: Settled = marks.iter().filter_map(|mark| keys::settled_of(mark)).collect();
         let mut settled: Settled =
             merged.iter().flat_map(|(_, layer)| layer.generations().collect::<Vec<_>>()).collect();
-        settled.extend(published.iter().chain(&marked));
+        settled.extend(published.iter().chain(&stored.marked));
         let is_settled =
-            |(_, layer): &&(String, Arc<Layer>)| layer.generations().all(|generation| settled.contains(&generation));
+            |(_, layer): &&NamedLayer<Layer>| layer.generations().all(|generation| settled.contains(&generation));
         let candidates: Named = merged.iter().chain(staged.iter().filter(is_settled)).cloned().collect();
         let (all, settled_of_task) = (layers.clone(), settled.clone());
-        let group = blocking("merge", move || group_to_merge(candidates, &all, &settled_of_task)).await?;
+        let choose = move || group_to_merge(candidates, &all, &settled_of_task);
+        let group = LayerStore::<Layer>::blocking("merge", choose).await?;
         let left = staged.iter().filter(|(key, _)| group.iter().all(|(member, _)| member != key));
         let left: Settled = left.filter_map(|(key, _)| keys::generation_of(key)).collect();
-        self.mark(repository, left.intersection(&settled).filter(|generation| !marked.contains(generation))).await?;
+        let is_new = |generation: &&GenerationId| !stored.marked.contains(generation);
+        self.store.mark(repository, left.intersection(&settled).filter(is_new)).await?;
         // A mark is removed after its staged layers were replaced.
         let of_staged: Settled = staged.iter().filter_map(|(key, _)| keys::generation_of(key)).collect();
-        for mark in marks.iter().filter(|mark| keys::settled_of(mark).is_some_and(|of| !of_staged.contains(&of))) {
-            self.delete(mark).await?;
-        }
+        self.store.unmark(repository, stored.marked.difference(&of_staged)).await?;
         if group.is_empty() {
             return Ok(0);
         }
-        let merged = blocking("merge", move || merge(&group, &layers, &settled, &keys)).await?;
-        let (bytes, num_removed) = merged.map_err(|error| damaged(error, &keys::prefix(repository)))?;
-        let key = keys::merged(repository, &bytes);
+        let merge = move || merge(&group, &layers, &settled, &stored.keys);
+        let merged = LayerStore::<Layer>::blocking("merge", merge).await?;
+        let damaged = |damage| damaged::<Layer>(damage, &keys::prefix(Layer::FOLDER, repository));
+        let (bytes, num_removed) = merged.map_err(damaged)?;
+        let key = keys::merged(Layer::FOLDER, repository, None, &bytes);
         self.write(repository, key, bytes).await?;
         Ok(num_removed)
     }
 
-    /// Writes marks, which record that the layers of these generations may be merged.
-    async fn mark(
-        &self,
-        repository: RepositoryId,
-        settled: impl Iterator<Item = &GenerationId> + Send,
-    ) -> Result<(), TextsError> {
-        for generation in settled {
-            let key = keys::settled(repository, *generation);
-            let put = self.blobs.put(&key, Bytes::from_static(b"settled")).await;
-            put.map_err(|error| of_blobs(error, "mark", &key))?;
-        }
-        Ok(())
-    }
-
-    async fn remove_replaced(
-        &self,
-        repository: RepositoryId,
-        keys: &[String],
-        layers: &Named,
-    ) -> Result<(), TextsError> {
-        let prefix = keys::prefix(repository);
-        let blobs = self.blobs.list(&prefix).await.map_err(|error| of_blobs(error, "list", &prefix))?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() as i64);
-        for (key, layer) in layers {
-            let is_old =
-                |blob: &cairn_ports::BlobMeta| blob.key == *key && blob.modified_at + REPLACED_KEPT_SECONDS <= now;
-            if blobs.iter().any(is_old) {
-                for replaced in layer.header.replaces.iter().filter(|replaced| keys.contains(replaced)) {
-                    self.delete(replaced).await?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    async fn delete(&self, key: &str) -> Result<(), TextsError> {
-        self.blobs.delete(key).await.map_err(|error| of_blobs(error, "delete", key))
-    }
-
     async fn remove(&self, tenant: &Tenant, repository: RepositoryId, before: GenerationId) -> Result<(), TextsError> {
-        for key in self.list_all(repository).await? {
-            match keys::generation_of(&key).or_else(|| keys::settled_of(&key)) {
-                Some(generation) if generation >= before => {}
-                Some(_) => self.delete(&key).await?,
-                None => self.remove_from_merged(tenant, &key, before).await?,
-            }
+        for key in self.store.remove_before(repository, before).await? {
+            self.remove_from_merged(tenant, &key, before).await?;
         }
-        self.cache().forget_keys(repository);
+        self.store.forget_keys(repository);
         Ok(())
     }
 
     /// Removes the texts of generations before `before` from a merged layer. The layer may also contain later
     /// texts, if the repository was indexed again before its removal.
     async fn remove_from_merged(&self, tenant: &Tenant, key: &str, before: GenerationId) -> Result<(), TextsError> {
-        let layer = match self.layer(key).await {
-            // The texts of an unreadable layer cannot be kept, and the repository is being removed in any
-            // case.
-            Err(error) if matches!(error.kind, ErrorKind::Corrupt | ErrorKind::NotFound) => {
-                return self.delete(key).await;
-            }
-            layer => layer?,
-        };
+        // The texts of an unreadable layer cannot be kept, and the repository is being removed in any case.
+        let Some(layer) = self.store.readable(key).await? else { return self.store.delete(key).await };
         if layer.generations().any(|generation| generation >= before) {
             let repository = layer.repository();
             // The new layer must list all replaced layers that still exist, so that they stay replaced.
@@ -137,29 +84,19 @@ impl TextIndex {
             let ended = layer.header.ended.iter().filter(|(_, generation)| *generation >= before.0).cloned().collect();
             let target = Target { tenant: tenant.clone(), repository, replaces, ended };
             let rest = move || merge_layers(target, &[&layer], |file| file.generation >= before.0);
-            let (bytes, _) = blocking("remove", rest).await?.map_err(|error| damaged(error, key))?;
-            let new_key = keys::merged(repository, &bytes);
+            let rest = LayerStore::<Layer>::blocking("remove", rest).await?;
+            let (bytes, _) = rest.map_err(|damage| damaged::<Layer>(damage, key))?;
+            let new_key = keys::merged(Layer::FOLDER, repository, None, &bytes);
             self.write(repository, new_key, bytes).await?;
         }
-        self.delete(key).await
-    }
-
-    async fn sweep(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, TextsError> {
-        for key in self.list(repository).await? {
-            if keys::generation_of(&key) == Some(aborted) {
-                self.delete(&key).await?;
-            }
-        }
-        self.cache().forget_keys(repository);
-        let left = self.list(repository).await?;
-        Ok(left.iter().filter(|key| keys::generation_of(key) == Some(aborted)).count() as u64)
+        self.store.delete(key).await
     }
 
     async fn verify_all(&self, repository: RepositoryId) -> Result<(), TextsError> {
-        for key in self.list(repository).await? {
-            let bytes = self.blobs.get(&key).await.map_err(|error| of_blobs(error, "verify", &key))?;
-            let verified = blocking("verify", move || verify(&bytes)).await?;
-            verified.map_err(|error| damaged(error, &key))?;
+        for key in self.store.list(Some(repository)).await? {
+            let bytes = self.store.bytes(&key, "verify").await?;
+            let verified = LayerStore::<Layer>::blocking("verify", move || verify(&bytes)).await?;
+            verified.map_err(|damage| damaged::<Layer>(damage, &key))?;
         }
         Ok(())
     }
@@ -216,13 +153,11 @@ fn merge(group: &Named, all: &Named, settled: &Settled, keys: &[String]) -> Resu
         others().any(|(_, layer)| has_before(layer, path, GenerationId(*generation)))
     };
     let ended = group.iter().flat_map(|(_, layer)| &layer.header.ended).filter(is_needed).cloned().collect();
-    let still_there = group.iter().flat_map(|(_, layer)| &layer.header.replaces).filter(|key| keys.contains(key));
-    let replaces: BTreeSet<String> = group.iter().map(|(key, _)| key).chain(still_there).cloned().collect();
     let Some((_, first)) = group.first() else { return Err(DamagedLayer("a group without layers")) };
     let target = Target {
         tenant: Tenant::new(first.header.tenant.clone()),
         repository: first.repository(),
-        replaces: replaces.into_iter().collect(),
+        replaces: replaced_by(group, keys),
         ended,
     };
     let layers: Vec<&Layer> = group.iter().map(|(_, layer)| &**layer).collect();
@@ -237,10 +172,6 @@ fn has_before(layer: &Layer, path: &str, generation: GenerationId) -> bool {
     of_path.any(|file| file.generation < generation.0)
 }
 
-fn of_texts(error: TextsError, operation: &'static str, repository: RepositoryId) -> MaintenanceError {
-    MaintenanceError::new(error.kind, operation, repository.to_string()).because(error)
-}
-
 #[async_trait]
 impl Generations for TextIndex {
     async fn sweep_retired(
@@ -248,11 +179,16 @@ impl Generations for TextIndex {
         repository: RepositoryId,
         published: &[GenerationId],
     ) -> Result<u64, MaintenanceError> {
-        self.reorganise(repository, published).await.map_err(|error| of_texts(error, "sweep_retired", repository))
+        self.reorganise(repository, published)
+            .await
+            .map_err(|error| maintenance_error(error, "sweep_retired", repository))
     }
 
     async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
-        self.sweep(repository, aborted).await.map_err(|error| of_texts(error, "sweep_aborted", repository))
+        self.store
+            .sweep_aborted(repository, aborted)
+            .await
+            .map_err(|error| maintenance_error(error, "sweep_aborted", repository))
     }
 
     async fn remove_repository(
@@ -262,15 +198,15 @@ impl Generations for TextIndex {
         before: GenerationId,
     ) -> Result<(), MaintenanceError> {
         let removed = self.remove(tenant, repository, before).await;
-        removed.map_err(|error| of_texts(error, "remove_repository", repository))
+        removed.map_err(|error| maintenance_error(error, "remove_repository", repository))
     }
 
     async fn compact(&self, repository: RepositoryId) -> Result<bool, MaintenanceError> {
         let compacted = self.reorganise(repository, &[]).await;
-        compacted.map(|_| false).map_err(|error| of_texts(error, "compact", repository))
+        compacted.map(|_| false).map_err(|error| maintenance_error(error, "compact", repository))
     }
 
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
-        self.verify_all(repository).await.map_err(|error| of_texts(error, "verify", repository))
+        self.verify_all(repository).await.map_err(|error| maintenance_error(error, "verify", repository))
     }
 }

@@ -10,12 +10,14 @@
 //! - `RepositoryState`: a repository's lease, published generation, unfinished run, and requests.
 //! - `RunLedger`: the plan of one run as sets of parts, and the state of each part.
 //! - `Command`: a change as data, and the documents that the change needs.
+//! - `KnownGenerations`: the published generations, whose records the maintenance of a store may change.
 //! - `Tiers`: the files of a store that one step of maintenance rewrites.
 
 mod command;
 mod deletion;
 mod dispatch;
 mod documents;
+mod known_generations;
 mod lease;
 mod parts;
 mod refusal;
@@ -30,6 +32,7 @@ pub use documents::{
     Documents, EndedPart, Publication, Reach, RepositoryDetails, RepositoryDocument, RunDetails, RunDocument,
     SyncOutcome,
 };
+pub use known_generations::KnownGenerations;
 pub use lease::LeaseState;
 pub use parts::{PartSet, StageParts};
 pub use refusal::Refusal;

@@ -1,9 +1,9 @@
 //! Sweeps, merges and removes segments while the repository is locked.
 //!
 //! Merging preserves the generations of rows and tombstones, so the results of all views stay the same.
-//! Maintenance changes only files of published generations, which the sweep names (`Known`). A generation is
-//! *settled* if no view in use is older. A row is deleted if a settled tombstone ends it, or if a published
-//! tombstone ends it and none of the views in use sees the row.
+//! Maintenance changes only files of published generations, which the sweep names (`KnownGenerations`). A
+//! generation is *settled* if no view in use is older. A row is deleted if a settled tombstone ends it, or if a
+//! published tombstone ends it and none of the views in use sees the row.
 //!
 //! A call executes at most one step, which rewrites a bounded number of rows (`TIERS`). The next call
 //! continues.
@@ -20,7 +20,7 @@ use std::io;
 use std::path::Path;
 
 use cairn_domain::{ChunkKey, GenerationId, Interval, Tenant, View};
-use cairn_runs::{Size, Tiers};
+use cairn_runs::{KnownGenerations, Size, Tiers};
 
 use crate::error::SegmentError;
 use crate::files;
@@ -35,27 +35,6 @@ const LOCK_FILE: &str = "lock";
 
 type Settled = BTreeSet<GenerationId>;
 
-/// The published generations, and the views that readers use.
-struct Known<'a> {
-    settled: Settled,
-    /// Published generations that are not settled.
-    published: &'a [GenerationId],
-    /// All views in use that are older than some generation in `published`, and a view of all of them.
-    views: &'a [View],
-}
-
-impl Known<'_> {
-    fn is_published(&self, generation: GenerationId) -> bool {
-        self.settled.contains(&generation) || self.published.contains(&generation)
-    }
-
-    /// Whether no reader sees the rows of this interval.
-    fn is_dead(&self, interval: Interval) -> bool {
-        self.settled.contains(&interval.gen_to)
-            || self.published.contains(&interval.gen_to) && !self.views.iter().any(|view| view.sees(interval))
-    }
-}
-
 /// Records generations as settled, and executes one step. Returns the number of removed rows.
 pub(crate) fn sweep_retired(repository: &Repository, published: &[GenerationId]) -> Result<u64, SegmentError> {
     let Some(_lock) = lock(repository.directory())? else { return Ok(0) };
@@ -66,7 +45,7 @@ pub(crate) fn sweep_retired(repository: &Repository, published: &[GenerationId])
     let named: Settled = snapshot.segments.values().flat_map(|open| generations(&open.segment)).collect();
     settled.retain(|generation| named.contains(generation));
     write_settled(repository.directory(), &settled)?;
-    Ok(step(repository, &snapshot, &Known { settled, published: &[], views: &[] })?.unwrap_or_default())
+    Ok(step(repository, &snapshot, &KnownGenerations { settled, published: &[], views: &[] })?.unwrap_or_default())
 }
 
 /// Executes one step, in which the generations `published` are published but not settled. Returns the number
@@ -78,7 +57,7 @@ pub(crate) fn sweep_unseen(
 ) -> Result<u64, SegmentError> {
     let Some(_lock) = lock(repository.directory())? else { return Ok(0) };
     let snapshot = repository.snapshot()?;
-    let known = Known { settled: read_settled(repository.directory())?, published, views };
+    let known = KnownGenerations { settled: read_settled(repository.directory())?, published, views };
     Ok(step(repository, &snapshot, &known)?.unwrap_or_default())
 }
 
@@ -87,7 +66,7 @@ pub(crate) fn compact(repository: &Repository) -> Result<bool, SegmentError> {
     let Some(_lock) = lock(repository.directory())? else { return Ok(false) };
     let snapshot = repository.snapshot()?;
     let settled = read_settled(repository.directory())?;
-    Ok(step(repository, &snapshot, &Known { settled, published: &[], views: &[] })?.is_some())
+    Ok(step(repository, &snapshot, &KnownGenerations { settled, published: &[], views: &[] })?.is_some())
 }
 
 /// Deletes the files of an unpublished generation. Returns the number of remaining records that refer to this
@@ -168,7 +147,11 @@ pub(crate) fn verify(repository: &Repository) -> Result<(), SegmentError> {
 
 /// Removes replaced files, and rewrites one group of files. Returns the number of removed rows; `None` if
 /// there was no group.
-fn step(repository: &Repository, snapshot: &Snapshot, known: &Known<'_>) -> Result<Option<u64>, SegmentError> {
+fn step(
+    repository: &Repository,
+    snapshot: &Snapshot,
+    known: &KnownGenerations<'_>,
+) -> Result<Option<u64>, SegmentError> {
     let directory = repository.directory();
     remove_replaced(directory, snapshot)?;
     files::remove_abandoned(directory)?;
@@ -214,7 +197,7 @@ fn remove_unused(directory: &Path, names: BTreeSet<&String>) -> Result<(), Segme
     names.into_iter().try_for_each(|name| files::remove(&directory.join(name)))
 }
 
-fn dead_rows(open: &OpenSegment, known: &Known<'_>) -> BTreeSet<u32> {
+fn dead_rows(open: &OpenSegment, known: &KnownGenerations<'_>) -> BTreeSet<u32> {
     let interval = |row, gen_to| Interval { gen_from: open.segment.generation_of(row), gen_to };
     let dead = open.ends.iter().filter(|(row, gen_to)| known.is_dead(interval(*row, *gen_to)));
     dead.map(|(row, _)| *row).collect()

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cairn_domain::{RepositoryId, View};
+use cairn_recent::Recent;
 
-use crate::layer::Layer;
+/// Maximum memory of the cached layers.
+const MAX_CACHED_BYTES: usize = 512 << 20;
 
 /// A list of keys with the view for which it was made.
 ///
@@ -17,21 +19,20 @@ struct Listing {
     keys: Arc<Vec<String>>,
 }
 
-/// The most recently used layers, up to a memory limit, and the lists of keys.
-pub(crate) struct Cache {
-    max_bytes: usize,
-    num_bytes: usize,
-    clock: u64,
-    layers: BTreeMap<String, (Arc<Layer>, u64)>,
+/// The layers that were used last, and the lists of keys.
+pub(crate) struct Cache<L> {
+    pub(crate) layers: Recent<String, Arc<L>>,
     /// The lists by repository. The list of all repositories has the key `None`.
     listings: BTreeMap<Option<RepositoryId>, Listing>,
 }
 
-impl Cache {
-    pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { max_bytes, num_bytes: 0, clock: 0, layers: BTreeMap::new(), listings: BTreeMap::new() }
+impl<L> Default for Cache<L> {
+    fn default() -> Self {
+        Self { layers: Recent::new(MAX_CACHED_BYTES), listings: BTreeMap::new() }
     }
+}
 
+impl<L> Cache<L> {
     pub(crate) fn keys(&self, repository: Option<RepositoryId>, view: &View) -> Option<Arc<Vec<String>>> {
         let listing = self.listings.get(&repository)?;
         let serves = listing.seq >= view.seq.0 && listing.next_gen >= view.next_gen;
@@ -54,30 +55,5 @@ impl Cache {
     pub(crate) fn forget_keys(&mut self, repository: RepositoryId) {
         self.listings.remove(&Some(repository));
         self.listings.remove(&None);
-    }
-
-    pub(crate) fn layer(&mut self, key: &str) -> Option<Arc<Layer>> {
-        self.clock += 1;
-        let (layer, used) = self.layers.get_mut(key)?;
-        *used = self.clock;
-        Some(Arc::clone(layer))
-    }
-
-    pub(crate) fn add_layer(&mut self, key: &str, layer: &Arc<Layer>) {
-        self.clock += 1;
-        self.num_bytes += layer.size_bytes();
-        if let Some((old, _)) = self.layers.insert(key.to_owned(), (Arc::clone(layer), self.clock)) {
-            self.num_bytes -= old.size_bytes();
-        }
-        while self.num_bytes > self.max_bytes && self.layers.len() > 1 {
-            self.drop_least_used();
-        }
-    }
-
-    fn drop_least_used(&mut self) {
-        let least = self.layers.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
-        if let Some((layer, _)) = least.and_then(|key| self.layers.remove(&key)) {
-            self.num_bytes -= layer.size_bytes();
-        }
     }
 }

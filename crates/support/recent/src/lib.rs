@@ -1,10 +1,11 @@
 //! A map that keeps the values that were used last, up to a size.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// The values that were used last. A value that is larger than the whole map is not kept.
-pub(crate) struct Recent<K, V> {
+/// The values that were used last, up to a number of bytes.
+pub struct Recent<K, V> {
     max_bytes: usize,
     num_bytes: usize,
     clock: u64,
@@ -20,11 +21,16 @@ struct Used<V> {
 }
 
 impl<K: Clone + Eq + Hash, V: Clone> Recent<K, V> {
-    pub(crate) fn new(max_bytes: usize) -> Self {
+    /// An empty map for at most `max_bytes`.
+    pub fn new(max_bytes: usize) -> Self {
         Self { max_bytes, num_bytes: 0, clock: 0, values: HashMap::new(), by_use: BTreeMap::new() }
     }
 
-    pub(crate) fn get(&mut self, key: &K) -> Option<V> {
+    /// The value of a key. The value becomes the one that was used last.
+    pub fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
         self.clock += 1;
         let found = self.values.get_mut(key)?;
         if let Some(key) = self.by_use.remove(&found.used) {
@@ -34,10 +40,19 @@ impl<K: Clone + Eq + Hash, V: Clone> Recent<K, V> {
         Some(found.value.clone())
     }
 
-    pub(crate) fn add(&mut self, key: K, value: V, size_bytes: usize) {
-        if size_bytes > self.max_bytes {
-            return;
+    pub fn num_bytes(&self) -> usize {
+        self.num_bytes
+    }
+
+    /// Adds a value, unless it is larger than the whole map.
+    pub fn add(&mut self, key: K, value: V, size_bytes: usize) {
+        if size_bytes <= self.max_bytes {
+            self.add_always(key, value, size_bytes);
         }
+    }
+
+    /// Adds a value. If the value is larger than the whole map, the map then contains only this value.
+    pub fn add_always(&mut self, key: K, value: V, size_bytes: usize) {
         self.clock += 1;
         let used = self.clock;
         if let Some(old) = self.values.insert(key.clone(), Used { value, size_bytes, used }) {
@@ -46,7 +61,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Recent<K, V> {
         }
         self.num_bytes += size_bytes;
         self.by_use.insert(used, key);
-        while self.num_bytes > self.max_bytes {
+        while self.num_bytes > self.max_bytes && self.values.len() > 1 {
             let Some((_, oldest)) = self.by_use.pop_first() else { return };
             self.num_bytes -= self.values.remove(&oldest).map_or(0, |removed| removed.size_bytes);
         }
@@ -70,5 +85,15 @@ mod tests {
         recent.add("d", 5, 11);
         assert_eq!(["c", "d"].map(|key| recent.get(&key)), [Some(4), None]);
         assert_eq!((recent.num_bytes, recent.values.len(), recent.by_use.len()), (10, 1, 1));
+    }
+
+    #[test]
+    fn large_value_is_kept_alone() {
+        let mut recent = Recent::new(10);
+        recent.add("a", 1, 4);
+        recent.add_always("b", 2, 11);
+        assert_eq!(["a", "b"].map(|key| recent.get(&key)), [None, Some(2)]);
+        recent.add_always("c", 3, 1);
+        assert_eq!(["b", "c"].map(|key| recent.get(&key)), [None, Some(3)]);
     }
 }

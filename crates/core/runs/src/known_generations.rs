@@ -1,0 +1,27 @@
+//! The generations whose records the maintenance of a store may change.
+
+use std::collections::BTreeSet;
+
+use cairn_domain::{GenerationId, Interval, View};
+
+/// The published generations, and the views that readers use.
+pub struct KnownGenerations<'a> {
+    /// Published generations that are not newer than any view in use.
+    pub settled: BTreeSet<GenerationId>,
+    /// Published generations that are not settled.
+    pub published: &'a [GenerationId],
+    /// All views in use that are older than some generation in `published`, and a view of all of them.
+    pub views: &'a [View],
+}
+
+impl KnownGenerations<'_> {
+    pub fn is_published(&self, generation: GenerationId) -> bool {
+        self.settled.contains(&generation) || self.published.contains(&generation)
+    }
+
+    /// Whether no reader sees the records of this interval.
+    pub fn is_dead(&self, interval: Interval) -> bool {
+        self.settled.contains(&interval.gen_to)
+            || self.published.contains(&interval.gen_to) && !self.views.iter().any(|view| view.sees(interval))
+    }
+}
