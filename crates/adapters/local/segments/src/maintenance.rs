@@ -2,8 +2,8 @@
 //!
 //! Merging preserves the generations of rows and tombstones, so the results of all views stay the same.
 //! Maintenance changes only files of published generations, which the sweep names (`KnownGenerations`). A
-//! generation is *settled* if no view in use is older. A row is deleted if a settled tombstone ends it, or if a
-//! published tombstone ends it and none of the views in use sees the row.
+//! generation is *settled* if no view in use is older. A row is deleted if a settled tombstone ends it, or if
+//! a published tombstone ends it and none of the views in use sees the row.
 //!
 //! A call executes at most one step, which rewrites a bounded number of rows (`TIERS`). The next call
 //! continues.
