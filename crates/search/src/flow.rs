@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{ChunkRecord, EdgeKind, NodeKey, NodeRecord, Scope};
+use cairn_domain::{ChunkRecord, EdgeKind, NodeKey, NodeRecord, RepoPath, Scope};
 use cairn_ports::{ChunkFilter, Follow, Reached, TraversalRequest};
 use cairn_question::FlowAsked;
 use cairn_ranking::{Ends, Link, RankedHit, Relevance, StopWords, Story, Via, best_story, lead_with_path, terms};
@@ -37,7 +37,7 @@ impl AskedEnds {
     }
 
     /// Whether a node with this name in this file has a word of each end.
-    fn matches(&self, name: &str, path: &cairn_domain::RepoPath) -> (bool, bool) {
+    fn matches(&self, name: &str, path: &RepoPath) -> (bool, bool) {
         let own = &term_set(&format!("{name} {}", path.file_name()));
         (!self.from.is_disjoint(own), !self.to.is_disjoint(own))
     }
@@ -187,20 +187,26 @@ fn steps(
             (None, Some(entry)) => StepPlace::Node(Box::new(entry.node.clone())),
             (None, None) => continue,
         };
-        let via =
-            entry.filter(|_| index > 0).and_then(|entry| Some(via(entry, &named(entry.previous, sources, reached)?)));
+        let via = entry.filter(|_| index > 0).and_then(|entry| {
+            let (symbol, path) = named(entry.previous, sources, reached)?;
+            Some(via(entry, symbol, path))
+        });
         steps.push(PathStep { place, via });
     }
     steps
 }
 
 /// The name and the file of a node on the path.
-fn named(key: NodeKey, sources: &BTreeMap<NodeKey, Source>, reached: &[Reached]) -> Option<Source> {
+fn named<'a>(
+    key: NodeKey,
+    sources: &'a BTreeMap<NodeKey, Source>,
+    reached: &'a [Reached],
+) -> Option<(&'a str, &'a RepoPath)> {
     if let Some(source) = sources.get(&key) {
-        return Some(source.clone());
+        return Some((&source.symbol, &source.path));
     }
     let node = &reached.iter().find(|reached| reached.node.key == key)?.node;
-    Some(Source { score: 0, symbol: node.qualified_name.clone(), path: node.path.clone()? })
+    Some((&node.qualified_name, node.path.as_ref()?))
 }
 
 fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>, num_steps: usize) -> Option<String> {

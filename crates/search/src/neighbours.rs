@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cairn_domain::{EdgeKind, NodeKey, Scope};
+use cairn_domain::{EdgeKind, NodeKey, RepoPath, Scope};
 use cairn_ports::{ChunkFilter, Follow, Reached, TraversalRequest};
 use cairn_ranking::{Expansion, RankedHit, Via, expand};
 
@@ -31,7 +31,7 @@ const MAX_NEIGHBOURS: usize = 150;
 pub(crate) struct Source {
     pub(crate) score: u64,
     pub(crate) symbol: String,
-    pub(crate) path: cairn_domain::RepoPath,
+    pub(crate) path: RepoPath,
 }
 
 /// The nodes of the best hits that contain the code of a symbol.
@@ -96,21 +96,27 @@ impl Searcher {
             let chunk = chunks.get(&id?).filter(|chunk| compiled.lets_through(chunk))?;
             let source = sources.get(&reached.previous)?;
             let (source_score, confidence, depth) = (source.score, reached.confidence, reached.depth);
-            Some(Expansion { chunk: chunk.clone(), source_score, confidence, depth, via: via(reached, source) })
+            Some(Expansion {
+                chunk: chunk.clone(),
+                source_score,
+                confidence,
+                depth,
+                via: via(reached, &source.symbol, &source.path),
+            })
         };
         let expansions: Vec<Expansion> = ids.into_iter().zip(&best).filter_map(expansion).take(MAX_ADDED).collect();
         Ok(expand(hits, expansions, query.subjects_with(filter), self.signals))
     }
 }
 
-/// The edge that leads from the source to the reached node.
-pub(crate) fn via(reached: &Reached, source: &Source) -> Via {
+/// The edge that leads to the reached node from the symbol in the file `path`.
+pub(crate) fn via(reached: &Reached, symbol: &str, path: &RepoPath) -> Via {
     let edge = &reached.edge;
     Via {
         edge: edge.kind,
         is_outgoing: edge.source == reached.previous,
-        symbol: source.symbol.clone(),
-        path: source.path.clone(),
+        symbol: symbol.to_owned(),
+        path: path.clone(),
         line: edge.line,
         confidence_percent: edge.confidence_percent,
     }

@@ -9,6 +9,7 @@ use cairn_question::Relation;
 use cairn_ranking::Via;
 
 use crate::chunk_id::ChunkId;
+use crate::neighbours::via;
 use crate::prepared_query::PreparedQuery;
 use crate::resolve::NameRequest;
 use crate::sites::Site;
@@ -92,7 +93,8 @@ impl Searcher {
         let mut seen = BTreeSet::new();
         let found = chunks.into_iter().zip(&reached).filter_map(|(chunk, reached)| {
             let chunk = chunk.filter(|chunk| seen.insert(*chunk))?;
-            Some((chunk, via(reached, named.get(&reached.previous)?)))
+            let NamedNode { name, path, .. } = named.get(&reached.previous)?;
+            Some((chunk, via(reached, name, path)))
         });
         Ok(found.take(MAX_RELATED).collect())
     }
@@ -130,16 +132,4 @@ fn site(reached: &Reached) -> Site {
     // The reference is in the file of the edge's source.
     let has_line = reached.edge.source == reached.node.key && reached.edge.line > 0;
     Site { node: reached.node.clone(), line: has_line.then_some(reached.edge.line) }
-}
-
-fn via(reached: &Reached, named: &NamedNode) -> Via {
-    let edge = &reached.edge;
-    Via {
-        edge: edge.kind,
-        is_outgoing: edge.source == named.node,
-        symbol: named.name.clone(),
-        path: named.path.clone(),
-        line: edge.line,
-        confidence_percent: edge.confidence_percent,
-    }
 }
