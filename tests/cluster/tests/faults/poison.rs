@@ -1,6 +1,6 @@
 //! Tests a job that kills its worker.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use cairn_cluster::{Servers, Traces, Workload};
 use cairn_domain::{PartEnd, RepositoryId, RunState, StageName};
 use cairn_ports::{LedgerRead, RunRecord};
@@ -58,7 +58,11 @@ async fn all_wait(bench: &Bench, repository: RepositoryId) -> Result<RunRecord> 
         if num_waiting == NUM_JOBS as u64 && runs.len() == NUM_JOBS {
             return runs.into_iter().find(|run| run.id.repository == repository).context("no run of the repository");
         }
-        ensure!(Instant::now() < deadline, "{num_waiting} jobs of {} runs wait", runs.len());
+        if Instant::now() >= deadline {
+            let queues = raw.queues().await?.into_iter().filter(|queue| queue.messages > 0);
+            let waiting: Vec<String> = queues.map(|queue| format!("{} in {}", queue.messages, queue.name)).collect();
+            bail!("{num_waiting} jobs of {} runs wait: {}", runs.len(), waiting.join(", "));
+        }
         sleep(POLL).await;
     }
 }
@@ -70,10 +74,10 @@ async fn only_the_poison_failed(bench: &Bench, run: &RunRecord) -> Result<()> {
     ensure!((newest.id, newest.state) == (run.id, RunState::Partial), "{newest:?}");
     let parts = runs.parts(run.id).await?;
     let failed: Vec<_> = parts.iter().filter(|part| matches!(part.end, Some(PartEnd::Failed { .. }))).collect();
-    let [part] = failed.as_slice() else { anyhow::bail!("these failed: {failed:?}") };
+    let [part] = failed.as_slice() else { bail!("these failed: {failed:?}") };
     ensure!((part.id.stage, part.id.number) == (StageName::Parse, 0), "{part:?}");
     let letters = letters(bench)?;
-    let [letter] = letters.as_slice() else { anyhow::bail!("expected one dead letter: {letters:?}") };
+    let [letter] = letters.as_slice() else { bail!("expected one dead letter: {letters:?}") };
     ensure!(letter["code"] == "crash" && letter["stage"] == "parse", "{letter:#}");
     ensure!(letter["generation"] == run.id.generation.0, "{letter:#}");
     Ok(())
