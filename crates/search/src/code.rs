@@ -49,6 +49,8 @@ pub struct Code {
     pub substitution: Option<Substitution>,
     /// Other definitions of the name.
     pub others: Vec<SymbolEntry>,
+    /// The name of the pattern that the code follows.
+    pub follows_pattern: Option<String>,
     pub stamps: Vec<Stamp>,
 }
 
@@ -155,7 +157,10 @@ impl Searcher {
             for known in repositories {
                 let Some(Some(entry)) = entries.try_next().await? else { continue };
                 match self.text(&entry).await? {
-                    Some(source) => return self.code(known, selected, &entry, &source, request).await,
+                    Some(source) => {
+                        let code = self.code(known, selected, &entry, &source, request).await?;
+                        return self.with_pattern(view, known, code).await;
+                    }
                     None => skipped = Some(format!("`{path}` is not indexed: {}", entry.outcome.label())),
                 }
             }
@@ -220,8 +225,20 @@ impl Searcher {
             symbol: None,
             substitution: None,
             others: Vec::new(),
+            follows_pattern: None,
             stamps: self.stamps(selected, &[known.record.id]).await?,
         })
+    }
+
+    /// Adds the name of the pattern that the shown lines follow.
+    async fn with_pattern(&self, view: &View, known: &KnownRepository, mut code: Code) -> Result<Code, QueryError> {
+        if let Some(span) = code.span {
+            let id = known.record.id;
+            let members = self.pattern_members(view, std::slice::from_ref(known), [id]).await?;
+            let followed = members.get(&id).and_then(|members| members.followed_at(&code.path, span));
+            code.follows_pattern = followed.map(str::to_owned);
+        }
+        Ok(code)
     }
 
     /// The manifest of the published generation.

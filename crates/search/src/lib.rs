@@ -10,6 +10,7 @@ mod chunk_filter;
 mod chunk_id;
 mod code;
 mod cursor;
+mod documented;
 mod empty_result;
 mod error;
 mod exact;
@@ -20,6 +21,7 @@ mod heuristic;
 mod inventory;
 mod neighbours;
 mod pattern_index;
+mod pattern_members;
 mod patterns;
 mod prepared_query;
 mod question_names;
@@ -52,6 +54,7 @@ pub use exact::{ExactAnswer, ExactCut, ExactFile, ExactLine, ExactRequest};
 pub use fingerprint::{Fingerprint, KindDigest};
 pub use graph::{EdgeDraw, GraphAnswer, GraphEdge, GraphRequest, Relation, SampledEdge};
 pub use inventory::{Coverage, Why};
+pub use pattern_members::PatternMembers;
 pub use patterns::PatternAnswer;
 pub use question_names::NameNote;
 pub use repositories::{KnownRepository, NOTHING_INDEXED, RepositorySelection, Stamp, named};
@@ -87,6 +90,8 @@ pub struct Searcher {
     pub term_tables: Arc<TermTables>,
     /// The hits of the last questions. Searchers of one process share them.
     pub answers: Arc<AnswerCache>,
+    /// The cached members of patterns. Searchers of one process share them.
+    pub pattern_members: Arc<PatternMembers>,
 }
 
 /// The stores that questions read.
@@ -126,6 +131,7 @@ impl Searcher {
             signals: Signals::default(),
             term_tables: Arc::default(),
             answers: Arc::default(),
+            pattern_members: Arc::default(),
         }
     }
 }

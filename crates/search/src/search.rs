@@ -21,6 +21,8 @@ const MAX_HIT_TOKENS: usize = 1_500;
 const HIT_OVERHEAD_TOKENS: usize = 30;
 /// Number of tokens that a file in the list of files needs in addition to its path and repository.
 const FILE_OVERHEAD_TOKENS: usize = 10;
+/// Number of tokens of the words that introduce the pattern of a hit.
+const PATTERN_TOKENS: usize = 4;
 /// If the page contains several hits, at least this many tokens of each hit's text are kept.
 const MIN_HIT_TOKENS: usize = 200;
 
@@ -48,6 +50,8 @@ pub struct Found {
     pub also_at_repositories: Vec<String>,
     /// Number of lines at the end of the text that are not shown.
     pub num_lines_cut: usize,
+    /// The name of the pattern that the code follows.
+    pub follows_pattern: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -196,6 +200,7 @@ impl Searcher {
         let max_tokens = budget.max_tokens.saturating_sub(query.names.num_tokens());
         let keys: Vec<_> = page.iter().map(|hit| (hit.chunk.repository, hit.chunk.key)).collect();
         let mut texts = self.vectors.fetch(view, &scope, &keys, true).await?.into_iter().peekable();
+        let members = self.pattern_members(view, selected, keys.iter().map(|(repository, _)| *repository)).await?;
         let mut found = Vec::with_capacity(page.len());
         // If the page has few tokens, it shows the start of several hits instead of the whole text of one
         // hit.
@@ -205,7 +210,9 @@ impl Searcher {
                 hit.chunk.text = chunk.text;
                 hit.chunk.has_secrets = chunk.has_secrets;
             }
-            let available = max_tokens.saturating_sub(overhead(&hit));
+            let followed = members.get(&hit.chunk.repository).and_then(|members| members.followed_by(&hit.chunk));
+            let follows_pattern = followed.map(str::to_owned);
+            let available = max_tokens.saturating_sub(overhead(&hit, follows_pattern.as_deref()));
             let (shown, num_lines_cut) = truncate_lines(&hit.chunk.text, share.min(available));
             hit.chunk.text = shown.to_owned();
             found.push(Found {
@@ -213,9 +220,12 @@ impl Searcher {
                 also_at_repositories: hit.also_at.iter().map(|place| name_of(selected, place.repository)).collect(),
                 hit,
                 num_lines_cut,
+                follows_pattern,
             });
         }
-        let cost = |found: &Found| estimate_tokens(&found.hit.chunk.text) + overhead(&found.hit);
+        let cost = |found: &Found| {
+            estimate_tokens(&found.hit.chunk.text) + overhead(&found.hit, found.follows_pattern.as_deref())
+        };
         let costs: Vec<usize> = found.iter().map(cost).collect();
         let fit = fit(&costs, found.len(), max_tokens);
         found.truncate(fit.num_taken);
@@ -255,9 +265,10 @@ fn fit_files(files: &mut Vec<FoundFile>, notes: &mut Vec<String>, max_tokens: us
 
 /// Number of tokens that a hit needs in addition to its text. The path is counted twice, because the call
 /// that reads the missing lines repeats it.
-fn overhead(hit: &RankedHit) -> usize {
-    let symbol = hit.chunk.symbol.as_deref().map_or(0, estimate_tokens);
-    2 * estimate_tokens(hit.chunk.path.as_str()) + symbol + HIT_OVERHEAD_TOKENS
+fn overhead(hit: &RankedHit, pattern: Option<&str>) -> usize {
+    let symbol = hit.chunk.symbol.as_deref().or(hit.chunk.heading.as_deref()).map_or(0, estimate_tokens);
+    let pattern = pattern.map_or(0, |name| estimate_tokens(name) + PATTERN_TOKENS);
+    2 * estimate_tokens(hit.chunk.path.as_str()) + symbol + pattern + HIT_OVERHEAD_TOKENS
 }
 
 fn check(request: &SearchRequest) -> Result<(), QueryError> {

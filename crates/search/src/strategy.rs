@@ -7,7 +7,7 @@ use cairn_ranking::{RankedHit, Signal};
 
 use crate::bounds::MAX_LIMIT;
 use crate::chunk_id::ChunkId;
-use crate::pattern_index;
+use crate::{documented, pattern_index};
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
 use crate::stated_filters::with_stated;
@@ -159,6 +159,9 @@ impl Searcher {
             return Ok(hits);
         }
         let scope = self.scope_since(selected, filter);
+        if documented::are_answered_by_documents(query, &hits) {
+            return self.with_documented(query, &scope, filter, hits).await;
+        }
         match query.parsed.query_type {
             QueryType::Flow => self.with_path(query, &scope, filter, hits, notes).await,
             _ => self.with_neighbours(query, &scope, filter, hits).await,

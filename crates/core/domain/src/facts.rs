@@ -256,7 +256,7 @@ pub struct ChunkFacts {
     pub is_test: bool,
 }
 
-/// Structure of a document.
+/// Structure of a document. A file of code that documents its module has only a description.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DocumentFacts {
     pub title: Option<String>,

@@ -14,8 +14,8 @@ mod table;
 pub use crate::builtins::{Builtins, StandardModules};
 pub use crate::detect::language_of;
 pub use crate::family::Family;
-pub use crate::paths::{is_test_path, module_path};
+pub use crate::paths::{folder_module, is_test_path, module_path};
 pub use crate::row::{
-    DocStyle, Grammar, LanguageClass, LanguageRow, ModuleRules, RelativeImports, TestRules, VisibilityRule,
+    DocStyle, Grammar, LanguageClass, LanguageRow, ModuleDoc, ModuleRules, RelativeImports, TestRules, VisibilityRule,
 };
 pub use crate::table::{by_name, family_of, is_builtin, is_standard_module, languages};

@@ -3,7 +3,7 @@
 use cairn_domain::RepoPath;
 
 use crate::row::ModuleRules;
-use crate::table::by_name;
+use crate::table::{FOLDER_MODULES, by_name};
 
 /// Directories of tests in every language.
 const TEST_DIRECTORIES: [&str; 7] = ["__tests__", "e2e", "spec", "specs", "test", "testing", "tests"];
@@ -30,15 +30,24 @@ pub fn module_path(language: &str, path: &RepoPath) -> String {
     let Some(rules) = by_name(language).map(|row| row.modules).filter(|rules| rules.enabled) else {
         return String::new();
     };
-    let directory = without_leading(path.directory(), rules);
+    let stem = path.stem().split('.').next().unwrap_or_default();
+    let stem = Some(stem).filter(|stem| !rules.folder_is_module && !rules.index_stems.contains(stem));
+    joined(path.directory(), stem, rules)
+}
+
+/// The name of the module of a folder, whatever the language of its files is: `fisio/fisio/imports` is
+/// `fisio.imports`. The name is empty for the root.
+pub fn folder_module(folder: &str) -> String {
+    joined(folder, None, FOLDER_MODULES)
+}
+
+fn joined(directory: &str, stem: Option<&str>, rules: ModuleRules) -> String {
+    let directory = without_leading(directory, rules);
     let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
     if let Some(at) = parts.iter().position(|part| rules.drop_inner.contains(part)) {
         parts.remove(at);
     }
-    let stem = path.stem().split('.').next().unwrap_or_default();
-    if !rules.folder_is_module && !rules.index_stems.contains(&stem) {
-        parts.push(stem);
-    }
+    parts.extend(stem);
     if parts.len() > 1 && parts[0] == parts[1] {
         parts.remove(0);
     }
@@ -90,8 +99,23 @@ mod tests {
         check_module("lua", "lua/router/init.lua", "router");
         check_module("lua", "src/router/stack.lua", "router.stack");
         check_module("bash", "bin/deploy.sh", "");
-        check_module("markdown", "docs/a.md", "");
+        check_module("markdown", "fisio/AGENTS.md", "fisio");
+        check_module("markdown", "fisio/fisio/AGENTS.md", "fisio");
+        check_module("markdown", "fisio/fisio/imports/README.md", "fisio.imports");
+        check_module("restructuredtext", "crates/core/src/net/guide.rst", "crates.core.net");
+        check_module("text", "server/src/main/java/com/acme/README", "com.acme");
+        check_module("markdown", "AGENTS.md", "");
         check_module("nonsense", "a", "");
+    }
+
+    #[test]
+    fn folders_have_modules() {
+        let check = |folder: &str, expect: &str| assert_eq!(folder_module(folder), expect, "{folder}");
+        check("fisio/fisio", "fisio");
+        check("fisio/fisio/imports", "fisio.imports");
+        check("crates/core/src/net", "crates.core.net");
+        check("src", "");
+        check("", "");
     }
 
     fn check_test(language: &str, path: &str, expect: bool) {

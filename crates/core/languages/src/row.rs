@@ -117,6 +117,20 @@ pub struct ModuleRules {
     pub folder_is_module: bool,
 }
 
+/// The place at which a file of code documents its module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ModuleDoc {
+    None,
+    /// The first statement, if it is a string.
+    FirstString,
+    /// The first lines that begin with this mark, e.g. `//!`.
+    Lines(&'static str),
+    /// The comment directly before the line that begins with this word, e.g. `package `.
+    CommentBefore(&'static str),
+    /// The first block comment with one of these tags, e.g. `@module`.
+    Tagged(&'static [&'static str]),
+}
+
 /// All data about a language, except its query file.
 #[derive(Clone, Copy, Debug)]
 pub struct LanguageRow {
@@ -144,6 +158,7 @@ pub struct LanguageRow {
     pub visibility: VisibilityRule,
     pub tests: TestRules,
     pub modules: ModuleRules,
+    pub module_doc: ModuleDoc,
     pub relative_imports: RelativeImports,
     /// Separators between the parts of a name, longest first.
     pub separators: &'static [&'static str],

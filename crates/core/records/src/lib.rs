@@ -17,4 +17,4 @@ pub use names::symbol_names;
 pub use placement::Placement;
 
 /// Increase this number when a code change gives different records for the same facts.
-pub const VERSION: u64 = 4;
+pub const VERSION: u64 = 5;

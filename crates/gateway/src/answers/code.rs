@@ -28,6 +28,9 @@ pub struct CodeText {
     #[serde(flatten)]
     pub resolution: Option<Resolution>,
     pub other_definitions: Vec<SymbolPlace>,
+    /// The name of the pattern that the code follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows_pattern: Option<String>,
     pub sources: Vec<SourceStamp>,
 }
 
@@ -54,6 +57,7 @@ impl CodeText {
             symbol: code.symbol.as_ref().map(SymbolPlace::of),
             resolution: code.substitution.as_ref().map(Resolution::of),
             other_definitions: code.others.iter().map(SymbolPlace::of).collect(),
+            follows_pattern: code.follows_pattern,
             sources: SourceStamp::all(&code.stamps),
         }
     }

@@ -1,5 +1,6 @@
 //! A page of search results.
 
+use cairn_domain::root_and_submodule;
 use cairn_ranking::{Cut, RankedHit};
 use cairn_search::{Found, FoundFile, NothingFound, SearchAnswer};
 use schemars::JsonSchema;
@@ -75,6 +76,12 @@ pub struct SearchResult {
     pub symbol_kind: Option<String>,
     pub heading: Option<String>,
     pub module: String,
+    /// The first two parts of `module`.
+    pub module_root: String,
+    pub submodule: String,
+    /// The name of the pattern that the code follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows_pattern: Option<String>,
     pub is_test: bool,
     pub has_secrets: bool,
     pub tags: Vec<String>,
@@ -223,6 +230,8 @@ impl SearchResult {
         });
         let also_at = also_at.collect();
         let chunk = found.hit.chunk;
+        let (module_root, submodule) = root_and_submodule(&chunk.module_path);
+        let (module_root, submodule) = (module_root.to_owned(), submodule.to_owned());
         Self {
             repository: found.repository,
             path: chunk.path.to_string(),
@@ -233,6 +242,9 @@ impl SearchResult {
             symbol: chunk.symbol,
             symbol_kind: chunk.symbol_kind.map(|kind| kind.as_str().to_owned()),
             heading: chunk.heading,
+            module_root,
+            submodule,
+            follows_pattern: found.follows_pattern,
             module: chunk.module_path,
             is_test: chunk.is_test,
             has_secrets: chunk.has_secrets,

@@ -133,6 +133,7 @@ impl Cluster {
                 signals: cairn_ranking::Signals::default(),
                 term_tables: Arc::default(),
                 answers: Arc::default(),
+                pattern_members: Arc::default(),
             };
             let state = GatewayState { searcher, keys: keys.clone(), indexing: Arc::new(FakeIndexing) };
             router(state, config.clone())

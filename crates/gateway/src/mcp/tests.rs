@@ -55,6 +55,7 @@ impl FakeAgent {
             signals: cairn_ranking::Signals::default(),
             term_tables: Arc::default(),
             answers: Arc::default(),
+            pattern_members: Arc::default(),
         };
         Self { searcher, clock, here: here.map(str::to_owned), indexed: Mutex::default() }
     }

@@ -76,13 +76,15 @@ fn put_file(out: &mut String, file: &FileReport, with_repository: bool) {
 fn put_result(out: &mut String, number: usize, result: &SearchResult, with_repository: bool) {
     let repository = if with_repository { format!("{} ", one_line(&result.repository)) } else { String::new() };
     let kind = result.symbol_kind.as_deref().unwrap_or(&result.kind);
-    let symbol = result.symbol.as_deref().map(|symbol| format!(" {}", one_line(symbol))).unwrap_or_default();
+    let name = result.symbol.as_deref().or(result.heading.as_deref());
+    let symbol = name.map(|name| format!(" {}", one_line(name))).unwrap_or_default();
     let (path, start, end) = (one_line(&result.path), result.start_line, result.end_line);
     let step = result.step.map(|step| format!(" (step {step})")).unwrap_or_default();
     out.push_str(&format!("\n{number}. {repository}{path}:{start}-{end} {kind}{symbol}{step}\n"));
     if let Some(via) = &result.via {
         out.push_str(&format!("via {}\n", one_line(via)));
     }
+    put_pattern(out, result.follows_pattern.as_deref());
     put_fenced(out, &result.language, &result.text);
     if result.num_lines_cut > 0 {
         let rest = object([
@@ -99,6 +101,12 @@ fn put_result(out: &mut String, number: usize, result: &SearchResult, with_repos
     }
     if result.also_at.len() > MAX_LISTED {
         out.push_str(&format!("same text at {} more places\n", result.also_at.len() - MAX_LISTED));
+    }
+}
+
+fn put_pattern(out: &mut String, follows_pattern: Option<&str>) {
+    if let Some(pattern) = follows_pattern {
+        out.push_str(&format!("follows pattern {}\n", one_line(pattern)));
     }
 }
 
@@ -129,6 +137,7 @@ pub(super) fn code(code: &CodeText, rest: Option<&str>) -> String {
         out.push_str(&format!("\n{}", resolution.sentence(one_line)));
     }
     out.push_str(&format!("\n{UNTRUSTED}\n"));
+    put_pattern(&mut out, code.follows_pattern.as_deref());
     put_fenced(&mut out, &code.language, &code.text);
     if let Some(rest) = rest {
         out.push_str(&format!("{} more lines: {rest}\n", code.num_lines_cut));

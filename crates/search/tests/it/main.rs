@@ -62,6 +62,7 @@ async fn searcher_over(contents: Vec<FakeContent>) -> (Arc<Counted>, Searcher) {
         signals: cairn_ranking::Signals::default(),
         term_tables: Arc::default(),
         answers: Arc::default(),
+        pattern_members: Arc::default(),
     };
     (counted, searcher)
 }

@@ -159,7 +159,8 @@ fn found(number_in_all: usize, found: &SearchResult) {
     output::line(&format!("{head} {}", styled(FAINT, kind)));
     let step = found.step.map(|step| format!("step {step}"));
     let via = found.via.as_ref().map(|via| format!("via {via}"));
-    let origin: Vec<String> = step.into_iter().chain(via).collect();
+    let pattern = found.follows_pattern.as_ref().map(|pattern| format!("follows pattern {pattern}"));
+    let origin: Vec<String> = step.into_iter().chain(via).chain(pattern).collect();
     if !origin.is_empty() {
         output::line(&styled(FAINT, format!("   {}", origin.join(", "))));
     }

@@ -1,6 +1,6 @@
 //! Documents with headings.
 
-use super::shared::BASE;
+use super::shared::{BASE, FOLDER_MODULES};
 use crate::row::{LanguageClass, LanguageRow};
 
 pub(super) const ROWS: &[LanguageRow] = &[
@@ -8,6 +8,7 @@ pub(super) const ROWS: &[LanguageRow] = &[
         name: "markdown",
         has_scanner: true,
         class: LanguageClass::Document,
+        modules: FOLDER_MODULES,
         extensions: &["md", "markdown", "mdx", "mdown", "mkd"],
         ..BASE
     },
@@ -15,6 +16,7 @@ pub(super) const ROWS: &[LanguageRow] = &[
         name: "restructuredtext",
         has_scanner: true,
         class: LanguageClass::Document,
+        modules: FOLDER_MODULES,
         extensions: &["rst", "rest"],
         ..BASE
     },
@@ -22,6 +24,7 @@ pub(super) const ROWS: &[LanguageRow] = &[
         name: "asciidoc",
         has_scanner: true,
         class: LanguageClass::Document,
+        modules: FOLDER_MODULES,
         extensions: &["adoc", "asciidoc"],
         ..BASE
     },
@@ -29,6 +32,7 @@ pub(super) const ROWS: &[LanguageRow] = &[
         name: "jupyter-notebook",
         has_scanner: true,
         class: LanguageClass::Document,
+        modules: FOLDER_MODULES,
         extensions: &["ipynb"],
         ..BASE
     },

@@ -3,7 +3,7 @@
 use super::shared::{BASE, NO_MODULES, NO_TESTS};
 use crate::builtins::{Builtins, StandardModules};
 use crate::family::Family;
-use crate::row::{DocStyle, LanguageClass, LanguageRow, ModuleRules, TestRules, VisibilityRule};
+use crate::row::{DocStyle, LanguageClass, LanguageRow, ModuleDoc, ModuleRules, TestRules, VisibilityRule};
 
 pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     name: "go",
@@ -21,6 +21,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
         signature_marks: &["*testing."],
         ..NO_TESTS
     },
+    module_doc: ModuleDoc::CommentBefore("package "),
     modules: ModuleRules { enabled: true, folder_is_module: true, ..NO_MODULES },
     generic_brackets: b"[",
     self_words: &[],

@@ -5,7 +5,7 @@ use cairn_domain::Visibility::{Internal, Public};
 use super::shared::{ACCESS_WORDS, BASE, JAVA_TESTS, JVM_MODULES};
 use crate::builtins::{Builtins, StandardModules};
 use crate::family::Family;
-use crate::row::{LanguageClass, LanguageRow, VisibilityRule};
+use crate::row::{LanguageClass, LanguageRow, ModuleDoc, VisibilityRule};
 
 pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     name: "java",
@@ -16,6 +16,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     extensions: &["java"],
     visibility: VisibilityRule::Keyword { words: ACCESS_WORDS, default: Internal, member_default: Public },
     tests: JAVA_TESTS,
+    module_doc: ModuleDoc::CommentBefore("package "),
     modules: JVM_MODULES,
     separators: &["::", "."],
     // `this(…)` calls a constructor of the same class.

@@ -5,7 +5,7 @@ use cairn_domain::Visibility::{Private, Protected, Public};
 use super::shared::{BASE, NO_TESTS, PATH_MODULES};
 use crate::builtins::{Builtins, StandardModules};
 use crate::family::Family;
-use crate::row::{DocStyle, LanguageClass, LanguageRow, ModuleRules, TestRules, VisibilityRule};
+use crate::row::{DocStyle, LanguageClass, LanguageRow, ModuleDoc, ModuleRules, TestRules, VisibilityRule};
 
 /// The common row of JavaScript and its dialects.
 pub(super) const SCRIPT: LanguageRow = LanguageRow {
@@ -13,6 +13,7 @@ pub(super) const SCRIPT: LanguageRow = LanguageRow {
     doc: DocStyle { line_prefixes: &["//"], block_prefixes: &["/**", "/*"] },
     visibility: VisibilityRule::Export { words: &[("private", Private), ("protected", Protected), ("public", Public)] },
     tests: SCRIPT_TESTS,
+    module_doc: ModuleDoc::Tagged(&["@module", "@packageDocumentation", "@fileoverview", "@file"]),
     modules: SCRIPT_MODULES,
     separators: &["?.", "!.", "."],
     spread_nodes: &["spread_element"],

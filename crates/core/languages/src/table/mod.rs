@@ -38,6 +38,8 @@ mod text;
 mod typescript;
 mod zig;
 
+pub(crate) use shared::FOLDER_MODULES;
+
 /// The rows of each file. If several rows list the same name, the first row in this order is used.
 const FILES: &[&[LanguageRow]] = &[
     python::ROWS,

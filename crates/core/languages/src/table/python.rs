@@ -3,7 +3,7 @@
 use super::shared::{BASE, HASH_DOC, NO_TESTS};
 use crate::builtins::{Builtins, StandardModules};
 use crate::family::Family;
-use crate::row::{LanguageClass, LanguageRow, ModuleRules, RelativeImports, TestRules, VisibilityRule};
+use crate::row::{LanguageClass, LanguageRow, ModuleDoc, ModuleRules, RelativeImports, TestRules, VisibilityRule};
 
 pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     name: "python",
@@ -34,6 +34,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
         index_stems: &["__init__", "__main__"],
         folder_is_module: false,
     },
+    module_doc: ModuleDoc::FirstString,
     relative_imports: RelativeImports::LeadingDots,
     generic_brackets: b"[",
     self_words: &["self", "cls"],

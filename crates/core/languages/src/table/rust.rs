@@ -5,7 +5,7 @@ use cairn_domain::Visibility::{Internal, Private, Public};
 use super::shared::{BASE, NO_TESTS, PATH_MODULES};
 use crate::builtins::{Builtins, StandardModules};
 use crate::family::Family;
-use crate::row::{DocStyle, LanguageClass, LanguageRow, ModuleRules, RelativeImports, TestRules, VisibilityRule};
+use crate::row::{DocStyle, LanguageClass, LanguageRow, ModuleDoc, ModuleRules, RelativeImports, TestRules, VisibilityRule};
 
 pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     name: "rust",
@@ -41,6 +41,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
         ],
         ..NO_TESTS
     },
+    module_doc: ModuleDoc::Lines("//!"),
     modules: ModuleRules { index_stems: &["lib", "main", "mod"], ..PATH_MODULES },
     relative_imports: RelativeImports::SuperParts,
     separators: &["::", "."],

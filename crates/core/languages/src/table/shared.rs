@@ -5,7 +5,7 @@ use cairn_domain::Visibility::{Internal, Private, Protected, Public};
 
 use crate::builtins::{Builtins, StandardModules};
 use crate::family::Family;
-use crate::row::{DocStyle, LanguageClass, LanguageRow, ModuleRules, RelativeImports, TestRules, VisibilityRule};
+use crate::row::{DocStyle, LanguageClass, LanguageRow, ModuleDoc, ModuleRules, RelativeImports, TestRules, VisibilityRule};
 
 /// The values that most languages use.
 pub(super) const BASE: LanguageRow = LanguageRow {
@@ -23,6 +23,7 @@ pub(super) const BASE: LanguageRow = LanguageRow {
     visibility: VisibilityRule::Public,
     tests: NO_TESTS,
     modules: NO_MODULES,
+    module_doc: ModuleDoc::None,
     relative_imports: RelativeImports::None,
     separators: &["."],
     root_marks: &[],
@@ -63,6 +64,11 @@ pub(super) const NO_MODULES: ModuleRules =
 
 /// The module is the path without the first folder `src`.
 pub(super) const PATH_MODULES: ModuleRules = ModuleRules { enabled: true, drop_inner: &["src"], ..NO_MODULES };
+
+/// The module of a document is the module of its folder. The language of the code in the folder is not known,
+/// so the rules remove the folders for source code of every language.
+pub(crate) const FOLDER_MODULES: ModuleRules =
+    ModuleRules { drop_inner: &["src"], folder_is_module: true, ..JVM_MODULES };
 
 /// The folders for source code in Maven and similar tools.
 pub(super) const JVM_MODULES: ModuleRules = ModuleRules {

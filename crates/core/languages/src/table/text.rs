@@ -1,6 +1,6 @@
 //! Text without structure, and languages without a grammar.
 
-use super::shared::BASE;
+use super::shared::{BASE, FOLDER_MODULES};
 use crate::family::Family;
 use crate::row::{LanguageClass, LanguageRow};
 
@@ -9,6 +9,7 @@ pub(super) const ROWS: &[LanguageRow] = &[
         name: "text",
         has_scanner: true,
         class: LanguageClass::Text,
+        modules: FOLDER_MODULES,
         extensions: &["txt", "text", "log"],
         file_names: &[
             "LICENSE",

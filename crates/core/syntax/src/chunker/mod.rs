@@ -39,7 +39,7 @@ pub use text::{chunk_text, embedded_text, line_starts, shown_text, without_blank
 pub use tokens::estimate_tokens;
 
 /// Part of the facts key. Increase this number with every change that can change a chunk.
-pub const CHUNKER_VERSION: u32 = 2;
+pub const CHUNKER_VERSION: u32 = 3;
 
 /// Returns the chunks of a source file. `symbols` and `imports` belong to the file and are in order of
 /// position. A span that does not fit the text is clipped or ignored. An empty text has no chunks.

@@ -38,17 +38,27 @@ pub(super) struct Style<'s> {
     pub(super) whole_tokens: u32,
     /// Blocks that are smaller than this are grouped with their neighbours.
     pub(super) small_tokens: u32,
+    /// Whether every block with own text is a chunk of its own, whatever its size is. Only a block without
+    /// own text then joins its first inner block.
+    pub(super) keeps_apart: bool,
     /// The first line of every header.
     pub(super) title: Option<&'s str>,
 }
 
 pub(super) const CONFIG: Style<'static> =
-    Style { kind: ChunkKind::Config, separator: ".", whole_tokens: 500, small_tokens: 100, title: None };
+    Style { kind: ChunkKind::Config, separator: ".", small_tokens: 100, ..CODE };
 
-pub(super) const CODE: Style<'static> =
-    Style { kind: ChunkKind::Group, separator: " ", whole_tokens: 500, small_tokens: 120, title: None };
+pub(super) const CODE: Style<'static> = Style {
+    kind: ChunkKind::Group,
+    separator: " ",
+    whole_tokens: 500,
+    small_tokens: 120,
+    keeps_apart: false,
+    title: None,
+};
 
-/// A piece that is smaller than this joins a neighbour if possible.
+/// Rows between blocks that are smaller than this join a block. A piece that is smaller joins a neighbour if
+/// possible.
 const TINY_TOKENS: u32 = 24;
 /// The maximum number of names in the heading of a group.
 const MOST_NAMES: usize = 8;
@@ -124,7 +134,8 @@ impl Layout<'_> {
     fn place(&mut self, index: usize, rows: Rows, path: &[&str]) {
         let (block, after) = &self.blocks[index];
         let path = [path, &[block.name.as_str()]].concat();
-        if self.lines.tokens(rows) > self.style.whole_tokens && index + 1 < *after {
+        let is_large = self.style.keeps_apart || self.lines.tokens(rows) > self.style.whole_tokens;
+        if is_large && index + 1 < *after {
             self.open(rows, index + 1, *after, &path);
         } else {
             self.push(rows, &path, block.symbol);
@@ -185,14 +196,22 @@ fn group_small(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<P
 
 /// Joins tiny pieces with neighbours. Loose lines join the next piece, and the name of that piece stays the
 /// same. The same applies to a piece that is only the head of the next piece, such as a heading without text
-/// or `services:`. Any other tiny piece joins the piece before it under the same parent.
+/// or `services:`. Any other tiny piece joins the piece before it under the same parent, unless the style
+/// keeps named pieces apart.
 fn join_tiny(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Piece> {
-    let is_tiny = |piece: &Piece| piece.part.is_none() && lines.tokens(piece.rows) < TINY_TOKENS;
+    let is_tiny = |piece: &Piece| match style.keeps_apart && !piece.names.is_empty() {
+        true => num_text_rows(lines, piece.rows) <= 1,
+        false => piece.part.is_none() && lines.tokens(piece.rows) < TINY_TOKENS,
+    };
+    let is_title = |piece: &Piece| {
+        piece.parent.is_empty() && matches!(&piece.names[..], [name] if Some(name.as_str()) == style.title)
+    };
     let fits = |start, end| lines.tokens(Rows::new(start, end)) <= style.whole_tokens + 4 * TINY_TOKENS;
     let mut joined: Vec<Piece> = Vec::with_capacity(pieces.len());
     let mut pieces = pieces.into_iter().peekable();
     while let Some(mut piece) = pieces.next() {
-        let is_head = |last: &Piece| last.names.is_empty() || piece.is_within(last, style.separator);
+        let is_head =
+            |last: &Piece| last.names.is_empty() || is_title(last) || piece.is_within(last, style.separator);
         if let Some(head) =
             joined.pop_if(|last| is_tiny(last) && is_head(last) && fits(last.rows.start, piece.rows.end))
         {
@@ -202,6 +221,7 @@ fn join_tiny(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Pie
         match joined.last_mut() {
             Some(last)
                 if is_tiny(&piece)
+                    && (piece.names.is_empty() || !style.keeps_apart)
                     && !pieces.peek().is_some_and(|next| next.is_within(&piece, style.separator))
                     && (piece.names.is_empty() || (last.parent == piece.parent && last.part.is_none()))
                     && fits(last.rows.start, piece.rows.end) =>
@@ -214,6 +234,11 @@ fn join_tiny(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Pie
         }
     }
     joined
+}
+
+/// The number of rows that contain a letter or digit. The underline of a heading contains none.
+fn num_text_rows(lines: &Lines<'_>, rows: Rows) -> usize {
+    (rows.start..rows.end).filter(|row| lines.row(*row).contains(char::is_alphanumeric)).count()
 }
 
 impl Piece {

@@ -21,6 +21,7 @@ mod makefile;
 mod markdown;
 mod markup;
 mod mentions;
+mod module_doc;
 mod navigation;
 mod notebook;
 mod outline;
@@ -33,6 +34,7 @@ mod yaml;
 
 use cairn_domain::{ChunkFacts, DocumentFacts, Symbol};
 
+pub(crate) use module_doc::module_description;
 pub use navigation::is_navigation;
 
 use crate::chunker::{Lines, window_chunks};

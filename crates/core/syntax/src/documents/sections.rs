@@ -10,13 +10,32 @@ use crate::chunker::{Lines, Rows};
 
 const LONGEST_DESCRIPTION: usize = 600;
 
+/// The maximum number of sections that are chunks of their own. Documents with more sections are mostly lists,
+/// such as change logs and glossaries. Small neighbouring sections of these documents share a chunk.
+const MOST_SECTIONS_APART: usize = 60;
+
+const SECTION: Style<'static> = Style {
+    kind: ChunkKind::Section,
+    separator: " > ",
+    whole_tokens: 350,
+    small_tokens: 0,
+    keeps_apart: true,
+    title: None,
+};
+
+/// The chunks of a document: one for each section, even in a small document, because a section is named by
+/// its heading path. A document without headings is one section.
 pub(super) fn chunks(lines: &Lines<'_>, outline: &Outline, title: Option<&str>) -> Vec<ChunkFacts> {
-    let style = Style { kind: ChunkKind::Section, separator: " > ", whole_tokens: 350, small_tokens: 60, title };
-    if lines.tokens(lines.all()) <= style.whole_tokens {
-        let whole = Block::new(0, lines.num_rows(), 0, title.unwrap_or_default());
-        return blocks::chunks(lines, vec![whole], style, &[]);
+    let mut sections = outline.blocks(lines.num_rows());
+    if sections.is_empty() {
+        sections.push(Block::new(0, lines.num_rows(), 0, title.unwrap_or_default()));
     }
-    blocks::chunks(lines, outline.blocks(lines.num_rows()), style, &[])
+    let apart = Style { title, ..SECTION };
+    let style = match sections.len() {
+        0..=MOST_SECTIONS_APART => apart,
+        _ => Style { small_tokens: 60, keeps_apart: false, ..apart },
+    };
+    blocks::chunks(lines, sections, style, &[])
 }
 
 pub(super) fn facts(lines: &Lines<'_>, outline: &Outline) -> DocumentFacts {

@@ -121,6 +121,7 @@ macro_rules! golden_tests {
 golden_tests! {
     golden_markdown: "markdown", "guide.md";
     golden_markdown_short: "markdown", "short.md";
+    golden_markdown_agents: "markdown", "AGENTS.md";
     golden_restructured_text: "rst", "guide.rst";
     golden_asciidoc: "asciidoc", "guide.adoc";
     golden_html: "html", "page.html";

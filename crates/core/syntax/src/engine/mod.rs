@@ -36,7 +36,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use cairn_domain::{ContentHash, FactsKey, FileFacts, ParseStatus};
+use cairn_domain::{ContentHash, DocumentFacts, FactsKey, FileFacts, ParseStatus};
 use cairn_languages::LanguageRow;
 use tree_sitter::{Node, ParseOptions, Parser, QueryCursor, Tree};
 
@@ -48,7 +48,7 @@ use self::query::CompiledQuery;
 use crate::{chunker, documents};
 
 /// The version of the engine. The version is part of the facts keys, so a new version gives new keys.
-pub(crate) const ENGINE_VERSION: u64 = 5;
+pub(crate) const ENGINE_VERSION: u64 = 6;
 
 /// The maximum number of open states of the query. Our queries need a few dozen. A tree that needs more was
 /// created to exhaust them.
@@ -101,6 +101,9 @@ fn facts_of(language: &str, facts_key: FactsKey, text: &str, limits: &ParseLimit
             facts.status = ParseStatus::Guarded;
         }
         Some((row, query)) => {
+            let description = documents::module_description(row.module_doc, text);
+            facts.document = description
+                .map(|description| DocumentFacts { description: Some(description), ..DocumentFacts::default() });
             WORKSHOP.with_borrow_mut(|workshop| parse_code(row, query, text, &lines, limits, workshop, &mut facts));
         }
     }

@@ -1,0 +1,158 @@
+//! The patterns that code follows.
+//!
+//! The members of the patterns of a generation never change. So they are read once for each generation, and
+//! cached. A question reads only the repositories of its results.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cairn_domain::{ChunkKind, ChunkRecord, LineSpan, PatternRecord, RepoPath, RepositoryId, Scope, View};
+
+use crate::repositories::KnownRepository;
+use crate::{QueryError, Searcher};
+
+/// Maximum number of members in the cache.
+const MAX_CACHED: usize = 1_000_000;
+
+/// A cache of the members of patterns. All questions of a process share it.
+#[derive(Default)]
+pub struct PatternMembers(Mutex<Cached>);
+
+#[derive(Default)]
+struct Cached {
+    num_members: usize,
+    /// By the key of the manifest of the generation.
+    generations: BTreeMap<String, Arc<Members>>,
+}
+
+/// The classes and files of a generation that follow a pattern.
+#[derive(Debug, Default)]
+pub(crate) struct Members {
+    by_path: BTreeMap<RepoPath, Vec<(LineSpan, String)>>,
+}
+
+impl Members {
+    fn of(patterns: &[PatternRecord]) -> Self {
+        let mut by_path: BTreeMap<RepoPath, Vec<(LineSpan, String)>> = BTreeMap::new();
+        for pattern in patterns {
+            for member in &pattern.members {
+                by_path.entry(member.path.clone()).or_default().push((member.span, pattern.name.clone()));
+            }
+        }
+        Self { by_path }
+    }
+
+    fn len(&self) -> usize {
+        self.by_path.values().map(Vec::len).sum()
+    }
+
+    /// The pattern of the smallest member that shares lines with the span.
+    pub(crate) fn followed_at(&self, path: &RepoPath, span: LineSpan) -> Option<&str> {
+        let shares = |member: LineSpan| member.start <= span.end && span.start <= member.end;
+        let members = self.by_path.get(path)?.iter().filter(|(member, _)| shares(*member));
+        let (_, name) = members.min_by_key(|(member, name)| (member.num_lines(), member.start, name))?;
+        Some(name)
+    }
+
+    /// The pattern that the code of a chunk follows. A chunk that describes a pattern follows none.
+    pub(crate) fn followed_by(&self, chunk: &ChunkRecord) -> Option<&str> {
+        if chunk.kind == ChunkKind::Pattern { None } else { self.followed_at(&chunk.path, chunk.span) }
+    }
+}
+
+impl PatternMembers {
+    fn cached(&self) -> MutexGuard<'_, Cached> {
+        // No method leaves the cache inconsistent, so it can be used after a panic of another thread.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cached {
+    fn add(&mut self, generation: &str, members: Arc<Members>) {
+        self.num_members += members.len();
+        if self.num_members > MAX_CACHED {
+            self.generations.clear();
+            self.num_members = members.len();
+        }
+        self.generations.insert(generation.to_owned(), members);
+    }
+}
+
+impl Searcher {
+    /// The members of the patterns of the repositories that `wanted` contains.
+    pub(crate) async fn pattern_members(
+        &self,
+        view: &View,
+        selected: &[KnownRepository],
+        wanted: impl IntoIterator<Item = RepositoryId>,
+    ) -> Result<BTreeMap<RepositoryId, Arc<Members>>, QueryError> {
+        let mut found = BTreeMap::new();
+        let mut missing: BTreeMap<RepositoryId, &str> = BTreeMap::new();
+        for repository in wanted {
+            let known = selected.iter().find(|known| known.record.id == repository);
+            let Some(published) = known.and_then(|known| known.published.as_ref()) else { continue };
+            match self.pattern_members.cached().generations.get(&published.manifest.key) {
+                Some(members) => {
+                    found.insert(repository, Arc::clone(members));
+                }
+                None => {
+                    missing.insert(repository, &published.manifest.key);
+                }
+            }
+        }
+        if missing.is_empty() {
+            return Ok(found);
+        }
+        let scope = Scope::only(self.caller.tenant.clone(), missing.keys().copied());
+        let patterns = self.graph.patterns(view, &scope).await?;
+        for (repository, generation) in missing {
+            let own: Vec<PatternRecord> =
+                patterns.iter().filter(|pattern| pattern.repository == repository).cloned().collect();
+            let members = Arc::new(Members::of(&own));
+            self.pattern_members.cached().add(generation, Arc::clone(&members));
+            found.insert(repository, members);
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn members(listed: &[(&str, u32, u32, &str)]) -> Members {
+        let mut by_path: BTreeMap<RepoPath, Vec<(LineSpan, String)>> = BTreeMap::new();
+        for (path, start, end, name) in listed {
+            let path = RepoPath::parse(path).expect("a path");
+            by_path.entry(path).or_default().push((LineSpan::new(*start, *end), (*name).to_owned()));
+        }
+        Members { by_path }
+    }
+
+    #[test]
+    fn code_follows_the_pattern_of_the_smallest_member() {
+        let members = members(&[("a.py", 1, 90, "module"), ("a.py", 10, 20, "Importer"), ("b.py", 1, 9, "View")]);
+        let check = |path: &str, start, end, expect: Option<&str>| {
+            let path = RepoPath::parse(path).expect("a path");
+            assert_eq!(members.followed_at(&path, LineSpan::new(start, end)), expect, "{path}:{start}-{end}");
+        };
+        check("a.py", 10, 20, Some("Importer"));
+        check("a.py", 12, 13, Some("Importer"));
+        check("a.py", 1, 30, Some("Importer"));
+        check("a.py", 30, 40, Some("module"));
+        check("b.py", 10, 12, None);
+        check("c.py", 1, 2, None);
+    }
+
+    #[test]
+    fn cache_stays_small() {
+        let mut cached = Cached::default();
+        let large = Arc::new(members(&[("a.py", 1, 2, "x"); 3]));
+        cached.num_members = MAX_CACHED - 3;
+        cached.add("first", Arc::clone(&large));
+        assert_eq!(cached.generations.len(), 1);
+        cached.add("second", large);
+        assert_eq!((cached.generations.len(), cached.num_members), (1, 3));
+        assert!(cached.generations.contains_key("second"));
+    }
+}
