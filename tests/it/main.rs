@@ -14,6 +14,7 @@ mod faults;
 mod harness;
 mod hostile;
 mod messages;
+mod navigation;
 mod operate;
 mod organisation;
 mod readers;

@@ -90,7 +90,8 @@ impl Searcher {
         let mut missing: BTreeMap<RepositoryId, &str> = BTreeMap::new();
         for repository in wanted {
             let known = selected.iter().find(|known| known.record.id == repository);
-            let Some(published) = known.and_then(|known| known.published.as_ref()) else { continue };
+            let published = known.and_then(|known| known.published.as_ref());
+            let Some(published) = published.filter(|published| published.result.patterns > 0) else { continue };
             match self.pattern_members.cached().generations.get(&published.manifest.key) {
                 Some(members) => {
                     found.insert(repository, Arc::clone(members));

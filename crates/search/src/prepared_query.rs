@@ -1,6 +1,6 @@
 //! A question that is prepared once for all its retrievals.
 
-use cairn_domain::{DenseVector, InputType, View};
+use cairn_domain::{ChunkKind, DenseVector, InputType, View};
 use cairn_ports::{ChunkFilter, FileHit, IncludeTests};
 use cairn_question::{ParsedQuery, QueryType};
 use cairn_ranking::{QueryWords, ScopeFrequencies, Signal, Subjects, Weights, query_terms};
@@ -48,7 +48,9 @@ impl PreparedQuery {
     pub(crate) fn subjects_with(&self, filter: &ChunkFilter) -> Subjects {
         Subjects {
             tests: self.subjects.tests || filter.include_tests == IncludeTests::Only,
-            patterns: self.subjects.patterns || self.parsed.query_type == QueryType::Pattern,
+            patterns: self.subjects.patterns
+                || self.parsed.query_type == QueryType::Pattern
+                || filter.kinds.contains(&ChunkKind::Pattern),
             ..self.subjects
         }
     }

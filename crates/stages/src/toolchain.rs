@@ -12,7 +12,7 @@ pub struct Toolchain {
 
 /// Increase this number when a code change gives different edges, patterns or requested keys for the same
 /// facts.
-const LINKING_VERSION: u64 = 9;
+const LINKING_VERSION: u64 = 10;
 /// Increase this number when terms or their weights change. Since version 2, every generation has term
 /// counts.
 const TERMS_VERSION: u64 = 2;

@@ -113,6 +113,18 @@ pub enum Command {
         #[arg(long = "repo", value_name = "NAME")]
         repositories: Vec<String>,
     },
+    /// List the modules of a repository with their descriptions.
+    #[command(after_help = "Examples:\n  cairn modules\n  cairn modules fisio.imports --repo service --depth 3")]
+    Modules {
+        /// Only this module and the modules in it.
+        module: Option<String>,
+        /// Name of the repository; default: the repository of the working directory.
+        #[arg(long = "repo", value_name = "NAME")]
+        repository: Option<String>,
+        /// Number of levels, at most 20.
+        #[arg(long, default_value_t = 2)]
+        depth: usize,
+    },
     /// List the indexed repositories.
     #[command(after_help = "Example:\n  cairn repos --json")]
     Repos,

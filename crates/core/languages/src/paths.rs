@@ -35,10 +35,11 @@ pub fn module_path(language: &str, path: &RepoPath) -> String {
     joined(path.directory(), stem, rules)
 }
 
-/// The name of the module of a folder, whatever the language of its files is: `fisio/fisio/imports` is
-/// `fisio.imports`. The name is empty for the root.
-pub fn folder_module(folder: &str) -> String {
-    joined(folder, None, FOLDER_MODULES)
+/// The name of the module of a folder with files in this language: `fisio/fisio/imports` is `fisio.imports`.
+/// The name is empty for the root.
+pub fn folder_module(language: &str, folder: &str) -> String {
+    let rules = by_name(language).map(|row| row.modules).filter(|rules| rules.enabled);
+    joined(folder, None, rules.unwrap_or(FOLDER_MODULES))
 }
 
 fn joined(directory: &str, stem: Option<&str>, rules: ModuleRules) -> String {
@@ -110,12 +111,16 @@ mod tests {
 
     #[test]
     fn folders_have_modules() {
-        let check = |folder: &str, expect: &str| assert_eq!(folder_module(folder), expect, "{folder}");
-        check("fisio/fisio", "fisio");
-        check("fisio/fisio/imports", "fisio.imports");
-        check("crates/core/src/net", "crates.core.net");
-        check("src", "");
-        check("", "");
+        let check = |language: &str, folder: &str, expect: &str| {
+            assert_eq!(folder_module(language, folder), expect, "{language} {folder}");
+        };
+        check("python", "fisio/fisio", "fisio");
+        check("python", "fisio/fisio/imports", "fisio.imports");
+        check("python", "lib/fisio", "fisio");
+        check("rust", "crates/core/src/net", "crates.core.net");
+        check("bash", "fisio/fisio", "fisio");
+        check("markdown", "src", "");
+        check("go", "", "");
     }
 
     fn check_test(language: &str, path: &str, expect: bool) {

@@ -70,12 +70,14 @@ fn joined(name: &str, words: &[&str]) -> Option<String> {
     Some(name[start..end].to_owned())
 }
 
-/// Replaces the first occurrence of `part` in a name by `*`, ignoring case. A `part` of fewer than three
-/// letters is not replaced.
+/// Replaces the first occurrence of `part` in a name by `*`, ignoring case. The words of `part` may be joined
+/// or separated by `_`. A `part` of fewer than three letters is not replaced.
 pub(crate) fn blank_out(name: &str, part: &str) -> String {
-    let (lower, part) = (name.to_ascii_lowercase(), part.to_ascii_lowercase().replace(['_', '-'], ""));
-    match lower.find(&part).filter(|_| part.len() >= 3) {
-        Some(at) => format!("{}*{}", &name[..at], &name[at + part.len()..]),
+    let (lower, part) = (name.to_ascii_lowercase(), part.to_ascii_lowercase());
+    let forms = [part.replace('-', "_"), part.replace(['_', '-'], "")];
+    let found = forms.iter().filter(|form| form.len() >= 3).find_map(|form| Some((lower.find(form.as_str())?, form)));
+    match found {
+        Some((at, form)) => format!("{}*{}", &name[..at], &name[at + form.len()..]),
         None => name.to_owned(),
     }
 }
@@ -121,6 +123,7 @@ mod tests {
     fn own_name_is_replaced_by_a_star() {
         assert_eq!(blank_out("import_aws", "aws"), "import_*");
         assert_eq!(blank_out("ImportBigQuery", "big_query"), "Import*");
+        assert_eq!(blank_out("load_big_query", "big_query"), "load_*");
         assert_eq!(blank_out("run", "db"), "run");
     }
 

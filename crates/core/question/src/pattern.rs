@@ -210,20 +210,28 @@ fn is_term(tokens: &[Token], index: usize) -> bool {
 }
 
 /// Whether one of the words names a pattern: the word or its singular equals a word of the name, or ends with
-/// the name.
+/// the name. Spaces, `_` and `-` are ignored.
 pub(crate) fn names_pattern(subject: &[Token], names: &[String]) -> bool {
     subject.iter().any(|token| {
         let word = token.lower.trim_end_matches("()");
-        let singulars = [Some(word), word.strip_suffix('s'), word.strip_suffix("es")];
+        let of_ies = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
+        let singulars = [Some(word), word.strip_suffix('s'), word.strip_suffix("es"), of_ies.as_deref()];
         singulars.into_iter().flatten().filter(|word| word.len() > 2).any(|word| {
+            let folded = without_separators(word);
+            // The last word of a compound says what the thing is.
+            let head = word.rsplit(['_', '-']).next().unwrap_or(word);
             names.iter().any(|name| {
-                let lower = name.to_lowercase();
+                let whole = without_separators(&name.to_lowercase());
                 let mut has_word = false;
-                cairn_ranking::words(name, |part| has_word |= part == word);
-                lower == word || has_word || word.ends_with(&lower)
+                cairn_ranking::words(name, |part| has_word |= part == head);
+                has_word || (whole.len() > 2 && folded.ends_with(&whole))
             })
         })
     })
+}
+
+fn without_separators(name: &str) -> String {
+    name.replace(['_', '-', ' '], "")
 }
 
 /// Whether a word of the subject names the pattern with this name: the word or its singular equals a word of
@@ -289,12 +297,16 @@ mod tests {
 
     #[test]
     fn known_names_decide_how_do_questions() {
-        let names = ["Importer".to_owned(), "RequestHandler".to_owned()];
+        let names = ["Importer", "RequestHandler", "RetryPolicy", "load_csv"].map(str::to_owned);
         for (question, expect) in [
             ("how do importers work", true),
             ("how do the aws importers work", true),
             ("how do AWSImporters work", true),
             ("how do handlers work", true),
+            ("how do retry policies work", true),
+            ("how do http_handlers work", true),
+            ("how do request_handlers work", true),
+            ("how do load_csv jobs work", true),
             ("how do sessions work", false),
             ("importer pattern", true),
             ("observer pattern", true),

@@ -11,7 +11,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{ChunkKey, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId};
+use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId};
 
 use crate::fixed::{ONE, over, times};
 use crate::list_points::{Listed, ScoreRange, name_points};
@@ -115,10 +115,12 @@ pub struct Contribution {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RankedHit {
     pub chunk: ChunkRecord,
-    /// The sum of the contributions. In further hits of a file, this sum is multiplied by a factor.
+    /// The sum of the contributions. In further hits of a file, and in patterns that the question does not ask
+    /// for, this sum is multiplied by a factor.
     pub score: u64,
     pub contributions: Vec<Contribution>,
-    /// The factors that are part of the contributions, and the factor of a further hit.
+    /// The factors that are part of the contributions, and the factors of a further hit and of a pattern that
+    /// the question does not ask for.
     pub priors: Vec<Prior>,
     pub relation_rank: Option<u32>,
     /// The edge over which the hit was found.
@@ -148,7 +150,23 @@ pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: RankQuery<'_>) -> V
         reduce_further_hits(&mut hits);
     }
     sort(&mut hits);
+    if !query.subjects.patterns {
+        hold_patterns_back(&mut hits);
+    }
     hits
+}
+
+/// A pattern comes first only if the question asks for patterns. Expects sorted hits.
+fn hold_patterns_back(hits: &mut [RankedHit]) {
+    let is_pattern = |hit: &RankedHit| hit.chunk.kind == ChunkKind::Pattern;
+    let Some(first_other) = hits.iter().find(|hit| !is_pattern(hit)).map(|hit| hit.score) else { return };
+    for hit in hits.iter_mut().filter(|hit| is_pattern(hit) && hit.score >= first_other) {
+        // The factor is below 100, so the score decreases even if the scores are equal.
+        let percent = (first_other.saturating_sub(1) * 100 / hit.score.max(1)).min(99) as u32;
+        hit.score = hit.score * u64::from(percent) / 100;
+        hit.priors.push(Prior { name: "pattern_not_asked_for", percent });
+    }
+    sort(hits);
 }
 
 /// A hit with the points of the lists, multiplied by its priors.
@@ -391,6 +409,16 @@ mod tests {
         let hits = ranked(candidates, "some words");
         let factors: Vec<u32> = hits.iter().map(|hit| hit.priors.first().map_or(100, |prior| prior.percent)).collect();
         assert_eq!(factors, [100, 60, 60, 60]);
+    }
+
+    #[test]
+    fn pattern_is_first_only_if_the_question_asks_for_patterns() {
+        let mut pattern = candidate("pattern", 1, "1", 1000);
+        pattern.chunk.kind = ChunkKind::Pattern;
+        let candidates = vec![pattern.clone(), candidate("a", 1, "2", 100), candidate("b", 1, "3", 50)];
+        check(candidates.clone(), "some words", &[("a", 1, 0), ("pattern", 1, 0), ("b", 1, 0)]);
+        check(candidates, "pattern of words", &[("pattern", 1, 0), ("a", 1, 0), ("b", 1, 0)]);
+        check(vec![pattern], "some words", &[("pattern", 1, 0)]);
     }
 
     #[test]

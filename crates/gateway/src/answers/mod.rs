@@ -9,6 +9,7 @@ mod coverage;
 mod error;
 mod graph;
 mod grep;
+mod modules;
 mod patterns;
 mod repositories;
 mod resolution;
@@ -26,6 +27,7 @@ pub use coverage::{
 pub use error::{ErrorDetails, ErrorReport, SuggestedCall};
 pub use graph::{EdgeDirection, EdgeReport, EdgeSample, EdgeSite, NodeReport, Relationships, SampledEdgeReport};
 pub use grep::{GrepFile, GrepLine, GrepResults};
+pub use modules::{ModuleList, ModuleReport};
 pub use patterns::{PatternList, PatternMemberReport, PatternReport};
 pub use repositories::{
     GuideText, PublishedReport, PublishedSummary, RepositoryList, RepositoryReport, RepositorySummary, Statistics,

@@ -115,11 +115,12 @@ pub struct TextPlace {
 }
 
 /// How a score was computed: the sum of the parts. If a file has several results, the sum of each result
-/// after the first is also multiplied by the factor `same_file`.
+/// after the first is also multiplied by the factor `same_file`. The sum of a pattern may be multiplied by
+/// `pattern_not_asked_for`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Explanation {
     pub parts: Vec<ScorePart>,
-    /// All factors except `same_file` are already part of the points.
+    /// All factors except `same_file` and `pattern_not_asked_for` are already part of the points.
     pub factors: Vec<ScoreFactor>,
     /// A definition that the question names. The result may also contain other definitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -213,6 +213,8 @@ fn questions() -> Vec<(&'static str, Value)> {
         ("/v1/grep", json!({"query": "fn (\\w+)", "mode": "regex", "limit": 2})),
         ("/v1/patterns", json!({})),
         ("/v1/patterns", json!({"name": "x"})),
+        ("/v1/modules", json!({"repository": "app"})),
+        ("/v1/modules", json!({"repository": "app", "depth": 21})),
         ("/v1/runs", json!({})),
         ("/v1/runs", json!({"repository": "host/team/app"})),
         ("/v1/runs", json!({"run_id": "r000000000000"})),
@@ -346,6 +348,7 @@ async fn forbidden_repository_is_answered_as_unknown() {
                 ("/v1/graph", json!({"name": "scan", "relation": "callers", "repositories": [name]})),
                 ("/v1/graph/sample", json!({"class": "exact", "repositories": [name]})),
                 ("/v1/patterns", json!({"repositories": [name]})),
+                ("/v1/modules", json!({"repository": name})),
                 ("/v1/coverage", json!({"repository": name})),
                 ("/v1/coverage", json!({"repository": name, "why": "logo.png"})),
                 ("/v1/secrets", json!({"repository": name})),
@@ -367,7 +370,7 @@ async fn forbidden_repository_is_answered_as_unknown() {
             num_compared += 1;
         }
     }
-    assert_eq!(num_compared, 39);
+    assert_eq!(num_compared, 42);
     let all = cluster.post(&key, "/v1/repositories", &json!({})).await;
     assert!(!all.text.contains("team/secret") && all.text.contains("host/team/app"), "{}", all.text);
     let wide = cluster.post(&key, "/v1/search", &json!({"query": "date", "repositories": ["all"], "limit": 50})).await;

@@ -13,14 +13,18 @@ use super::text::put_stamps;
 use super::untrusted::{one_line, put_untrusted};
 use crate::agent::Agent;
 use crate::answers::{
-    CoverageAnswer, CoverageReport, RepositoryReport, RepositorySummary, RunReport, RunsAnswer, unsettled,
+    CoverageAnswer, CoverageReport, ModuleReport, RepositoryReport, RepositorySummary, RunReport, RunsAnswer, unsettled,
 };
-use crate::questions::{self, CoverageQuestion, RepositoriesQuestion, RunsQuestion};
+use crate::questions::{self, CoverageQuestion, ModulesQuestion, RepositoriesQuestion, RunsQuestion};
 
 const LIST_LIMIT: usize = 30;
 const STATUS_LIMIT: usize = 20;
 /// Number of runs that the status of a repository shows.
 const NUM_RUNS: usize = 5;
+/// Number of root modules that the status of a repository shows.
+const NUM_MODULES: usize = 20;
+/// Maximum length of the description of a module in the text, in characters.
+const DESCRIPTION_CHARACTERS: usize = 120;
 
 pub(super) async fn list_repositories(agent: &dyn Agent, arguments: &Arguments) -> Replied {
     let question = RepositoriesQuestion {
@@ -165,15 +169,33 @@ async fn one_repository(agent: &dyn Agent, question: CoverageQuestion, known: &[
     for run in &runs {
         put_run(&mut out, run);
     }
+    let modules = root_modules(agent, &coverage.repository).await?;
+    put_untrusted(&mut out, &modules.iter().map(module_line).collect::<Vec<_>>());
     put_stamps(&mut out, &coverage.sources);
     let status = RepositoryStatus {
         coverage,
+        modules,
         published: found.published,
         last_sync: found.last_sync,
         pending_sync: found.pending_sync,
         runs,
     };
     Ok(ToolReply::new(out, &StatusAnswer::Repository(Box::new(status)), 1))
+}
+
+/// The root of the repository and its root modules.
+async fn root_modules(agent: &dyn Agent, repository: &str) -> Result<Vec<ModuleReport>, Failure> {
+    let (repository, depth, limit) = (Some(repository.to_owned()), Some(1), Some(NUM_MODULES));
+    let question = ModulesQuestion { repository, depth, limit, ..ModulesQuestion::default() };
+    Ok(questions::modules(agent, &question).await?.modules)
+}
+
+fn module_line(module: &ModuleReport) -> String {
+    let name = if module.module.is_empty() { "(root)" } else { &module.module };
+    let text = module.description.as_deref().unwrap_or_default();
+    let short: String = text.chars().take(DESCRIPTION_CHARACTERS).collect();
+    let cut = if short.len() < text.len() { "…" } else { "" };
+    format!("module {name}, {} files: {short}{cut}", module.num_files)
 }
 
 /// The status if the call names no repository and several repositories exist: counts, and the newest runs.

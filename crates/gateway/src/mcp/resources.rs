@@ -3,16 +3,15 @@
 //! The URIs are `cairn://repository/NAME`, `cairn://modules/NAME`, `cairn://patterns/NAME` and
 //! `cairn://guide/TOPIC`. Slashes in names are not escaped.
 
-use std::collections::BTreeMap;
-
 use cairn_search::{QueryError, QueryErrorCode, RepositorySelection};
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
 use crate::agent::Agent;
-use crate::answers::{ErrorReport, PageInfo, PatternList, RepositoryReport, SourceStamp};
+use crate::answers::{ErrorReport, PageInfo, PatternList, RepositoryReport};
 use crate::guide::{TOPICS, document, title};
+use crate::questions::{self, ModulesQuestion};
 
 /// Maximum number of repositories in the list of resources. `list_repositories` lists all repositories.
 const MAX_REPOSITORIES: usize = 100;
@@ -41,7 +40,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     };
     vec![
         template("cairn://repository/{+name}", "repository", "A repository: commit, time, counts"),
-        template("cairn://modules/{+name}", "modules", "The modules of a repository, with their files by language"),
+        template("cairn://modules/{+name}", "modules", "The modules of a repository, with descriptions and files by language"),
         template("cairn://patterns/{+name}", "patterns", "The patterns of a repository, with members and deviations"),
     ]
 }
@@ -74,15 +73,8 @@ async fn repository(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> 
 }
 
 async fn modules(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
-    let coverage = agent.searcher().coverage(name).await?;
-    let mut modules: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
-    for entry in coverage.entries.iter().filter(|entry| entry.outcome.is_indexed()) {
-        let languages = modules.entry(entry.module.as_deref().unwrap_or_default()).or_default();
-        *languages.entry(entry.language.as_deref().unwrap_or("other")).or_default() += 1;
-    }
-    let modules: Vec<Value> =
-        modules.into_iter().map(|(directory, files)| json!({ "directory": directory, "files": files })).collect();
-    Ok(json!({ "repository": coverage.repository, "modules": modules, "sources": SourceStamp::all(&coverage.stamps) }))
+    let question = ModulesQuestion { repository: Some(name.to_owned()), ..ModulesQuestion::default() };
+    Ok(json!(questions::modules(agent, &question).await?))
 }
 
 async fn patterns(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::answers::{
-    Cancellation, CoverageReport, GrepFile, IndexProgress, LastSync, PathExplanation, PendingSync, PublishedReport,
+    Cancellation, CoverageReport, GrepFile, IndexProgress, LastSync, ModuleReport, PathExplanation, PendingSync, PublishedReport,
     RepositorySummary, RepositorySync, RunDetails, RunReport, SearchResults, SourceStamp, SuggestedCall, schema_of,
 };
 
@@ -83,6 +83,7 @@ pub(super) struct OutcomePaths {
 pub(super) struct RepositoryStatus {
     #[serde(flatten)]
     pub coverage: CoverageReport,
+    pub modules: Vec<ModuleReport>,
     pub published: Option<PublishedReport>,
     pub last_sync: Option<LastSync>,
     pub pending_sync: Option<PendingSync>,
@@ -127,9 +128,9 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
 
 /// Types whose fields the tool schemas omit, because they have many fields and few clients need them: the
 /// counts of a run, the explanation of a score, the names of a question, the files of a search by name, the
-/// other places of a text, the reason of an empty result, the lines of exact search, and the stamps of
-/// sources. The OpenAPI document describes them.
-const OMITTED: [&str; 8] = [
+/// other places of a text, the reason of an empty result, the lines of exact search, the modules of a
+/// repository, and the stamps of sources. The OpenAPI document describes them.
+const OMITTED: [&str; 9] = [
     "/$defs/RunResult",
     "/$defs/Explanation",
     "/$defs/NameReport",
@@ -137,6 +138,7 @@ const OMITTED: [&str; 8] = [
     "/$defs/TextPlace",
     "/$defs/EmptyReport",
     "/$defs/GrepFile",
+    "/$defs/ModuleReport",
     "/$defs/SourceStamp",
 ];
 

@@ -35,6 +35,7 @@ async fn answer_of(agent: &dyn Agent, question: &Question) -> Result<Answer, Que
         Question::Graph(question) => Answer::Graph(graph(agent, question).await?),
         Question::Sample(question) => Answer::Sample(sample(agent, question).await?),
         Question::Patterns(question) => Answer::Patterns(patterns(agent, question).await?),
+        Question::Modules(question) => Answer::Modules(inventory::modules(agent, question).await?),
         Question::Repositories(question) => Answer::Repositories(inventory::repositories(agent, question).await?),
         Question::Status(_) => Answer::Status(inventory::status(agent).await?),
         Question::Stats(_) => Answer::Stats(inventory::stats(agent).await?),

@@ -1,19 +1,28 @@
 //! Answers about the contents of the index.
 
 use cairn_domain::{ManifestEntry, RepositoryId};
-use cairn_search::{KnownRepository, NOTHING_INDEXED, QueryError, QueryErrorCode, RepositorySelection, Searcher};
+use cairn_search::{
+    KnownRepository, ModulesRequest, NOTHING_INDEXED, QueryError, QueryErrorCode, RepositorySelection, Searcher,
+};
 use cairn_wire::RunResult;
 
 use super::page::{Page, bounded, wrong};
 use super::types::{
-    CancelQuestion, CoverageQuestion, FingerprintQuestion, RepositoriesQuestion, RunsQuestion, SecretsQuestion,
+    CancelQuestion, CoverageQuestion, FingerprintQuestion, ModulesQuestion, RepositoriesQuestion, RunsQuestion,
+    SecretsQuestion,
 };
 use crate::agent::Agent;
 use crate::answers::{
-    Cancellation, CoverageAnswer, CoverageReport, FingerprintList, FingerprintReport, PathExplanation, RepositoryList,
-    RepositoryReport, RunDetails, RunList, RunReport, RunsAnswer, SecretList, SecretPlace, Statistics, StatusReport,
+    Cancellation, CoverageAnswer, CoverageReport, FingerprintList, FingerprintReport, ModuleList, PathExplanation,
+    RepositoryList, RepositoryReport, RunDetails, RunList, RunReport, RunsAnswer, SecretList, SecretPlace, Statistics, StatusReport,
     unsettled,
 };
+
+/// Number of levels of modules that are listed by default: the root modules and their submodules.
+const MODULE_DEPTH: usize = 2;
+const MAX_MODULE_DEPTH: usize = 20;
+/// Maximum number of modules on a page. The description of each module is read from the graph.
+const MAX_MODULES: usize = 1_000;
 
 async fn known(searcher: &Searcher) -> Result<Vec<KnownRepository>, QueryError> {
     let view = searcher.catalogue.view().await?;
@@ -165,6 +174,22 @@ pub(crate) async fn coverage(agent: &dyn Agent, question: &CoverageQuestion) -> 
     let (range, page) = page.of(entries.len())?;
     let entries = entries[range].iter().copied();
     Ok(CoverageAnswer::All(CoverageReport::with_entries(&coverage, entries, page)))
+}
+
+pub(crate) async fn modules(agent: &dyn Agent, question: &ModulesQuestion) -> Result<ModuleList, QueryError> {
+    let searcher = agent.searcher();
+    let request = ModulesRequest {
+        repository: only(searcher, question.repository.as_deref()).await?,
+        within: question.module.clone(),
+        depth: bounded("depth", question.depth.unwrap_or(MODULE_DEPTH), MAX_MODULE_DEPTH)?,
+    };
+    let tree = searcher.modules(&request).await?;
+    let most = agent.caps().entries.min(MAX_MODULES);
+    let page = Page { offset: question.offset, limit: question.limit, most };
+    let (range, page) = page.of(tree.modules.len())?;
+    let mut modules = tree.modules[range].to_vec();
+    searcher.describe(&tree, &mut modules).await?;
+    Ok(ModuleList::of(&tree, modules, page))
 }
 
 /// Whether an outcome matches a word: `skipped(binary)` matches this outcome, `skipped` all skipped paths,

@@ -12,6 +12,6 @@ mod types;
 
 pub use answer::answer;
 pub(crate) use answer::{graph, grep, index, read, search};
-pub(crate) use inventory::{cancel, coverage, repositories, runs};
+pub(crate) use inventory::{cancel, coverage, modules, repositories, runs};
 pub use routes::{Answer, Question, RouteSchemas};
 pub use types::*;

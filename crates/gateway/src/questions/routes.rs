@@ -5,12 +5,12 @@ use serde::Serialize;
 
 use super::types::{
     CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepQuestion, GuideQuestion, IndexQuestion,
-    Nothing, PatternsQuestion, ProgressQuestion, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion,
+    ModulesQuestion, Nothing, PatternsQuestion, ProgressQuestion, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion,
     SearchQuestion, SecretsQuestion,
 };
 use crate::answers::{
     Cancellation, CodeText, CoverageAnswer, EdgeSample, FingerprintList, GrepResults, GuideText, IndexProgress,
-    PageInfo, PatternList, Relationships, RepositoryList, RunsAnswer, SearchResults, SecretList, Statistics,
+    ModuleList, PageInfo, PatternList, Relationships, RepositoryList, RunsAnswer, SearchResults, SecretList, Statistics,
     StatusReport, schema_of,
 };
 
@@ -20,6 +20,7 @@ impl Question {
         match self {
             Question::Repositories(question) => Some(&mut question.offset),
             Question::Patterns(question) => Some(&mut question.offset),
+            Question::Modules(question) => Some(&mut question.offset),
             Question::Secrets(question) => Some(&mut question.offset),
             Question::Coverage(question) => Some(&mut question.offset),
             _ => None,
@@ -33,6 +34,7 @@ impl Answer {
         match self {
             Answer::Repositories(answer) => Some(&mut answer.page),
             Answer::Patterns(answer) => Some(&mut answer.page),
+            Answer::Modules(answer) => Some(&mut answer.page),
             Answer::Secrets(answer) => Some(&mut answer.page),
             Answer::Coverage(CoverageAnswer::All(answer)) => answer.page.as_mut(),
             _ => None,
@@ -62,6 +64,12 @@ impl Answer {
                 let joined = join(&mut answer.patterns, &mut next.patterns);
                 let is_same = answer == next;
                 answer.patterns = joined;
+                is_same
+            }
+            (Answer::Modules(answer), Answer::Modules(next)) => {
+                let joined = join(&mut answer.modules, &mut next.modules);
+                let is_same = answer == next;
+                answer.modules = joined;
                 is_same
             }
             (Answer::Secrets(answer), Answer::Secrets(next)) => {
@@ -152,6 +160,7 @@ questions! {
     Graph(GraphQuestion) -> Relationships, "/v1/graph" short;
     Sample(SampleQuestion) -> EdgeSample, "/v1/graph/sample" long;
     Patterns(PatternsQuestion) -> PatternList, "/v1/patterns" short;
+    Modules(ModulesQuestion) -> ModuleList, "/v1/modules" short;
     Repositories(RepositoriesQuestion) -> RepositoryList, "/v1/repositories" short;
     Status(Nothing) -> StatusReport, "/v1/status" short;
     Stats(Nothing) -> Statistics, "/v1/stats" short;

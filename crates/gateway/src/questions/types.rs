@@ -227,6 +227,27 @@ pub struct PatternsQuestion {
     pub limit: Option<usize>,
 }
 
+/// Lists the modules of a repository with their descriptions.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModulesQuestion {
+    /// Not needed if only one repository exists.
+    #[serde(default)]
+    pub repository: Option<String>,
+    /// Only this module and the modules in it.
+    #[serde(default)]
+    pub module: Option<String>,
+    /// Number of levels, at most 20. The default is 2.
+    #[serde(default)]
+    pub depth: Option<usize>,
+    /// Number of entries before the page: `next_offset` of the previous answer.
+    #[serde(default)]
+    pub offset: usize,
+    /// Number of entries on the page. In a service, the default and the maximum are 1,000.
+    #[serde(default)]
+    pub limit: Option<usize>,
+}
+
 /// Lists index runs, newest first, or shows one run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

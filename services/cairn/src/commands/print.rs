@@ -25,6 +25,7 @@ pub(crate) fn answer(question: &Question, answer: &Answer, json: bool) -> ExitCo
         Answer::Graph(answer) => graph(question, answer),
         Answer::Sample(sample) => sample.edges.iter().for_each(sampled),
         Answer::Patterns(list) => patterns(list),
+        Answer::Modules(list) => print_inventory::modules(list),
         Answer::Repositories(list) => print_inventory::repositories(list),
         Answer::Status(status) => print_inventory::status(status),
         Answer::Stats(stats) => print_inventory::stats(stats),
@@ -198,7 +199,7 @@ fn numbered(first: u32, text: &str) {
     }
 }
 
-fn sources(sources: &[SourceStamp]) {
+pub(super) fn sources(sources: &[SourceStamp]) {
     for source in sources {
         let partial = if source.partial { ", partial" } else { "" };
         let newer = source.newer(str::to_owned).map(|newer| format!(", {newer}")).unwrap_or_default();

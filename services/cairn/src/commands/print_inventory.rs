@@ -1,8 +1,8 @@
 //! Prints answers about the contents of the index.
 
 use cairn_gateway::answers::{
-    CoverageReport, FingerprintReport, IndexProgress, KindReport, PartRetry, PathExplanation, RepositoryList,
-    RepositoryReport, RunDetails, RunList, RunReport, RunStateName, SecretList, Statistics, StatusReport, sync_note,
+    CoverageReport, FingerprintReport, IndexProgress, KindReport, ModuleList, ModuleReport, PartRetry, PathExplanation,
+    RepositoryList,    RepositoryReport, RunDetails, RunList, RunReport, RunStateName, SecretList, Statistics, StatusReport, sync_note,
 };
 
 use crate::output::{self, FAINT, NAME, PATH, styled};
@@ -44,6 +44,29 @@ fn repository(repository: &RepositoryReport) {
 
 fn note(repository: &RepositoryReport) -> Option<String> {
     sync_note(repository.last_sync.as_ref(), repository.pending_sync.as_ref())
+}
+
+/// Each module is indented below the module that contains it.
+pub(super) fn modules(answer: &ModuleList) {
+    answer.modules.iter().for_each(module);
+    if let Some(next) = answer.page.next_offset {
+        let left = answer.page.num_total - next;
+        output::note(&format!("{left} more modules; name a module, or give a smaller --depth"));
+    }
+    super::print::sources(&answer.sources);
+}
+
+fn module(module: &ModuleReport) {
+    let level = if module.module.is_empty() { 0 } else { 1 + module.module.matches('.').count() };
+    let indent = "  ".repeat(level);
+    let name = if module.module.is_empty() { "(root)" } else { &module.module };
+    let languages: Vec<String> = module.files.iter().map(|(language, count)| format!("{count} {language}")).collect();
+    let files = format!("{} files: {}", module.num_files, languages.join(", "));
+    let directory = module.directory.as_deref().filter(|directory| *directory != module.module).unwrap_or_default();
+    output::line(&format!("{indent}{} {} {}", styled(NAME, name), styled(PATH, directory), styled(FAINT, files)));
+    if let Some(description) = &module.description {
+        output::line(&format!("{indent}  {description}"));
+    }
 }
 
 pub(super) fn status(answer: &StatusReport) {

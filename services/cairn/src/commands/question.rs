@@ -2,8 +2,8 @@
 
 use anyhow::bail;
 use cairn_gateway::questions::{
-    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepMode, GrepQuestion, Nothing,
-    PatternsQuestion, Question, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion, SearchQuestion,
+    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepMode, GrepQuestion, ModulesQuestion,
+    Nothing, PatternsQuestion, Question, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion, SearchQuestion,
     SecretsQuestion, WantTests,
 };
 use cairn_search::{QueryError, QueryErrorCode, Relation};
@@ -23,6 +23,7 @@ pub(crate) fn is_about_here(command: &Command) -> bool {
                 | Command::Grep(_)
                 | Command::Graph(_)
                 | Command::Coverage { .. }
+                | Command::Modules { .. }
                 | Command::Secrets { .. }
         )
 }
@@ -39,6 +40,10 @@ pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option
         Command::Patterns { name, repositories } => {
             let (name, repositories) = (name.clone(), repositories.clone());
             Question::Patterns(PatternsQuestion { name, repositories, ..PatternsQuestion::default() })
+        }
+        Command::Modules { module, repository, depth } => {
+            let (repository, module, depth) = (named(repository), module.clone(), Some(*depth));
+            Question::Modules(ModulesQuestion { repository, module, depth, ..ModulesQuestion::default() })
         }
         Command::Repos => Question::Repositories(RepositoriesQuestion::default()),
         Command::Status => Question::Status(Nothing {}),

@@ -67,6 +67,44 @@ fn importers_are_found_and_described() {
 }
 
 #[test]
+fn three_importers_are_a_pattern_if_the_settings_say_so() {
+    let methods = ["__init__", "fetch_data", "transform", "upsert"];
+    let names = [("aws", "AWSImporter"), ("azure", "AzureImporter"), ("gcp", "GCPImporter")];
+    let file = |(stem, name): &(&str, &str)| (format!("imports/{stem}_import.py"), class(name, "object", &methods));
+    let files: Vec<(String, String)> = names.iter().map(file).collect();
+    let shapes: Vec<Shape> = files.iter().flat_map(|(path, text)| shapes_of(path, text)).collect();
+    let found = find_patterns(repository(), &shapes, &PatternSettings { min_cluster_size: 3, similarity_percent: 80 });
+    let [pattern] = found.as_slice() else { panic!("one pattern, not {}", found.len()) };
+    assert_eq!((pattern.name.as_str(), pattern.members.len()), ("Importer", 3));
+    assert_eq!(pattern.shared_methods, methods);
+    assert_eq!(patterns(&files), []);
+}
+
+/// The canonical member is the medoid: the member that most others resemble, not the first by name.
+#[test]
+fn canonical_member_is_the_medoid() {
+    let mut files = importers();
+    files[0].1 = class("AWSImporter", "BaseImporter", &["fetch", "parse", "validate", "store", "cache_pages"]);
+    let found = patterns(&files);
+    let pattern = &found[0];
+    let canonical = &pattern.members[pattern.canonical as usize];
+    assert_eq!(canonical.name, "AzureImporter");
+    assert!(canonical.extra_methods.is_empty() && canonical.missing_methods.is_empty());
+}
+
+#[test]
+fn functions_of_files_are_a_pattern_with_a_snake_case_name() {
+    let file = |name: &str| {
+        let text = format!("def load_{name}(path):\n    pass\n\n\ndef check_{name}(rows):\n    pass\n");
+        (format!("app/jobs/{name}_job.py"), text.replace(name, &format!("{name}_job")))
+    };
+    let files: Vec<(String, String)> = ["orders", "users", "invoices", "prices", "taxes"].map(file).to_vec();
+    let found = patterns(&files);
+    let [pattern] = found.as_slice() else { panic!("one pattern, not {}", found.len()) };
+    assert_eq!((pattern.name.as_str(), pattern.members.len()), ("job", 5));
+}
+
+#[test]
 fn pattern_needs_five_similar_classes() {
     let mut files = importers();
     files.pop();

@@ -303,6 +303,7 @@ impl FakeIndex {
             symbols: content.symbols.len() as u64,
             chunks: chunks.len() as u64,
             edges: content.edges.len() as u64,
+            patterns: content.patterns.len() as u64,
             indexed_at_ms: INDEXED_AT_MS,
             ..RunResult::default()
         };

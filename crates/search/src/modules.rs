@@ -1,0 +1,261 @@
+//! The modules of a repository, as a tree.
+//!
+//! A module is a folder with code, with a document that describes it, or with a package manifest. Searches
+//! filter by its name. Its description is the first paragraph of its document or of the file of code that
+//! documents it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cairn_domain::{ManifestEntry, NodeKey, RepoPath, RepositoryId, View};
+use cairn_languages::{LanguageClass, by_name, folder_module};
+
+use crate::bounds;
+use crate::repositories::KnownRepository;
+use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
+
+/// Stems of documents that describe a module, in lower case, best first.
+const DOCUMENTS: [&str; 5] = ["agents", "readme", "claude", "overview", "architecture"];
+/// Stems of files of code that document their module, best first. A file with the name of its folder comes
+/// after them.
+const CODE: [&str; 7] = ["__init__", "doc", "package-info", "lib", "mod", "index", "main"];
+
+/// The modules to list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ModulesRequest {
+    pub repository: String,
+    /// Only this module and the modules in it.
+    pub within: Option<String>,
+    /// Number of levels below the root, or below `within`.
+    pub depth: usize,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Module {
+    /// `fisio.imports`; empty for the root.
+    pub name: String,
+    /// The folder; None if no folder has exactly this name.
+    pub directory: Option<String>,
+    /// None until `describe` is called, and if no file describes the module.
+    pub description: Option<String>,
+    /// Number of indexed files in the module, including all modules in it.
+    pub num_files: u64,
+    /// The files by language.
+    pub languages: BTreeMap<String, u64>,
+    /// The nodes whose text describes the module, best first.
+    describing: BTreeSet<(usize, RepoPath)>,
+    /// The folders with this name.
+    directories: BTreeSet<String>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct ModuleTree {
+    pub repository: String,
+    /// Sorted by name, so that each module comes before the modules in it.
+    pub modules: Vec<Module>,
+    pub stamps: Vec<Stamp>,
+    view: View,
+    id: RepositoryId,
+}
+
+impl Searcher {
+    /// The modules of a repository, without descriptions.
+    pub async fn modules(&self, request: &ModulesRequest) -> Result<ModuleTree, QueryError> {
+        bounds::word("module", request.within.as_deref().unwrap_or_default())?;
+        let view = self.catalogue.view().await?;
+        let known = self.select_one(&view, &request.repository).await?;
+        let manifest = self.manifest(&known).await?.unwrap_or_default();
+        let all = tree(&manifest.entries);
+        let within = request.within.as_deref().unwrap_or_default();
+        if !within.is_empty() && !all.contains_key(within) {
+            return Err(unknown_module(within, &known, &all));
+        }
+        let modules = all.into_values().filter(|module| is_shown(&module.name, within, request.depth)).collect();
+        let id = known.record.id;
+        let repository = known.record.name.to_string();
+        Ok(ModuleTree { repository, modules, stamps: self.stamps(&[known], &[id]).await?, view, id })
+    }
+
+    /// Adds descriptions to modules of the tree, with one read. A description in `.cairn.yaml` comes first.
+    pub async fn describe(&self, tree: &ModuleTree, modules: &mut [Module]) -> Result<(), QueryError> {
+        let node = |path: &RepoPath| NodeKey::file(tree.id, path);
+        let keys_of = |module: &Module| -> Vec<NodeKey> {
+            let declared = module.directories.iter().map(|directory| NodeKey::module(tree.id, directory));
+            declared.chain(module.describing.iter().map(|(_, path)| node(path))).collect()
+        };
+        let keys: BTreeSet<NodeKey> = modules.iter().flat_map(keys_of).collect();
+        let keys: Vec<NodeKey> = keys.into_iter().collect();
+        let scope = cairn_domain::Scope::only(self.caller.tenant.clone(), [tree.id]);
+        let nodes = if keys.is_empty() { Vec::new() } else { self.graph.nodes(&tree.view, &scope, &keys).await? };
+        let texts: BTreeMap<NodeKey, String> =
+            nodes.into_iter().filter_map(|node| Some((node.key, node.doc.filter(|doc| !doc.is_empty())?))).collect();
+        for module in modules {
+            module.description = keys_of(module).iter().find_map(|key| texts.get(key).cloned());
+        }
+        Ok(())
+    }
+}
+
+fn is_shown(name: &str, within: &str, depth: usize) -> bool {
+    let below = match (name.strip_prefix(within), within.is_empty()) {
+        (None, _) => return false,
+        (Some(""), _) => return true,
+        (Some(rest), true) => rest,
+        (Some(rest), false) => match rest.strip_prefix('.') {
+            Some(rest) => rest,
+            None => return false,
+        },
+    };
+    below.split('.').count() <= depth
+}
+
+/// All modules by name. The root has the empty name.
+fn tree(entries: &[ManifestEntry]) -> BTreeMap<String, Module> {
+    let indexed = || entries.iter().filter(|entry| entry.outcome.is_indexed());
+    let mut modules: BTreeMap<String, Module> = BTreeMap::new();
+    for entry in indexed() {
+        let (directory, rank) = (entry.path.directory(), describing_rank(&entry.path));
+        let is_code = language(entry).is_some_and(|row| row.class == LanguageClass::Code);
+        let is_declared = entry.module.as_deref() == Some(directory);
+        if !is_code && !is_declared && rank.is_none() {
+            continue;
+        }
+        let module = module_of(&mut modules, &module_name(entry));
+        module.describing.extend(rank.map(|rank| (rank, entry.path.clone())));
+        module.directories.insert(directory.to_owned());
+    }
+    for entry in indexed() {
+        let name = module_name(entry);
+        for ancestor in self_and_ancestors(&name) {
+            if let Some(module) = modules.get_mut(ancestor) {
+                module.num_files += 1;
+                *module.languages.entry(entry.language.clone().unwrap_or_default()).or_default() += 1;
+            }
+        }
+    }
+    for module in modules.values_mut() {
+        module.directory = module.directories.iter().min_by_key(|directory| directory.len()).cloned();
+    }
+    modules
+}
+
+fn language(entry: &ManifestEntry) -> Option<&'static cairn_languages::LanguageRow> {
+    by_name(entry.language.as_deref()?)
+}
+
+fn module_name(entry: &ManifestEntry) -> String {
+    folder_module(entry.language.as_deref().unwrap_or_default(), entry.path.directory())
+}
+
+/// `a.b.c`, `a.b`, `a` and the root.
+fn self_and_ancestors(name: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(name), |name| (!name.is_empty()).then(|| name.rsplit_once('.').map_or("", |(up, _)| up)))
+}
+
+/// The module with this name. Adds it and the modules around it if they are missing.
+fn module_of<'m>(modules: &'m mut BTreeMap<String, Module>, name: &str) -> &'m mut Module {
+    for around in self_and_ancestors(name).skip(1) {
+        modules.entry(around.to_owned()).or_insert_with(|| empty(around));
+    }
+    modules.entry(name.to_owned()).or_insert_with(|| empty(name))
+}
+
+fn empty(name: &str) -> Module {
+    Module {
+        name: name.to_owned(),
+        directory: None,
+        description: None,
+        num_files: 0,
+        languages: BTreeMap::new(),
+        describing: BTreeSet::new(),
+        directories: BTreeSet::new(),
+    }
+}
+
+/// The rank of a file among the files that describe their module, from 0. None if it describes none.
+fn describing_rank(path: &RepoPath) -> Option<usize> {
+    let stem = path.stem().to_lowercase();
+    let is_document = matches!(path.extension().as_str(), "" | "md" | "mdx" | "markdown" | "rst" | "adoc" | "txt");
+    if is_document {
+        return DOCUMENTS.iter().position(|known| *known == stem);
+    }
+    let folder = path.directory().rsplit('/').next().unwrap_or_default().to_lowercase();
+    let of_code = CODE.iter().position(|known| *known == stem);
+    let of_code = of_code.or_else(|| (stem == folder).then_some(CODE.len()))?;
+    Some(DOCUMENTS.len() + of_code)
+}
+
+fn unknown_module(name: &str, known: &KnownRepository, all: &BTreeMap<String, Module>) -> QueryError {
+    let repository = known.record.name.to_string();
+    let error =
+        QueryError::new(QueryErrorCode::NotFound, format!("`{name}` is not a module of `{repository}`"));
+    let last = name.rsplit(['.', '/']).next().unwrap_or(name);
+    let near = all.keys().find(|module| module.rsplit('.').next() == Some(last));
+    match near {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None => error.hint("search for its words instead").next(NextCall {
+            tool: "search_code",
+            reason: "finds code by words".to_owned(),
+            arguments: vec![("query", name.replace(['.', '/'], " ")), ("repository", repository)],
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::Outcome;
+    use cairn_testkit::manifest_entry;
+
+    use super::*;
+
+    fn modules(files: &[(&str, &str)]) -> BTreeMap<String, Module> {
+        let entry = |(path, language): &(&str, &str)| {
+            let path = RepoPath::parse(path).expect("a path");
+            let entry = manifest_entry(path, Outcome::Indexed(None));
+            ManifestEntry { language: Some((*language).to_owned()), ..entry }
+        };
+        tree(&files.iter().map(entry).collect::<Vec<_>>())
+    }
+
+    const FILES: [(&str, &str); 8] = [
+        ("README.md", "markdown"),
+        ("docs/guide.md", "markdown"),
+        ("fisio/AGENTS.md", "markdown"),
+        ("fisio/fisio/__init__.py", "python"),
+        ("fisio/fisio/main.py", "python"),
+        ("fisio/fisio/imports/aws.py", "python"),
+        ("fisio/fisio/imports/schema.json", "json"),
+        ("server/src/main/java/com/acme/App.java", "java"),
+    ];
+
+    #[test]
+    fn modules_form_a_tree() {
+        let found = modules(&FILES);
+        let shown: Vec<(&str, u64)> = found.values().map(|module| (module.name.as_str(), module.num_files)).collect();
+        assert_eq!(shown, [("", 8), ("com", 1), ("com.acme", 1), ("fisio", 5), ("fisio.imports", 2)]);
+        assert_eq!(found["fisio"].directory.as_deref(), Some("fisio"));
+        assert_eq!(found["fisio.imports"].directory.as_deref(), Some("fisio/fisio/imports"));
+        assert_eq!(found["com"].directory, None);
+        assert_eq!(found["fisio"].languages.get("python"), Some(&3));
+    }
+
+    #[test]
+    fn document_describes_a_module_before_code() {
+        let found = modules(&FILES);
+        let files: Vec<&str> = found["fisio"].describing.iter().map(|(_, path)| path.as_str()).collect();
+        assert_eq!(files, ["fisio/AGENTS.md", "fisio/fisio/__init__.py", "fisio/fisio/main.py"]);
+    }
+
+    #[test]
+    fn depth_and_module_restrict_the_tree() {
+        let check = |name: &str, within: &str, depth, expect| {
+            assert_eq!(is_shown(name, within, depth), expect, "{name} in {within:?}");
+        };
+        check("", "", 2, true);
+        check("a.b", "", 2, true);
+        check("a.b.c", "", 2, false);
+        check("a.b.c", "a", 2, true);
+        check("a.b", "a.b", 1, true);
+        check("ab", "a", 2, false);
+        check("", "a", 2, false);
+    }
+}
