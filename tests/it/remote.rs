@@ -77,6 +77,7 @@ fn searcher(home: &Path) -> Searcher {
         signals: Default::default(),
         term_tables: Arc::default(),
         answers: Arc::default(),
+        pattern_members: Arc::default(),
     }
 }
 

@@ -50,6 +50,7 @@ impl Service {
             signals: Default::default(),
             term_tables: Arc::default(),
             answers: Arc::default(),
+            pattern_members: Arc::default(),
         };
         let indexing = cairn_wiring::indexing(&runs, &clock, RemotePolicy::default());
         Ok(Self { runs, searcher, indexing })
