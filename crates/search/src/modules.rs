@@ -113,8 +113,8 @@ fn tree(entries: &[ManifestEntry]) -> BTreeMap<String, Module> {
     let indexed = || entries.iter().filter(|entry| entry.outcome.is_indexed());
     let mut modules: BTreeMap<String, Module> = BTreeMap::new();
     for entry in indexed() {
-        let (directory, rank) = (entry.path.directory(), describing_rank(&entry.path));
         let is_code = language(entry).is_some_and(|row| row.class == LanguageClass::Code);
+        let (directory, rank) = (entry.path.directory(), describing_rank(&entry.path, is_code));
         let is_declared = entry.module.as_deref() == Some(directory);
         if !is_code && !is_declared && rank.is_none() {
             continue;
@@ -172,11 +172,11 @@ fn empty(name: &str) -> Module {
 }
 
 /// The rank of a file among the files that describe their module, from 0. None if it describes none.
-fn describing_rank(path: &RepoPath) -> Option<usize> {
+fn describing_rank(path: &RepoPath, is_code: bool) -> Option<usize> {
     let stem = path.stem().to_lowercase();
     let is_document = matches!(path.extension().as_str(), "" | "md" | "mdx" | "markdown" | "rst" | "adoc" | "txt");
-    if is_document {
-        return DOCUMENTS.iter().position(|known| *known == stem);
+    if !is_code {
+        return DOCUMENTS.iter().position(|known| *known == stem).filter(|_| is_document);
     }
     let folder = path.directory().rsplit('/').next().unwrap_or_default().to_lowercase();
     let of_code = CODE.iter().position(|known| *known == stem);
@@ -216,8 +216,9 @@ mod tests {
         tree(&files.iter().map(entry).collect::<Vec<_>>())
     }
 
-    const FILES: [(&str, &str); 8] = [
+    const FILES: [(&str, &str); 9] = [
         ("README.md", "markdown"),
+        (".github/workflows/main.yml", "yaml"),
         ("docs/guide.md", "markdown"),
         ("fisio/AGENTS.md", "markdown"),
         ("fisio/fisio/__init__.py", "python"),
@@ -231,7 +232,7 @@ mod tests {
     fn modules_form_a_tree() {
         let found = modules(&FILES);
         let shown: Vec<(&str, u64)> = found.values().map(|module| (module.name.as_str(), module.num_files)).collect();
-        assert_eq!(shown, [("", 8), ("com", 1), ("com.acme", 1), ("fisio", 5), ("fisio.imports", 2)]);
+        assert_eq!(shown, [("", 9), ("com", 1), ("com.acme", 1), ("fisio", 5), ("fisio.imports", 2)]);
         assert_eq!(found["fisio"].directory.as_deref(), Some("fisio"));
         assert_eq!(found["fisio.imports"].directory.as_deref(), Some("fisio/fisio/imports"));
         assert_eq!(found["com"].directory, None);
