@@ -115,12 +115,12 @@ pub struct Contribution {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RankedHit {
     pub chunk: ChunkRecord,
-    /// The sum of the contributions. In further hits of a file, and in patterns that the question does not ask
-    /// for, this sum is multiplied by a factor.
+    /// The sum of the contributions. In further hits of a file, and in patterns that the question does not
+    /// ask for, this sum is multiplied by a factor.
     pub score: u64,
     pub contributions: Vec<Contribution>,
-    /// The factors that are part of the contributions, and the factors of a further hit and of a pattern that
-    /// the question does not ask for.
+    /// The factors that are part of the contributions, and the factors of a further hit and of a pattern
+    /// that the question does not ask for.
     pub priors: Vec<Prior>,
     pub relation_rank: Option<u32>,
     /// The edge over which the hit was found.
