@@ -67,7 +67,11 @@ fn make_repository(root: &Path) {
     write(root, "fisio/fisio/imports/__init__.py", imports);
     let command = "def run_imports(names):\n    for name in names:\n        start(name)\n";
     write(root, "fisio/fisio/imports/command.py", command);
-    write(root, "fisio/fisio/imports/base.py", "class BaseImporter:\n    \"\"\"Base of all.\"\"\"\n    session = None\n");
+    write(
+        root,
+        "fisio/fisio/imports/base.py",
+        "class BaseImporter:\n    \"\"\"Base of all.\"\"\"\n    session = None\n",
+    );
     for name in ["AWS", "Azure", "GCP", "OCI", "IBM"] {
         write(root, &format!("fisio/fisio/imports/{}_import.py", name.to_lowercase()), importer(name));
     }

@@ -186,8 +186,7 @@ fn describing_rank(path: &RepoPath, is_code: bool) -> Option<usize> {
 
 fn unknown_module(name: &str, known: &KnownRepository, all: &BTreeMap<String, Module>) -> QueryError {
     let repository = known.record.name.to_string();
-    let error =
-        QueryError::new(QueryErrorCode::NotFound, format!("`{name}` is not a module of `{repository}`"));
+    let error = QueryError::new(QueryErrorCode::NotFound, format!("`{name}` is not a module of `{repository}`"));
     let last = name.rsplit(['.', '/']).next().unwrap_or(name);
     let near = all.keys().find(|module| module.rsplit('.').next() == Some(last));
     match near {

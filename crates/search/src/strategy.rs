@@ -7,12 +7,12 @@ use cairn_ranking::{RankedHit, Signal};
 
 use crate::bounds::MAX_LIMIT;
 use crate::chunk_id::ChunkId;
-use crate::{documented, pattern_index};
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
 use crate::stated_filters::with_stated;
 use crate::target::{FoundFile, Target, TargetType, Targeted};
 use crate::{QueryError, Searcher};
+use crate::{documented, pattern_index};
 
 /// A question as the caller asks it.
 pub(crate) struct Asked<'a> {

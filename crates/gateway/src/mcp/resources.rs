@@ -40,7 +40,11 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     };
     vec![
         template("cairn://repository/{+name}", "repository", "A repository: commit, time, counts"),
-        template("cairn://modules/{+name}", "modules", "The modules of a repository, with descriptions and files by language"),
+        template(
+            "cairn://modules/{+name}",
+            "modules",
+            "The modules of a repository, with descriptions and files by language",
+        ),
         template("cairn://patterns/{+name}", "patterns", "The patterns of a repository, with members and deviations"),
     ]
 }

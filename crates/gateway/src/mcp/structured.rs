@@ -6,8 +6,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::answers::{
-    Cancellation, CoverageReport, GrepFile, IndexProgress, LastSync, ModuleReport, PathExplanation, PendingSync, PublishedReport,
-    RepositorySummary, RepositorySync, RunDetails, RunReport, SearchResults, SourceStamp, SuggestedCall, schema_of,
+    Cancellation, CoverageReport, GrepFile, IndexProgress, LastSync, ModuleReport, PathExplanation, PendingSync,
+    PublishedReport, RepositorySummary, RepositorySync, RunDetails, RunReport, SearchResults, SourceStamp,
+    SuggestedCall, schema_of,
 };
 
 /// The answer of a tool with the calls that may follow it.

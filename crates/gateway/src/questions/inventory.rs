@@ -14,8 +14,8 @@ use super::types::{
 use crate::agent::Agent;
 use crate::answers::{
     Cancellation, CoverageAnswer, CoverageReport, FingerprintList, FingerprintReport, ModuleList, PathExplanation,
-    RepositoryList, RepositoryReport, RunDetails, RunList, RunReport, RunsAnswer, SecretList, SecretPlace, Statistics, StatusReport,
-    unsettled,
+    RepositoryList, RepositoryReport, RunDetails, RunList, RunReport, RunsAnswer, SecretList, SecretPlace, Statistics,
+    StatusReport, unsettled,
 };
 
 /// Number of levels of modules that are listed by default: the root modules and their submodules.

@@ -5,13 +5,13 @@ use serde::Serialize;
 
 use super::types::{
     CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepQuestion, GuideQuestion, IndexQuestion,
-    ModulesQuestion, Nothing, PatternsQuestion, ProgressQuestion, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion,
-    SearchQuestion, SecretsQuestion,
+    ModulesQuestion, Nothing, PatternsQuestion, ProgressQuestion, ReadQuestion, RepositoriesQuestion, RunsQuestion,
+    SampleQuestion, SearchQuestion, SecretsQuestion,
 };
 use crate::answers::{
     Cancellation, CodeText, CoverageAnswer, EdgeSample, FingerprintList, GrepResults, GuideText, IndexProgress,
-    ModuleList, PageInfo, PatternList, Relationships, RepositoryList, RunsAnswer, SearchResults, SecretList, Statistics,
-    StatusReport, schema_of,
+    ModuleList, PageInfo, PatternList, Relationships, RepositoryList, RunsAnswer, SearchResults, SecretList,
+    Statistics, StatusReport, schema_of,
 };
 
 impl Question {

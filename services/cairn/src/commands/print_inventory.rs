@@ -2,7 +2,8 @@
 
 use cairn_gateway::answers::{
     CoverageReport, FingerprintReport, IndexProgress, KindReport, ModuleList, ModuleReport, PartRetry, PathExplanation,
-    RepositoryList,    RepositoryReport, RunDetails, RunList, RunReport, RunStateName, SecretList, Statistics, StatusReport, sync_note,
+    RepositoryList, RepositoryReport, RunDetails, RunList, RunReport, RunStateName, SecretList, Statistics,
+    StatusReport, sync_note,
 };
 
 use crate::output::{self, FAINT, NAME, PATH, styled};

@@ -3,8 +3,8 @@
 use anyhow::bail;
 use cairn_gateway::questions::{
     CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepMode, GrepQuestion, ModulesQuestion,
-    Nothing, PatternsQuestion, Question, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion, SearchQuestion,
-    SecretsQuestion, WantTests,
+    Nothing, PatternsQuestion, Question, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion,
+    SearchQuestion, SecretsQuestion, WantTests,
 };
 use cairn_search::{QueryError, QueryErrorCode, Relation};
 

@@ -5,7 +5,9 @@ use cairn_domain::Visibility::{Internal, Private, Public};
 use super::shared::{BASE, NO_TESTS, PATH_MODULES};
 use crate::builtins::{Builtins, StandardModules};
 use crate::family::Family;
-use crate::row::{DocStyle, LanguageClass, LanguageRow, ModuleDoc, ModuleRules, RelativeImports, TestRules, VisibilityRule};
+use crate::row::{
+    DocStyle, LanguageClass, LanguageRow, ModuleDoc, ModuleRules, RelativeImports, TestRules, VisibilityRule,
+};
 
 pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     name: "rust",

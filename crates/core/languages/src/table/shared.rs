@@ -5,7 +5,9 @@ use cairn_domain::Visibility::{Internal, Private, Protected, Public};
 
 use crate::builtins::{Builtins, StandardModules};
 use crate::family::Family;
-use crate::row::{DocStyle, LanguageClass, LanguageRow, ModuleDoc, ModuleRules, RelativeImports, TestRules, VisibilityRule};
+use crate::row::{
+    DocStyle, LanguageClass, LanguageRow, ModuleDoc, ModuleRules, RelativeImports, TestRules, VisibilityRule,
+};
 
 /// The values that most languages use.
 pub(super) const BASE: LanguageRow = LanguageRow {

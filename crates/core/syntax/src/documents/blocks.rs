@@ -45,8 +45,7 @@ pub(super) struct Style<'s> {
     pub(super) title: Option<&'s str>,
 }
 
-pub(super) const CONFIG: Style<'static> =
-    Style { kind: ChunkKind::Config, separator: ".", small_tokens: 100, ..CODE };
+pub(super) const CONFIG: Style<'static> = Style { kind: ChunkKind::Config, separator: ".", small_tokens: 100, ..CODE };
 
 pub(super) const CODE: Style<'static> = Style {
     kind: ChunkKind::Group,
@@ -210,8 +209,7 @@ fn join_tiny(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Pie
     let mut joined: Vec<Piece> = Vec::with_capacity(pieces.len());
     let mut pieces = pieces.into_iter().peekable();
     while let Some(mut piece) = pieces.next() {
-        let is_head =
-            |last: &Piece| last.names.is_empty() || is_title(last) || piece.is_within(last, style.separator);
+        let is_head = |last: &Piece| last.names.is_empty() || is_title(last) || piece.is_within(last, style.separator);
         if let Some(head) =
             joined.pop_if(|last| is_tiny(last) && is_head(last) && fits(last.rows.start, piece.rows.end))
         {
