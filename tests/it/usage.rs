@@ -40,7 +40,7 @@ fn exit_codes_equal_those_in_the_help() {
     check(&["index", &root, "--name", "r"], 0, "unchanged");
     check(&["index", "r"], 0, "unchanged");
     check(&["index"], 0, "unchanged");
-    check(&["index", "/no/such/place"], 1, "/no/such/place");
+    check(&["index", "/no/such/place"], 2, "/no/such/place");
     check(&["invalidate", "/no/such/file"], 1, "/no/such/file");
     for (arguments, expect) in [
         (&["frobnicate"][..], "Usage"),
@@ -78,7 +78,7 @@ fn exit_codes_equal_those_in_the_help() {
     write(directory.path(), ".cairn.yaml", "exclud: [x]\n");
     check(&["index", &root, "--name", "r"], 4, "exclude");
     std::fs::remove_file(directory.path().join(".cairn.yaml")).expect("removed");
-    check(&["index", &root, "--name", "r", "--include", "["], 4, "[");
+    check(&["index", &root, "--name", "r", "--include", "["], 2, "[");
     // The earlier index still exists.
     check(&["search", "save"], 0, "src/store.py");
 }
@@ -261,7 +261,7 @@ fn every_command_answers_in_json() {
     for (command, code) in [
         (&["show", "q", "x"][..], "not_found"),
         (&["search", "x", "--limit", "0"], "validation_error"),
-        (&["index", "/no/such/place"], "failed"),
+        (&["index", "/no/such/place"], "validation_error"),
     ] {
         let output = index.run(&[command, &["--json"]].concat());
         let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");

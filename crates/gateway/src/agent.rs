@@ -1,10 +1,12 @@
 //! The service behind a gateway: a `Searcher` for questions, and the few operations that are not questions.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId};
 use cairn_search::{NOTHING_INDEXED, QueryError, QueryErrorCode, Searcher};
 
-use crate::index_call::{IndexCall, IndexStatus, IndexTicket};
+use crate::index_call::{IndexCall, IndexStatus, IndexTicket, WatchIndexing};
 
 /// A service that answers questions: the index of one directory, or a cluster.
 #[async_trait]
@@ -17,6 +19,18 @@ pub trait Agent: Send + Sync + 'static {
     /// one.
     async fn default_repository(&self) -> Option<String>;
 
+    /// Like `default_repository`, for questions about code. Local mode indexes a working tree that is not
+    /// indexed yet, within limits.
+    async fn working_repository(&self) -> Option<String> {
+        self.default_repository().await
+    }
+
+    /// A message about something that the service did for the last question, such as indexing. The message is
+    /// returned once.
+    fn take_notice(&self) -> Option<String> {
+        None
+    }
+
     /// Indexes the current state of a repository. Local mode waits up to five minutes for the run, and then
     /// returns the state of the run. The run continues. A cluster returns at once. A second call for a
     /// repository that is being indexed joins that run.
@@ -24,6 +38,13 @@ pub trait Agent: Send + Sync + 'static {
     /// The message of a `ValidationError` contains the name of the wrong field; `NotFound` means that the
     /// target does not exist.
     async fn index(&self, call: IndexCall) -> Result<IndexStatus, QueryError>;
+
+    /// Like `index`, and reports the progress to `watch`. A service whose index calls return at once has no
+    /// progress to report.
+    async fn index_watched(&self, call: IndexCall, watch: Arc<dyn WatchIndexing>) -> Result<IndexStatus, QueryError> {
+        let _no_progress = watch;
+        self.index(call).await
+    }
 
     /// The state of a request that `index` returned. A service whose index calls wait for their runs has no
     /// requests.

@@ -6,6 +6,7 @@ use crate::answers::GuideText;
 
 /// All topics, in the order in which they are listed.
 pub(crate) const TOPICS: &[&str] = &[
+    "quick_reference",
     "finding_files",
     "finding_symbols",
     "understanding_a_flow",
@@ -15,9 +16,12 @@ pub(crate) const TOPICS: &[&str] = &[
     "recovering",
 ];
 
+const QUICK_REFERENCE: &str = include_str!("../../../docs/guides/quick-reference.md");
+
 /// The document of a topic.
 pub(crate) fn document(topic: &str) -> Option<&'static str> {
     Some(match topic {
+        "quick_reference" => QUICK_REFERENCE,
         "finding_files" => include_str!("../../../docs/guides/finding-files.md"),
         "finding_symbols" => include_str!("../../../docs/guides/finding-symbols.md"),
         "understanding_a_flow" => include_str!("../../../docs/guides/understanding-a-flow.md"),
@@ -48,16 +52,13 @@ pub(crate) fn answer(topic: Option<&str>) -> Result<GuideText, QueryError> {
     Ok(GuideText { topic: topic.map(str::to_owned), topics, text })
 }
 
+/// The quick reference, and all topics.
 fn overview() -> String {
-    let mut text = String::from("Topics (workflow_guide {\"topic\":\"…\"}):\n");
+    let mut text = format!("{QUICK_REFERENCE}\nTopics (workflow_guide {{\"topic\":\"…\"}}):\n");
     for topic in TOPICS {
         text.push_str(&format!("- {topic}: {}\n", document(topic).map(title).unwrap_or_default()));
     }
-    text.push_str(
-        "In short: use search_code with words or a name, read_code to read a whole result, analyze_relationship before a \
-         change, and index_repository with changed_files after the change. Errors and empty answers suggest the next call.",
-    );
-    text
+    text.trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -68,7 +69,20 @@ mod tests {
     fn documents_are_short() {
         for topic in TOPICS {
             let num_tokens = cairn_ranking::estimate_tokens(document(topic).expect("a document"));
-            assert!(num_tokens <= 600, "{topic}: {num_tokens} tokens");
+            assert!(num_tokens <= 650, "{topic}: {num_tokens} tokens");
+        }
+    }
+
+    #[test]
+    fn overview_contains_a_table_mistakes_and_recovery() {
+        let text = answer(None).expect("an overview").text;
+        let rows = text.lines().filter(|line| line.starts_with("| ")).count();
+        assert!(rows > 10, "{text}");
+        for part in ["Common mistakes", "Recovery", "try:", "target_type\":\"filename"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        for topic in TOPICS {
+            assert!(text.contains(topic), "{topic}: {text}");
         }
     }
 }

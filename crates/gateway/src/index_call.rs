@@ -31,6 +31,14 @@ impl IndexCall {
     }
 }
 
+/// Receives the progress of an index call.
+pub trait WatchIndexing: Send + Sync {
+    /// Another hundred files are read. `num_files` is the number of files so far.
+    fn files_read(&self, num_files: u64);
+    /// Another part of the run has ended.
+    fn parts_ended(&self, num_ended: u32, num_parts: u32);
+}
+
 /// The request that an index call made. The request identifies its run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IndexTicket {

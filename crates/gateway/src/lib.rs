@@ -1,9 +1,12 @@
 //! The transports HTTP and MCP, and the questions and answers that they share. No other code serves HTTP or
 //! MCP requests.
 
+mod advice;
 mod agent;
 pub mod answers;
 pub mod auth;
+#[cfg(test)]
+mod broken_starts;
 mod guide;
 pub mod http;
 mod index_call;
@@ -13,8 +16,11 @@ pub mod questions;
 mod registration;
 #[cfg(test)]
 mod schema_check;
+mod tags;
 pub mod time;
 
+pub use advice::{after_empty, after_error, question_of_request, report_of, report_of_command};
 pub use agent::{Agent, Caps};
-pub use index_call::{IndexCall, IndexStatus, IndexTicket};
+pub use index_call::{IndexCall, IndexStatus, IndexTicket, WatchIndexing};
 pub use indexing::{Indexing, LedgerIndexing, Locate};
+pub use registration::check_settings;

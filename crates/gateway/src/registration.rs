@@ -7,9 +7,9 @@
 //! repository.
 
 use cairn_domain::{RepositoryName, Scope, Source};
-use cairn_inventory::{FileSizeLimit, Patterns};
+use cairn_inventory::{FileSizeLimit, InvalidPattern, Patterns};
 use cairn_ports::{Catalogue, RepositoryRecord};
-use cairn_search::{KnownRepository, QueryError, QueryErrorCode, Searcher};
+use cairn_search::{FieldFault, KnownRepository, QueryError, QueryErrorCode, Searcher};
 use cairn_wire::{GivenSettings, RequestSettings};
 
 use crate::index_call::IndexCall;
@@ -91,20 +91,67 @@ pub(crate) fn stored_settings(record: &RepositoryRecord) -> Result<RequestSettin
 
 /// Checks the patterns and the maximum file size of a call. Invalid values are refused before anything is
 /// written.
-pub(crate) fn check_settings(given: &GivenSettings) -> Result<(), QueryError> {
+pub fn check_settings(given: &GivenSettings) -> Result<(), QueryError> {
     let GivenSettings { include, exclude, include_override, max_file_size } = given;
-    let lists = [("include_patterns", include), ("exclude_patterns", exclude), ("include_override", include_override)];
-    for (field, patterns) in lists {
+    let lists = [
+        ("include_patterns", "include", include),
+        ("exclude_patterns", "exclude", exclude),
+        ("include_override", "include_override", include_override),
+    ];
+    for (field, kind, patterns) in lists {
         let patterns = patterns.as_deref().unwrap_or_default();
-        Patterns::compile(field, patterns).map_err(|faults| {
-            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            wrong(faults.join("; "))
-        })?;
+        Patterns::compile(field, patterns).map_err(|faults| invalid_patterns(field, kind, &faults))?;
     }
     if let Some(provided) = *max_file_size {
         FileSizeLimit::new(provided).map_err(|invalid| {
-            wrong(format!("{invalid} (max_allowed {}, provided {provided})", invalid.max_allowed))
+            let max_allowed = Some(invalid.max_allowed);
+            let fault = FieldFault { max_allowed, provided: Some(provided), ..FieldFault::of("max_file_size") };
+            let message = format!("max_file_size too large (max_allowed {}, provided {provided})", invalid.max_allowed);
+            wrong(message).in_field(fault)
         })?;
     }
     Ok(())
+}
+
+/// The error for invalid patterns. The details contain the first of them.
+fn invalid_patterns(field: &str, kind: &str, faults: &[InvalidPattern]) -> QueryError {
+    let each =
+        |fault: &InvalidPattern| format!("invalid {kind} pattern {} in `{field}`: {}", fault.pattern, fault.message);
+    let messages: Vec<String> = faults.iter().map(each).collect();
+    let pattern = faults.first().map(|fault| fault.pattern.as_str().to_owned());
+    wrong(messages.join("; ")).in_field(FieldFault { pattern, ..FieldFault::of(field) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault_of(given: &GivenSettings) -> (String, FieldFault) {
+        let error = check_settings(given).expect_err("refused");
+        assert_eq!(error.code, QueryErrorCode::ValidationError);
+        (error.message, *error.fault.expect("a field"))
+    }
+
+    /// The errors of the description of `index_repository`.
+    #[test]
+    fn details_contain_field_pattern_and_sizes() {
+        let include = Some(vec!["*.md".to_owned(), "[invalid".to_owned()]);
+        let (message, fault) = fault_of(&GivenSettings { include, ..GivenSettings::default() });
+        assert!(message.starts_with("invalid include pattern"), "{message}");
+        let pattern = Some("[invalid".to_owned());
+        assert_eq!(fault, FieldFault { pattern, ..FieldFault::of("include_patterns") });
+        let (message, fault) = fault_of(&GivenSettings { max_file_size: Some(20_971_520), ..GivenSettings::default() });
+        assert!(message.starts_with("max_file_size too large"), "{message}");
+        let sizes = FieldFault { max_allowed: Some(10_485_760), provided: Some(20_971_520), ..Default::default() };
+        assert_eq!(fault, FieldFault { field: "max_file_size".to_owned(), ..sizes });
+    }
+
+    #[test]
+    fn valid_settings_are_accepted() {
+        for max_file_size in [None, Some(0), Some(1), Some(524_288), Some(10_485_760)] {
+            let (include, exclude) = (Some(vec!["*.go".to_owned()]), Some(vec!["**/vendor/**".to_owned()]));
+            let given = GivenSettings { include, exclude, max_file_size, ..GivenSettings::default() };
+            assert_eq!(check_settings(&given), Ok(()));
+        }
+    }
 }

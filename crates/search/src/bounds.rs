@@ -4,7 +4,7 @@
 use cairn_inventory::{MAX_NESTING, nesting};
 use globset::{Glob, GlobBuilder};
 
-use crate::{QueryError, QueryErrorCode};
+use crate::{FieldFault, QueryError, QueryErrorCode};
 
 /// Maximum number of results on a page.
 pub(crate) const MAX_LIMIT: usize = 100;
@@ -20,25 +20,29 @@ pub(crate) fn query(text: &str) -> Result<(), QueryError> {
     if text.len() <= MAX_QUERY_BYTES {
         return Ok(());
     }
-    Err(invalid(format!("`query` has {} bytes; at most {MAX_QUERY_BYTES} are allowed", text.len())))
+    let message = format!("`query` has {} bytes; at most {MAX_QUERY_BYTES} are allowed", text.len());
+    Err(invalid(too_many("query", MAX_QUERY_BYTES, text.len()), message))
 }
 
 /// Checks a name, a path or a pattern. `field` is the name of the field in the request.
 pub(crate) fn word(field: &str, text: &str) -> Result<(), QueryError> {
     if text.len() > MAX_WORD_BYTES {
         let (shown, length) = (shown(text), text.len());
-        return Err(invalid(format!("`{field}` {shown} has {length} bytes; at most {MAX_WORD_BYTES} are allowed")));
+        let message = format!("`{field}` {shown} has {length} bytes; at most {MAX_WORD_BYTES} are allowed");
+        return Err(invalid(too_many(field, MAX_WORD_BYTES, length), message));
     }
     if nesting(text) > MAX_NESTING {
         let shown = shown(text);
-        return Err(invalid(format!("`{field}` {shown} nests braces deeper than {MAX_NESTING}")));
+        let message = format!("`{field}` {shown} nests braces deeper than {MAX_NESTING}");
+        return Err(invalid(FieldFault::of(field), message));
     }
     Ok(())
 }
 
 pub(crate) fn words<'a>(field: &str, words: impl ExactSizeIterator<Item = &'a str>) -> Result<(), QueryError> {
     if words.len() > MAX_WORDS {
-        return Err(invalid(format!("`{field}` has {} entries; at most {MAX_WORDS} are allowed", words.len())));
+        let message = format!("`{field}` has {} entries; at most {MAX_WORDS} are allowed", words.len());
+        return Err(invalid(too_many(field, MAX_WORDS, words.len()), message));
     }
     words.into_iter().try_for_each(|text| word(field, text))
 }
@@ -47,7 +51,7 @@ pub(crate) fn words<'a>(field: &str, words: impl ExactSizeIterator<Item = &'a st
 /// applies to the paths of the caller.
 pub(crate) fn number_of_globs(field: &str, number: usize) -> Result<(), QueryError> {
     if number > 2 * MAX_WORDS {
-        return Err(invalid(format!("`{field}` has more than {MAX_WORDS} entries")));
+        return Err(invalid(FieldFault::of(field), format!("`{field}` has more than {MAX_WORDS} entries")));
     }
     Ok(())
 }
@@ -61,7 +65,10 @@ pub fn patterns(field: &str, patterns: &[String]) -> Result<(), QueryError> {
 pub(crate) fn glob(field: &str, pattern: &str) -> Result<Glob, QueryError> {
     word(field, pattern)?;
     let glob = GlobBuilder::new(pattern).literal_separator(false).build();
-    glob.map_err(|error| invalid(format!("`{field}` has an invalid glob `{pattern}`: {}", error.kind())))
+    glob.map_err(|error| {
+        let fault = FieldFault { pattern: Some(pattern.to_owned()), ..FieldFault::of(field) };
+        invalid(fault, format!("`{field}` has an invalid glob `{pattern}`: {}", error.kind()))
+    })
 }
 
 fn shown(text: &str) -> String {
@@ -69,8 +76,13 @@ fn shown(text: &str) -> String {
     if start.len() < text.len() { format!("`{start}…`") } else { format!("`{start}`") }
 }
 
-fn invalid(message: String) -> QueryError {
-    QueryError::new(QueryErrorCode::ValidationError, message)
+fn too_many(field: &str, max_allowed: usize, provided: usize) -> FieldFault {
+    let number = |number: usize| Some(number as u64);
+    FieldFault { max_allowed: number(max_allowed), provided: number(provided), ..FieldFault::of(field) }
+}
+
+fn invalid(fault: FieldFault, message: String) -> QueryError {
+    QueryError::new(QueryErrorCode::ValidationError, message).in_field(fault)
 }
 
 #[cfg(test)]

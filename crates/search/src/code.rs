@@ -260,7 +260,26 @@ impl Searcher {
         Ok(Some(source.map_err(|error| damaged(&slot.artifact.key, &error))?))
     }
 
+    /// The error for a path that is a directory. It suggests the list of the files in the directory.
+    async fn is_directory(&self, view: &View, scope: &Scope, path: &str) -> Result<Option<QueryError>, QueryError> {
+        let path = path.trim_end_matches('/');
+        let exact = FileMatch::Directory { similar: false };
+        let found = self.names.files(view, scope, path, exact, 1).await?;
+        if found.first().is_none_or(|hit| hit.path.as_str() != path) {
+            return Ok(None);
+        }
+        let error = QueryError::new(QueryErrorCode::NotFound, format!("`{path}` is a directory, not a file"));
+        Ok(Some(error.hint("list the files of the directory, then read one of them").next(NextCall {
+            tool: "search_code",
+            reason: "lists the files of the directory".to_owned(),
+            arguments: vec![("query", format!("{path}/*")), ("target_type", "filename".to_owned())],
+        })))
+    }
+
     async fn unknown_file(&self, view: &View, scope: &Scope, path: &str) -> Result<QueryError, QueryError> {
+        if let Some(error) = self.is_directory(view, scope, path).await? {
+            return Ok(error);
+        }
         let mut near = self.names.files(view, scope, path, FileMatch::Similar, NUM_SIMILAR).await?;
         if near.is_empty() {
             let name = path.rsplit('/').next().unwrap_or(path);

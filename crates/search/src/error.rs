@@ -56,11 +56,28 @@ pub struct NextCall {
     pub arguments: Vec<(&'static str, String)>,
 }
 
+/// The field of a request that has an invalid value.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FieldFault {
+    /// Name of the field, as the caller wrote it.
+    pub field: String,
+    /// The value, if it is an invalid pattern.
+    pub pattern: Option<String>,
+    /// The value, if it is a path that cannot be used.
+    pub path: Option<String>,
+    /// The largest allowed number, if the value is a number above it.
+    pub max_allowed: Option<u64>,
+    /// The value, if it is a number outside the allowed range.
+    pub provided: Option<u64>,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct QueryError {
     pub code: QueryErrorCode,
     pub message: String,
+    /// Set if one field of the request is wrong.
+    pub fault: Option<Box<FieldFault>>,
     pub similar_symbols: Vec<String>,
     pub similar_files: Vec<String>,
     pub similar_repositories: Vec<String>,
@@ -75,6 +92,7 @@ impl QueryError {
         Self {
             code,
             message: message.into(),
+            fault: None,
             similar_symbols: Vec::new(),
             similar_files: Vec::new(),
             similar_repositories: Vec::new(),
@@ -89,10 +107,23 @@ impl QueryError {
         self
     }
 
+    /// Names the field that has an invalid value.
+    #[must_use]
+    pub fn in_field(mut self, fault: FieldFault) -> Self {
+        self.fault = Some(Box::new(fault));
+        self
+    }
+
     #[must_use]
     pub fn next(mut self, call: NextCall) -> Self {
         self.next_calls.push(call);
         self
+    }
+}
+
+impl FieldFault {
+    pub fn of(field: impl Into<String>) -> Self {
+        Self { field: field.into(), ..Self::default() }
     }
 }
 

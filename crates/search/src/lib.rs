@@ -50,7 +50,7 @@ pub use caller::{Allowed, Caller};
 pub use code::{Code, CodeRequest};
 pub use cursor::CursorKey;
 pub use empty_result::{NothingFound, RelatedModule, Restriction};
-pub use error::{NextCall, QueryError, QueryErrorCode};
+pub use error::{FieldFault, NextCall, QueryError, QueryErrorCode};
 pub use exact::{ExactAnswer, ExactCut, ExactFile, ExactLine, ExactRequest};
 pub use fingerprint::{Fingerprint, KindDigest};
 pub use graph::{EdgeDraw, GraphAnswer, GraphEdge, GraphRequest, Relation, SampledEdge};

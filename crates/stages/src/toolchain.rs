@@ -17,6 +17,9 @@ const LINKING_VERSION: u64 = 10;
 /// counts.
 const TERMS_VERSION: u64 = 2;
 
+/// Increase this number when the same tree and settings give other manifest entries, for example other tags.
+const INVENTORY_VERSION: u64 = 2;
+
 impl Toolchain {
     /// Returns the identity of the facts of a blob. `ignore` is the digest of the repository's
     /// `secrets.ignore`, or another digest if the path is not searched for secrets.
@@ -40,9 +43,11 @@ impl Toolchain {
             sensitive_allow,
             num_workers: _,
             ceilings: _,
+            first_use: _,
         } = operator;
         Digester::new("inputs_digest")
             .text(env!("CARGO_PKG_VERSION"))
+            .number(INVENTORY_VERSION)
             .bytes(&self.digest().0)
             .number(cairn_redaction::RULES_VERSION.into())
             .list(cairn_syntax::languages(), |digester, row| digester.text(cairn_syntax::tool_version(row.name)))

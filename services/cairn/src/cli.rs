@@ -49,11 +49,11 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the command line and the environment variables.
-    pub fn read() -> Self {
-        let matches = Self::command().get_matches();
-        let read = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-        read.resolved(|name| matches.value_source(name) == Some(ValueSource::CommandLine))
+    /// Reads a command line and the environment variables.
+    pub fn read(given: &[OsString]) -> Result<Self, clap::Error> {
+        let matches = Self::command().try_get_matches_from(given)?;
+        let read = Self::from_arg_matches(&matches)?;
+        Ok(read.resolved(|name| matches.value_source(name) == Some(ValueSource::CommandLine)))
     }
 
     /// Selects server or cluster if both are set. A flag has priority over an environment variable. If both
@@ -91,13 +91,19 @@ pub enum Command {
         after_help = "The expression has the syntax of the Rust crate `regex`. Lines are searched one by one, unless -U is given.\n\nExamples:\n  cairn grep 'fn\\s+parse_\\w+'\n  cairn grep -F 'items[0]' --language python -C 2\n  cairn grep -w TODO --repo all --path 'src/**' --tests exclude"
     )]
     Grep(GrepArguments),
-    /// Show a file or some of its lines, as stored in the index.
-    #[command(after_help = "Examples:\n  cairn show service src/main.rs\n  cairn show service src/main.rs:10-40")]
+    /// Show a file, some of its lines or the definition of a symbol, as stored in the index.
+    #[command(
+        alias = "read",
+        after_help = "Examples:\n  cairn show service src/main.rs\n  cairn show service src/main.rs:10-40\n  cairn show validateToken\n  cairn show 'src/server.py#Server.run'"
+    )]
     Show {
-        /// Name of the repository.
-        repository: String,
-        /// `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`.
-        path: String,
+        /// Name of a repository, and `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`, a symbol or `PATH#SYMBOL`.
+        /// Default of the name: the repository of this directory, otherwise all.
+        #[arg(value_names = ["REPOSITORY", "TARGET"], num_args = 1..=2, required = true)]
+        targets: Vec<String>,
+        /// A file near the wanted definition, if several definitions have the name.
+        #[arg(long, value_name = "PATH")]
+        context_path: Option<String>,
     },
     /// Query the graph: callers, callees, dependencies, dependents, base classes.
     #[command(
@@ -110,7 +116,7 @@ pub enum Command {
     Patterns {
         /// Only patterns whose name contains this text.
         name: Option<String>,
-        #[arg(long = "repo", value_name = "NAME")]
+        #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repositories: Vec<String>,
     },
     /// List the modules of a repository with their descriptions.
@@ -126,8 +132,11 @@ pub enum Command {
         depth: usize,
     },
     /// List the indexed repositories.
-    #[command(after_help = "Example:\n  cairn repos --json")]
-    Repos,
+    #[command(after_help = "Examples:\n  cairn repos --json\n  cairn repos service")]
+    Repos {
+        /// Only repositories whose name contains this text.
+        name: Option<String>,
+    },
     /// Show the contents of the index, their age, and the runs in progress.
     #[command(after_help = "Example:\n  cairn status")]
     Status,
@@ -144,7 +153,7 @@ pub enum Command {
         /// Maximum number of runs; at most 500 with `--server`.
         #[arg(long, default_value_t = 20)]
         limit: usize,
-        #[arg(long = "repo", value_name = "NAME")]
+        #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repository: Option<String>,
     },
     /// List every path of a repository with its outcome.
@@ -158,6 +167,9 @@ pub enum Command {
         /// Show only counts.
         #[arg(long)]
         summary: bool,
+        /// Only paths with this outcome: `skipped(binary)`, `skipped` or `binary`.
+        #[arg(long, value_name = "OUTCOME")]
+        outcome: Option<String>,
     },
     /// List the redacted secrets by path, line and rule. Values are never shown.
     #[command(after_help = "Example:\n  cairn secrets service")]
@@ -182,7 +194,7 @@ pub enum Command {
     /// Print a digest of all records that readers can see, by repository and kind of record.
     #[command(after_help = "Example:\n  cairn fingerprint --repo service")]
     Fingerprint {
-        #[arg(long = "repo", value_name = "NAME")]
+        #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repositories: Vec<String>,
     },
     /// Check the index and the machine. Report faults and how to correct them.
@@ -190,7 +202,7 @@ pub enum Command {
     Doctor {
         /// Read and verify all stored data of this repository. Default: every repository of a local index, no
         /// repository of a cluster.
-        #[arg(long = "repo", value_name = "NAME")]
+        #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repository: Option<String>,
     },
     /// Prepare the servers of a cluster before its services start.
@@ -217,6 +229,9 @@ pub enum Command {
         after_help = "Examples:\n  cairn keys create --tenant acme --repo 'github.com/acme/*' --label ci --cluster cluster.toml\n  cairn keys revoke cairn_1f0c22ab --cluster cluster.toml"
     )]
     Keys(KeysCommand),
+    /// Explain how to work with the index: a topic, or the list of topics.
+    #[command(after_help = "Examples:\n  cairn guide\n  cairn guide recovering")]
+    Guide { topic: Option<String> },
     /// Serve the Model Context Protocol on standard input and output.
     #[command(
         after_help = "Example, in the configuration of an agent:\n  { \"command\": \"cairn\", \"args\": [\"mcp\"] }\nOr by hand: cairn mcp"
@@ -328,7 +343,7 @@ pub struct SearchArguments {
     pub query: String,
     /// Name or glob of a repository, or `all`. Default: the repository of this directory, otherwise all.
     /// Repeatable.
-    #[arg(long = "repo", value_name = "NAME")]
+    #[arg(long = "repo", alias = "repository", value_name = "NAME")]
     pub repositories: Vec<String>,
     #[arg(long, value_name = "LANGUAGE")]
     pub language: Vec<String>,
@@ -344,14 +359,15 @@ pub struct SearchArguments {
     pub kind: Vec<String>,
     #[arg(long, value_enum, default_value_t)]
     pub tests: Tests,
-    /// Tag from `.cairn.yaml`. Repeatable; a result must have all given tags.
+    /// `.py` (the end of the name), `indexed`, `repository`, or a tag from `.cairn.yaml`. Repeatable; a
+    /// result must have all given tags.
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
     /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
     /// symbol, relationship, flow, pattern or concept. By default, the words of the question decide.
-    #[arg(long = "type", value_name = "TYPE")]
+    #[arg(long = "type", value_name = "TYPE", value_parser = ["symbol", "relationship", "flow", "pattern", "concept"])]
     pub query_type: Option<String>,
     /// Maximum number of results, at most 100. Default: 10; 20 for relationships, 15 for flows, 5 for
     /// patterns.
@@ -406,7 +422,7 @@ pub struct GrepArguments {
     pub context: usize,
     /// Name or glob of a repository, or `all`. Default: the repository of this directory, otherwise all.
     /// Repeatable.
-    #[arg(long = "repo", value_name = "NAME")]
+    #[arg(long = "repo", alias = "repository", value_name = "NAME")]
     pub repositories: Vec<String>,
     #[arg(long, value_name = "LANGUAGE")]
     pub language: Vec<String>,
@@ -431,7 +447,7 @@ pub struct GrepArguments {
 pub struct RelationArguments {
     /// Symbol (`name`, `Class.method`, `path#name`) or path of a file.
     pub name: String,
-    #[arg(long = "repo", value_name = "NAME")]
+    #[arg(long = "repo", alias = "repository", value_name = "NAME")]
     pub repositories: Vec<String>,
     /// A file near the wanted definition, if several definitions have the name.
     #[arg(long, value_name = "PATH")]
@@ -444,14 +460,18 @@ pub struct RelationArguments {
 #[derive(Subcommand, Debug)]
 pub enum GraphCommand {
     /// Callers of a symbol.
+    #[command(alias = "caller")]
     Callers(RelationArguments),
     /// Symbols that a symbol calls.
+    #[command(alias = "calls")]
     Callees(RelationArguments),
     /// Everything that a symbol or file imports, references or depends on.
+    #[command(alias = "dependencies")]
     Deps(RelationArguments),
     /// Everything that imports, references or depends on a symbol or file.
     Dependents(RelationArguments),
     /// Base classes and derived classes.
+    #[command(alias = "inheritance")]
     Inherits(RelationArguments),
     /// Show a random sample of edges of a resolution class, for review.
     Sample {
@@ -466,7 +486,7 @@ pub enum GraphCommand {
         /// Kinds of edges, e.g. calls, references, extends; all if none is given.
         #[arg(long = "kind", value_name = "KIND")]
         kinds: Vec<String>,
-        #[arg(long = "repo", value_name = "NAME")]
+        #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repositories: Vec<String>,
     },
 }
@@ -479,7 +499,7 @@ pub enum RunsCommand {
         #[arg(value_name = "ID")]
         run: String,
         /// Repository of the run; required for older runs.
-        #[arg(long = "repo", value_name = "NAME")]
+        #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repository: Option<String>,
     },
     /// Cancel the unfinished runs and pending sync requests of one repository or of all. Published

@@ -5,18 +5,20 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use cairn_config::Operator;
-use cairn_gateway::questions;
+use cairn_git::work_tree_around;
 use cairn_search::{QueryError, QueryErrorCode};
+use cairn_wiring::local_embedding;
 use clap::CommandFactory;
 
 use crate::cli::{Arguments, Command};
-use crate::commands::{doctor, index, index_remote, print, question, watch};
+use crate::commands::{doctor, first_use, index, index_remote, print, question, suggest, watch};
 use crate::exit::{CommandReply, report_error, wrong};
 use crate::local::{Local, LocalAgent, find_home};
 use crate::operate;
 use crate::operate::dead_letters::{self, Decider, Letters};
 use crate::output;
 use crate::remote::Remote;
+use crate::reported::{ReportedError, with_commands, with_commands_in};
 
 pub(crate) async fn run(arguments: Arguments) -> ExitCode {
     let json = arguments.json;
@@ -54,14 +56,9 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
         bail!(wrong(format!("{what}: give the file with its settings (`--cluster FILE` or CAIRN_CLUSTER_CONFIG)")));
     }
     let local = open(&arguments)?;
-    let here = if question::is_about_here(&arguments.command) {
-        local.repository_of_directory(&std::env::current_dir()?).await?
-    } else {
-        None
-    };
+    let here = repository_here(&local, &arguments.command, json).await?;
     if let Some(question) = question::of(&arguments.command, here.as_deref())? {
-        let answer = questions::answer(&LocalAgent::new(local), &question).await?;
-        return Ok(print::answer(&question, &answer, json));
+        return suggest::answered(&LocalAgent::new(local), &question, json).await;
     }
     match arguments.command {
         Command::Index(index) => index::run(&local, index, json).await,
@@ -88,13 +85,34 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
     }
 }
 
+/// The repository of the working directory, for commands that use it. A question that names no repository
+/// indexes an unindexed working tree first.
+async fn repository_here(local: &Local, command: &Command, json: bool) -> anyhow::Result<Option<String>> {
+    if !question::is_about_here(command) {
+        return Ok(None);
+    }
+    let here = std::env::current_dir()?;
+    if question::names_repository(command) {
+        return local.repository_of_directory(&here).await;
+    }
+    first_use::repository_here(local, &here, json).await
+}
+
 async fn ask_server(remote: &Remote, command: &Command, json: bool) -> CommandReply {
     if let Command::Index(index) = command {
         return index_remote::run(remote, index, json).await;
     }
     let question = question::of(command, None)?.ok_or_else(|| not_remote(command))?;
-    let answer = remote.ask(&question).await?;
-    Ok(print::answer(&question, &answer, json))
+    match remote.ask(&question).await {
+        Ok(answer) => {
+            let suggestions = if answer.is_empty() { remote.suggestions(&question).await } else { Vec::new() };
+            Ok(print::answer(&question, &answer, &with_commands(suggestions), json))
+        }
+        Err(error) => Err(match error.downcast::<ReportedError>() {
+            Ok(ReportedError(report)) => ReportedError(with_commands_in(report)).into(),
+            Err(error) => error,
+        }),
+    }
 }
 
 /// Commands that exist only for a cluster.
@@ -128,11 +146,34 @@ fn not_remote(command: &Command) -> QueryError {
 
 fn open(arguments: &Arguments) -> anyhow::Result<Local> {
     let here = std::env::current_dir().context("finding the current directory")?;
-    let home = find_home(arguments.home.as_deref(), &here);
-    let operator = Operator::load(arguments.config.as_deref(), &home.join("config.toml"))?;
+    let is_found = arguments.home.is_none();
+    let mut home = find_home(arguments.home.as_deref(), &here);
+    // A question from a subdirectory indexes the whole working tree, so the index belongs to its root.
+    if is_found && !home.exists() && may_index_here(&arguments.command) {
+        home = work_tree_around(&here).map_or(home, |tree| tree.root.join(".cairn"));
+    }
+    let file = home.join("config.toml");
+    let operator = Operator::load(arguments.config.as_deref(), &file)?;
+    // The operator's settings were read from this file, so a missing file has no settings.
+    let text = std::fs::read_to_string(arguments.config.as_deref().unwrap_or(&file)).unwrap_or_default();
+    let embedding = local_embedding(&text, variables())?;
     let home: PathBuf = match (&arguments.home, &operator.home) {
         (None, Some(configured)) => configured.clone(),
         _ => home,
     };
-    Local::open(&home, operator)
+    let is_explicit = !is_found || operator.home.is_some();
+    let mut local = Local::open(&home, operator, &embedding)?;
+    local.home.is_explicit = is_explicit;
+    Ok(local)
+}
+
+/// Whether the command may index the working tree of the working directory.
+fn may_index_here(command: &Command) -> bool {
+    let is_question = question::is_about_here(command) && !question::names_repository(command);
+    is_question || matches!(command, Command::Mcp)
+}
+
+/// The environment variables that are valid text.
+fn variables() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }

@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use cairn_gateway::answers::ErrorReport;
+use cairn_gateway::report_of_command;
 use cairn_pipeline::StageError;
 use cairn_search::{QueryError, QueryErrorCode};
 
 use crate::output;
-use crate::remote_error::RemoteError;
+use crate::reported::{ReportedError, with_commands_in};
 
 /// Exit codes, as the help lists them.
 pub const WRONG_USAGE: u8 = 2;
@@ -27,9 +28,9 @@ pub(crate) fn wrong(message: impl Into<String>) -> QueryError {
 /// Prints the error, the place where it occurred and, if known, what to do next.
 pub(crate) fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
     if let Some(error) = error.downcast_ref::<QueryError>() {
-        return report_shared(&ErrorReport::of(error), json);
+        return report_shared(&with_commands_in(report_of_command(error)), json);
     }
-    if let Some(RemoteError(error)) = error.downcast_ref::<RemoteError>() {
+    if let Some(ReportedError(error)) = error.downcast_ref::<ReportedError>() {
         return report_shared(error, json);
     }
     let (code, message) = code_and_message(error);
@@ -49,8 +50,8 @@ pub(crate) fn code_and_message(error: &anyhow::Error) -> (&str, String) {
     if let Some(error) = error.downcast_ref::<QueryError>() {
         return (error.code.as_str(), error.message.clone());
     }
-    match error.downcast_ref::<RemoteError>() {
-        Some(RemoteError(error)) => (&error.code, error.message.clone()),
+    match error.downcast_ref::<ReportedError>() {
+        Some(ReportedError(error)) => (&error.code, error.message.clone()),
         None => ("failed", format!("{error:#}")),
     }
 }
@@ -84,4 +85,5 @@ fn print_shared(error: &ErrorReport) {
     if let Some(hint) = &details.next_action_hint {
         output::note(&format!("  {hint}"));
     }
+    output::commands(&details.tool_suggestions);
 }

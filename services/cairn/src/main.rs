@@ -9,10 +9,12 @@ mod local;
 mod operate;
 mod output;
 mod remote;
-mod remote_error;
+mod reported;
 mod stop;
+mod usage_error;
 mod verify;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::cli::{Arguments, Command};
@@ -32,7 +34,11 @@ fn limit_heaps() {
 fn main() -> ExitCode {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     limit_heaps();
-    let arguments = Arguments::read();
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let arguments = match Arguments::read(&given) {
+        Ok(arguments) => arguments,
+        Err(error) => return usage_error::report(&error, &given),
+    };
     // The child process that parses files needs no runtime, log or store.
     if matches!(arguments.command, Command::ParseWorker) {
         return match cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock()) {

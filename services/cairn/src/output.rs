@@ -1,6 +1,7 @@
 //! Terminal output. Results are written to standard output, and everything else is written to standard error.
 
 use anstyle::{AnsiColor, Style};
+use cairn_gateway::answers::SuggestedCall;
 use serde::Serialize;
 
 pub const PATH: Style = AnsiColor::Cyan.on_default();
@@ -37,4 +38,13 @@ pub fn answer<T: Serialize>(answer: &T, as_json: bool, print: fn(&T)) {
 /// Prints a JSON value on one line.
 pub fn json(value: &impl Serialize) {
     println!("{}", serde_json::json!(value));
+}
+
+/// Prints the suggested commands, one on each line.
+pub fn commands(calls: &[SuggestedCall]) {
+    for call in calls {
+        if let Some(command) = &call.command {
+            note(&format!("  try: {command}  ({})", call.reason));
+        }
+    }
 }

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use cairn_gateway::answers::ErrorReport;
+use cairn_gateway::answers::{ErrorReport, SuggestedCall};
 use cairn_gateway::questions::{Answer, Question};
 use reqwest::header::RETRY_AFTER;
 use reqwest::{Client, Response, StatusCode, Url};
+use serde::Deserialize;
 
 use crate::cli::Arguments;
-use crate::remote_error::RemoteError;
+use crate::reported::ReportedError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// This limit is longer than any time limit of a service.
@@ -35,6 +36,13 @@ impl Unanswered {
         let error = anyhow::Error::new(error.without_url()).context(what);
         Self { error, again_after: Some(Duration::ZERO), was_reached: false }
     }
+}
+
+/// The part of an empty answer that contains suggestions.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Suggestions {
+    tool_suggestions: Vec<SuggestedCall>,
 }
 
 /// A query service, and the API key for it.
@@ -105,8 +113,17 @@ impl Remote {
         }
     }
 
+    /// The calls that the service suggests after an empty answer to this question.
+    pub async fn suggestions(&self, question: &Question) -> Vec<SuggestedCall> {
+        self.answered(question).await.map_or_else(|_| Vec::new(), |(_, suggestions)| suggestions)
+    }
+
     /// Sends the question once. The error contains whether a retry may help.
     pub async fn attempt(&self, question: &Question) -> Result<Answer, Unanswered> {
+        self.answered(question).await.map(|(answer, _)| answer)
+    }
+
+    async fn answered(&self, question: &Question) -> Result<(Answer, Vec<SuggestedCall>), Unanswered> {
         let path = format!("{}{}", self.base.path().trim_end_matches('/'), question.path());
         let mut url = self.base.clone();
         url.set_path(&path);
@@ -118,11 +135,14 @@ impl Remote {
         let foreign = || anyhow!("{} answered {status}, and the body is not an answer of Cairn", self.base);
         let error = if status == StatusCode::OK {
             match question.parse_answer(&body) {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    let suggested = serde_json::from_slice::<Suggestions>(&body).unwrap_or_default();
+                    return Ok((answer, suggested.tool_suggestions));
+                }
                 Err(error) => anyhow::Error::new(error).context(foreign()),
             }
         } else {
-            serde_json::from_slice::<ErrorReport>(&body).map_or_else(|_| foreign(), |error| RemoteError(error).into())
+            serde_json::from_slice::<ErrorReport>(&body).map_or_else(|_| foreign(), |error| ReportedError(error).into())
         };
         Err(Unanswered { error, again_after, was_reached: true })
     }

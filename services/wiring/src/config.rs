@@ -11,6 +11,7 @@ use cairn_qdrant::QdrantConfig;
 use cairn_rabbitmq::RabbitMqConfig;
 use cairn_s3::S3Config;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use crate::OrganisationConfig;
@@ -157,20 +158,8 @@ impl ClusterConfig {
     }
 
     fn read(text: &str, variables: impl Iterator<Item = (String, String)>) -> anyhow::Result<Self> {
-        let mut table: Table = text.parse().map_err(|error| not_toml(text, &error))?;
-        for (name, value) in variables {
-            if let Some(path) = name.strip_prefix(VARIABLE) {
-                let keys: Vec<String> = path.split("__").map(str::to_lowercase).collect();
-                let value = match keys.last().map(String::as_str) {
-                    Some(key) if SECRETS.contains(&key) => Value::String(value),
-                    Some(ADDRESSES) => addresses(value),
-                    _ => scalar(value),
-                };
-                set(&mut table, &keys, value).map_err(|fault| anyhow::anyhow!("the variable `{name}` {fault}"))?;
-            }
-        }
-        let secrets = Secrets::of(&Value::Table(table.clone()));
-        table.try_into().map_err(|error: toml::de::Error| anyhow::anyhow!(secrets.removed_from(&error.to_string())))
+        let table: Table = text.parse().map_err(|error| not_toml(text, &error))?;
+        read_table(table, variables)
     }
 
     /// Reports all faults in all sections at once. Call this function before any connection is opened.
@@ -247,6 +236,52 @@ impl PipelineConfig {
         }
         faults
     }
+}
+
+/// Reads settings from the values of a file and from variables. No error shows a value.
+fn read_table<T: DeserializeOwned>(
+    mut table: Table,
+    variables: impl Iterator<Item = (String, String)>,
+) -> anyhow::Result<T> {
+    for (name, value) in variables {
+        if let Some(path) = name.strip_prefix(VARIABLE) {
+            let keys: Vec<String> = path.split("__").map(str::to_lowercase).collect();
+            let value = match keys.last().map(String::as_str) {
+                Some(key) if SECRETS.contains(&key) => Value::String(value),
+                Some(ADDRESSES) => addresses(value),
+                _ => scalar(value),
+            };
+            set(&mut table, &keys, value).map_err(|fault| anyhow::anyhow!("the variable `{name}` {fault}"))?;
+        }
+    }
+    let secrets = Secrets::of(&Value::Table(table.clone()));
+    table.try_into().map_err(|error: toml::de::Error| anyhow::anyhow!(secrets.removed_from(&error.to_string())))
+}
+
+/// The settings of local mode that have the same form as those of a cluster.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LocalConfig {
+    #[serde(default)]
+    embedding: EmbeddingConfig,
+}
+
+/// The embedding model of local mode: the section `embedding` of `config.toml`, and the variables that begin
+/// with `CAIRN__EMBEDDING__`. The other sections of the file are read by `cairn_config`.
+pub fn local_embedding(
+    text: &str,
+    variables: impl Iterator<Item = (String, String)>,
+) -> anyhow::Result<EmbeddingConfig> {
+    let mut table: Table = text.parse().map_err(|error| not_toml(text, &error))?;
+    table.retain(|section, _| section == "embedding");
+    let variables = variables.filter(|(name, _)| name.starts_with("CAIRN__EMBEDDING__"));
+    let LocalConfig { embedding } = read_table(table, variables)?;
+    let faults = embedding.local_faults();
+    anyhow::ensure!(
+        faults.is_empty(),
+        InvalidConfig(faults.iter().map(|fault| format!("[embedding] {fault}")).collect())
+    );
+    Ok(embedding)
 }
 
 /// Omits the faulty line itself from the message, because the line may contain a password.

@@ -54,6 +54,23 @@ impl EmbeddingConfig {
     }
 }
 
+impl EmbeddingConfig {
+    /// The faults in these settings in local mode, where one process uses the whole quota of a key.
+    pub(crate) fn local_faults(&self) -> Vec<String> {
+        let EmbeddingConfig::Http { provider, key_name } = self else { return Vec::new() };
+        let mut faults = provider.validate(Share::Whole).err().map_or_else(Vec::new, |invalid| invalid.faults);
+        if key_name.is_some() {
+            faults.push("`key_name` is only for clusters: in local mode, one process owns the key".to_owned());
+        }
+        faults
+    }
+}
+
+/// Creates the embedder of local mode, which embeds passages and questions.
+pub fn local_embedder(config: &EmbeddingConfig) -> anyhow::Result<Arc<dyn Embedder>> {
+    embedder(config, Share::Whole)
+}
+
 /// Creates the embedder. `share` is the part of the provider's quota that this process may use.
 pub fn embedder(config: &EmbeddingConfig, share: Share) -> anyhow::Result<Arc<dyn Embedder>> {
     Ok(match config {

@@ -21,6 +21,7 @@ mod private_directory;
 mod remote;
 mod settings;
 mod sources;
+mod work_tree_size;
 
 pub use blob_id::blob_id;
 pub use locate::{locate, repository_name};
@@ -29,3 +30,4 @@ pub use remote::clone::UnusedClone;
 pub use remote::url::{InvalidUrl, RemoteUrl};
 pub use settings::{GitSettings, Limits, ReadingPlan, RemotePolicy, SettingsFile, SshSettings};
 pub use sources::GitSources;
+pub use work_tree_size::{WorkTreeSize, work_tree_around};

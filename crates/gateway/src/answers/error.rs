@@ -1,6 +1,6 @@
 //! The form of errors that all front ends share.
 
-use cairn_search::{NextCall, QueryError};
+use cairn_search::{FieldFault, NextCall, QueryError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -18,6 +18,21 @@ pub struct ErrorReport {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ErrorDetails {
+    /// The field of the request that has an invalid value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// The invalid pattern in this field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// The path in this field that cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The largest allowed number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_allowed: Option<u64>,
+    /// The number in the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provided: Option<u64>,
     pub similar_symbols: Vec<String>,
     pub similar_files: Vec<String>,
     pub similar_repositories: Vec<String>,
@@ -34,6 +49,20 @@ pub struct SuggestedCall {
     /// The priority, starting at 1. Set only for calls that were tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<usize>,
+    /// The same call as an HTTP request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<SuggestedRequest>,
+    /// The same call as a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+/// A request that can be sent without changes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SuggestedRequest {
+    pub method: String,
+    pub path: String,
+    pub body: Map<String, Value>,
 }
 
 impl ErrorReport {
@@ -42,7 +71,14 @@ impl ErrorReport {
     }
 
     pub fn of(error: &QueryError) -> Self {
+        let FieldFault { field, pattern, path, max_allowed, provided } =
+            error.fault.as_deref().cloned().unwrap_or_default();
         let details = ErrorDetails {
+            field: error.fault.is_some().then_some(field),
+            pattern,
+            path,
+            max_allowed,
+            provided,
             similar_symbols: error.similar_symbols.clone(),
             similar_files: error.similar_files.clone(),
             similar_repositories: error.similar_repositories.clone(),
@@ -56,7 +92,7 @@ impl ErrorReport {
 impl SuggestedCall {
     fn of(call: &NextCall) -> Self {
         let (tool, reason) = (call.tool.to_owned(), call.reason.clone());
-        Self { tool, reason, arguments: arguments(call), priority: None }
+        Self { tool, reason, arguments: arguments(call), priority: None, request: None, command: None }
     }
 }
 

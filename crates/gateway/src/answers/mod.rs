@@ -24,7 +24,7 @@ pub use coverage::{
     CoverageAnswer, CoverageReport, FingerprintList, FingerprintReport, KindReport, PathExplanation, PathOutcome,
     SecretList, SecretPlace,
 };
-pub use error::{ErrorDetails, ErrorReport, SuggestedCall};
+pub use error::{ErrorDetails, ErrorReport, SuggestedCall, SuggestedRequest};
 pub use graph::{EdgeDirection, EdgeReport, EdgeSample, EdgeSite, NodeReport, Relationships, SampledEdgeReport};
 pub use grep::{GrepFile, GrepLine, GrepResults};
 pub use modules::{ModuleList, ModuleReport};
@@ -35,7 +35,8 @@ pub use repositories::{
 };
 pub use resolution::{NameReport, Resolution};
 pub use runs::{
-    Cancellation, IndexProgress, PartRetry, RequestState, RunDetails, RunList, RunReport, RunStateName, RunsAnswer,
+    Cancellation, FailedFile, IndexProgress, IndexedFiles, PartRetry, RequestState, RunDetails, RunList, RunReport,
+    RunStateName, RunsAnswer,
 };
 pub use schema::schema_of;
 pub use search::{

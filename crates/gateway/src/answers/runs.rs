@@ -3,7 +3,7 @@
 use cairn_domain::RunState;
 use cairn_ports::PostponedPart;
 use cairn_search::KnownRun;
-use cairn_wire::RunResult;
+use cairn_wire::{FileError, RunResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -100,7 +100,52 @@ pub struct IndexProgress {
     pub num_ended: u32,
     /// The progress of the sync that the request waits for.
     pub sync: Option<String>,
+    #[serde(flatten)]
+    pub indexed: IndexedFiles,
     pub result: RunResult,
+}
+
+/// The files that a call to index has indexed, and the settings that it used. The fields are a summary of the
+/// result, in the form of the tool `index_repository`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct IndexedFiles {
+    /// The location of the source.
+    pub path: String,
+    pub files_indexed: u64,
+    pub files_failed: u64,
+    pub include_patterns: Vec<String>,
+    pub exclude_patterns: Vec<String>,
+    /// In bytes.
+    pub max_file_size: u64,
+    /// Null if nothing has been indexed yet.
+    pub indexed_at: Option<String>,
+    /// The first 100 errors.
+    pub errors: Vec<FailedFile>,
+}
+
+/// A file that could not be indexed, and the reason.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct FailedFile {
+    pub file: String,
+    pub error: String,
+}
+
+impl IndexedFiles {
+    pub fn of(result: &RunResult) -> Self {
+        let failed = result.files.iter().filter(|(outcome, _)| outcome.starts_with("failed"));
+        let error = |error: &FileError| FailedFile { file: error.file.clone(), error: error.message.clone() };
+        Self {
+            path: result.path.clone(),
+            files_indexed: result.files_indexed,
+            files_failed: failed.map(|(_, count)| count).sum(),
+            include_patterns: result.include.clone(),
+            exclude_patterns: result.exclude.clone(),
+            max_file_size: result.max_file_size,
+            indexed_at: (result.indexed_at_ms > 0).then(|| rfc3339(result.indexed_at_ms)),
+            errors: result.errors.iter().map(error).collect(),
+        }
+    }
 }
 
 /// The state of a request, or of its run if the run has begun. `requested` means that the run has not begun.
@@ -205,6 +250,7 @@ impl IndexProgress {
             num_parts: status.num_parts,
             num_ended: status.num_ended,
             sync: status.sync,
+            indexed: IndexedFiles::of(&status.result),
             result: status.result,
         }
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::resolution::NameReport;
 use super::source::SourceStamp;
+use crate::tags::TAGS_OF_ALL;
 use crate::time::rfc3339_of_seconds;
 
 /// One page of search results, best first.
@@ -249,7 +250,7 @@ impl SearchResult {
             module: chunk.module_path,
             is_test: chunk.is_test,
             has_secrets: chunk.has_secrets,
-            tags: chunk.tags,
+            tags: TAGS_OF_ALL.iter().map(|tag| (*tag).to_owned()).chain(chunk.tags).collect(),
             changed_at: chunk.changed_at.map(rfc3339_of_seconds),
             score: found.hit.score,
             step: found.hit.step,

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use cairn_search::{QueryError, QueryErrorCode};
 
 use crate::agent::TOO_SLOW;
-use crate::answers::ErrorReport;
+use crate::answers::{ErrorReport, SuggestedCall};
 
 /// The value of `Retry-After` if the embedding provider reports no waiting time.
 const WHEN_BUSY: Duration = Duration::from_secs(5);
@@ -17,13 +17,33 @@ const WHEN_BUSY: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct HttpError {
     pub status: StatusCode,
-    body: ErrorReport,
+    body: Box<ErrorReport>,
     retry_after: Option<Duration>,
 }
 
 impl HttpError {
+    /// Adds the calls that may follow this error.
+    pub(super) fn suggest(mut self, suggestions: Vec<SuggestedCall>) -> Self {
+        if !suggestions.is_empty() {
+            self.body.details.tool_suggestions = suggestions;
+        }
+        self
+    }
+
+    /// Names the field that has an invalid value.
+    pub(super) fn in_field(mut self, field: &str) -> Self {
+        self.body.details.field = Some(field.to_owned());
+        self
+    }
+
+    /// Adds the name that an unknown field probably means.
+    pub(super) fn explain(mut self, field: &str, meant: &str) -> Self {
+        self.body.message.push_str(&format!("; instead of `{field}`, did you mean `{meant}`?"));
+        self
+    }
+
     fn new(status: StatusCode, code: &str, message: &str) -> Self {
-        Self { status, body: ErrorReport::new(code, message), retry_after: None }
+        Self { status, body: Box::new(ErrorReport::new(code, message)), retry_after: None }
     }
 
     pub(super) fn validation(message: &str) -> Self {
@@ -112,7 +132,10 @@ impl From<QueryError> for HttpError {
                 return Self::internal();
             }
         };
-        Self { status, body: ErrorReport::of(&error), retry_after: None }
+        let mut body = Box::new(ErrorReport::of(&error));
+        // Suggested calls of an error were not tried. The caller of this function adds calls that were.
+        body.details.tool_suggestions.clear();
+        Self { status, body, retry_after: None }
     }
 }
 

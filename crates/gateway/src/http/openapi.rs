@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::query;
 use super::routes::is_read_by_get;
-use crate::answers::{ErrorReport, schema_of};
+use crate::answers::{ErrorReport, SuggestedCall, schema_of};
 use crate::questions::Question;
 
 /// The document as JSON. The document is the same for every caller, and reading the document needs no key.
@@ -16,10 +16,11 @@ pub(super) static DOCUMENT: LazyLock<String> = LazyLock::new(|| document().to_st
 pub(super) fn document() -> Value {
     let mut components = Components::default();
     let error = components.add(schema_of::<ErrorReport>());
+    components.add(schema_of::<SuggestedCall>());
     let mut paths = Map::new();
     for route in Question::schemas() {
         let described = route.question.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let (question, answer) = (components.add(route.question), components.add(route.answer));
+        let (question, answer) = (components.add(route.question), components.add(with_suggestions(route.answer)));
         let operation = |suffix: &str| operation(route.path, suffix, &described, &answer, &error);
         let mut post = operation("");
         post["requestBody"] = json!({ "content": { "application/json": { "schema": question } } });
@@ -46,6 +47,18 @@ pub(super) fn document() -> Value {
         },
         "security": [{ "key": [] }],
     })
+}
+
+/// The schema of an answer with the calls that an empty answer suggests.
+fn with_suggestions(answer: Schema) -> Schema {
+    let mut answer = answer.to_value();
+    if let Some(Value::Object(properties)) = answer.get_mut("properties") {
+        let description = "Set only for empty answers: at most two calls that were tried.";
+        let items = json!({ "$ref": "#/components/schemas/SuggestedCall" });
+        let suggestions = json!({ "type": "array", "items": items, "description": description });
+        properties.insert("tool_suggestions".to_owned(), suggestions);
+    }
+    Schema::try_from(answer).unwrap_or_default()
 }
 
 /// The schemas of the document, by name.

@@ -32,6 +32,20 @@ pub(super) fn body_of(uri: &Uri) -> Result<Vec<u8>, HttpError> {
     Ok(Value::Object(body).to_string().into_bytes())
 }
 
+/// The values of a query string as they are written, without a check of their names and types.
+pub(super) fn as_written(uri: &Uri) -> Vec<u8> {
+    let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else { return Vec::new() };
+    let mut body = Map::new();
+    for (name, text) in pairs {
+        match body.get_mut(&name) {
+            Some(Value::Array(values)) => values.push(Value::from(text)),
+            Some(first) => *first = json!([first.clone(), text]),
+            None => drop(body.insert(name, Value::from(text))),
+        }
+    }
+    Value::Object(body).to_string().into_bytes()
+}
+
 fn refused(reason: &str) -> HttpError {
     HttpError::validation(&format!("the query string cannot be read: {reason}; or send the question as JSON by POST"))
 }
@@ -62,11 +76,16 @@ fn put(body: &mut Map<String, Value>, fields: &Map<String, Value>, name: String,
 }
 
 /// Whether the schema allows values of the type `kind`.
-fn is(schema: &Value, kind: &str) -> bool {
+pub(super) fn is(schema: &Value, kind: &str) -> bool {
     match &schema["type"] {
         Value::Array(kinds) => kinds.iter().any(|known| known == kind),
         only => only == kind,
     }
+}
+
+/// The schemas of the fields of a question, by name. None if the route does not exist.
+pub(super) fn fields_of(path: &str) -> Option<&'static Map<String, Value>> {
+    FIELDS.get(path)
 }
 
 /// The fields of the question of a route, as parameters of an OpenAPI operation.

@@ -19,6 +19,7 @@ use tower::ServiceExt;
 use super::routes::OPENAPI;
 use super::{GatewayConfig, GatewayState, router};
 use crate::auth::{KeyRequest, LimitsConfig, issue};
+use crate::broken_starts;
 use crate::index_call::{IndexCall, IndexStatus, IndexTicket};
 use crate::indexing::Indexing;
 use crate::questions::Question;
@@ -362,7 +363,11 @@ async fn forbidden_repository_is_answered_as_unknown() {
         for ((path, first), (_, second)) in bodies(forbidden).into_iter().zip(bodies(unknown)) {
             let (mut first, second) = (cluster.post(&key, path, &first).await, cluster.post(&key, path, &second).await);
             assert_eq!(first.status, StatusCode::NOT_FOUND, "{path}: {}", first.text);
-            first.text = first.text.replace(forbidden, unknown);
+            // Only quoted names are replaced, because `/v1/secrets` is a route.
+            for quote in ["`", "\""] {
+                first.text =
+                    first.text.replace(&format!("{quote}{forbidden}{quote}"), &format!("{quote}{unknown}{quote}"));
+            }
             first.headers.remove("content-length");
             let mut second = second;
             second.headers.remove("content-length");
@@ -864,4 +869,59 @@ async fn filters_mean_the_same_over_http_and_mcp() {
             assert_eq!(route.json()["message"], tool["result"]["structuredContent"]["message"]);
         }
     }
+}
+
+/// The route that a caller of a tool would send the same arguments to.
+fn route_of(tool: &str, arguments: &Value) -> Option<&'static str> {
+    Some(match tool {
+        "search_code" if arguments.get("mode").is_some() => "/v1/grep",
+        "search_code" => "/v1/search",
+        "read_code" => "/v1/read",
+        "analyze_relationship" => "/v1/graph",
+        "list_repositories" => "/v1/repositories",
+        "index_status" if arguments.get("run_id").is_some() => "/v1/runs",
+        "index_status" => "/v1/coverage",
+        "workflow_guide" => "/v1/guide",
+        "search" => "/v1/serch",
+        _ => return None,
+    })
+}
+
+/// Requests with the arguments of tools have many wrong names and types. Every suggested request is sent
+/// without changes.
+#[tokio::test]
+async fn every_suggested_request_works() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, true).await;
+    let mut num_failed = 0;
+    for (tool, arguments) in broken_starts::calls() {
+        let Some(path) = route_of(tool, &arguments) else { continue };
+        let reply = cluster.post(&key, path, &arguments).await;
+        let (body, is_error) = (reply.json(), reply.status != StatusCode::OK);
+        let suggestions = if is_error { &body["details"]["tool_suggestions"] } else { &body["tool_suggestions"] };
+        let suggestions = suggestions.as_array().cloned().unwrap_or_default();
+        num_failed += usize::from(is_error);
+        assert!(!is_error || !suggestions.is_empty(), "{path} {arguments}: {}", reply.text);
+        assert!(suggestions.len() <= 2, "{path} {arguments}: {}", reply.text);
+        for suggestion in suggestions {
+            let request = &suggestion["request"];
+            assert_eq!(request["method"], "POST", "{suggestion}");
+            let target = request["path"].as_str().expect("a path");
+            let followed = cluster.post(&key, target, &request["body"]).await;
+            assert_eq!(followed.status, StatusCode::OK, "{path} {arguments}: {suggestion}: {}", followed.text);
+        }
+    }
+    assert!(num_failed >= 60, "{num_failed}");
+}
+
+#[tokio::test]
+async fn error_of_a_misspelled_field_names_the_field() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, true).await;
+    let refused = cluster.post(&key, "/v1/search", &json!({"qurey": "date"})).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    let details = &refused.json()["details"];
+    assert_eq!(details["field"], "qurey", "{}", refused.text);
+    let expect = json!({"method": "POST", "path": "/v1/search", "body": {"query": "date"}});
+    assert_eq!(details["tool_suggestions"][0]["request"], expect, "{}", refused.text);
 }

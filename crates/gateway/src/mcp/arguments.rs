@@ -3,7 +3,7 @@
 //! All faults are reported at once. If all faults can be corrected without guessing, the corrected call is
 //! suggested.
 
-use cairn_search::{QueryError, QueryErrorCode};
+use cairn_search::{FieldFault, QueryError, QueryErrorCode};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value};
 
@@ -20,7 +20,8 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn read(tool: &'static ToolSpec, given: JsonObject) -> Result<Self, Failure> {
-        let mut check = Check { tool, corrected: Map::new(), faults: Vec::new(), correctable: true };
+        let mut check =
+            Check { tool, corrected: Map::new(), faults: Vec::new(), first: None, choices: None, correctable: true };
         for (name, value) in given {
             // Some clients send null for every parameter that they do not use.
             if !value.is_null() {
@@ -28,8 +29,13 @@ impl Arguments {
             }
         }
         for parameter in tool.parameters.iter().filter(|parameter| parameter.required) {
-            if !check.corrected.contains_key(parameter.name) {
-                check.fault(format!("`{}` is missing{}", parameter.name, describe(parameter)));
+            let is_chosen = check.choices.is_some_and(|(name, _)| name == parameter.name);
+            if !check.corrected.contains_key(parameter.name) && !is_chosen {
+                let message = format!("`{}` is missing{}", parameter.name, describe(parameter));
+                match parameter.kind {
+                    Kind::Choice(words) => check.choose(parameter.name, words, message),
+                    _ => check.fault(parameter.name, message),
+                }
             }
         }
         if check.faults.is_empty() {
@@ -95,6 +101,10 @@ struct Check {
     tool: &'static ToolSpec,
     corrected: JsonObject,
     faults: Vec<String>,
+    /// The field of the first fault.
+    first: Option<FieldFault>,
+    /// A missing argument, and its possible words.
+    choices: Option<(&'static str, &'static [&'static str])>,
     /// True while every fault has an obvious correction, which is in `corrected`.
     correctable: bool,
 }
@@ -106,15 +116,16 @@ impl Check {
         }
         if let Some(parameter) = self.tool.parameters.iter().find(|parameter| parameter.alias == Some(name)) {
             if self.corrected.contains_key(parameter.name) {
-                return self.fault(format!("`{name}` and `{}` are the same argument", parameter.name));
+                return self.fault(name, format!("`{name}` and `{}` are the same argument", parameter.name));
             }
             return self.value(parameter, value);
         }
         let Some(near) = nearest(self.tool, name) else {
             let known: Vec<&str> = self.tool.parameters.iter().map(|parameter| parameter.name).collect();
-            return self.fault(format!("unknown argument `{name}`; `{}` takes {}", self.tool.name, known.join(", ")));
+            let message = format!("unknown argument `{name}`; `{}` takes {}", self.tool.name, known.join(", "));
+            return self.dropped(FieldFault::of(name), message, false);
         };
-        self.faults.push(format!("unknown argument `{name}`; did you mean `{}`?", near.name));
+        self.note(FieldFault::of(name), format!("unknown argument `{name}`; did you mean `{}`?", near.name));
         if self.corrected.contains_key(near.name) {
             self.correctable = false;
         } else {
@@ -127,27 +138,68 @@ impl Check {
             Ok(value) => {
                 self.corrected.insert(parameter.name.to_owned(), value);
             }
-            Err(Wrong { what, nearest: Some(nearest) }) => {
-                self.faults.push(format!("`{}` {what}", parameter.name));
+            Err(Wrong { what, nearest, max_allowed, provided }) => {
+                let fault = FieldFault { max_allowed, provided, ..FieldFault::of(parameter.name) };
+                let message = format!("`{}` {what}", parameter.name);
+                let Some(nearest) = nearest else {
+                    return match parameter.kind {
+                        Kind::Choice(words) if parameter.required => self.choose(parameter.name, words, message),
+                        _ => self.dropped(fault, message, parameter.required),
+                    };
+                };
+                self.note(fault, message);
                 self.corrected.insert(parameter.name.to_owned(), nearest);
             }
-            Err(Wrong { what, nearest: None }) => self.fault(format!("`{}` {what}", parameter.name)),
         }
     }
 
-    fn fault(&mut self, fault: String) {
-        self.faults.push(fault);
+    /// Records a fault of an argument that the corrected call omits. A call that changes something must not
+    /// lose an argument.
+    fn dropped(&mut self, fault: FieldFault, message: String, is_required: bool) {
+        self.note(fault, message);
+        self.correctable &= self.tool.read_only && !is_required;
+    }
+
+    /// Records that a word of a list is missing. The corrected calls have one word each.
+    fn choose(&mut self, name: &'static str, words: &'static [&'static str], message: String) {
+        self.note(FieldFault::of(name), message);
+        self.choices = Some((name, words));
+    }
+
+    /// Records a fault that has no correction.
+    fn fault(&mut self, field: &str, message: String) {
+        self.note(FieldFault::of(field), message);
         self.correctable = false;
+    }
+
+    fn note(&mut self, fault: FieldFault, message: String) {
+        self.faults.push(message);
+        self.first.get_or_insert(fault);
     }
 
     fn failure(self) -> Failure {
         let error = QueryError::new(QueryErrorCode::ValidationError, self.faults.join("; "));
+        let error = error.in_field(self.first.unwrap_or_default());
         let mut failure = Failure::from(error);
-        if self.correctable {
-            let reason = "the call with corrected arguments".to_owned();
-            failure.suggestions.push(Suggestion { tool: self.tool.name, reason, arguments: self.corrected });
-        } else {
-            failure.suggestions.push(Suggestion::guide("recovering", "shows calls that work"));
+        match self.choices {
+            _ if !self.correctable => {
+                failure.suggestions.push(Suggestion::guide("recovering", "shows calls that work"));
+            }
+            Some((name, words)) => {
+                for word in words {
+                    let mut arguments = self.corrected.clone();
+                    arguments.insert(name.to_owned(), Value::from(*word));
+                    failure.suggestions.push(Suggestion::new(
+                        self.tool.name,
+                        format!("the call with `{name}`"),
+                        arguments,
+                    ));
+                }
+            }
+            None => {
+                let reason = "the call with corrected arguments";
+                failure.suggestions.push(Suggestion::new(self.tool.name, reason, self.corrected));
+            }
         }
         failure
     }
@@ -190,19 +242,29 @@ pub(crate) fn nearest_word(given: &str, words: &[&'static str]) -> Option<&'stat
 }
 
 /// The fault of a value, and the value that was probably meant.
+#[derive(Default)]
 struct Wrong {
     what: String,
     nearest: Option<Value>,
+    max_allowed: Option<u64>,
+    provided: Option<u64>,
 }
 
 /// Converts a value to the type in the table. A number or flag may be given as text, and a single word
 /// becomes a list.
 fn checked(kind: &Kind, value: Value) -> Result<Value, Wrong> {
-    let wrong = |what: &str| Err(Wrong { what: what.to_owned(), nearest: None });
+    let wrong = |what: &str| Err(Wrong { what: what.to_owned(), ..Wrong::default() });
     match kind {
         Kind::Text => match value {
             Value::String(text) if !text.trim().is_empty() => Ok(Value::String(text)),
             Value::String(_) => wrong("is empty"),
+            Value::Array(values) => match values.as_slice() {
+                [Value::String(only)] => {
+                    let nearest = Some(Value::from(only.as_str()));
+                    Err(Wrong { what: "must be a string".to_owned(), nearest, ..Wrong::default() })
+                }
+                _ => wrong("must be a string"),
+            },
             _ => wrong("must be a string"),
         },
         Kind::Flag => match &value {
@@ -237,8 +299,10 @@ fn bounded(number: Option<u64>, value: &Value, min: u64, max: u64) -> Result<Val
         Some(number) => Err(Wrong {
             what: format!("must be between {min} and {max} (min_allowed {min}, max_allowed {max}, provided {number})"),
             nearest: Some(Value::from(number.clamp(min, max))),
+            max_allowed: Some(max),
+            provided: Some(number),
         }),
-        None => Err(Wrong { what: format!("must be a whole number from {min}, not {value}"), nearest: None }),
+        None => Err(Wrong { what: format!("must be a whole number from {min}, not {value}"), ..Wrong::default() }),
     }
 }
 
@@ -246,7 +310,7 @@ fn list(value: Value) -> Result<Value, Wrong> {
     match value {
         Value::String(text) => Ok(Value::Array(vec![Value::String(text)])),
         Value::Array(values) if values.iter().all(Value::is_string) => Ok(Value::Array(values)),
-        _ => Err(Wrong { what: "must be a list of strings".to_owned(), nearest: None }),
+        _ => Err(Wrong { what: "must be a list of strings".to_owned(), ..Wrong::default() }),
     }
 }
 
@@ -257,7 +321,8 @@ fn choice(words: &[&'static str], given: &str) -> Result<Value, Wrong> {
     }
     let near = nearest_word(&folded, words);
     let mean = near.map_or_else(String::new, |word| format!("; did you mean `{word}`?"));
-    Err(Wrong { what: format!("is one of {}, not `{given}`{mean}", words.join(", ")), nearest: near.map(Value::from) })
+    let what = format!("is one of {}, not `{given}`{mean}", words.join(", "));
+    Err(Wrong { what, nearest: near.map(Value::from), ..Wrong::default() })
 }
 
 #[cfg(test)]
@@ -310,7 +375,25 @@ mod tests {
             "analyze_relationship",
             json!({"name": "f", "relation": "caller"}),
             "`mode` is one of callers, callees, dependencies, dependents, inheritance, not `caller`; did you mean `callers`?",
-            json!({"name": "f", "mode": "callers"}),
+            json!({"target": "f", "mode": "callers"}),
+        );
+        check(
+            "analyze_relationship",
+            json!({"name": "f", "relation": "callers", "wibble": 1}),
+            "unknown argument `wibble`; `analyze_relationship` takes target, mode, context_path, repository, limit",
+            json!({"target": "f", "mode": "callers"}),
+        );
+        check(
+            "analyze_relationship",
+            json!({"name": "f", "relation": "callers", "limit": -1}),
+            "`limit` must be a whole number from 1, not -1",
+            json!({"target": "f", "mode": "callers"}),
+        );
+        check(
+            "analyze_relationship",
+            json!({"target": "f"}),
+            "`mode` is missing; it is one of callers, callees, dependencies, dependents, inheritance",
+            json!({"target": "f", "mode": "callers"}),
         );
         check(
             "index_repository",
@@ -318,6 +401,37 @@ mod tests {
             "`max_file_size` must be between 0 and 10485760 (min_allowed 0, max_allowed 10485760, provided 99999999)",
             json!({"max_file_size": 10_485_760}),
         );
+    }
+
+    #[test]
+    fn details_name_the_wrong_field() {
+        let check = |given: Value, expect: FieldFault| {
+            let Value::Object(given) = given else { panic!("an object") };
+            let failure = Arguments::read(ToolSpec::find("index_repository").expect("a tool"), given);
+            assert_eq!(failure.expect_err("refused").error.fault.as_deref(), Some(&expect));
+        };
+        let size = FieldFault::of("max_file_size");
+        let sizes = FieldFault { max_allowed: Some(10_485_760), provided: Some(20_971_520), ..size.clone() };
+        check(json!({"path": ".", "max_file_size": 20_971_520}), sizes);
+        check(json!({"path": ".", "max_file_size": -1}), size);
+        check(json!({"path": ".", "wibble": 1}), FieldFault::of("wibble"));
+    }
+
+    /// `target` is the subject of a call in every tool, and old names are still accepted.
+    #[test]
+    fn target_is_the_subject_of_every_call() {
+        let check = |tool: &str, given: Value, expect: Value| assert_eq!(read(tool, given), Ok(expect));
+        check("search_code", json!({"target": "x", "type": "file"}), json!({"query": "x", "target_type": "file"}));
+        check("read_code", json!({"target": "src/a.rs"}), json!({"target": "src/a.rs"}));
+        let relation = json!({"target": "f", "mode": "callers"});
+        check("analyze_relationship", json!({"target": "f", "relation": "callers"}), relation.clone());
+        check("analyze_relationship", json!({"name": "f", "mode": "callers"}), relation);
+        check("index_repository", json!({"target": "/x"}), json!({"path": "/x"}));
+        let of_question = json!({"query": "x", "query_type": "symbol"});
+        check("search_code", of_question.clone(), of_question);
+        // `type` selects what a search looks for, never the kind of chunk.
+        let (message, _) = read("search_code", json!({"query": "x", "type": "function"})).expect_err("refused");
+        assert!(message.starts_with("`target_type` is one of auto, symbol, file"), "{message}");
     }
 
     #[test]
@@ -329,23 +443,15 @@ mod tests {
         };
         check(
             json!({"relation": "callers"}),
-            "`name` is missing (symbol (`name`, `Class.method`, `path#name`) or path of a file)",
-        );
-        check(
-            json!({"name": "f", "relation": "callers", "wibble": 1}),
-            "unknown argument `wibble`; `analyze_relationship` takes name, mode, context_path, repository, limit",
+            "`target` is missing (symbol (`name`, `Class.method`, `path#name`) or path of a file)",
         );
         check(
             json!({"name": 3, "relation": "callers"}),
-            "`name` must be a string; `name` is missing (symbol (`name`, `Class.method`, `path#name`) or path of a file)",
-        );
-        check(
-            json!({"name": "f", "relation": "callers", "limit": -1}),
-            "`limit` must be a whole number from 1, not -1",
+            "`target` must be a string; `target` is missing (symbol (`name`, `Class.method`, `path#name`) or path of a file)",
         );
         check(
             json!({"name": "f", "symbol": "g", "relation": "callers"}),
-            "unknown argument `symbol`; did you mean `name`?",
+            "unknown argument `symbol`; did you mean `target`?",
         );
     }
 }

@@ -26,7 +26,7 @@ const FRAME_TOKENS: usize = 350;
 /// caller works in, if this repository is known. An empty list selects all repositories.
 pub(super) async fn repositories(agent: &dyn Agent, arguments: &Arguments) -> Vec<String> {
     let named = arguments.list("repository");
-    if named.is_empty() { agent.default_repository().await.into_iter().collect() } else { named }
+    if named.is_empty() { agent.working_repository().await.into_iter().collect() } else { named }
 }
 
 pub(super) fn code_tokens(arguments: &Arguments, default: usize) -> usize {
@@ -96,6 +96,7 @@ pub(super) fn next_page(arguments: &Arguments, repositories: &[String], cursor: 
 
 fn search_failure(error: QueryError, arguments: &Arguments) -> Failure {
     let code = error.code;
+    let wrong = error.fault.as_ref().map(|fault| argument_of(&fault.field).to_owned());
     let mut failure = Failure::from(error);
     let mut without = |name: &str, reason: &str| {
         failure.suggestions.push(Suggestion::new("search_code", reason, arguments.without(&[name])));
@@ -106,6 +107,11 @@ fn search_failure(error: QueryError, arguments: &Arguments) -> Failure {
         // fault.
         QueryErrorCode::ValidationError if arguments.text("since").is_some() => {
             without("since", "searches files of any age");
+        }
+        QueryErrorCode::ValidationError => {
+            if let Some(name) = wrong.filter(|name| name != "query" && arguments.given().contains_key(name)) {
+                without(&name, "searches without the invalid argument");
+            }
         }
         _ => {}
     }
@@ -176,7 +182,7 @@ fn argument_of(restriction: &str) -> &str {
 pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments) -> Replied {
     let inferred = match arguments.text("repository") {
         Some(_) => None,
-        None => agent.default_repository().await,
+        None => agent.working_repository().await,
     };
     let mut question = read_question(arguments, inferred.as_deref());
     let (code, note) = match (questions::read(agent, &question).await, &inferred) {
@@ -218,6 +224,7 @@ fn read_question(arguments: &Arguments, inferred: Option<&str>) -> ReadQuestion 
     let line = |name| arguments.number(name).map(|line| u32::try_from(line).unwrap_or(u32::MAX));
     ReadQuestion {
         repository: arguments.text("repository").or(inferred).map(str::to_owned),
+        target: arguments.text("target").map(str::to_owned),
         path: arguments.text("path").map(str::to_owned),
         symbol: arguments.text("symbol").map(str::to_owned),
         context_path: arguments.text("context_path").map(str::to_owned),
@@ -241,8 +248,8 @@ fn rest_of(code: &CodeText) -> Option<JsonObject> {
 
 pub(super) async fn analyze_relationship(agent: &dyn Agent, arguments: &Arguments) -> Replied {
     let question = GraphQuestion {
-        name: arguments.text("name").unwrap_or_default().to_owned(),
-        relation: arguments.text("mode").unwrap_or_default().to_owned(),
+        target: arguments.text("target").unwrap_or_default().to_owned(),
+        mode: arguments.text("mode").unwrap_or_default().to_owned(),
         context_path: arguments.text("context_path").map(str::to_owned),
         repositories: repositories(agent, arguments).await,
         limit: arguments.count("limit", EDGE_LIMIT),
@@ -250,10 +257,10 @@ pub(super) async fn analyze_relationship(agent: &dyn Agent, arguments: &Argument
     let answer = questions::graph(agent, &question).await.map_err(|error| relation_failure(error, arguments))?;
     let more = more_edges(&answer, arguments, question.limit);
     let call = more.as_ref().map(|more| call_text("analyze_relationship", more));
-    let text = text::graph(&answer, &question.relation, call.as_deref());
+    let text = text::graph(&answer, &question.mode, call.as_deref());
     let mut reply = ToolReply::new(text, &answer, answer.edges.len()).next("analyze_relationship", more);
     if answer.edges.is_empty() {
-        reply.suggestions = other_relations(arguments, &question.relation);
+        reply.suggestions = other_relations(arguments, &question.mode);
     }
     Ok(reply)
 }
@@ -281,7 +288,7 @@ fn other_relations(arguments: &Arguments, requested: &str) -> Vec<Suggestion> {
     let mut suggestions: Vec<Suggestion> = others
         .map(|word| Suggestion::new("analyze_relationship", format!("its {word}"), arguments.with("mode", *word)))
         .collect();
-    let query = object([("query", json!(arguments.text("name")))]);
+    let query = object([("query", json!(arguments.text("target")))]);
     suggestions.push(Suggestion::new("search_code", "finds where the name is mentioned", query));
     suggestions
 }

@@ -5,24 +5,55 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
 
 use cairn_search::{QueryError, QueryErrorCode};
-use rmcp::model::{CallToolResult, JsonObject};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
 
 use super::arguments::{Arguments, nearest_word};
+use super::forms::{call_of, question_of};
+use super::progress::Unwatched;
 use super::reply::{Failure, MAX_SUGGESTIONS, Replied, ToolReply};
-use super::suggestion::{Suggestion, object};
+use super::suggestion::{Suggestion, object, reports};
 use super::tools::{TOOLS, ToolSpec};
 use super::{ask, grep, indexing, inventory};
 use crate::agent::Agent;
+use crate::answers::SuggestedCall;
 use crate::guide;
-use crate::questions::GrepMode;
+use crate::index_call::WatchIndexing;
+use crate::questions::{GrepMode, Question};
 
 /// Maximum number of suggestions that are tried.
 const MAX_TRIED: usize = 6;
+/// Maximum time in which suggestions are tried.
+const TRYING: Duration = Duration::from_secs(3);
 
-pub(crate) async fn call(agent: &dyn Agent, tool: &str, arguments: JsonObject) -> CallToolResult {
-    match reply(agent, tool, arguments).await {
+pub(crate) async fn call(
+    agent: &dyn Agent,
+    tool: &str,
+    arguments: JsonObject,
+    watch: Arc<dyn WatchIndexing>,
+) -> CallToolResult {
+    let mut result = result_of(agent, tool, arguments, watch).await;
+    if let Some(notice) = agent.take_notice() {
+        result.content.insert(0, ContentBlock::text(format!("{notice}\n")));
+        if let Some(Value::Object(content)) = &mut result.structured_content {
+            content.insert("notice".to_owned(), Value::from(notice));
+        }
+    }
+    result
+}
+
+async fn result_of(
+    agent: &dyn Agent,
+    tool: &str,
+    arguments: JsonObject,
+    watch: Arc<dyn WatchIndexing>,
+) -> CallToolResult {
+    match reply(agent, tool, arguments, watch).await {
         Ok(mut reply) => {
             if reply.num_results == 0 {
                 reply.suggestions = that_work(agent, std::mem::take(&mut reply.suggestions)).await;
@@ -31,13 +62,74 @@ pub(crate) async fn call(agent: &dyn Agent, tool: &str, arguments: JsonObject) -
         }
         Err(mut failure) => {
             failure.error = agent.with_way_to_index(agent.outward(failure.error));
-            let mut candidates = std::mem::take(&mut failure.suggestions);
-            if failure.error.code != QueryErrorCode::InternalError {
-                candidates.push(Suggestion::guide("recovering", "explains what to do when calls fail"));
-            }
+            let candidates = with_guide(&failure.error, std::mem::take(&mut failure.suggestions));
             failure.suggestions = that_work(agent, candidates).await;
             failure.into_result()
         }
+    }
+}
+
+fn with_guide(error: &QueryError, mut candidates: Vec<Suggestion>) -> Vec<Suggestion> {
+    if error.code != QueryErrorCode::InternalError {
+        candidates.push(Suggestion::guide("recovering", "explains what to do when calls fail"));
+    }
+    candidates
+}
+
+/// A suggested call as a question, for front ends other than MCP.
+#[derive(Clone, Debug)]
+pub(crate) struct SuggestedQuestion {
+    pub call: SuggestedCall,
+    pub question: Question,
+}
+
+/// The questions that may follow an error of this question, or its empty answer. Each of them was tried and
+/// has an answer that is not empty.
+pub(crate) async fn suggested_questions(
+    agent: &dyn Agent,
+    question: &Question,
+    error: Option<&QueryError>,
+) -> Vec<SuggestedQuestion> {
+    let wrong_field = error.and_then(|error| error.fault.as_ref()).map(|fault| fault.field.as_str());
+    let Some((tool, arguments)) = call_of(question, wrong_field) else { return Vec::new() };
+    let is_read_only = ToolSpec::find(tool).is_some_and(|tool| tool.read_only);
+    let candidates = match (is_read_only, error) {
+        (true, _) => candidates_of(agent, tool, arguments).await,
+        // A call that changes something is not made again.
+        (false, Some(error)) => indexing::not_indexed(error.clone()).suggestions,
+        (false, None) => Vec::new(),
+    };
+    let candidates = match error {
+        Some(error) => with_guide(error, candidates),
+        None => candidates,
+    };
+    let working = that_work(agent, candidates).await;
+    let calls = reports(&working).into_iter().zip(working);
+    let questions = calls.filter_map(|(call, suggestion)| {
+        let question = question_of(suggestion.tool, &suggestion.arguments)?;
+        Some(SuggestedQuestion { call, question })
+    });
+    questions.collect()
+}
+
+/// The calls that an error itself suggests, as questions. They have not been tried.
+pub(crate) fn questions_in(error: &QueryError) -> Vec<SuggestedQuestion> {
+    let suggestions: Vec<Suggestion> = error.next_calls.iter().filter_map(Suggestion::of).collect();
+    let calls = reports(&suggestions).into_iter().zip(suggestions);
+    let questions = calls.filter_map(|(call, suggestion)| {
+        let question = question_of(suggestion.tool, &suggestion.arguments)?;
+        Some(SuggestedQuestion { call, question })
+    });
+    questions.collect()
+}
+
+/// The suggestions of a tool for this call. They have not been tried yet.
+async fn candidates_of(agent: &dyn Agent, tool: &str, arguments: JsonObject) -> Vec<Suggestion> {
+    match reply(agent, tool, arguments, Arc::new(Unwatched)).await {
+        Ok(reply) if reply.num_results == 0 => reply.suggestions,
+        // The tool asks more than one question, so it may find what the question did not find.
+        Ok(_) => Vec::new(),
+        Err(failure) => failure.suggestions,
     }
 }
 
@@ -46,6 +138,7 @@ fn reply<'a>(
     agent: &'a dyn Agent,
     tool: &'a str,
     arguments: JsonObject,
+    watch: Arc<dyn WatchIndexing>,
 ) -> Pin<Box<dyn Future<Output = Replied> + Send + 'a>> {
     Box::pin(async move {
         let Some(tool) = ToolSpec::find(tool) else { return Err(unknown_tool(tool, arguments)) };
@@ -60,7 +153,7 @@ fn reply<'a>(
             "analyze_relationship" => ask::analyze_relationship(agent, &arguments).await,
             "list_repositories" => inventory::list_repositories(agent, &arguments).await,
             "index_status" => inventory::index_status(agent, &arguments).await,
-            "index_repository" => indexing::index_repository(agent, &arguments).await,
+            "index_repository" => indexing::index_repository(agent, &arguments, watch).await,
             _ => workflow_guide(&arguments),
         };
         replied.map_err(|failure| failure.within(&arguments).with_known_repository(&arguments))
@@ -99,29 +192,87 @@ impl Failure {
     }
 }
 
+/// Names of tools in other products, each with the tool that does the same here, and an argument to add.
+const OTHER_NAMES: &[(&[&str], &str, AddedArgument)] = &[
+    (&["grep", "rg", "search_text", "exact_search", "find_text"], "search_code", Some(("mode", "regex"))),
+    (
+        &["glob", "find_file", "find_files", "search_files", "file_search"],
+        "search_code",
+        Some(("target_type", "filename")),
+    ),
+    (&["search_project", "semantic_search", "codebase_search", "query", "ask", "find"], "search_code", None),
+    (
+        &["read_file", "read", "cat", "open", "view", "show", "get_code", "get_definition", "find_definition"],
+        "read_code",
+        None,
+    ),
+    (
+        &["find_references", "get_callers", "callers", "who_calls", "usages"],
+        "analyze_relationship",
+        Some(("mode", "callers")),
+    ),
+    (&["impact", "dependents"], "analyze_relationship", Some(("mode", "dependents"))),
+    (&["callees"], "analyze_relationship", Some(("mode", "callees"))),
+    (&["repos", "repositories"], "list_repositories", None),
+    (&["status", "coverage", "runs"], "index_status", None),
+    (&["index", "reindex", "index_repo", "add_repository"], "index_repository", None),
+    (&["help", "guide"], "workflow_guide", None),
+];
+
+type AddedArgument = Option<(&'static str, &'static str)>;
+
+fn tool_of_other_name(name: &str) -> Option<(&'static str, AddedArgument)> {
+    let folded = cairn_ranking::fold_style(name);
+    let is_name = |other: &str| cairn_ranking::fold_style(other) == folded;
+    let (_, tool, added) = OTHER_NAMES.iter().find(|(names, _, _)| names.iter().any(|other| is_name(other)))?;
+    Some((*tool, *added))
+}
+
+fn with_missing(mut arguments: JsonObject, added: AddedArgument) -> JsonObject {
+    if let Some((name, value)) = added {
+        arguments.entry(name.to_owned()).or_insert_with(|| Value::from(value));
+    }
+    arguments
+}
+
 fn unknown_tool(name: &str, arguments: JsonObject) -> Failure {
     let names: Vec<&'static str> = TOOLS.iter().map(|tool| tool.name).collect();
-    let near = nearest_word(name, &names).and_then(ToolSpec::find);
+    let (near, arguments) = match tool_of_other_name(name) {
+        Some((tool, added)) => (ToolSpec::find(tool), with_missing(arguments, added)),
+        None => (nearest_word(name, &names).and_then(ToolSpec::find), arguments),
+    };
     let message = format!("the tool `{name}` does not exist; tools are {}", names.join(", "));
     let mut failure = Failure::from(QueryError::new(QueryErrorCode::NotFound, message));
     if let Some(tool) = near {
-        failure.suggestions.push(Suggestion::new(tool.name, "has the most similar name", arguments));
+        // The arguments may have the names of the other tool.
+        let corrected = match Arguments::read(tool, arguments) {
+            Ok(arguments) => vec![arguments.given().clone()],
+            Err(refused) => {
+                let of_tool = refused.suggestions.into_iter().filter(|suggestion| suggestion.tool == tool.name);
+                of_tool.map(|suggestion| suggestion.arguments).collect()
+            }
+        };
+        let suggestion = |arguments| Suggestion::new(tool.name, "does what the name says", arguments);
+        failure.suggestions.extend(corrected.into_iter().map(suggestion));
     }
     failure.suggestions.push(Suggestion::new("workflow_guide", "explains which tool does what", object([])));
     failure
 }
 
-/// The first suggestions that succeed and return results, each with its number of results.
+/// The first suggestions that succeed and return results, each with its number of results. Suggestions that
+/// cannot be tried in time are omitted, so that the error or the empty answer is not lost.
 async fn that_work(agent: &dyn Agent, candidates: Vec<Suggestion>) -> Vec<Suggestion> {
     let mut working: Vec<Suggestion> = Vec::new();
+    let deadline = Instant::now() + TRYING;
     for mut candidate in candidates.into_iter().take(MAX_TRIED) {
         let is_known = working.iter().any(|known| known.call() == candidate.call());
         let may_call = |tool: &&ToolSpec| tool.read_only || agent.may_index();
         let Some(tool) = ToolSpec::find(candidate.tool).filter(may_call).filter(|_| !is_known) else { continue };
         if tool.read_only {
-            match reply(agent, tool.name, candidate.arguments.clone()).await {
-                Ok(reply) if reply.num_results == 1 => {}
-                Ok(reply) if reply.num_results > 1 => {
+            let tried = reply(agent, tool.name, candidate.arguments.clone(), Arc::new(Unwatched));
+            match timeout_at(deadline, tried).await {
+                Ok(Ok(reply)) if reply.num_results == 1 => {}
+                Ok(Ok(reply)) if reply.num_results > 1 => {
                     candidate.reason.push_str(&format!("; {} results", reply.num_results));
                 }
                 _ => continue,

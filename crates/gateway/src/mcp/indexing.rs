@@ -1,5 +1,7 @@
 //! The tool that changes the index: `index_repository`.
 
+use std::sync::Arc;
+
 use cairn_search::{QueryError, QueryErrorCode};
 use serde_json::json;
 
@@ -12,18 +14,23 @@ use super::suggestion::{Suggestion, object};
 use super::text::put_stamps;
 use super::untrusted::one_line;
 use crate::agent::Agent;
-use crate::answers::{Cancellation, CoverageAnswer, IndexProgress, RequestState, SourceStamp};
+use crate::answers::{Cancellation, CoverageAnswer, IndexProgress, IndexedFiles, RequestState, SourceStamp};
+use crate::index_call::WatchIndexing;
 use crate::questions::{self, CancelQuestion, CoverageQuestion, IndexQuestion};
 
 /// The note that is returned if `changed_files` is given to a service that reads no working tree.
 const ONLY_COMMITS: &str =
     "\nthis service reads commits from the address of the repository: push the edits, then index again\n";
 
-pub(super) async fn index_repository(agent: &dyn Agent, arguments: &Arguments) -> Replied {
+pub(super) async fn index_repository(
+    agent: &dyn Agent,
+    arguments: &Arguments,
+    watch: Arc<dyn WatchIndexing>,
+) -> Replied {
     if let Some(id) = arguments.text("cancel_run") {
         return cancel(agent, id).await;
     }
-    let target = match arguments.text("target") {
+    let target = match arguments.text("path") {
         Some(target) => target.to_owned(),
         None => agent.default_repository().await.unwrap_or_else(|| ".".to_owned()),
     };
@@ -35,19 +42,20 @@ pub(super) async fn index_repository(agent: &dyn Agent, arguments: &Arguments) -
         changed_files: arguments.list("changed_files"),
     };
     let has_edits = !question.changed_files.is_empty();
-    let progress = questions::index(agent, &question).await.map_err(not_indexed)?;
+    let progress = questions::index_watched(agent, &question, watch).await.map_err(not_indexed)?;
     if matches!(progress.state, RequestState::Failed | RequestState::Cancelled) {
         return Err(failed(&progress));
     }
     let sources = sources_of(agent, &progress.repository).await?;
-    let mut reply = indexed(progress, sources);
+    let mut reply = indexed(progress, sources, &question);
     if has_edits && agent.home().is_none() {
         reply.text.push_str(ONLY_COMMITS);
     }
     Ok(reply)
 }
 
-fn not_indexed(error: QueryError) -> Failure {
+/// The failure of a call that was refused before anything was changed.
+pub(super) fn not_indexed(error: QueryError) -> Failure {
     let is_input = matches!(error.code, QueryErrorCode::NotFound | QueryErrorCode::ValidationError);
     let mut failure = Failure::from(error);
     if is_input {
@@ -84,8 +92,11 @@ fn failed(progress: &IndexProgress) -> Failure {
     failure
 }
 
-fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>) -> ToolReply {
-    let progress = progress.into_labelled();
+fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>, question: &IndexQuestion) -> ToolReply {
+    let IndexedFiles { include_patterns, exclude_patterns, .. } = progress.indexed.clone();
+    let mut progress = progress.into_labelled();
+    unlabel(&mut progress.indexed.include_patterns, include_patterns, question.include_patterns.as_deref());
+    unlabel(&mut progress.indexed.exclude_patterns, exclude_patterns, question.exclude_patterns.as_deref());
     let name = one_line(&progress.repository);
     let mut out = match (progress.state, &progress.run_id) {
         (RequestState::Requested, _) => format!("{name}: requested; follow it: {}\n", follow(&progress).call()),
@@ -94,8 +105,31 @@ fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>) -> ToolReply {
         (state, Some(run)) => format!("{name}: {} by run {run}\n", state.as_str()),
     };
     put_result(&mut out, &progress.result);
+    put_settings(&mut out, &progress.indexed);
     put_stamps(&mut out, &sources);
     ToolReply::new(out, &IndexAnswer::Indexed(Box::new(IndexedRepository { progress, sources })), 1)
+}
+
+/// Replaces labelled patterns by the patterns of the call itself. Only patterns of a repository are
+/// untrusted.
+fn unlabel(labelled: &mut [String], plain: Vec<String>, given: Option<&[String]>) {
+    for (shown, pattern) in labelled.iter_mut().zip(plain) {
+        if given.is_some_and(|given| given.contains(&pattern)) {
+            *shown = pattern;
+        }
+    }
+}
+
+/// The settings that the run used, and its time.
+fn put_settings(out: &mut String, indexed: &IndexedFiles) {
+    let Some(at) = &indexed.indexed_at else { return };
+    for (name, patterns) in [("include", &indexed.include_patterns), ("exclude", &indexed.exclude_patterns)] {
+        if !patterns.is_empty() {
+            let patterns: Vec<String> = patterns.iter().map(|pattern| one_line(pattern)).collect();
+            out.push_str(&format!("{name}_patterns: {}\n", patterns.join(", ")));
+        }
+    }
+    out.push_str(&format!("max_file_size {}, indexed at {at}\n", indexed.max_file_size));
 }
 
 /// Cancels a run, or the run and the requests of a repository.

@@ -9,7 +9,7 @@ use cairn_redaction::{MessagePart, message_parts, quoted};
 use cairn_wire::RunResult;
 
 use crate::answers::{
-    IndexProgress, LastSync, PathExplanation, RepositoryReport, RepositorySync, RunDetails, RunReport,
+    IndexProgress, IndexedFiles, LastSync, PathExplanation, RepositoryReport, RepositorySync, RunDetails, RunReport,
 };
 
 /// The message with a label on each quoted part.
@@ -82,6 +82,8 @@ impl Label for IndexProgress {
         label_message(&mut self.message);
         label_message(&mut self.sync);
         self.result.label();
+        // The fields of the summary repeat the result, so they have the same labels.
+        self.indexed = IndexedFiles { path: std::mem::take(&mut self.indexed.path), ..IndexedFiles::of(&self.result) };
     }
 }
 

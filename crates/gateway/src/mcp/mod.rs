@@ -8,10 +8,12 @@
 mod arguments;
 mod ask;
 mod call;
+mod forms;
 mod grep;
 mod indexing;
 mod inventory;
 mod labels;
+mod progress;
 mod prompts;
 mod reply;
 mod report;
@@ -25,5 +27,8 @@ mod text;
 mod tools;
 mod untrusted;
 
+pub(crate) use arguments::nearest_word;
+pub(crate) use call::{SuggestedQuestion, questions_in, suggested_questions};
+pub(crate) use forms::field_of;
 pub(crate) use server::Server;
 pub use server::{ServeError, serve, serve_stdio};

@@ -80,7 +80,7 @@ impl ToolReply {
     pub(super) fn into_result(mut self) -> CallToolResult {
         if self.num_results == 0 {
             put_suggestions(&mut self.text, &self.suggestions);
-            self.extras.tool_suggestions = reports(&self.suggestions);
+            self.extras.tool_suggestions = reports(&self.suggestions).into_iter().map(Into::into).collect();
         }
         let mut result = CallToolResult::success(vec![ContentBlock::text(self.text)]);
         result.structured_content = Some(json!(Structured { answer: self.answer, extras: self.extras }));

@@ -7,14 +7,16 @@ use cairn_search::{QueryError, QueryErrorCode};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams, GetPromptResponse, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::call::call;
+use super::progress::{Notifications, Unwatched};
 use super::reply::Failure;
 use super::tools::{TOOLS, ToolSpec};
 use super::{prompts, resources};
@@ -94,6 +96,25 @@ async fn unless_cancelled<T>(
     }
 }
 
+/// Sends the notifications of a call while the call works.
+async fn notified<T>(
+    context: &RequestContext<RoleServer>,
+    mut notifications: mpsc::UnboundedReceiver<ProgressNotificationParam>,
+    work: impl Future<Output = T>,
+) -> T {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            Some(notification) = notifications.recv() => {
+                // A client that has disconnected ends the call elsewhere.
+                let _ = context.peer.notify_progress(notification).await;
+            }
+            done = &mut work => return done,
+        }
+    }
+}
+
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources().build();
@@ -120,8 +141,15 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let result = call(self.agent.as_ref(), &request.name, request.arguments.unwrap_or_default());
-        Ok(unless_cancelled(&context, in_time(self.limit, result)).await?.into())
+        let arguments = request.arguments.unwrap_or_default();
+        let Some(token) = context.meta.get_progress_token() else {
+            let result = call(self.agent.as_ref(), &request.name, arguments, Arc::new(Unwatched));
+            return Ok(unless_cancelled(&context, in_time(self.limit, result)).await?.into());
+        };
+        let (watch, notifications) = Notifications::new(token);
+        let result = call(self.agent.as_ref(), &request.name, arguments, Arc::new(watch));
+        let result = notified(&context, notifications, in_time(self.limit, result));
+        Ok(unless_cancelled(&context, result).await?.into())
     }
 
     async fn list_prompts(

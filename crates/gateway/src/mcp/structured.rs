@@ -28,9 +28,29 @@ pub(super) struct Extras {
     pub next_call: Option<FollowingCall>,
     /// Set only for empty answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tool_suggestions: Vec<SuggestedCall>,
+    pub tool_suggestions: Vec<ToolSuggestion>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_action_hint: Option<String>,
+    /// Something that the service did for this call, such as indexing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
+/// A suggested call of a tool.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ToolSuggestion {
+    pub tool: String,
+    pub reason: String,
+    pub arguments: JsonObject,
+    /// From 1, best first.
+    pub priority: Option<usize>,
+}
+
+impl From<SuggestedCall> for ToolSuggestion {
+    fn from(call: SuggestedCall) -> Self {
+        let SuggestedCall { tool, reason, arguments, priority, .. } = call;
+        Self { tool, reason, arguments, priority }
+    }
 }
 
 /// A complete call: a tool and all arguments.
@@ -130,8 +150,9 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
 /// Types whose fields the tool schemas omit, because they have many fields and few clients need them: the
 /// counts of a run, the explanation of a score, the names of a question, the files of a search by name, the
 /// other places of a text, the reason of an empty result, the lines of exact search, the modules of a
-/// repository, and the stamps of sources. The OpenAPI document describes them.
-const OMITTED: [&str; 9] = [
+/// repository, the stamps of sources, the retries of parts, and the syncs of repositories. The OpenAPI document
+/// describes them.
+const OMITTED: [&str; 12] = [
     "/$defs/RunResult",
     "/$defs/Explanation",
     "/$defs/NameReport",
@@ -141,6 +162,9 @@ const OMITTED: [&str; 9] = [
     "/$defs/GrepFile",
     "/$defs/ModuleReport",
     "/$defs/SourceStamp",
+    "/$defs/PartRetry",
+    "/$defs/LastSync",
+    "/$defs/PendingSync",
 ];
 
 /// Clients may put the schemas of all tools into the context of a model, so the schemas contain only names

@@ -93,6 +93,8 @@ pub(super) fn reports(suggestions: &[Suggestion]) -> Vec<SuggestedCall> {
         reason: suggestion.reason.clone(),
         arguments: suggestion.arguments.clone(),
         priority: Some(priority),
+        request: None,
+        command: None,
     };
     (1..).zip(suggestions).map(report).collect()
 }

@@ -22,6 +22,7 @@ use super::call::call;
 use super::tools::{TOOLS, ToolSpec};
 use super::untrusted::UNTRUSTED;
 use crate::agent::Agent;
+use crate::broken_starts;
 use crate::guide::{TOPICS, document, title};
 use crate::index_call::{IndexCall, IndexStatus};
 use crate::schema_check::faults;
@@ -68,7 +69,7 @@ impl FakeAgent {
 
     async fn call(&self, tool: &str, arguments: Value) -> Called {
         let Value::Object(arguments) = arguments else { panic!("an object") };
-        let called = Called::of(call(self, tool, arguments).await);
+        let called = Called::of(call(self, tool, arguments, Arc::new(super::progress::Unwatched)).await);
         if let (Some(spec), false) = (ToolSpec::find(tool), called.is_error) {
             let schema = Value::Object((spec.output)());
             assert_eq!(faults(&schema, &schema, &called.json), Vec::<String>::new(), "{tool}: {}", called.json);
@@ -326,45 +327,9 @@ async fn invalid_cursor_suggests_the_first_page() {
 #[tokio::test]
 async fn every_suggested_call_works() {
     let agent = agent().await;
-    let cases = [
-        ("search_code", json!({})),
-        ("search_code", json!({"qurey": "date"})),
-        ("search_code", json!({"query": "date", "repository": "dmo"})),
-        ("search_code", json!({"query": "date", "language": "cobol"})),
-        ("search_code", json!({"query": "date", "language": "python"})),
-        ("search_code", json!({"query": "date", "path": "nowhere/", "kind": ["functon"]})),
-        ("search_code", json!({"query": "date", "path": "nowhere/", "tests": "only"})),
-        ("search_code", json!({"query": "date", "limit": 1000})),
-        ("search_code", json!({"query": "date", "since": "last week"})),
-        ("search_code", json!({"query": "date", "cursor": "beef"})),
-        ("read_code", json!({})),
-        ("read_code", json!({"symbol": "parse_date_time_zone"})),
-        ("read_code", json!({"symbol": "parse_date_time_zone", "repository": "demo"})),
-        ("read_code", json!({"symbol": "scan", "path": "src/server.rs"})),
-        ("read_code", json!({"path": "src/dat.rs"})),
-        ("read_code", json!({"path": "date.rs", "repository": "demo"})),
-        ("read_code", json!({"path": "logo.png"})),
-        ("read_code", json!({"path": "src/date.rs", "start_line": 900})),
-        ("read_code", json!({"path": "src/date.rs", "start_line": 5, "end_line": 2})),
-        ("read_code", json!({"path": "src/date.rs", "repository": "demoo"})),
-        ("analyze_relationship", json!({"name": "xyzzy", "relation": "callers"})),
-        ("analyze_relationship", json!({"name": "scan", "relation": "called_by"})),
-        ("analyze_relationship", json!({"name": "scan", "relation": "inherits"})),
-        ("analyze_relationship", json!({"name": "scan", "relation": "callees"})),
-        ("analyze_relationship", json!({"name": "Server", "relation": "callers"})),
-        ("list_repositories", json!({"name": "zzz"})),
-        ("index_status", json!({"repository": "nope"})),
-        ("index_status", json!({"path": "lib/server.rs"})),
-        ("index_status", json!({"outcome": "skipped(nonsense)"})),
-        ("index_status", json!({"run_id": "r99"})),
-        ("index_repository", json!({"target": "/nowhere/x"})),
-        ("index_repository", json!({"target": "broken"})),
-        ("index_repository", json!({"url": 3})),
-        ("workflow_guide", json!({"topic": "find_files"})),
-        ("search", json!({"query": "date"})),
-        ("searchCode", json!({"query": "date"})),
-    ];
-    for (tool, arguments) in cases {
+    let calls = broken_starts::calls();
+    assert!(calls.len() >= 100, "{}", calls.len());
+    for (tool, arguments) in calls {
         let called = agent.call(tool, arguments.clone()).await;
         let suggestions = called.suggestions();
         assert!(!suggestions.is_empty(), "{tool} {arguments}: {}", called.text);
@@ -457,7 +422,7 @@ async fn code_of_another_repository_is_shown_with_a_note() {
     assert!(read.text.starts_with("not in demo; found in host/team/other\n"), "{}", read.text);
     let refused = agent.call("read_code", json!({"symbol": "RetryPolicy.delay", "repository": "demo"})).await;
     assert_eq!(refused.code(), "not_found");
-    let asked = json!({"name": "RetryPolicy", "mode": "dependents"});
+    let asked = json!({"target": "RetryPolicy", "mode": "dependents"});
     let refused = agent.call("analyze_relationship", asked.clone()).await;
     assert_eq!(refused.code(), "not_found");
     let mut everywhere = asked;

@@ -33,6 +33,18 @@ pub(crate) struct Parameter {
     pub also: &'static [&'static str],
     /// Another name that is accepted.
     pub alias: Option<&'static str>,
+    /// Whether the schema contains the alias as a separate property, so that clients that check their calls
+    /// accept it.
+    pub shows_alias: bool,
+    /// The value in the schema for calls without the parameter.
+    pub default: Option<Default>,
+}
+
+/// A default value in a schema.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Default {
+    Number(u64),
+    EmptyList,
 }
 
 #[derive(Debug)]
@@ -46,11 +58,11 @@ pub(crate) enum Kind {
 }
 
 const fn optional(name: &'static str, kind: Kind, description: &'static str) -> Parameter {
-    Parameter { name, kind, required: false, description, also: &[], alias: None }
+    Parameter { name, kind, required: false, description, also: &[], alias: None, shows_alias: false, default: None }
 }
 
 const fn required(name: &'static str, kind: Kind, description: &'static str) -> Parameter {
-    Parameter { name, kind, required: true, description, also: &[], alias: None }
+    Parameter { required: true, ..optional(name, kind, description) }
 }
 
 impl Parameter {
@@ -61,6 +73,17 @@ impl Parameter {
 
     const fn alias(mut self, alias: &'static str) -> Self {
         self.alias = Some(alias);
+        self
+    }
+
+    /// An alias that is part of the schema.
+    const fn shown_alias(mut self, alias: &'static str) -> Self {
+        self.shows_alias = true;
+        self.alias(alias)
+    }
+
+    const fn default(mut self, default: Default) -> Self {
+        self.default = Some(default);
         self
     }
 }
@@ -81,13 +104,14 @@ const ONE_REPOSITORY: Parameter =
 pub(crate) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "search_code",
-        description: "Finds code and documents by meaning, words or names, best first. Ask in words (\"where are retries \
-                      limited\") or by name (`parseDate`). kind `pattern` finds recurring shapes of code. With `mode` it \
-                      finds every line with a text or regex, in order of path.",
+        description: "Start here for questions about code. Finds code, documents and files by meaning, words or \
+                      names, best first: \"where are retries limited\", `parseDate`, \"how does login work\". \
+                      target_type `filename` finds files by name or glob; kind `pattern` finds the usual shape of \
+                      similar code. `mode` lists every line with a text or regex, like grep.",
         read_only: true,
         parameters: &[
             required("query", Kind::Text, "what to look for")
-                .also(&["q", "text", "search", "pattern", "question"])
+                .also(&["q", "text", "search", "search_query", "keywords", "pattern", "question"])
                 .alias("target"),
             optional("mode", Kind::Choice(&["text", "regex"]), "exact search").also(&["match", "exact"]),
             optional("ignore_case", Kind::Flag, "").also(&["case_insensitive", "i"]),
@@ -109,7 +133,9 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             ]),
             optional("language", Kind::List, "e.g. python").also(&["languages", "lang"]),
             optional("kind", Kind::Choices(CHUNK_KINDS), "").also(&["kinds", "types"]),
-            optional("target_type", Kind::Choice(TARGET_TYPES), "look for names").also(&["target_kind"]).alias("type"),
+            optional("target_type", Kind::Choice(TARGET_TYPES), "look for names")
+                .also(&["target_kind"])
+                .shown_alias("type"),
             CONTEXT_PATH,
             optional("fuzzy_filename", Kind::Flag, "default true"),
             optional("filename_only", Kind::Flag, "ignore directories"),
@@ -133,13 +159,15 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "read_code",
-        description: "Reads a file, lines of it, or a symbol's definition. Give `path`, `symbol`, or both.",
+        description: "Shows source text when the path or the name is known: a file, lines of it, or the definition of \
+                      a symbol. Give `target`, `path`, `symbol`, or path and symbol. To find unknown code, use \
+                      search_code.",
         read_only: true,
         parameters: &[
+            optional("target", Kind::Text, "path or symbol").also(&["query", "what"]),
             optional("path", Kind::Text, "relative to the repository's root").also(&["file", "file_path", "filename"]),
             optional("symbol", Kind::Text, "`name`, `Class.method`, `path#name` or a phrase")
-                .also(&["name", "function", "class", "method"])
-                .alias("target"),
+                .also(&["name", "function", "class", "method"]),
             CONTEXT_PATH,
             optional("start_line", Kind::Number { min: 1, max: u32::MAX as u64 }, "").also(&["start", "from", "line"]),
             optional("end_line", Kind::Number { min: 1, max: u32::MAX as u64 }, "").also(&["end", "to"]),
@@ -150,13 +178,14 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "analyze_relationship",
-        description: "Callers, users and subtypes of a symbol or file, or what it calls, uses and extends. Use it \
-                      before you change something.",
+        description: "Follows the code graph from a known symbol or file. mode callers: what calls it; callees: what \
+                      it calls; dependents: what uses or imports it, so what a change may break; dependencies: what \
+                      it uses or imports; inheritance: base and derived types.",
         read_only: true,
         parameters: &[
-            required("name", Kind::Text, "symbol (`name`, `Class.method`, `path#name`) or path of a file")
+            required("target", Kind::Text, "symbol (`name`, `Class.method`, `path#name`) or path of a file")
                 .also(&["symbol", "query", "function", "path", "file"])
-                .alias("target"),
+                .alias("name"),
             required("mode", Kind::Choice(RELATIONS), "")
                 .also(&["relationship", "type", "kind", "relation_type"])
                 .alias("relation"),
@@ -168,7 +197,8 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "list_repositories",
-        description: "Indexed repositories with commit, time and size.",
+        description: "Lists the indexed repositories with commit, time and size. Use it to find the name of a \
+                      repository.",
         read_only: true,
         parameters: &[
             optional("name", Kind::Text, "part of the name").also(&["repository", "filter", "query", "pattern"]),
@@ -179,7 +209,9 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "index_status",
-        description: "Contents of the index: files by outcome, runs, and with `path` why that file is (not) indexed.",
+        description: "Reports on the index itself, not on code: is it current, how many files are indexed, skipped or \
+                      failed, progress and errors of runs. With `path` it explains why that file is or is not \
+                      indexed.",
         read_only: true,
         parameters: &[
             ONE_REPOSITORY,
@@ -194,21 +226,23 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "index_repository",
-        description: "Indexes a repository that is new or has changed. List the files that you have edited in \
-                      `changed_files`. Long runs continue after the answer; follow them with index_status.",
+        description: "Adds a repository (directory or git URL) to the index, or updates it after changes. After \
+                      edits, list the files in `changed_files`. Long runs continue after the answer; follow or cancel \
+                      them by their run id.",
         read_only: false,
         parameters: &[
-            optional("target", Kind::Text, "path, URL or name; default: the one you work in").also(&[
-                "path",
-                "url",
-                "repository",
-                "repo",
-                "name",
-                "path_or_url",
-            ]),
-            optional("include_patterns", Kind::List, "globs").also(&["include", "includes"]),
-            optional("exclude_patterns", Kind::List, "globs").also(&["exclude", "excludes"]),
-            optional("max_file_size", Kind::Number { min: 0, max: 10_485_760 }, "bytes").also(&["max_size", "size"]),
+            optional("path", Kind::Text, "path, URL or name; default: the one you work in")
+                .also(&["url", "repository", "repo", "name", "path_or_url", "directory"])
+                .shown_alias("target"),
+            optional("include_patterns", Kind::List, "globs; kept for later calls")
+                .also(&["include", "includes"])
+                .default(Default::EmptyList),
+            optional("exclude_patterns", Kind::List, "globs; kept for later calls")
+                .also(&["exclude", "excludes"])
+                .default(Default::EmptyList),
+            optional("max_file_size", Kind::Number { min: 0, max: 10_485_760 }, "bytes")
+                .also(&["max_size", "size"])
+                .default(Default::Number(1_048_576)),
             optional("changed_files", Kind::List, "paths in the repository").also(&["files", "changed", "file"]),
             optional("cancel_run", Kind::Text, "cancel this run, or all runs of this repository")
                 .also(&["cancel", "run_id"]),
@@ -217,7 +251,8 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "workflow_guide",
-        description: "Which calls to make, in which order, for a task. Read it when unsure or stuck.",
+        description: "Explains how to use these tools: a table of tasks and calls, common mistakes, recovery from \
+                      errors. Read it when unsure or stuck. It contains no code.",
         read_only: true,
         parameters: &[optional("topic", Kind::Choice(TOPICS), "").also(&["task", "workflow", "name", "query"])],
         output: plain_output_schema::<GuideText>,
@@ -241,11 +276,14 @@ impl ToolSpec {
     }
 
     fn schema(&self) -> JsonObject {
-        let properties: Map<String, Value> = self
-            .parameters
-            .iter()
-            .map(|parameter| (parameter.name.to_owned(), Value::Object(parameter.schema())))
-            .collect();
+        let mut properties = Map::new();
+        for parameter in self.parameters {
+            properties.insert(parameter.name.to_owned(), Value::Object(parameter.schema()));
+            if let (Some(alias), true) = (parameter.alias, parameter.shows_alias) {
+                let alias_of = json!({ "type": "string", "description": format!("same as `{}`", parameter.name) });
+                properties.insert(alias.to_owned(), alias_of);
+            }
+        }
         let required: Vec<&str> =
             self.parameters.iter().filter(|parameter| parameter.required).map(|parameter| parameter.name).collect();
         let mut schema = Map::new();
@@ -264,6 +302,9 @@ impl Parameter {
         let mut schema = match self.kind {
             Kind::Text => json!({ "type": "string" }),
             Kind::List => json!({ "type": "array", "items": { "type": "string" } }),
+            Kind::Number { min, max } if self.default.is_some() => {
+                json!({ "type": "integer", "minimum": min, "maximum": max })
+            }
             Kind::Number { .. } => json!({ "type": "integer" }),
             Kind::Flag => json!({ "type": "boolean" }),
             Kind::Choice(words) => json!({ "type": "string", "enum": words }),
@@ -271,6 +312,11 @@ impl Parameter {
         };
         if !self.description.is_empty() {
             schema["description"] = json!(self.description);
+        }
+        match self.default {
+            Some(Default::Number(number)) => schema["default"] = json!(number),
+            Some(Default::EmptyList) => schema["default"] = json!([]),
+            None => {}
         }
         match schema {
             Value::Object(schema) => schema,
@@ -334,7 +380,7 @@ mod tests {
     fn schema_allows_no_other_properties() {
         let schema = ToolSpec::find("analyze_relationship").expect("a tool").schema();
         assert_eq!(schema["additionalProperties"], json!(false));
-        assert_eq!(schema["required"], json!(["name", "mode"]));
+        assert_eq!(schema["required"], json!(["target", "mode"]));
         assert_eq!(schema["properties"]["mode"]["enum"], json!(RELATIONS));
     }
 }

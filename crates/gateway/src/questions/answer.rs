@@ -1,11 +1,13 @@
 //! Computes the answer to a question.
 
+use std::sync::Arc;
+
 use cairn_domain::{EdgeKind, Resolution};
 use cairn_exact::PatternRequest;
 use cairn_question::QueryType;
 use cairn_search::{
-    CodeRequest, EdgeDraw, ExactRequest, GraphRequest, QueryError, Relation, RepositorySelection, SearchRequest,
-    Target, TargetType, check_patterns,
+    CodeRequest, EdgeDraw, ExactRequest, FieldFault, GraphRequest, QueryError, QueryErrorCode, Relation,
+    RepositorySelection, SearchRequest, Target, TargetType, check_patterns,
 };
 
 use super::filter::{filter, include_tests, path_globs, without_dot};
@@ -21,7 +23,7 @@ use crate::answers::{
     CodeText, EdgeSample, GrepResults, IndexProgress, PatternList, Relationships, SampledEdgeReport, SearchResults,
 };
 use crate::guide;
-use crate::index_call::{IndexCall, IndexTicket};
+use crate::index_call::{IndexCall, IndexTicket, WatchIndexing};
 
 pub async fn answer(agent: &dyn Agent, question: &Question) -> Result<Answer, QueryError> {
     answer_of(agent, question).await.map_err(|error| agent.with_way_to_index(error))
@@ -114,6 +116,30 @@ fn query_type(word: &str) -> Result<QueryType, QueryError> {
 }
 
 pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {
+    let Some(target) = question.target.clone() else { return read_named(agent, question).await };
+    if question.path.is_some() || question.symbol.is_some() {
+        return Err(wrong("`target` is a path or a symbol; give it without `path` and `symbol`")
+            .in_field(FieldFault::of("target")));
+    }
+    let without_target = ReadQuestion { target: None, ..question.clone() };
+    let of_path = ReadQuestion { path: Some(target.clone()), ..without_target.clone() };
+    let of_symbol = ReadQuestion { symbol: Some(target.clone()), ..without_target };
+    let is_name = |read: &Result<CodeText, QueryError>| matches!(read, Ok(code) if code.resolution.is_none());
+    // Most paths contain a slash or a dot. Such a target never becomes a symbol with another name.
+    if target.contains(['/', '.']) {
+        return match read_named(agent, &of_path).await {
+            Err(error) if error.code == QueryErrorCode::NotFound => {
+                let read = read_named(agent, &of_symbol).await;
+                if is_name(&read) { read } else { Err(error) }
+            }
+            read => read,
+        };
+    }
+    let read = read_named(agent, &of_symbol).await;
+    if is_name(&read) { read } else { read_named(agent, &of_path).await.or(read) }
+}
+
+async fn read_named(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {
     let lines = match (question.start_line, question.end_line) {
         (None, None) => None,
         (start, end) => Some((start.unwrap_or(1), end.unwrap_or(u32::MAX))),
@@ -130,12 +156,12 @@ pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<C
 }
 
 pub(crate) async fn graph(agent: &dyn Agent, question: &GraphQuestion) -> Result<Relationships, QueryError> {
-    let relation = Relation::parse(&question.relation).ok_or_else(|| {
+    let relation = Relation::parse(&question.mode).ok_or_else(|| {
         let known = Relation::ALL.map(Relation::as_str);
-        wrong(format!("`{}` is not a relation; relations are {}", question.relation, known.join(", ")))
+        wrong(format!("`{}` is not a mode; modes are {}", question.mode, known.join(", ")))
     })?;
     let request = GraphRequest {
-        name: without_dot(&question.name).to_owned(),
+        name: without_dot(&question.target).to_owned(),
         relation,
         context_path: question.context_path.clone(),
         repositories: selection(&question.repositories),
@@ -175,9 +201,21 @@ async fn patterns(agent: &dyn Agent, question: &PatternsQuestion) -> Result<Patt
 }
 
 pub(crate) async fn index(agent: &dyn Agent, question: &IndexQuestion) -> Result<IndexProgress, QueryError> {
+    Ok(IndexProgress::of(agent.index(index_call(question)).await?))
+}
+
+/// Like `index`, and reports the progress to `watch`.
+pub(crate) async fn index_watched(
+    agent: &dyn Agent,
+    question: &IndexQuestion,
+    watch: Arc<dyn WatchIndexing>,
+) -> Result<IndexProgress, QueryError> {
+    Ok(IndexProgress::of(agent.index_watched(index_call(question), watch).await?))
+}
+
+fn index_call(question: &IndexQuestion) -> IndexCall {
     let IndexQuestion { target, include_patterns, exclude_patterns, max_file_size, changed_files } = question.clone();
-    let call = IndexCall { target, include_patterns, exclude_patterns, max_file_size, changed_files };
-    Ok(IndexProgress::of(agent.index(call).await?))
+    IndexCall { target, include_patterns, exclude_patterns, max_file_size, changed_files }
 }
 
 async fn progress(agent: &dyn Agent, question: &ProgressQuestion) -> Result<IndexProgress, QueryError> {

@@ -6,6 +6,7 @@ use cairn_search::{QueryError, check_patterns};
 
 use super::page::wrong;
 use super::types::{SearchQuestion, WantTests};
+use crate::tags::TAGS_OF_ALL;
 use crate::time::seconds_of_time;
 
 pub(super) fn filter(question: &SearchQuestion, now_ms: i64) -> Result<ChunkFilter, QueryError> {
@@ -22,7 +23,7 @@ pub(super) fn filter(question: &SearchQuestion, now_ms: i64) -> Result<ChunkFilt
         paths: question.paths.iter().flat_map(|path| path_globs(path)).collect(),
         module_prefixes: question.modules.clone(),
         include_tests: include_tests(question.tests),
-        tags: question.tags.clone(),
+        tags: question.tags.iter().filter(|tag| !TAGS_OF_ALL.contains(&tag.as_str())).cloned().collect(),
         since: question.since.as_ref().map(since).transpose()?,
     })
 }

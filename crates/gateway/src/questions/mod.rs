@@ -11,7 +11,7 @@ mod routes;
 mod types;
 
 pub use answer::answer;
-pub(crate) use answer::{graph, grep, index, read, search};
+pub(crate) use answer::{graph, grep, index_watched, read, search};
 pub(crate) use inventory::{cancel, coverage, modules, repositories, runs};
 pub use routes::{Answer, Question, RouteSchemas};
 pub use types::*;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use cairn_search::{QueryError, QueryErrorCode};
+use cairn_search::{FieldFault, QueryError, QueryErrorCode};
 
 use crate::answers::PageInfo;
 
@@ -14,11 +14,15 @@ pub(super) fn wrong(message: impl Into<String>) -> QueryError {
 pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, QueryError> {
     // Zero has a separate message, because local mode has no upper bound and both front ends return the same
     // text.
+    let fault = |max_allowed| FieldFault { max_allowed, provided: Some(value as u64), ..FieldFault::of(name) };
     if value == 0 {
-        return Err(wrong(format!("`{name}` must be at least 1")));
+        return Err(wrong(format!("`{name}` must be at least 1")).in_field(fault(None)));
     }
-    let is_within = value <= most;
-    is_within.then_some(value).ok_or_else(|| wrong(format!("`{name}` must be between 1 and {most}, not {value}")))
+    if value > most {
+        let message = format!("`{name}` must be between 1 and {most}, not {value}");
+        return Err(wrong(message).in_field(fault(Some(most as u64))));
+    }
+    Ok(value)
 }
 
 /// The requested page of a list. Without a limit, the page has the maximum size of one answer.

@@ -2,6 +2,7 @@
 
 use schemars::Schema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::types::{
     CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepQuestion, GuideQuestion, IndexQuestion,
@@ -15,6 +16,21 @@ use crate::answers::{
 };
 
 impl Question {
+    /// The question without the fields that have their default values.
+    pub fn short_body(&self) -> Map<String, Value> {
+        let Value::Object(mut body) = self.body() else { return Map::new() };
+        let is_same = |read: Result<Self, serde_json::Error>| read.is_ok_and(|read| read == *self);
+        for name in body.keys().cloned().collect::<Vec<_>>() {
+            let mut without = body.clone();
+            without.remove(&name);
+            let text = Value::Object(without.clone()).to_string();
+            if Self::parse(self.path(), text.as_bytes()).is_some_and(is_same) {
+                body = without;
+            }
+        }
+        body
+    }
+
     /// The offset of the requested page, if the answer is a page of a long list.
     pub fn offset_mut(&mut self) -> Option<&mut usize> {
         match self {
@@ -29,6 +45,20 @@ impl Question {
 }
 
 impl Answer {
+    /// Whether the answer contains nothing that the question looked for.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Answer::Search(answer) => answer.results.is_empty() && answer.files.is_empty(),
+            Answer::Grep(answer) => answer.matching_files.is_empty() && answer.next_cursor.is_none(),
+            Answer::Graph(answer) => answer.edges.is_empty(),
+            Answer::Sample(answer) => answer.edges.is_empty(),
+            Answer::Patterns(answer) => answer.patterns.is_empty(),
+            Answer::Repositories(answer) => answer.repositories.is_empty(),
+            Answer::Fingerprint(answer) => answer.fingerprints.is_empty(),
+            _ => false,
+        }
+    }
+
     /// The position of the page, if the answer is a page of a long list.
     pub fn page_mut(&mut self) -> Option<&mut PageInfo> {
         match self {

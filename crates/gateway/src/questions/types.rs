@@ -49,6 +49,8 @@ fn seed() -> u64 {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchQuestion {
+    /// What to look for. The name `target` is accepted too.
+    #[serde(alias = "target")]
     pub query: String,
     /// Names or globs; an empty list selects all repositories.
     #[serde(default)]
@@ -85,8 +87,8 @@ pub struct SearchQuestion {
     /// Explain each score.
     #[serde(default)]
     pub explain: bool,
-    /// auto, symbol, file, directory or filename.
-    #[serde(default)]
+    /// auto, symbol, file, directory or filename. The name `type` is accepted too.
+    #[serde(default, alias = "type")]
     pub target_type: Option<String>,
     /// A file near the wanted code; near files and definitions come first.
     #[serde(default)]
@@ -115,6 +117,7 @@ pub enum GrepMode {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GrepQuestion {
+    #[serde(alias = "target")]
     pub query: String,
     #[serde(default)]
     pub mode: GrepMode,
@@ -158,6 +161,9 @@ pub struct GrepQuestion {
 pub struct ReadQuestion {
     #[serde(default)]
     pub repository: Option<String>,
+    /// A path or a symbol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     #[serde(default)]
     pub path: Option<String>,
     /// A name, a qualified name, `path#name`, or a phrase.
@@ -178,11 +184,12 @@ pub struct ReadQuestion {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphQuestion {
-    /// Symbol (`name`, `Class.method`, `path#name`) or path of a file.
-    pub name: String,
-    /// callers, callees, dependencies, dependents or inheritance.
-    #[serde(alias = "mode")]
-    pub relation: String,
+    /// Symbol (`name`, `Class.method`, `path#name`) or path of a file. The name `name` is accepted too.
+    #[serde(alias = "name")]
+    pub target: String,
+    /// callers, callees, dependencies, dependents or inheritance. The name `relation` is accepted too.
+    #[serde(alias = "relation")]
+    pub mode: String,
     /// A file near the wanted definition, if several definitions have the name.
     #[serde(default)]
     pub context_path: Option<String>,
@@ -343,7 +350,8 @@ pub struct Nothing {}
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IndexQuestion {
-    /// Name of a repository, or its URL.
+    /// Name of a repository, or its URL. The name `path` is accepted too.
+    #[serde(alias = "path")]
     pub target: String,
     /// Globs, stored with the repository. If absent, the stored patterns stay unchanged. An empty list
     /// removes them.

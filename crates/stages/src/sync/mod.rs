@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cairn_config::Operator;
+use cairn_config::{Operator, SETTINGS_FILE};
 use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, StageName, SyncProgress};
 use cairn_faults::fail_point;
 use cairn_pipeline::StageError;
@@ -61,6 +61,8 @@ pub struct SyncRequest {
     /// Whether every record is written again.
     pub rebuild: bool,
     pub lane: Lane,
+    /// Counts the progress of this sync.
+    pub meter: Arc<SyncMeter>,
 }
 
 /// The outcome of a sync.
@@ -130,7 +132,7 @@ impl Sync {
         let lease = self.ledger.lease(request.repository.id, self.clock.now_ms(), self.lease_ms).await?;
         fail_point!("sync::leased", |message| Err(StageError::injected(message)));
         let synced = {
-            let meter = Arc::new(SyncMeter::default());
+            let meter = Arc::clone(&request.meter);
             let heartbeat = self.heartbeat(lease, asked_at, &meter);
             let synced = async {
                 if is_wanted.await? {
@@ -233,10 +235,18 @@ impl Sync {
             return Ok(false);
         }
         let RepositoryRecord { tenant, branch, .. } = &request.repository;
-        let options = ReadOptions { tenant: Some(tenant.clone()), branch: branch.clone(), ..ReadOptions::default() };
-        let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
-        let head = blocking(move || source.head(&location, &options).map_err(of_source)).await?;
-        Ok(head.is_some_and(|head| head.to_string() == published.revision))
+        // If `.cairn.yaml` may select the branch, the selected branch must be unchanged too.
+        let has_settings = previous.find(SETTINGS_FILE).is_some();
+        let selected = published.branch.clone().filter(|_| branch.is_none() && has_settings);
+        for branch in std::iter::once(branch.clone()).chain(selected.map(Some)) {
+            let options = ReadOptions { tenant: Some(tenant.clone()), branch, ..ReadOptions::default() };
+            let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
+            let head = blocking(move || source.head(&location, &options).map_err(of_source)).await?;
+            if head.is_none_or(|head| head.to_string() != published.revision) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Opens the source and takes the inventory. Packs are written during the inventory.

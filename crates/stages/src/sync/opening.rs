@@ -4,9 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cairn_config::{RepositorySettings, SETTINGS_FILE};
+use cairn_domain::{EntryKind, Source};
 use cairn_pipeline::StageError;
 use cairn_ports::{
     ErrorKind, FailureCode, ListingLimit, ReadOptions, RepositoryRecord, SnapshotTree, SourceError, SyncMeter,
+    TreeEntry,
 };
 use cairn_wire::RequestSettings;
 
@@ -14,6 +17,9 @@ use super::refusal::{self, over_budget};
 use super::settings::{self, Effective};
 use super::{Sync, SyncRequest};
 use crate::threads::blocking;
+
+/// A larger `.cairn.yaml` is invalid.
+const MAX_SETTINGS_BYTES: u64 = 256 * 1024;
 
 /// A source that was opened before its sync, or the error of opening it or of reading its settings.
 pub type OpenedSource = Result<Arc<dyn SnapshotTree>, StageError>;
@@ -36,8 +42,29 @@ impl Sync {
         }
     }
 
+    /// Opens the source. If neither the caller nor the operator has selected a branch, `.cairn.yaml` on the
+    /// default branch may select one. The files of that branch cannot select a third branch. A working tree
+    /// is read as it is on disk.
     pub(super) async fn open(&self, request: &SyncRequest, meter: &Arc<SyncMeter>) -> OpenedSource {
-        let RepositoryRecord { tenant, branch, source: location, .. } = request.repository.clone();
+        let RepositoryRecord { branch, source, .. } = &request.repository;
+        let tree = self.open_branch(request, branch.clone(), meter).await?;
+        let is_git = matches!(source, Source::Bare { .. } | Source::Url { .. });
+        if branch.is_some() || !is_git {
+            return Ok(tree);
+        }
+        let of_tree = Arc::clone(&tree);
+        let declared = blocking(move || Ok(declared_branch(of_tree.as_ref()))).await?;
+        let Some(declared) = declared.filter(|declared| tree.branch() != Some(declared)) else { return Ok(tree) };
+        self.open_branch(request, Some(declared.clone()), meter).await.map_err(|error| match error.code {
+            FailureCode::NotFound => {
+                refusal::invalid(format!("`branch` in `{SETTINGS_FILE}`: `{declared}` does not exist"))
+            }
+            _ => error,
+        })
+    }
+
+    async fn open_branch(&self, request: &SyncRequest, branch: Option<String>, meter: &Arc<SyncMeter>) -> OpenedSource {
+        let RepositoryRecord { tenant, source: location, .. } = request.repository.clone();
         let options = ReadOptions {
             tenant: Some(tenant),
             branch,
@@ -72,6 +99,19 @@ impl Sync {
             Err(SourceError::new(ErrorKind::TooLarge, "open", "tree").because(message))
         })
     }
+}
+
+/// The branch that `.cairn.yaml` in the root selects. A file that cannot be read selects none; the sync
+/// reports it when it reads all settings.
+fn declared_branch(tree: &dyn SnapshotTree) -> Option<String> {
+    let is_settings = |entry: &&TreeEntry| entry.path.as_str() == SETTINGS_FILE;
+    let entry = tree.entries().iter().find(is_settings)?;
+    let is_file = matches!(entry.kind, EntryKind::File | EntryKind::Executable);
+    if !is_file || entry.size_bytes > MAX_SETTINGS_BYTES {
+        return None;
+    }
+    let bytes = tree.reader().ok()?.read(entry).ok()?;
+    RepositorySettings::parse(&String::from_utf8(bytes).ok()?).ok()?.branch
 }
 
 pub(super) fn too_long(figure: u64, limit_seconds: u64) -> StageError {

@@ -150,7 +150,8 @@ impl World {
     }
 
     fn request(&self, rebuild: bool) -> SyncRequest {
-        SyncRequest { repository: self.record.clone(), cache: SourceCache::default(), rebuild, lane: Lane::Bulk }
+        let (repository, cache, meter) = (self.record.clone(), SourceCache::default(), Arc::default());
+        SyncRequest { repository, cache, rebuild, lane: Lane::Bulk, meter }
     }
 
     async fn synced(&self, rebuild: bool) -> Option<RunId> {
@@ -264,7 +265,7 @@ async fn unreachable_host_affects_only_its_repository() {
     let world = World::new().await;
     world.remote.is_away.store(true, Ordering::SeqCst);
     let record = world.record.clone();
-    let request = SyncRequest { repository: record, cache: SourceCache::default(), rebuild: false, lane: Lane::Bulk };
+    let request = SyncRequest { repository: record, ..world.request(false) };
     let error = world.sync.run(request).await.err().expect("the host is away");
     assert_eq!((error.code, error.class), (FailureCode::Unavailable, ErrorClass::Transient));
 }
@@ -426,7 +427,8 @@ async fn cancelled_sync_begins_no_run() {
     assert_eq!(worker.sync(&job).await.expect("no failure"), None);
     assert!(runs.unfinished().await.expect("runs").is_empty(), "a cancelled sync began a run");
     // The request is cancelled after it was read and before the lease is taken.
-    let asked = SyncRequest { repository: record, cache: SourceCache::default(), rebuild: false, lane: Lane::Bulk };
+    let (cache, lane, meter) = (SourceCache::default(), Lane::Bulk, Arc::default());
+    let asked = SyncRequest { repository: record, cache, rebuild: false, lane, meter };
     let error = worker.sync.run_if(asked, async { Ok(false) }).await.err().expect("it is not wanted");
     assert_eq!(error.class, ErrorClass::Cancelled);
     assert!(runs.unfinished().await.expect("runs").is_empty());

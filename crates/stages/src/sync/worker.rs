@@ -29,8 +29,8 @@ impl Syncer for SyncWorker {
         let Some(asked) = self.requests.asked(job.repository, job.request).await? else { return Ok(None) };
         let scope = Scope::only(job.tenant.clone(), [job.repository]);
         let Some(repository) = self.catalogue.repositories(&scope).await?.pop() else { return Ok(None) };
-        let request =
-            SyncRequest { repository, cache: SourceCache::default(), rebuild: asked.rebuild, lane: asked.lane };
+        let (cache, meter) = (SourceCache::default(), Arc::default());
+        let request = SyncRequest { repository, cache, rebuild: asked.rebuild, lane: asked.lane, meter };
         let run = match self.sync.run_if(request, self.is_awaited(job)).await {
             Ok(Synced::Unchanged { .. }) => None,
             Ok(Synced::Begun { run, .. }) => Some(run),

@@ -21,7 +21,7 @@ mod tree;
 pub use ceilings::Ceilings;
 pub use fault::{Fault, FaultMessage, InvalidSettings, Key};
 pub use list::{ListedRepository, Location, parse_repository_list};
-pub use operator::{Operator, OperatorError, Sources};
+pub use operator::{FirstUse, Operator, OperatorError, Sources};
 pub use repository::{ModuleSettings, PatternDetection, RepositorySettings, SETTINGS_FILE, TagRule};
 pub use secret::{Secret, SecretReference, SecretUnreadable, is_variable_name};
 pub use tags::TagRules;

@@ -32,6 +32,23 @@ pub struct Operator {
     /// The number of worker threads. 0 means one thread per core.
     pub num_workers: u64,
     pub ceilings: Ceilings,
+    pub first_use: FirstUse,
+}
+
+/// The limits for indexing a working tree when the first question about it is asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FirstUse {
+    /// A larger working tree is not indexed by a question. 0 means that no question indexes.
+    pub max_files: u64,
+    pub max_bytes: u64,
+    /// How long a question waits until the index is complete.
+    pub timeout_seconds: u64,
+}
+
+impl Default for FirstUse {
+    fn default() -> Self {
+        Self { max_files: 20_000, max_bytes: 256 << 20, timeout_seconds: 120 }
+    }
 }
 
 /// The rules and limits for fetching.
@@ -70,6 +87,7 @@ impl Default for Operator {
             sensitive_allow: Vec::new(),
             num_workers: 0,
             ceilings: Ceilings::default(),
+            first_use: FirstUse::default(),
         }
     }
 }
@@ -119,6 +137,21 @@ const SETTINGS: &[Setting<Operator>] = &[
         key: "workers",
         variable: "CAIRN_WORKERS",
         apply: |reader, at, operator| set(&mut operator.num_workers, reader.integer(at, 0..=1_024)),
+    },
+    Setting {
+        key: "first_use.max_files",
+        variable: "CAIRN_FIRST_USE_MAX_FILES",
+        apply: |reader, at, operator| set(&mut operator.first_use.max_files, reader.integer(at, 0..=100_000_000)),
+    },
+    Setting {
+        key: "first_use.max_bytes",
+        variable: "CAIRN_FIRST_USE_MAX_BYTES",
+        apply: |reader, at, operator| set(&mut operator.first_use.max_bytes, reader.bytes(at)),
+    },
+    Setting {
+        key: "first_use.timeout_seconds",
+        variable: "CAIRN_FIRST_USE_TIMEOUT_SECONDS",
+        apply: |reader, at, operator| set(&mut operator.first_use.timeout_seconds, reader.integer(at, 1..=3_600)),
     },
     Setting {
         key: "sensitive.add",
@@ -265,8 +298,15 @@ fn apply(reader: &mut Reader, at: &At<'_>, operator: &mut Operator, name: Name) 
     ceiling.is_some()
 }
 
+/// The section with the embedding model. Its keys depend on the provider, so the program that uses the model
+/// reads them.
+const EMBEDDING: &str = "embedding";
+
 fn apply_file(reader: &mut Reader, root: &Node, operator: &mut Operator) {
     for (name, at) in reader.entries(&At::root(root)) {
+        if name == EMBEDDING {
+            continue;
+        }
         let is_section = names().any(|(key, _)| key.split_once('.').is_some_and(|(section, _)| section == name));
         let entries = if is_section { reader.entries(&at).into_iter().map(|(_, at)| at).collect() } else { vec![at] };
         for at in entries {

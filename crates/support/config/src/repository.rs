@@ -346,9 +346,9 @@ sensitive: ['*.tfvars']
         assert_eq!((settings.sensitive.len(), settings.navigation_docs.len()), (1, 1));
         let tags = TagRules::compile(&settings.tags).expect("valid");
         let of = |path: &str, language| tags.tags(&RepoPath::parse(path).expect("path"), language);
-        assert_eq!(of("deploy/a.go", Some("go")), ["backend", "infra"]);
-        assert_eq!(of("ui/a.tsx", Some("tsx")), ["web"]);
-        assert!(of("README.md", None).is_empty());
+        assert_eq!(of("deploy/a.go", Some("go")), [".go", "backend", "infra"]);
+        assert_eq!(of("ui/a.tsx", Some("tsx")), [".tsx", "web"]);
+        assert_eq!(of("README.md", None), [".md"]);
     }
 
     #[test]

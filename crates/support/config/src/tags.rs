@@ -28,14 +28,46 @@ impl TagRules {
     }
 
     /// The tags of a file, sorted. A file has a tag if a glob of the tag matches its path, or if the rule of
-    /// the tag contains its language.
+    /// the tag contains its language. In addition, every file has the extension of its name as a tag, for
+    /// example `.py`. The tags `indexed` and `repository` belong to all files, so they are not stored.
     pub fn tags(&self, path: &RepoPath, language: Option<&str>) -> Vec<String> {
         let carries = |rule: &&CompiledRule| {
             let by_language = |language: &str| rule.languages.iter().any(|name| name.eq_ignore_ascii_case(language));
             language.is_some_and(by_language) || rule.globs.find(path.as_str()).is_some()
         };
-        let mut tags: Vec<String> = self.rules.iter().filter(carries).map(|rule| rule.tag.clone()).collect();
+        let of_rules = self.rules.iter().filter(carries).map(|rule| rule.tag.clone());
+        let mut tags: Vec<String> = of_rules.chain(extension(path)).collect();
         tags.sort();
+        tags.dedup();
         tags
+    }
+}
+
+/// The end of the file name from its last dot, in lower case.
+fn extension(path: &RepoPath) -> Option<String> {
+    let name = path.as_str().rsplit('/').next().unwrap_or_default();
+    let dot = name.rfind('.')?;
+    Some(name[dot..].to_lowercase()).filter(|extension| extension.len() > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_have_their_extension_as_a_tag() {
+        let rules = [TagRule { tag: "web".to_owned(), globs: vec!["*.ts".to_owned()], languages: Vec::new() }];
+        let rules = TagRules::compile(&rules).expect("valid");
+        let check = |path: &str, expect: &[&str]| {
+            assert_eq!(rules.tags(&RepoPath::parse(path).expect("a path"), None), expect, "{path}");
+        };
+        check("docs/README.md", &[".md"]);
+        check("a/main.go", &[".go"]);
+        check("a.b/Setup.PY", &[".py"]);
+        check("web/app.test.ts", &[".ts", "web"]);
+        check("Makefile", &[]);
+        check("a.b/Makefile", &[]);
+        check("odd.", &[]);
+        check(".gitignore", &[".gitignore"]);
     }
 }

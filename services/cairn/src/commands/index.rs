@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, bail};
 use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
-use cairn_gateway::Agent;
-use cairn_gateway::answers::RequestState;
-use cairn_git::{locate, repository_name};
+use cairn_gateway::answers::{IndexedFiles, RequestState};
+use cairn_gateway::{Agent, check_settings};
+use cairn_git::locate;
 use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, RunRecord};
 use cairn_wire::{GivenSettings, RequestSettings};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -19,7 +19,7 @@ use super::organisation;
 use super::print_index::{self, Ended};
 use crate::cli::IndexArguments;
 use crate::exit::{CANCELLED, CommandReply, RUN_INCOMPLETE, code_and_message};
-use crate::local::{IndexRequest, Indexed, Local, Progress};
+use crate::local::{Hundreds, IndexRequest, Indexed, Local, Named, Progress, name_of, unusable_target};
 use crate::output::{self, NAME, styled};
 use crate::stop::Stop;
 
@@ -131,12 +131,12 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
         include_override: given(&arguments.include_override),
         max_file_size: arguments.max_size,
     };
+    check_settings(&patterns)?;
     if !is_list(target) {
-        let source = locate(text, &local.remotes())?;
-        let name = arguments.name.clone().map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
+        let source = locate(text, &local.remotes()).map_err(|error| unusable_target(error, text))?;
+        let named = name_of(&source, arguments.name.clone().map(RepositoryName::new), &known);
         let branch = arguments.branch.clone();
-        let settings = patterns.over(stored(&known, &name, &source)?);
-        return Ok(vec![Ok(IndexRequest { source, name, branch, settings, rebuild: arguments.rebuild, known: None })]);
+        return Ok(vec![Ok(request(source, named, branch, patterns, &known, arguments.rebuild)?)]);
     }
     let list = std::fs::read_to_string(target).with_context(|| format!("reading {}", target.display()))?;
     let directory = target.parent().unwrap_or(Path::new("."));
@@ -164,7 +164,7 @@ fn of_list(
         Location::Path(path) => path.to_string_lossy().into_owned(),
     };
     let source = locate(&place, &local.remotes())?;
-    let name = listed.name.map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
+    let named = name_of(&source, listed.name.map(RepositoryName::new), known);
     let joined = |given: Option<Vec<String>>, listed: Vec<String>| {
         if listed.is_empty() { given } else { Some([given.unwrap_or_default(), listed].concat()) }
     };
@@ -174,8 +174,23 @@ fn of_list(
         include_override: joined(patterns.include_override, listed.include_override),
         max_file_size: patterns.max_file_size,
     };
-    let settings = patterns.over(stored(known, &name, &source)?);
-    Ok(IndexRequest { source, name, branch: listed.branch, settings, rebuild: arguments.rebuild, known: None })
+    request(source, named, listed.branch, patterns, known, arguments.rebuild)
+}
+
+fn request(
+    source: Source,
+    named: Named,
+    branch: Option<String>,
+    patterns: GivenSettings,
+    registered: &[RepositoryRecord],
+    rebuild: bool,
+) -> anyhow::Result<IndexRequest> {
+    let Named { name, known } = named;
+    let before = match &known {
+        Some(record) => RequestSettings::from_json(&record.settings).map_err(anyhow::Error::msg)?,
+        None => stored(registered, &name, &source)?,
+    };
+    Ok(IndexRequest { source, name, branch, settings: patterns.over(before), rebuild, known: known.map(Box::new) })
 }
 
 /// The patterns of an option; None if the option is not given. A single empty pattern (`--include ''`) gives
@@ -207,6 +222,7 @@ pub(super) fn show(local: &Local, name: &RepositoryName, indexed: &Indexed, json
         run_id: indexed.run.map(|run| local.searcher.run_id(run)),
         state: RequestState::of(indexed.state),
         message: indexed.message.clone(),
+        indexed: IndexedFiles::of(&indexed.result),
         result: indexed.result.clone(),
     };
     print_index::ended(&ended, json);
@@ -248,7 +264,7 @@ pub(crate) fn show_removed(name: &RepositoryName, json: bool) {
 
 /// The local index as an `Agent`, which answers questions and MCP calls.
 pub(crate) fn agent(local: Local) -> Arc<dyn Agent> {
-    let agent = crate::local::LocalAgent::new(local);
+    let agent = crate::local::LocalAgent::new(local).indexing_on_first_use();
     agent.maintain();
     Arc::new(agent)
 }
@@ -257,6 +273,7 @@ pub(crate) fn agent(local: Local) -> Arc<dyn Agent> {
 pub(crate) struct Bars {
     bar: Option<ProgressBar>,
     last: Mutex<u32>,
+    hundreds: Hundreds,
 }
 
 impl Bars {
@@ -270,7 +287,7 @@ impl Bars {
             }
             bar
         });
-        Self { bar, last: Mutex::new(0) }
+        Self { bar, last: Mutex::new(0), hundreds: Hundreds::default() }
     }
 
     /// Shows the number of ended parts of a run.
@@ -309,6 +326,15 @@ impl Progress for Bars {
         match &self.bar {
             Some(bar) => bar.set_message(format!("reading {name}")),
             None => tracing::info!(repository = %name, "reading the source"),
+        }
+    }
+
+    fn files_read(&self, name: &RepositoryName, num_files: u64) {
+        for num_files in self.hundreds.passed(num_files) {
+            match &self.bar {
+                Some(bar) => bar.set_message(format!("{name}: {num_files} files read")),
+                None => tracing::info!(repository = %name, num_files, "files read"),
+            }
         }
     }
 

@@ -258,6 +258,7 @@ async fn patiently(attempt: impl AsyncFn() -> Result<IndexProgress, Unanswered>)
 mod tests {
     use std::cell::Cell;
 
+    use cairn_gateway::answers::IndexedFiles;
     use cairn_wire::RunResult;
 
     use super::*;
@@ -273,6 +274,7 @@ mod tests {
             num_parts: 0,
             num_ended: 0,
             sync: None,
+            indexed: IndexedFiles::default(),
             result: RunResult::default(),
         }
     }

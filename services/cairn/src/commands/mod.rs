@@ -1,6 +1,8 @@
 //! The commands for a local index and for a server, and the functions that print their answers.
 
+pub(crate) mod command_line;
 pub(crate) mod doctor;
+pub(crate) mod first_use;
 pub(crate) mod index;
 pub(crate) mod index_remote;
 mod organisation;
@@ -8,4 +10,5 @@ pub(crate) mod print;
 mod print_index;
 pub(crate) mod print_inventory;
 pub(crate) mod question;
+pub(crate) mod suggest;
 pub(crate) mod watch;

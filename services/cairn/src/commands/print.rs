@@ -5,20 +5,32 @@ use std::process::ExitCode;
 use cairn_gateway::answers::{
     Cancellation, CodeText, CoverageAnswer, CutBy, EdgeDirection, EdgeReport, GrepResults, PatternList,
     PatternMemberReport, Relationships, RunsAnswer, SampledEdgeReport, SearchResult, SearchResults, ShownDefinition,
-    SourceStamp,
+    SourceStamp, SuggestedCall,
 };
 use cairn_gateway::questions::{Answer, Question, ReadQuestion};
+use serde::Serialize;
 
+use super::command_line::{command_line, quoted};
 use super::print_inventory;
 use crate::exit::NOTHING_FOUND;
 use crate::output::{self, FAINT, NAME, PATH, styled};
 
-/// Prints the answer to the question. The exit code shows whether it contains results.
-pub(crate) fn answer(question: &Question, answer: &Answer, json: bool) -> ExitCode {
+/// An answer with the calls that may follow it, if it is empty.
+#[derive(Serialize)]
+struct WithSuggestions<'a> {
+    #[serde(flatten)]
+    answer: &'a Answer,
+    #[serde(skip_serializing_if = "<[SuggestedCall]>::is_empty")]
+    tool_suggestions: &'a [SuggestedCall],
+}
+
+/// Prints the answer to the question, and suggested commands. The exit code shows whether the answer contains
+/// results.
+pub(crate) fn answer(question: &Question, answer: &Answer, suggestions: &[SuggestedCall], json: bool) -> ExitCode {
     match answer {
         // Each edge is printed on one line, so that reviewers can process the edges with line-based tools.
         Answer::Sample(sample) if json => sample.edges.iter().for_each(output::json),
-        _ if json => output::json(answer),
+        _ if json => output::json(&WithSuggestions { answer, tool_suggestions: suggestions }),
         Answer::Search(results) => search(results),
         Answer::Grep(results) => grep(results),
         Answer::Read(text) => code(question, text),
@@ -39,15 +51,11 @@ pub(crate) fn answer(question: &Question, answer: &Answer, json: bool) -> ExitCo
         Answer::Guide(guide) => output::line(&guide.text),
         Answer::Index(progress) | Answer::Progress(progress) => print_inventory::requested(progress),
     }
-    let is_empty = match answer {
-        Answer::Search(answer) => answer.results.is_empty() && answer.files.is_empty(),
-        Answer::Grep(answer) => answer.matching_files.is_empty() && answer.next_cursor.is_none(),
-        Answer::Graph(answer) => answer.edges.is_empty(),
-        Answer::Sample(answer) => answer.edges.is_empty(),
-        Answer::Patterns(answer) => answer.patterns.is_empty(),
-        Answer::Fingerprint(answer) => answer.fingerprints.is_empty(),
-        _ => false,
-    };
+    if !json {
+        output::commands(suggestions);
+    }
+    // A list of no repositories is a complete answer.
+    let is_empty = answer.is_empty() && !matches!(answer, Answer::Repositories(_));
     if is_empty { ExitCode::from(NOTHING_FOUND) } else { ExitCode::SUCCESS }
 }
 
@@ -137,15 +145,6 @@ fn next_page(given: impl Iterator<Item = String>, cursor: &str) -> String {
     words.join(" ")
 }
 
-/// A word, quoted for a shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
-    if !word.is_empty() && word.bytes().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
 fn place(path: &str, start_line: u32, end_line: u32) -> String {
     format!("{path}:{start_line}-{end_line}")
 }
@@ -231,25 +230,26 @@ fn left_out(question: &ReadQuestion, answer: &CodeText) {
         return;
     }
     output::note(&format!("{} of {} lines were left out; to show them:", last - first + 1, answer.num_lines));
-    let path = question.path.as_deref().unwrap_or_default();
-    output::note(&styled(FAINT, format!("  {}", with_lines(std::env::args(), path, first, last))));
-}
-
-/// Returns the given command line with another range of lines in the path.
-fn with_lines(given: impl Iterator<Item = String>, path: &str, first: u64, last: u64) -> String {
-    let mut words: Vec<String> = given.collect();
-    let is_place = |word: &String| word.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
-    if let Some(place) = words.iter().rposition(is_place) {
-        words[place] = format!("{path}:{first}-{last}");
+    let line = |line: u64| u32::try_from(line).ok();
+    let rest = ReadQuestion {
+        repository: Some(answer.repository.clone()),
+        target: None,
+        path: Some(answer.path.clone()),
+        symbol: None,
+        start_line: line(first),
+        end_line: line(last),
+        ..question.clone()
+    };
+    if let Some(command) = command_line(&Question::Read(rest), std::env::args()) {
+        output::note(&styled(FAINT, format!("  {command}")));
     }
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 fn graph(question: &Question, answer: &Relationships) {
     if let Some(resolution) = &answer.resolution {
         output::note(&resolution.sentence(str::to_owned));
     }
-    let relation = if let Question::Graph(question) = question { question.relation.as_str() } else { "edges" };
+    let relation = if let Question::Graph(question) = question { question.mode.as_str() } else { "edges" };
     // The edges of each definition are listed apart.
     for (number, node) in answer.about.iter().enumerate() {
         let (path, line) = (node.path.as_deref().unwrap_or_default(), node.start_line.unwrap_or_default());
@@ -319,15 +319,5 @@ mod tests {
         check(&["cairn", "search", "save"], "cairn search save --cursor c0");
         check(&["cairn", "search", "it's so", "--cursor", "b9"], "cairn search 'it'\\''s so' --cursor c0");
         check(&["cairn", "search", "x", "--cursor=b9", "--path", "*.py"], "cairn search x --path '*.py' --cursor c0");
-    }
-
-    #[test]
-    fn rest_of_a_file_is_a_command_line() {
-        let check = |given: &[&str], path: &str, expect: &str| {
-            assert_eq!(with_lines(given.iter().map(ToString::to_string), path, 8, 9), expect);
-        };
-        check(&["cairn", "show", "r", "a.py"], "a.py", "cairn show r a.py:8-9");
-        check(&["cairn", "show", "a", "a:1-9"], "a", "cairn show a a:8-9");
-        check(&["cairn", "show", "r", "a b:3", "--server", "u"], "a b", "cairn show r 'a b:8-9' --server u");
     }
 }

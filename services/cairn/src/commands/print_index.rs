@@ -1,6 +1,6 @@
 //! Prints the result of an index call. The lines are the same for local mode and a server.
 
-use cairn_gateway::answers::{IndexProgress, RequestState};
+use cairn_gateway::answers::{IndexProgress, IndexedFiles, RequestState};
 use cairn_wire::RunResult;
 use serde::Serialize;
 
@@ -14,13 +14,16 @@ pub(crate) struct Ended {
     pub run_id: Option<String>,
     pub state: RequestState,
     pub message: Option<String>,
+    #[serde(flatten)]
+    pub indexed: IndexedFiles,
     pub result: RunResult,
 }
 
 impl From<IndexProgress> for Ended {
     fn from(progress: IndexProgress) -> Self {
         let IndexProgress { repository, run_id, state, message, result, .. } = progress;
-        Self { repository, run_id, state, message, result }
+        let indexed = IndexedFiles::of(&result);
+        Self { repository, run_id, state, message, indexed, result }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use anyhow::bail;
 use cairn_gateway::questions::{
-    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepMode, GrepQuestion, ModulesQuestion,
-    Nothing, PatternsQuestion, Question, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion,
-    SearchQuestion, SecretsQuestion, WantTests,
+    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GrepMode, GrepQuestion, GuideQuestion,
+    ModulesQuestion, Nothing, PatternsQuestion, Question, ReadQuestion, RepositoriesQuestion, RunsQuestion,
+    SampleQuestion, SearchQuestion, SecretsQuestion, WantTests,
 };
 use cairn_search::{QueryError, QueryErrorCode, Relation};
 
@@ -25,7 +25,26 @@ pub(crate) fn is_about_here(command: &Command) -> bool {
                 | Command::Coverage { .. }
                 | Command::Modules { .. }
                 | Command::Secrets { .. }
+                | Command::Show { .. }
         )
+}
+
+/// Whether the command names a repository, so that the working directory does not matter.
+pub(crate) fn names_repository(command: &Command) -> bool {
+    match command {
+        Command::Search(arguments) => !arguments.repositories.is_empty(),
+        Command::Grep(arguments) => !arguments.repositories.is_empty(),
+        Command::Show { targets, .. } => targets.len() > 1,
+        Command::Graph(
+            GraphCommand::Callers(arguments)
+            | GraphCommand::Callees(arguments)
+            | GraphCommand::Deps(arguments)
+            | GraphCommand::Dependents(arguments)
+            | GraphCommand::Inherits(arguments),
+        ) => !arguments.repositories.is_empty(),
+        // These commands report on the index, so they do not change it.
+        _ => true,
+    }
 }
 
 /// The question of a command; None for a command that is not a question. `here` is the repository of the
@@ -35,7 +54,7 @@ pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option
     Ok(Some(match command {
         Command::Search(arguments) => Question::Search(search(arguments, here)),
         Command::Grep(arguments) => Question::Grep(grep(arguments, here)),
-        Command::Show { repository, path } => Question::Read(show(repository, path)?),
+        Command::Show { targets, context_path } => Question::Read(show(targets, context_path.clone(), here)?),
         Command::Graph(command) => graph(command, here),
         Command::Patterns { name, repositories } => {
             let (name, repositories) = (name.clone(), repositories.clone());
@@ -45,7 +64,11 @@ pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option
             let (repository, module, depth) = (named(repository), module.clone(), Some(*depth));
             Question::Modules(ModulesQuestion { repository, module, depth, ..ModulesQuestion::default() })
         }
-        Command::Repos => Question::Repositories(RepositoriesQuestion::default()),
+        Command::Repos { name } => {
+            let name = name.clone();
+            Question::Repositories(RepositoriesQuestion { name, ..RepositoriesQuestion::default() })
+        }
+        Command::Guide { topic } => Question::Guide(GuideQuestion { topic: topic.clone() }),
         Command::Status => Question::Status(Nothing {}),
         Command::Stats => Question::Stats(Nothing {}),
         Command::Runs { action: Some(RunsCommand::Cancel { repository, run }), .. } => {
@@ -57,10 +80,13 @@ pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option
         Command::Runs { action: None, limit, repository } => {
             Question::Runs(RunsQuestion { repository: repository.clone(), run_id: None, limit: *limit })
         }
-        Command::Coverage { repository, why, summary } => {
-            let (repository, why) = (named(repository), why.clone());
-            Question::Coverage(CoverageQuestion { repository, why, summary: *summary, ..CoverageQuestion::default() })
-        }
+        Command::Coverage { repository, why, summary, outcome } => Question::Coverage(CoverageQuestion {
+            repository: named(repository),
+            why: why.clone(),
+            summary: *summary,
+            outcome: outcome.clone(),
+            ..CoverageQuestion::default()
+        }),
         Command::Secrets { repository } => {
             Question::Secrets(SecretsQuestion { repository: named(repository), ..SecretsQuestion::default() })
         }
@@ -125,13 +151,22 @@ fn grep(arguments: &GrepArguments, here: Option<&str>) -> GrepQuestion {
     }
 }
 
-fn show(repository: &str, path: &str) -> anyhow::Result<ReadQuestion> {
-    let (path, lines) = path_and_lines(path)?;
+/// Without lines, the target may be a symbol. A target without a repository is searched in the repository of
+/// the working directory.
+fn show(targets: &[String], context_path: Option<String>, here: Option<&str>) -> anyhow::Result<ReadQuestion> {
+    let (repository, text) = match targets {
+        [repository, target] => (Some(repository.as_str()), target.as_str()),
+        [target] => (here, target.as_str()),
+        _ => bail!(QueryError::new(QueryErrorCode::ValidationError, "give a path or a symbol")),
+    };
+    let (target, lines) = path_and_lines(text)?;
+    let (target, path) = if lines.is_some() { (None, Some(target)) } else { (Some(target), None) };
     Ok(ReadQuestion {
-        repository: Some(repository.to_owned()),
-        path: Some(path.to_owned()),
+        repository: repository.map(str::to_owned),
+        target: target.map(str::to_owned),
+        path: path.map(str::to_owned),
         symbol: None,
-        context_path: None,
+        context_path,
         start_line: lines.map(|(first, _)| first),
         end_line: lines.map(|(_, last)| last),
         max_tokens: SHOW_TOKENS,
@@ -155,8 +190,8 @@ fn path_and_lines(text: &str) -> anyhow::Result<(&str, Option<(u32, u32)>)> {
 fn graph(command: &GraphCommand, here: Option<&str>) -> Question {
     let relation = |arguments: &RelationArguments, relation: Relation| {
         Question::Graph(GraphQuestion {
-            name: arguments.name.clone(),
-            relation: relation.as_str().to_owned(),
+            target: arguments.name.clone(),
+            mode: relation.as_str().to_owned(),
             context_path: arguments.context_path.clone(),
             repositories: or_here(&arguments.repositories, here),
             limit: arguments.limit,

@@ -1,22 +1,27 @@
 //! Makes the local index available for questions and MCP calls.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Tenant};
-use cairn_gateway::{Agent, IndexCall, IndexStatus};
-use cairn_git::{locate, repository_name};
+use cairn_gateway::{Agent, IndexCall, IndexStatus, WatchIndexing, check_settings};
+use cairn_git::locate;
 use cairn_pipeline::StageError;
 use cairn_ports::{Catalogue, ErrorKind, FailureCode, LedgerRead, RepositoryRecord, RunRecord, SourceError};
-use cairn_search::{QueryError, QueryErrorCode, Searcher};
+use cairn_search::{FieldFault, NextCall, QueryError, QueryErrorCode, Searcher, named};
 use cairn_stages::check_request;
 use cairn_wire::{RequestSettings, RunResult};
 use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
 
-use super::{IndexRequest, Indexed, Local, MAINTENANCE, Progress};
+use super::{Hundreds, IndexRequest, Indexed, Local, MAINTENANCE, Named, Progress, Unindexed, name_of, too_large};
 
+/// How long a question waits for the first index run of its working tree. Clients of agents often wait one
+/// minute for a reply.
+const FIRST_PATIENCE: Duration = Duration::from_secs(45);
 /// How long an index call waits for its run.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -24,11 +29,28 @@ pub struct LocalAgent {
     local: Arc<Local>,
     /// This lock makes the index runs of one process sequential.
     indexing: Arc<Mutex<()>>,
+    /// The first index run of the working tree of this process, if a question began it.
+    first_run: Mutex<Option<JoinHandle<anyhow::Result<Indexed>>>>,
+    notice: std::sync::Mutex<Option<String>>,
+    /// Whether a question may index the working tree of this process.
+    indexes_on_first_use: bool,
 }
 
 impl LocalAgent {
     pub fn new(local: Local) -> Self {
-        Self { local: local.shared(), indexing: Arc::default() }
+        Self {
+            local: local.shared(),
+            indexing: Arc::default(),
+            first_run: Mutex::default(),
+            notice: Default::default(),
+            indexes_on_first_use: false,
+        }
+    }
+
+    /// Lets questions index the working tree of this process, if it is not indexed.
+    #[must_use]
+    pub fn indexing_on_first_use(self) -> Self {
+        Self { indexes_on_first_use: true, ..self }
     }
 
     /// Continues the maintenance of the stores in the background, until the process ends.
@@ -49,10 +71,12 @@ impl LocalAgent {
         let mut request = match &known {
             Some(record) => self.local.request_of(record).map_err(|error| internal(&error))?,
             None => {
-                let source = locate(&call.target, &self.local.remotes()).map_err(unusable)?;
-                let name = repository_name(&source);
+                let located = locate(&call.target, &self.local.remotes());
+                let source = located.map_err(|error| unusable_target(error, &call.target))?;
+                let records = self.local.runs.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
+                let Named { name, known } = name_of(&source, None, &records);
                 let settings = RequestSettings::default();
-                IndexRequest { source, name, branch: None, settings, rebuild: false, known: None }
+                IndexRequest { source, name, branch: None, settings, rebuild: false, known: known.map(Box::new) }
             }
         };
         request.settings = call.settings().over(request.settings);
@@ -69,7 +93,17 @@ impl LocalAgent {
                 || record.source.location() == target
                 || path.as_ref().is_some_and(|path| path.to_str() == Some(record.source.location()))
         };
-        Ok(records.into_iter().find(means))
+        if let Some(record) = records.iter().find(|record| means(record)) {
+            return Ok(Some(record.clone()));
+        }
+        // A path has priority over the last part of a name.
+        if path.is_some() {
+            return Ok(None);
+        }
+        Ok(match named(&records, |record| record, target).as_slice() {
+            [only] => Some((*only).clone()),
+            _ => None,
+        })
     }
 
     async fn run_of(&self, repository: RepositoryId) -> Result<Option<RunRecord>, QueryError> {
@@ -88,6 +122,34 @@ impl Agent for LocalAgent {
         self.local.repository_of_directory(&here).await.ok().flatten()
     }
 
+    async fn working_repository(&self) -> Option<String> {
+        let here = std::env::current_dir().ok()?;
+        if let Some(name) = self.default_repository().await {
+            // A run that another question began may not be published yet.
+            self.wait_for_first_run().await;
+            return Some(name);
+        }
+        if !self.indexes_on_first_use {
+            return None;
+        }
+        match self.local.unindexed_tree(&here).await.ok()?? {
+            Unindexed::TooLarge(tree) => {
+                self.tell(too_large(&tree));
+                None
+            }
+            Unindexed::Small(tree) => {
+                let request = self.local.first_request(&tree).await.ok()??;
+                self.begin_first_run(request).await;
+                self.wait_for_first_run().await;
+                self.default_repository().await
+            }
+        }
+    }
+
+    fn take_notice(&self) -> Option<String> {
+        self.notice.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     fn home(&self) -> Option<String> {
         Some(self.local.home.directory.display().to_string())
     }
@@ -97,6 +159,57 @@ impl Agent for LocalAgent {
     }
 
     async fn index(&self, call: IndexCall) -> Result<IndexStatus, QueryError> {
+        self.index_with(call, Quiet).await
+    }
+
+    async fn index_watched(&self, call: IndexCall, watch: Arc<dyn WatchIndexing>) -> Result<IndexStatus, QueryError> {
+        self.index_with(call, Watched { watch, hundreds: Hundreds::default(), num_ended: AtomicU32::new(0) }).await
+    }
+
+    async fn cancel(&self, run: RunId) -> Result<bool, QueryError> {
+        self.local.cancel(run).await.map_err(|error| QueryError::new(QueryErrorCode::InternalError, error.chain()))
+    }
+}
+
+impl LocalAgent {
+    fn tell(&self, notice: String) {
+        *self.notice.lock().unwrap_or_else(PoisonError::into_inner) = Some(notice);
+    }
+
+    /// Begins the first index run of the working tree, unless a question has begun it.
+    async fn begin_first_run(&self, request: IndexRequest) {
+        let mut first_run = self.first_run.lock().await;
+        if first_run.is_none() {
+            let (local, indexing) = (Arc::clone(&self.local), Arc::clone(&self.indexing));
+            *first_run = Some(tokio::spawn(async move {
+                let _turn = indexing.lock().await;
+                local.index(&request, &Quiet).await
+            }));
+        }
+    }
+
+    /// Waits for the first index run of the working tree, within a limit. The run continues after the limit.
+    async fn wait_for_first_run(&self) {
+        let mut first_run = self.first_run.lock().await;
+        let Some(run) = first_run.as_mut() else { return };
+        let limit = FIRST_PATIENCE.min(self.local.first_use_timeout());
+        match tokio::time::timeout(limit, run).await {
+            Err(_) => {
+                self.tell("this working tree is being indexed for the first time; ask again in a minute".to_owned());
+                return;
+            }
+            Ok(Ok(Ok(indexed))) => {
+                let num_files = indexed.result.files_indexed;
+                self.tell(format!("this working tree was not indexed; its {num_files} files are indexed now"));
+            }
+            Ok(Ok(Err(error))) => self.tell(format!("this working tree cannot be indexed: {error:#}")),
+            Ok(Err(panic)) => self.tell(format!("this working tree cannot be indexed: {panic}")),
+        }
+        *first_run = None;
+    }
+
+    async fn index_with(&self, call: IndexCall, progress: impl Progress + 'static) -> Result<IndexStatus, QueryError> {
+        check_settings(&call.settings())?;
         let (request, known) = self.request(&call).await?;
         check_request(&self.local.operator, &request.settings).map_err(|error| failed(&error.into()))?;
         if let (Some(record), false) = (&known, call.changed_files.is_empty()) {
@@ -107,7 +220,7 @@ impl Agent for LocalAgent {
         // The run is a separate task, so that it continues when the call stops waiting.
         let run = tokio::spawn(async move {
             let _turn = indexing.lock().await;
-            local.index(&request, &Quiet).await
+            local.index(&request, &progress).await
         });
         match tokio::time::timeout(PATIENCE, run).await {
             Ok(Ok(Ok(indexed))) => Ok(ended(self.searcher(), &name, indexed)),
@@ -130,10 +243,6 @@ impl Agent for LocalAgent {
             }
         }
     }
-
-    async fn cancel(&self, run: RunId) -> Result<bool, QueryError> {
-        self.local.cancel(run).await.map_err(|error| QueryError::new(QueryErrorCode::InternalError, error.chain()))
-    }
 }
 
 fn ended(searcher: &Searcher, name: &RepositoryName, indexed: Indexed) -> IndexStatus {
@@ -151,14 +260,50 @@ fn ended(searcher: &Searcher, name: &RepositoryName, indexed: Indexed) -> IndexS
     }
 }
 
-/// The error for a target that cannot be indexed.
-fn unusable(error: SourceError) -> QueryError {
-    let code = match error.kind {
-        ErrorKind::NotFound => QueryErrorCode::NotFound,
-        ErrorKind::Invalid | ErrorKind::Forbidden => QueryErrorCode::ValidationError,
-        _ => QueryErrorCode::InternalError,
+/// The error for a target that cannot be indexed. If a directory with a similar name exists, the error
+/// suggests it.
+pub(crate) fn unusable_target(error: SourceError, target: &str) -> QueryError {
+    // A target with `@` may contain a password.
+    let shown = (!target.contains('@')).then(|| target.to_owned());
+    let fault = FieldFault { path: shown.clone(), ..FieldFault::of("path") };
+    let (code, message) = match error.kind {
+        ErrorKind::NotFound => {
+            let message = shown.map_or_else(String::new, |path| format!(": `{path}`"));
+            (QueryErrorCode::ValidationError, format!("path does not exist{message}"))
+        }
+        ErrorKind::Invalid | ErrorKind::Forbidden => (QueryErrorCode::ValidationError, QueryError::from(error).message),
+        _ => return QueryError::from(error),
     };
-    QueryError { code, ..QueryError::from(error) }
+    let error = QueryError::new(code, message).in_field(fault);
+    let error = error.hint("give the path of a directory, the URL of a git repository, or the name of an indexed one");
+    match similar_directory(Path::new(target)) {
+        Some(similar) => error.next(NextCall {
+            tool: "index_repository",
+            reason: "indexes the directory with the most similar path".to_owned(),
+            arguments: vec![("path", similar)],
+        }),
+        None => error,
+    }
+}
+
+/// The directory with the most similar name in the parent of a path, or the directory that contains a file.
+fn similar_directory(path: &Path) -> Option<String> {
+    /// Less similar names are treated as different names.
+    const LEAST_PERCENT: u32 = 60;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.is_file() {
+        return Some(parent.to_str()?.to_owned());
+    }
+    let name = path.file_name()?.to_str()?;
+    let likeness = |entry: std::fs::DirEntry| {
+        let is_directory = entry.path().is_dir();
+        let other = entry.file_name().into_string().ok().filter(|_| is_directory)?;
+        let percent = cairn_ranking::similarity_percent(name, &other).filter(|percent| *percent >= LEAST_PERCENT)?;
+        Some((percent, std::cmp::Reverse(other)))
+    };
+    let (_, std::cmp::Reverse(best)) = std::fs::read_dir(parent).ok()?.flatten().filter_map(likeness).max()?;
+    let similar = if parent == Path::new(".") { PathBuf::from(best) } else { parent.join(best) };
+    Some(similar.to_str()?.to_owned())
 }
 
 fn internal(error: &anyhow::Error) -> QueryError {
@@ -191,11 +336,34 @@ fn failed(error: &anyhow::Error) -> QueryError {
     QueryError::new(code, message)
 }
 
-/// Reports no progress: agents receive only the answer.
+/// Reports the progress to an agent.
+struct Watched {
+    watch: Arc<dyn WatchIndexing>,
+    hundreds: Hundreds,
+    num_ended: AtomicU32,
+}
+
+impl Progress for Watched {
+    fn reading(&self, _name: &RepositoryName) {}
+
+    fn files_read(&self, _name: &RepositoryName, num_files: u64) {
+        self.hundreds.passed(num_files).for_each(|num_files| self.watch.files_read(num_files));
+    }
+
+    fn parts(&self, run: &RunRecord) {
+        if self.num_ended.fetch_max(run.num_ended, Ordering::Relaxed) < run.num_ended {
+            self.watch.parts_ended(run.num_ended, run.num_parts);
+        }
+    }
+}
+
+/// Reports no progress: the caller receives only the answer.
 struct Quiet;
 
 impl Progress for Quiet {
     fn reading(&self, _name: &RepositoryName) {}
+
+    fn files_read(&self, _name: &RepositoryName, _num_files: u64) {}
 
     fn parts(&self, _run: &RunRecord) {}
 }

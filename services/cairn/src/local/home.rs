@@ -18,6 +18,8 @@ use cairn_wire::RequestSettings;
 /// An index directory.
 pub struct Home {
     pub directory: PathBuf,
+    /// Whether the user chose this directory. Otherwise it was found from the working directory.
+    pub is_explicit: bool,
     pub cursor_key: CursorKey,
 }
 
@@ -46,7 +48,7 @@ impl Home {
         let key = <[u8; 32]>::try_from(bytes.as_slice());
         let key =
             key.ok().with_context(|| format!("{} is damaged; delete it", directory.join("cursor.key").display()))?;
-        Ok(Self { directory: directory.to_owned(), cursor_key: CursorKey(key) })
+        Ok(Self { directory: directory.to_owned(), is_explicit: true, cursor_key: CursorKey(key) })
     }
 
     /// The cache that was stored after the last read of the repository's source.

@@ -38,10 +38,18 @@ impl IndexRequest {
 
     fn record(&self) -> RepositoryRecord {
         let new = || RepositoryRecord::new(Tenant::local(), self.name.clone(), self.source.clone());
+        let before = self.known.as_deref().cloned().unwrap_or_else(new);
+        let mut aliases = before.aliases.clone();
+        // A renamed repository can still be found by its former name.
+        if before.name != self.name && !aliases.contains(&before.name) {
+            aliases.push(before.name.clone());
+        }
         RepositoryRecord {
+            name: self.name.clone(),
+            aliases,
             branch: self.branch.clone(),
             settings: self.settings.to_json(),
-            ..self.known.as_deref().cloned().unwrap_or_else(new)
+            ..before
         }
     }
 }
@@ -59,10 +67,14 @@ pub struct Indexed {
 /// Receives the progress of a run.
 pub trait Progress: Send + Sync {
     fn reading(&self, name: &RepositoryName);
+    /// Called again and again while a sync reads files, with the number of files so far.
+    fn files_read(&self, name: &RepositoryName, num_files: u64);
     fn parts(&self, run: &RunRecord);
 }
 
 const POLL: Duration = Duration::from_millis(5);
+/// How often a sync reports the number of files that it has read.
+const WATCH_POLL: Duration = Duration::from_millis(50);
 /// Duration of the lease under which artifacts are deleted.
 const PURGE_LEASE_MS: i64 = 60_000;
 const LEASE_POLL: Duration = Duration::from_millis(50);
@@ -118,7 +130,7 @@ impl Local {
 
     fn sync_request(&self, repository: RepositoryRecord, rebuild: bool) -> SyncRequest {
         let cache = self.home.source_cache(repository.id);
-        SyncRequest { repository, cache, rebuild, lane: Lane::Interactive }
+        SyncRequest { repository, cache, rebuild, lane: Lane::Interactive, meter: Arc::default() }
     }
 
     async fn index_registered(
@@ -134,7 +146,7 @@ impl Local {
         let id = record.id;
         let request = self.sync_request(record, rebuild);
         let known = request.cache.clone();
-        match self.sync(request, opened).await? {
+        match self.watched_sync(request, opened, progress).await? {
             Synced::Unchanged { published, cache } => {
                 self.home.keep_source_cache(id, &known, &cache)?;
                 Ok(Indexed { run: None, state: published.state, result: published.result, message: None })
@@ -142,6 +154,27 @@ impl Local {
             Synced::Begun { run, cache, .. } => {
                 self.home.keep_source_cache(id, &known, &cache)?;
                 self.drive(broker, run, progress).await
+            }
+        }
+    }
+
+    /// Syncs the repository and reports the number of files read.
+    async fn watched_sync(
+        &self,
+        request: SyncRequest,
+        opened: &mut Option<OpenedSource>,
+        progress: &dyn Progress,
+    ) -> anyhow::Result<Synced> {
+        let (name, meter) = (request.repository.name.clone(), Arc::clone(&request.meter));
+        let report = || progress.files_read(&name, meter.progress().num_files_read);
+        let mut syncing = std::pin::pin!(self.sync(request, opened));
+        loop {
+            tokio::select! {
+                synced = &mut syncing => {
+                    report();
+                    return synced;
+                }
+                () = tokio::time::sleep(WATCH_POLL) => report(),
             }
         }
     }
@@ -371,6 +404,7 @@ impl Local {
 #[cfg(test)]
 mod tests {
     use cairn_config::Operator;
+    use cairn_wiring::EmbeddingConfig;
 
     use super::*;
 
@@ -378,6 +412,7 @@ mod tests {
 
     impl Progress for Silent {
         fn reading(&self, _: &RepositoryName) {}
+        fn files_read(&self, _: &RepositoryName, _: u64) {}
         fn parts(&self, _: &RunRecord) {}
     }
 
@@ -385,7 +420,7 @@ mod tests {
     #[tokio::test]
     async fn repository_that_was_removed_meanwhile_is_not_registered_again() {
         let (directory, files) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
-        let local = Local::open(directory.path(), Operator::default()).expect("an index");
+        let local = Local::open(directory.path(), Operator::default(), &EmbeddingConfig::Local).expect("an index");
         let source = Source::Directory { path: files.path().display().to_string() };
         let record = RepositoryRecord::new(Tenant::local(), RepositoryName::new("r"), source);
         local.runs.register(record.clone()).await.expect("registered");

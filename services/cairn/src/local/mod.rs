@@ -2,8 +2,11 @@
 
 mod agent;
 mod clock;
+mod first_use;
 mod home;
+mod hundreds;
 mod index;
+mod naming;
 mod readers;
 
 use std::path::Path;
@@ -15,7 +18,6 @@ use cairn_config::Operator;
 use cairn_git::GitSources;
 use cairn_local_blobs::LocalBlobs;
 use cairn_local_broker::{LocalBroker, QueueSettings};
-use cairn_local_embedding::LocalEmbedder;
 use cairn_local_parser::ChildParser;
 use cairn_local_segments::SegmentStore;
 use cairn_local_store::LocalStore;
@@ -29,12 +31,17 @@ use cairn_stages::{
     Toolchain,
 };
 use cairn_texts::TextIndex;
+use cairn_wiring::{EmbeddingConfig, local_embedder};
 
 pub use agent::LocalAgent;
+pub(crate) use agent::unusable_target;
 pub use clock::SystemClock;
+pub use first_use::{Unindexed, too_large};
 use home::Requested;
 pub use home::{Home, find_home};
+pub use hundreds::Hundreds;
 pub use index::{IndexRequest, Indexed, Progress};
+pub(crate) use naming::{Named, name_of};
 use readers::{Readers, ReadersCatalogue};
 
 /// The subcommand with which this program starts itself as a child process that parses files.
@@ -72,7 +79,7 @@ pub struct Local {
 
 impl Local {
     /// Opens the index in `directory`; creates it if it does not exist.
-    pub fn open(directory: &Path, operator: Operator) -> anyhow::Result<Self> {
+    pub fn open(directory: &Path, operator: Operator, embedding: &EmbeddingConfig) -> anyhow::Result<Self> {
         let home = Home::open(directory)?;
         let operator = Arc::new(operator);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
@@ -84,7 +91,7 @@ impl Local {
         let vectors = Arc::new(SegmentStore::new(directory.join("segments")));
         let names = Arc::new(NameIndex::new(blobs.clone()));
         let texts = Arc::new(TextIndex::new(blobs.clone()));
-        let embedder: Arc<dyn Embedder> = Arc::new(LocalEmbedder::shipped()?);
+        let embedder: Arc<dyn Embedder> = local_embedder(embedding).context("preparing the embedding model")?;
         let artifacts = Artifacts::new(blobs.clone());
         let sources = Arc::new(GitSources::new(home::git_settings(&home, &operator, &requested)));
         let tools = Toolchain { model: embedder.model().clone() };

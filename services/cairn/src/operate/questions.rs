@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Tenant};
-use cairn_gateway::{Agent, IndexCall, IndexStatus, Indexing, LedgerIndexing, questions};
+use cairn_gateway::{Agent, IndexCall, IndexStatus, Indexing, LedgerIndexing};
 use cairn_metastore::Metastore;
 use cairn_search::{QueryError, Searcher};
 
 use super::installation::Installation;
 use crate::cli::Command;
-use crate::commands::{print, question};
+use crate::commands::{question, suggest};
 use crate::exit::{CommandReply, wrong};
 use crate::output;
 
@@ -52,8 +52,7 @@ pub(super) async fn ask(installation: &Installation, command: &Command, json: bo
     let (runs, clock) = installation.ledger().await?;
     let searcher = installation.searcher(&runs, &clock).await?;
     let indexing = installation.indexing(&runs, &clock);
-    let answer = questions::answer(&OperatorAgent { searcher, indexing }, &question).await?;
-    let code = print::answer(&question, &answer, json);
+    let code = suggest::answered(&OperatorAgent { searcher, indexing }, &question, json).await?;
     name_other_tenants(installation, &runs).await?;
     Ok(code)
 }

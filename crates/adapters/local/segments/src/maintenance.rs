@@ -159,13 +159,26 @@ fn step(
     let published = snapshot.segments.iter().filter(|(_, open)| is_published(open));
     let members: Vec<(&str, Member<'_>)> =
         published.map(|(name, open)| (name.as_str(), Member { open, dead: dead_rows(open, known) })).collect();
-    let size = |member: &Member<'_>| Size { rows: member.open.segment.num_rows(), dead: member.dead.len() as u32 };
-    let sizes: Vec<Size> = members.iter().map(|(_, member)| size(member)).collect();
-    let group = TIERS.next_group(&sizes);
-    let is_in_group = |number: &usize| group.contains(number);
-    let numbered = members.into_iter().enumerate().filter(|(number, _)| is_in_group(number));
+    let group = next_group(&members);
+    let numbered = members.into_iter().enumerate().filter(|(number, _)| group.contains(number));
     let members: BTreeMap<&str, Member<'_>> = numbered.map(|(_, member)| member).collect();
     if members.is_empty() { Ok(None) } else { merge(directory, snapshot, &members).map(Some) }
+}
+
+/// The numbers of the files to merge. After a change of the embedding model, the vectors of old files may
+/// have another number of dimensions, and such files are not merged with new ones.
+fn next_group(members: &[(&str, Member<'_>)]) -> BTreeSet<usize> {
+    let size = |member: &Member<'_>| Size { rows: member.open.segment.num_rows(), dead: member.dead.len() as u32 };
+    let with_rows = members.iter().map(|(_, member)| &member.open.segment).filter(|segment| segment.num_rows() > 0);
+    let all: BTreeSet<usize> = with_rows.map(|segment| segment.dimensions()).collect();
+    let first = all.first().copied().unwrap_or_default();
+    let groups = std::iter::once(first).chain(all.into_iter().skip(1)).map(|dimensions| {
+        let fits = |segment: &Segment| segment.num_rows() == 0 || segment.dimensions() == dimensions;
+        let fitting: Vec<usize> = (0..members.len()).filter(|number| fits(&members[*number].1.open.segment)).collect();
+        let sizes: Vec<Size> = fitting.iter().map(|number| size(&members[*number].1)).collect();
+        TIERS.next_group(&sizes).into_iter().map(|position| fitting[position]).collect::<BTreeSet<usize>>()
+    });
+    groups.into_iter().find(|group| !group.is_empty()).unwrap_or_default()
 }
 
 /// A file of a group, with its dead rows.

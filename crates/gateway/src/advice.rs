@@ -1,0 +1,111 @@
+//! Suggests the next calls after an error or an empty answer, for the command line and for HTTP.
+//!
+//! Every suggested question was asked before it is shown, with the same caller, and had an answer.
+
+use cairn_search::{QueryError, QueryErrorCode};
+use serde_json::{Value, json};
+
+use crate::agent::Agent;
+use crate::answers::{ErrorReport, SuggestedCall, SuggestedRequest};
+use crate::mcp::{SuggestedQuestion, questions_in, suggested_questions};
+use crate::questions::{self, GuideQuestion, Question, RepositoriesQuestion};
+
+/// Maximum number of suggested calls.
+const MAX_SUGGESTIONS: usize = 2;
+
+/// The calls that may follow an empty answer to this question.
+pub async fn after_empty(agent: &dyn Agent, question: &Question) -> Vec<SuggestedCall> {
+    calls(suggested_questions(agent, question, None).await)
+}
+
+/// The report of an error that no question caused, such as an error of indexing. Its calls were not tried.
+pub fn report_of_command(error: &QueryError) -> ErrorReport {
+    let topic = Some("recovering".to_owned());
+    let guide = || vec![call("explains what to do when calls fail", &Question::Guide(GuideQuestion { topic }), 1)];
+    let suggestions = calls(questions_in(error));
+    report_of(error, if suggestions.is_empty() { guide() } else { suggestions })
+}
+
+/// The report of an error with suggested calls.
+pub fn report_of(error: &QueryError, suggestions: Vec<SuggestedCall>) -> ErrorReport {
+    let mut report = ErrorReport::of(error);
+    report.details.tool_suggestions = suggestions;
+    report
+}
+
+/// The calls that may follow this error of a question. Errors that the caller did not cause have none.
+pub async fn after_error(agent: &dyn Agent, question: &Question, error: &QueryError) -> Vec<SuggestedCall> {
+    use QueryErrorCode::{Corrupt, InternalError, ModelMismatch, RateLimited, Timeout};
+    if matches!(error.code, Corrupt | InternalError | ModelMismatch | RateLimited { .. } | Timeout) {
+        return Vec::new();
+    }
+    let mut suggestions = calls(suggested_questions(agent, question, Some(error)).await);
+    if suggestions.is_empty() {
+        suggestions = of_any_question(agent, question, error).await;
+    }
+    suggestions
+}
+
+/// Suggestions for questions that no tool asks: the same question about the repository with the most similar
+/// name, and the list of repositories or the guide.
+async fn of_any_question(agent: &dyn Agent, question: &Question, error: &QueryError) -> Vec<SuggestedCall> {
+    let mut candidates = Vec::new();
+    // A question that changes something is not asked about another repository.
+    let changes = matches!(question, Question::Cancel(_) | Question::Index(_) | Question::Progress(_));
+    let near = error.similar_repositories.first().filter(|_| !changes);
+    if let Some(similar) = near.and_then(|near| about(question, near)) {
+        candidates.push(("uses the repository with the most similar name", similar));
+    }
+    candidates.push(("shows the names of all repositories", Question::Repositories(RepositoriesQuestion::default())));
+    let topic = Some("recovering".to_owned());
+    candidates.push(("explains what to do when calls fail", Question::Guide(GuideQuestion { topic })));
+    let mut working = Vec::new();
+    for (reason, candidate) in candidates {
+        let is_answered = matches!(questions::answer(agent, &candidate).await, Ok(answer) if !answer.is_empty());
+        if is_answered && working.len() < MAX_SUGGESTIONS {
+            working.push(call(reason, &candidate, working.len() + 1));
+        }
+    }
+    working
+}
+
+/// The same question about another repository.
+fn about(question: &Question, repository: &str) -> Option<Question> {
+    let mut body = question.short_body();
+    let (field, value) = match question.body().get("repositories") {
+        Some(_) => ("repositories", json!([repository])),
+        None => ("repository", json!(repository)),
+    };
+    body.insert(field.to_owned(), value);
+    Question::parse(question.path(), Value::Object(body).to_string().as_bytes())?.ok()
+}
+
+fn request_of(question: &Question) -> SuggestedRequest {
+    SuggestedRequest { method: "POST".to_owned(), path: question.path().to_owned(), body: question.short_body() }
+}
+
+/// The question of a suggested request. None if this version of Cairn does not know the question.
+pub fn question_of_request(request: &SuggestedRequest) -> Option<Question> {
+    Question::parse(&request.path, Value::Object(request.body.clone()).to_string().as_bytes())?.ok()
+}
+
+/// A suggested question as a call.
+pub(crate) fn call(reason: &str, question: &Question, priority: usize) -> SuggestedCall {
+    let request = request_of(question);
+    SuggestedCall {
+        tool: request.path.trim_start_matches("/v1/").to_owned(),
+        reason: reason.to_owned(),
+        arguments: request.body.clone(),
+        priority: Some(priority),
+        request: Some(request),
+        command: None,
+    }
+}
+
+fn calls(suggested: Vec<SuggestedQuestion>) -> Vec<SuggestedCall> {
+    let call = |suggested: SuggestedQuestion| SuggestedCall {
+        request: Some(request_of(&suggested.question)),
+        ..suggested.call
+    };
+    suggested.into_iter().map(call).collect()
+}

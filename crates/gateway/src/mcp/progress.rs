@@ -1,0 +1,72 @@
+//! Progress notifications: the progress of an index call, for clients that asked for it with a token.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use tokio::sync::mpsc;
+
+use crate::index_call::WatchIndexing;
+
+/// Reports no progress.
+pub(super) struct Unwatched;
+
+impl WatchIndexing for Unwatched {
+    fn files_read(&self, _: u64) {}
+
+    fn parts_ended(&self, _: u32, _: u32) {}
+}
+
+/// Converts progress to notifications. The progress is the number of files read plus the number of parts that
+/// have ended, so it only increases.
+pub(super) struct Notifications {
+    token: ProgressToken,
+    num_files: AtomicU64,
+    sender: mpsc::UnboundedSender<ProgressNotificationParam>,
+}
+
+impl Notifications {
+    /// The watcher, and the notifications to send.
+    pub(super) fn new(token: ProgressToken) -> (Self, mpsc::UnboundedReceiver<ProgressNotificationParam>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self { token, num_files: AtomicU64::new(0), sender }, receiver)
+    }
+
+    fn send(&self, progress: u64, message: String) {
+        let notification = ProgressNotificationParam::new(self.token.clone(), progress as f64).with_message(message);
+        // The receiver ends with the call. The run may go on, and its further progress is not sent.
+        let _ = self.sender.send(notification);
+    }
+}
+
+impl WatchIndexing for Notifications {
+    fn files_read(&self, num_files: u64) {
+        self.num_files.store(num_files, Ordering::Relaxed);
+        self.send(num_files, format!("{num_files} files read"));
+    }
+
+    fn parts_ended(&self, num_ended: u32, num_parts: u32) {
+        let progress = self.num_files.load(Ordering::Relaxed) + u64::from(num_ended);
+        self.send(progress, format!("{num_ended} of {num_parts} parts ended"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::NumberOrString;
+
+    use super::*;
+
+    #[test]
+    fn progress_only_increases() {
+        let (watch, mut notifications) = Notifications::new(ProgressToken(NumberOrString::Number(7)));
+        watch.files_read(100);
+        watch.files_read(200);
+        watch.parts_ended(1, 9);
+        let mut seen = Vec::new();
+        while let Ok(sent) = notifications.try_recv() {
+            seen.push((sent.progress as u64, sent.message.unwrap_or_default()));
+        }
+        let expect = [(100, "100 files read"), (200, "200 files read"), (201, "1 of 9 parts ended")];
+        assert_eq!(seen, expect.map(|(progress, message)| (progress, message.to_owned())));
+    }
+}

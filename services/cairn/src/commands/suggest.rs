@@ -1,0 +1,22 @@
+//! Answers a question of the command line. An error and an empty answer contain the commands that may follow.
+
+use cairn_gateway::questions::{self, Question};
+use cairn_gateway::{Agent, after_empty, after_error, report_of};
+
+use super::print;
+use crate::exit::CommandReply;
+use crate::reported::{ReportedError, with_commands, with_commands_in};
+
+/// Answers the question and prints the answer.
+pub(crate) async fn answered(agent: &dyn Agent, question: &Question, json: bool) -> CommandReply {
+    match questions::answer(agent, question).await {
+        Ok(answer) => {
+            let suggestions = if answer.is_empty() { after_empty(agent, question).await } else { Vec::new() };
+            Ok(print::answer(question, &answer, &with_commands(suggestions), json))
+        }
+        Err(error) => {
+            let suggestions = after_error(agent, question, &error).await;
+            Err(ReportedError(with_commands_in(report_of(&error, suggestions))).into())
+        }
+    }
+}

@@ -1,0 +1,377 @@
+"""Measures how often an agent recovers from a wrong call by making only the suggested calls.
+
+Usage: broken_starts.py PATH_OF_CAIRN PATH_OF_REPOSITORY [NUM_STARTS [SEED]]
+
+Indexes the repository in a new index directory, and makes NUM_STARTS wrong calls: half of them with `cairn mcp`, half
+of them with the command line. Each wrong call is made from a right one, so the wanted answer is known: it contains a
+certain symbol, path or line. If the answer does not contain it, the suggested calls are made without changes, at most
+two steps deep. The program prints the share of recovered starts for each kind. The exit code is 1 if a suggested call
+fails, or if the share is below 0.92.
+"""
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+LEAST_SHARE = 0.92
+DEFINITION = re.compile(r"^\s*(?:pub |export |public |async |static )*(?:def|class|fn|func|function|struct|interface) (\w{6,40})\b", re.M)
+CODE = {".py": "python", ".rs": "rust", ".go": "go", ".js": "javascript", ".ts": "typescript", ".java": "java"}
+
+
+def environment(home):
+    return os.environ | {"CAIRN_HOME": str(home), "CAIRN_FIRST_USE_MAX_FILES": "0"}
+
+
+class Mcp:
+    """A session with `cairn mcp`."""
+
+    def __init__(self, cairn, home, cwd):
+        self.process = subprocess.Popen(
+            [cairn, "mcp"], cwd=cwd, env=environment(home), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True,
+        )
+        self.id = 0
+        client = {"name": "broken-starts", "version": "1"}
+        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def send(self, message):
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    def request(self, method, params):
+        self.id += 1
+        self.send({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params})
+        while True:
+            answer = json.loads(self.process.stdout.readline())
+            if answer.get("id") == self.id:
+                return answer["result"]
+
+    def ask(self, call):
+        """The text of an answer, whether it is an error, and the suggested calls."""
+        tool, arguments = call
+        result = self.request("tools/call", {"name": tool, "arguments": arguments})
+        text = "".join(block["text"] for block in result["content"])
+        content = result.get("structuredContent", {})
+        details = content.get("details", content)
+        calls = [(each["tool"], each["arguments"]) for each in details.get("tool_suggestions") or []]
+        return text, bool(result.get("isError")), calls
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class CommandLine:
+    def __init__(self, cairn, home, cwd):
+        self.cairn, self.env, self.cwd = cairn, environment(home), cwd
+
+    def ask(self, call):
+        command = call if isinstance(call, str) else None
+        words = ["sh", "-c", command] if command else [self.cairn, *call]
+        done = subprocess.run(words, cwd=self.cwd, env=self.env, capture_output=True, text=True)
+        text = done.stdout + done.stderr
+        calls = re.findall(r"^  try: (.*)  \(.*\)$", text, re.M)
+        # Exit code 3 is an empty answer, or an error of a name that does not exist.
+        is_error = done.returncode not in (0, 3) or done.stderr.startswith("error:")
+        return re.sub(r"^  try: .*$", "", text, flags=re.M), is_error, calls
+
+    def close(self):
+        pass
+
+
+class Repository:
+    def __init__(self, root, chance):
+        listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True).stdout
+        self.files = [path for path in listed.splitlines() if Path(path).suffix in CODE]
+        names = Counter()
+        places = {}
+        for path in self.files:
+            text = (root / path).read_text(errors="replace")
+            for name in DEFINITION.findall(text):
+                names[name] += 1
+                places[name] = path
+        self.symbols = [name for name, count in names.items() if count == 1 and not name.startswith("test")]
+        self.places, self.chance, self.root = places, chance, root
+        stems = Counter(Path(path).name for path in self.files)
+        self.unique_files = [path for path in self.files if stems[Path(path).name] == 1 and len(Path(path).stem) > 4]
+        self.directories = sorted({str(Path(path).parent) for path in self.files if "/" in path})
+
+    def symbol(self):
+        return self.chance.choice(self.symbols)
+
+    def file(self):
+        return self.chance.choice(self.unique_files)
+
+    def typo(self, word):
+        """Two wrong letters in the middle: enough that most names are only similar."""
+        letters = list(word)
+        for _ in range(2):
+            at = self.chance.randrange(1, len(letters) - 1)
+            kind = self.chance.randrange(3)
+            if kind == 0:
+                del letters[at]
+            elif kind == 1:
+                letters.insert(at, self.chance.choice("aeioxz"))
+            else:
+                letters[at], letters[at - 1] = letters[at - 1], letters[at]
+        return "".join(letters)
+
+
+def mcp_starts(repository, name):
+    """For each kind, a function that returns a wrong call and the text that the wanted answer contains."""
+    chance = repository.chance
+
+    def symbol_typo():
+        symbol = repository.symbol()
+        return ("read_code", {"symbol": repository.typo(symbol)}), symbol
+
+    def relation_typo():
+        symbol = repository.symbol()
+        return ("analyze_relationship", {"target": repository.typo(symbol), "mode": "callers"}), symbol
+
+    def path_typo():
+        path = repository.file()
+        head, stem = Path(path).parent, Path(path).stem
+        return ("read_code", {"path": str(head / (repository.typo(stem) + Path(path).suffix))}), path
+
+    def wrong_directory():
+        path = repository.file()
+        return ("read_code", {"path": "no/such/folder/" + Path(path).name}), path
+
+    def directory_for_file():
+        directory = chance.choice(repository.directories)
+        return ("read_code", {"path": directory}), directory + "/"
+
+    def wrong_repository():
+        symbol = repository.symbol()
+        return ("search_code", {"query": symbol, "repository": [repository.typo(name)]}), symbol
+
+    def unindexed_repository():
+        symbol = repository.symbol()
+        return ("read_code", {"symbol": symbol, "repository": "github.com/other/project"}), symbol
+
+    def wrong_tool():
+        symbol, path = repository.symbol(), repository.file()
+        return chance.choice([
+            (("grep", {"pattern": symbol}), symbol),
+            (("search", {"query": symbol}), symbol),
+            (("searchCode", {"q": symbol}), symbol),
+            (("read_file", {"file_path": path}), path),
+            (("get_definition", {"name": symbol}), symbol),
+            (("find_references", {"symbol": symbol}), symbol),
+            (("find_file", {"pattern": Path(path).name}), path),
+        ])
+
+    def wrong_argument():
+        symbol, path = repository.symbol(), repository.file()
+        return chance.choice([
+            (("search_code", {"qurey": symbol}), symbol),
+            (("search_code", {"search_query": symbol, "top_k": 5}), symbol),
+            (("search_code", {"query": symbol, "files": path}), symbol),
+            (("read_code", {"filePath": path}), path),
+            (("read_code", {"file_name": path, "lineStart": 1}), path),
+            (("analyze_relationship", {"symbol": symbol, "kind": "callers"}), symbol),
+            (("analyze_relationship", {"target": symbol, "mode": "callers", "depth": 2}), symbol),
+        ])
+
+    def wrong_type():
+        symbol, path = repository.symbol(), repository.file()
+        return chance.choice([
+            (("search_code", {"query": symbol, "limit": "many"}), symbol),
+            (("search_code", {"query": symbol, "limit": 100000}), symbol),
+            (("search_code", {"query": [symbol]}), symbol),
+            (("search_code", {"query": symbol, "kind": "functions"}), symbol),
+            (("search_code", {"query": symbol, "explain": "please"}), symbol),
+            (("read_code", {"path": path, "start_line": "first"}), path),
+            (("read_code", {"path": path, "start_line": 0}), path),
+        ])
+
+    def bad_cursor():
+        symbol = repository.symbol()
+        return ("search_code", {"query": symbol, "cursor": chance.choice(["beef", "2", "next"])}), symbol
+
+    def bad_pattern():
+        symbol = repository.symbol()
+        return chance.choice([
+            (("search_code", {"query": symbol + "(", "mode": "regex"}), symbol),
+            (("search_code", {"query": symbol, "path": ["["]}), symbol),
+            (("search_code", {"query": symbol, "since": "recently"}), symbol),
+        ])
+
+    def wrong_language():
+        symbol = repository.symbol()
+        return ("search_code", {"query": symbol, "language": "cobol"}), symbol
+
+    def wrong_folder():
+        symbol = repository.symbol()
+        return ("search_code", {"query": symbol, "path": ["no/such/folder"], "tests": "exclude"}), symbol
+
+    def wrong_mode():
+        symbol = repository.symbol()
+        mode = chance.choice(["calls", "usedBy", "impact", "references", None])
+        arguments = {"target": symbol} | ({"mode": mode} if mode else {})
+        return ("analyze_relationship", arguments), symbol
+
+    def lines_after_the_end():
+        path = repository.file()
+        return ("read_code", {"path": path, "start_line": 900000}), path
+
+    def missing_file():
+        path = repository.file()
+        return ("index_status", {"path": "src/old/" + Path(path).name}), path
+
+    def letter_case():
+        symbol = repository.symbol()
+        return ("search_code", {"query": symbol.swapcase(), "mode": "text"}), symbol
+
+    return [value for value in locals().values() if callable(value)]
+
+
+def command_starts(repository, name):
+    chance = repository.chance
+
+    def symbol_typo():
+        symbol = repository.symbol()
+        return ["show", name, repository.typo(symbol)], symbol
+
+    def relation_typo():
+        symbol = repository.symbol()
+        return ["graph", "callers", repository.typo(symbol)], symbol
+
+    def path_typo():
+        path = repository.file()
+        return ["show", name, str(Path(path).parent / (repository.typo(Path(path).stem) + Path(path).suffix))], path
+
+    def wrong_directory():
+        path = repository.file()
+        return ["show", name, "no/such/folder/" + Path(path).name], path
+
+    def directory_for_file():
+        directory = chance.choice(repository.directories)
+        return ["show", name, directory], directory + "/"
+
+    def wrong_repository():
+        symbol = repository.symbol()
+        return ["search", symbol, "--repo", repository.typo(name)], symbol
+
+    def unknown_command():
+        symbol = repository.symbol()
+        return [chance.choice(["serch", "seach", "searc"]), symbol], symbol
+
+    def unknown_option():
+        symbol = repository.symbol()
+        option = chance.choice([["--limt", "5"], ["--languag", "python"], ["--top", "5"], ["--tests", "exclud"]])
+        return ["search", symbol, *option], symbol
+
+    def words_without_quotes():
+        symbol = repository.symbol()
+        return ["search", symbol, "definition"], symbol
+
+    def wrong_number():
+        symbol = repository.symbol()
+        return ["search", symbol, "--limit", "many"], symbol
+
+    def wrong_filter():
+        symbol = repository.symbol()
+        return ["search", symbol, *chance.choice([["--language", "cobol"], ["--path", "no/such"], ["--tag", "none"]])], symbol
+
+    def wrong_word():
+        symbol = repository.symbol()
+        words = chance.choice([["--kind", "functons"], ["--type", "symbols"], ["--target-type", "symbl"], ["--since", "then"]])
+        return ["search", symbol, *words], symbol
+
+    def bad_cursor():
+        symbol = repository.symbol()
+        return ["search", symbol, "--cursor", "beef"], symbol
+
+    def bad_pattern():
+        symbol = repository.symbol()
+        return ["grep", symbol + "("], symbol
+
+    def letter_case():
+        symbol = repository.symbol()
+        return ["grep", "-F", symbol.swapcase()], symbol
+
+    def missing_file():
+        path = repository.file()
+        return ["coverage", name, "--why", "src/old/" + Path(path).name], path
+
+    return [value for value in locals().values() if callable(value)]
+
+
+class Tally:
+    def __init__(self):
+        self.num_starts, self.num_recovered, self.num_direct = Counter(), Counter(), Counter()
+        self.num_suggested, self.failed, self.lost = 0, [], []
+
+
+def recover(interface, call, wanted, tally, depth=2):
+    """Whether the answer to the call, or to the calls that it suggests, contains the wanted text."""
+    text, is_error, suggested = interface.ask(call)
+    if not is_error and wanted in text:
+        return True
+    if len(suggested) > 2:
+        tally.failed.append((call, f"{len(suggested)} suggestions"))
+    if depth == 0:
+        return False
+    for following in suggested:
+        tally.num_suggested += 1
+        answer, fails, _ = interface.ask(following)
+        if fails:
+            tally.failed.append((call, following))
+        # `cairn show` prints lines without their path, so the path in the command counts too.
+        if (wanted in answer or wanted in str(following)) and not fails:
+            return True
+    return any(recover(interface, following, wanted, tally, depth - 1) for following in suggested)
+
+
+def measure(interface, kinds, num_starts, tally):
+    for number in range(num_starts):
+        kind = kinds[number % len(kinds)]
+        label = f"{type(interface).__name__} {kind.__name__}"
+        call, wanted = kind()
+        text, is_error, _ = interface.ask(call)
+        tally.num_starts[label] += 1
+        if not is_error and wanted in text:
+            tally.num_direct[label] += 1
+        elif not recover(interface, call, wanted, tally):
+            tally.lost.append((label, call, wanted))
+            continue
+        tally.num_recovered[label] += 1
+
+
+def main():
+    cairn, root = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
+    num_starts = int(sys.argv[3]) if len(sys.argv) > 3 else 300
+    chance = random.Random(int(sys.argv[4]) if len(sys.argv) > 4 else 1)
+    repository = Repository(root, chance)
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as home:
+        name = root.name
+        subprocess.run([cairn, "index", str(root), "--name", name], env=environment(home), check=True, stdout=sys.stderr)
+        for kinds, interface in [(mcp_starts, Mcp), (command_starts, CommandLine)]:
+            with tempfile.TemporaryDirectory() as cwd:
+                session = interface(cairn, home, cwd)
+                measure(session, kinds(repository, name), num_starts // 2, tally)
+                session.close()
+    for label, count in sorted(tally.num_starts.items()):
+        print(f"{label}: {tally.num_recovered[label]} of {count}, {tally.num_direct[label]} without a suggestion")
+    for label, call, wanted in tally.lost:
+        print(f"not recovered: {label}: {call} (wanted {wanted})")
+    for call, following in tally.failed[:20]:
+        print(f"a suggested call fails: {call}: {following}")
+    total, recovered = tally.num_starts.total(), tally.num_recovered.total()
+    print(f"{recovered} of {total} starts recovered ({recovered / total:.3f}), {tally.num_direct.total()} of them at once;")
+    print(f"{tally.num_suggested} suggested calls were made, {len(tally.failed)} of them failed")
+    sys.exit(0 if recovered >= LEAST_SHARE * total and not tally.failed else 1)
+
+
+if __name__ == "__main__":
+    main()
