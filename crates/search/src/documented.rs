@@ -74,7 +74,8 @@ impl Searcher {
             let chunk = chunks.get(&id?).filter(|chunk| compiled.lets_through(chunk))?;
             let source = sources.get(&reached.previous)?;
             let (source_score, confidence, depth) = (source.score, reached.confidence, reached.depth);
-            Some(Expansion { chunk: chunk.clone(), source_score, confidence, depth, via: via(reached, source) })
+            let via = via(reached, &source.symbol, &source.path);
+            Some(Expansion { chunk: chunk.clone(), source_score, confidence, depth, via })
         };
         let expansions: Vec<Expansion> = ids.into_iter().zip(&named).filter_map(expansion).take(MAX_ADDED).collect();
         Ok(expand(hits, expansions, query.subjects_with(filter), self.signals))
