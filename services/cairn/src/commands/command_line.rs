@@ -1,8 +1,8 @@
 //! Writes a question as a command that can be executed without changes.
 
 use cairn_gateway::questions::{
-    CoverageQuestion, GraphQuestion, GrepMode, GrepQuestion, IndexQuestion, Question, ReadQuestion, RunsQuestion,
-    SampleQuestion, SearchQuestion, WantTests,
+    CoverageQuestion, GraphQuestion, GrepMode, GrepQuestion, IndexQuestion, ModulesQuestion, Question, ReadQuestion,
+    RunsQuestion, SampleQuestion, SearchQuestion, WantTests,
 };
 
 /// Options that select the index or the service. A suggested command must contain those of the given command.
@@ -100,6 +100,7 @@ fn words_of(question: &Question) -> Option<Vec<String>> {
             question.repository.iter().fold(words, |words, name| words.text(name))
         }
         Question::Coverage(question) => coverage(question),
+        Question::Modules(question) => modules(question),
         Question::Secrets(question) => {
             question.repository.iter().fold(Words::of(&["secrets"]), |words, name| words.text(name))
         }
@@ -211,6 +212,12 @@ fn coverage(question: &CoverageQuestion) -> Words {
     question.repository.iter().fold(words, |words, name| words.text(name))
 }
 
+fn modules(question: &ModulesQuestion) -> Words {
+    let words = Words::of(&["modules"]).option("--repo", question.repository.as_ref());
+    let words = words.option("--depth", question.depth);
+    question.module.iter().fold(words, |words, module| words.text(module))
+}
+
 fn index(question: &IndexQuestion) -> Words {
     Words::of(&["index"])
         .options("--include", question.include_patterns.as_deref().unwrap_or_default())
@@ -283,6 +290,7 @@ mod tests {
         check("/v1/runs/cancel", json!({"repository": "a"}));
         check("/v1/coverage", json!({"repository": "a", "why": "x y.py"}));
         check("/v1/coverage", json!({"repository": "a", "outcome": "skipped(binary)"}));
+        check("/v1/modules", json!({"repository": "a", "module": "services", "depth": 3}));
         check("/v1/secrets", json!({"repository": "a"}));
         check("/v1/fingerprint", json!({"repositories": ["a"]}));
         check("/v1/guide", json!({"topic": "recovering"}));
