@@ -388,7 +388,7 @@ class Checks:
         assert f" @ {self.commit[:12]}-dirty, indexed" in read.text, read.text
         again = await self.good("index_repository")
         assert again.json["run_id"] is None and "nothing had changed" in again.text, again.text
-        await self.bad("not_found", "index_repository", target="/no/such/place")
+        await self.bad("validation_error", "index_repository", target="/no/such/place")
         await self.bad("validation_error", "index_repository", include_patterns=["src/["])
 
 

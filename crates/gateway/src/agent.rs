@@ -1,6 +1,7 @@
 //! The service behind a gateway: a `Searcher` for questions, and the few operations that are not questions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId};
@@ -80,6 +81,11 @@ pub trait Agent: Send + Sync + 'static {
     /// The limits of one answer. Local mode has no limits.
     fn caps(&self) -> Caps {
         Caps { edges: usize::MAX, runs: usize::MAX, tokens: usize::MAX, entries: usize::MAX }
+    }
+
+    /// The maximum time in which the calls that an answer suggests are tried.
+    fn suggestion_time(&self) -> Duration {
+        Duration::from_secs(3)
     }
 
     /// Whether the caller may read the causes of internal errors. The causes contain names of the stores and

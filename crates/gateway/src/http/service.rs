@@ -54,11 +54,17 @@ pub(super) struct CallerAgent {
     searcher: Searcher,
     indexing: Arc<dyn Indexing>,
     may_index: bool,
+    suggestion_time: Duration,
 }
 
 impl CallerAgent {
     pub(super) fn new(service: &Service, caller: Caller, may_index: bool) -> Self {
-        Self { searcher: service.searcher.asked_by(caller), indexing: Arc::clone(&service.indexing), may_index }
+        Self {
+            searcher: service.searcher.asked_by(caller),
+            indexing: Arc::clone(&service.indexing),
+            may_index,
+            suggestion_time: service.config.time_for(false) / 2,
+        }
     }
 
     fn check_may_index(&self) -> Result<(), QueryError> {
@@ -110,6 +116,10 @@ impl Agent for CallerAgent {
 
     fn caps(&self) -> Caps {
         Caps::OF_A_SERVICE
+    }
+
+    fn suggestion_time(&self) -> Duration {
+        self.suggestion_time
     }
 
     fn shows_causes(&self) -> bool {

@@ -6,7 +6,6 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use cairn_search::{QueryError, QueryErrorCode};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
@@ -28,8 +27,6 @@ use crate::questions::{GrepMode, Question};
 
 /// Maximum number of suggestions that are tried.
 const MAX_TRIED: usize = 6;
-/// Maximum time in which suggestions are tried.
-const TRYING: Duration = Duration::from_secs(3);
 
 pub(crate) async fn call(
     agent: &dyn Agent,
@@ -263,7 +260,7 @@ fn unknown_tool(name: &str, arguments: JsonObject) -> Failure {
 /// cannot be tried in time are omitted, so that the error or the empty answer is not lost.
 async fn that_work(agent: &dyn Agent, candidates: Vec<Suggestion>) -> Vec<Suggestion> {
     let mut working: Vec<Suggestion> = Vec::new();
-    let deadline = Instant::now() + TRYING;
+    let deadline = Instant::now() + agent.suggestion_time();
     for mut candidate in candidates.into_iter().take(MAX_TRIED) {
         let is_known = working.iter().any(|known| known.call() == candidate.call());
         let may_call = |tool: &&ToolSpec| tool.read_only || agent.may_index();

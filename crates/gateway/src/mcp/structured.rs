@@ -150,8 +150,8 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
 /// Types whose fields the tool schemas omit, because they have many fields and few clients need them: the
 /// counts of a run, the explanation of a score, the names of a question, the files of a search by name, the
 /// other places of a text, the reason of an empty result, the lines of exact search, the modules of a
-/// repository, the stamps of sources, the retries of parts, and the syncs of repositories. The OpenAPI document
-/// describes them.
+/// repository, the stamps of sources, the retries of parts, and the syncs of repositories. The OpenAPI
+/// document describes them.
 const OMITTED: [&str; 12] = [
     "/$defs/RunResult",
     "/$defs/Explanation",

@@ -115,6 +115,7 @@ fn reported(output: &Output) -> Result<Value> {
     let mut reported: Value = serde_json::from_str(text.lines().last().unwrap_or_default())
         .with_context(|| format!("{text}{}", String::from_utf8_lossy(&output.stderr)))?;
     reported["run_id"] = Value::from(reported["run_id"].is_string());
+    reported["indexed_at"] = Value::from(reported["indexed_at"].is_string());
     for own in ["duration_ms", "durations", "indexed_at_ms"] {
         reported["result"][own] = Value::Null;
     }
