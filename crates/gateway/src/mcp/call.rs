@@ -268,9 +268,10 @@ async fn that_work(agent: &dyn Agent, candidates: Vec<Suggestion>) -> Vec<Sugges
         if tool.read_only {
             let tried = reply(agent, tool.name, candidate.arguments.clone(), Arc::new(Unwatched));
             match timeout_at(deadline, tried).await {
-                Ok(Ok(reply)) if reply.num_results == 1 => {}
-                Ok(Ok(reply)) if reply.num_results > 1 => {
-                    candidate.reason.push_str(&format!("; {} results", reply.num_results));
+                Ok(Ok(reply)) if reply.num_results > 0 => {
+                    if let Some(count) = reply.count() {
+                        candidate.reason.push_str(&format!("; {count}"));
+                    }
                 }
                 _ => continue,
             }

@@ -46,6 +46,7 @@ pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMod
     // A page that has no hits but a next page is not empty.
     let num_results = answer.num_results.max(usize::from(next.is_some()));
     let mut reply = ToolReply::new(text_of(&answer, call.as_deref()), &answer, num_results).next("search_code", next);
+    reply.is_exact = answer.is_exact;
     if num_results == 0 {
         reply.suggestions = wider(arguments, &question);
     }

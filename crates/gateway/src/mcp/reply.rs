@@ -19,6 +19,8 @@ pub(super) const MAX_SUGGESTIONS: usize = 2;
 pub(super) struct ToolReply {
     pub text: String,
     pub num_results: usize,
+    /// If false, there are at least `num_results` results.
+    pub is_exact: bool,
     pub suggestions: Vec<Suggestion>,
     pub extras: Extras,
     answer: Value,
@@ -68,7 +70,13 @@ impl Failure {
 impl ToolReply {
     pub(super) fn new(text: String, answer: &impl Serialize, num_results: usize) -> Self {
         let (suggestions, extras) = (Vec::new(), Extras::default());
-        Self { text, num_results, suggestions, extras, answer: json!(answer) }
+        Self { text, num_results, is_exact: true, suggestions, extras, answer: json!(answer) }
+    }
+
+    /// The number of results as words; None for a single result.
+    pub(super) fn count(&self) -> Option<String> {
+        let at_least = if self.is_exact { "" } else { "at least " };
+        (self.num_results > 1 || !self.is_exact).then(|| format!("{at_least}{} results", self.num_results))
     }
 
     /// Adds the call that returns the omitted part.

@@ -28,6 +28,9 @@ const OWN: [&str; 14] = [
 const LISTS: [&str; 9] =
     ["results", "edges", "patterns", "entries", "findings", "repositories", "runs", "fingerprints", "matching_files"];
 
+/// Comes before a lower bound in the reason of a suggested call.
+const AT_LEAST: &str = "; at least ";
+
 /// The exit code and the output of a call.
 pub(super) struct Reply {
     pub(super) exit_code: Option<i32>,
@@ -49,14 +52,15 @@ impl Reply {
         json!({ "exit_code": self.exit_code, "reported": lines })
     }
 
-    /// Whether the counts of an exact search are lower bounds.
+    /// Whether the counts of an exact search, or of a suggested one, are lower bounds.
     fn has_lower_bounds(&self) -> bool {
-        self.lines.iter().any(|line| line["is_exact"] == false)
+        self.lines.iter().any(|line| line["is_exact"] == false || line.to_string().contains(AT_LEAST))
     }
 
-    /// Removes the counts of an exact search.
+    /// Removes the counts of an exact search, and of suggested calls.
     fn forget_counts(&mut self) {
         for line in &mut self.lines {
+            forget_suggested_counts(line);
             for count in ["is_exact", "num_files", "num_results"] {
                 line[count] = Value::Null;
             }
@@ -148,4 +152,22 @@ fn of_each_repository(mut runs: Value) -> Value {
         runs.sort_by_key(|run| run["repository"].as_str().map(str::to_owned));
     }
     runs
+}
+
+/// Removes the counts at the end of the reasons of suggested calls.
+fn forget_suggested_counts(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::String(reason) if name == "reason" => {
+                        *reason = reason.split("; ").next().unwrap_or_default().to_owned();
+                    }
+                    value => forget_suggested_counts(value),
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(forget_suggested_counts),
+        _ => {}
+    }
 }
