@@ -76,6 +76,7 @@ fn searcher(home: &Path) -> Searcher {
         cursor_key: CursorKey(key.try_into().expect("32 bytes")),
         signals: Default::default(),
         term_tables: Arc::default(),
+        synonyms: Arc::default(),
         answers: Arc::default(),
         pattern_members: Arc::default(),
     }

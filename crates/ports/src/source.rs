@@ -113,7 +113,7 @@ impl fmt::Debug for ListingLimit {
 pub struct ReadOptions {
     /// The owner of the repository: credentials of one tenant are never used for another.
     pub tenant: Option<Tenant>,
-    /// The branch to read instead of the default branch (bare repositories and URLs).
+    /// The branch, tag or commit id to read instead of the default branch (bare repositories and URLs).
     pub branch: Option<String>,
     /// `SnapshotTree::cache` of the last read of this source.
     pub cache: SourceCache,

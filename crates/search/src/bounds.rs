@@ -8,7 +8,10 @@ use crate::{FieldFault, QueryError, QueryErrorCode};
 
 /// Maximum number of results on a page.
 pub(crate) const MAX_LIMIT: usize = 100;
-const MAX_QUERY_BYTES: usize = 4_096;
+/// A question may be a whole issue. Its first part is searched, see `cairn_question::Cut`.
+const MAX_QUERY_BYTES: usize = 65_536;
+/// Maximum size of the pattern of an exact search.
+const MAX_PATTERN_BYTES: usize = 4_096;
 /// Maximum size of a name, a path or a pattern.
 const MAX_WORD_BYTES: usize = 1_000;
 /// Maximum number of words in one list.
@@ -17,11 +20,20 @@ const MAX_WORDS: usize = 100;
 const SHOWN_CHARACTERS: usize = 60;
 
 pub(crate) fn query(text: &str) -> Result<(), QueryError> {
-    if text.len() <= MAX_QUERY_BYTES {
+    query_size(text, MAX_QUERY_BYTES)
+}
+
+/// Checks the query of an exact search.
+pub(crate) fn exact_query(text: &str) -> Result<(), QueryError> {
+    query_size(text, MAX_PATTERN_BYTES)
+}
+
+fn query_size(text: &str, max_bytes: usize) -> Result<(), QueryError> {
+    if text.len() <= max_bytes {
         return Ok(());
     }
-    let message = format!("`query` has {} bytes; at most {MAX_QUERY_BYTES} are allowed", text.len());
-    Err(invalid(too_many("query", MAX_QUERY_BYTES, text.len()), message))
+    let message = format!("`query` has {} bytes; at most {max_bytes} are allowed", text.len());
+    Err(invalid(too_many("query", max_bytes, text.len()), message))
 }
 
 /// Checks a name, a path or a pattern. `field` is the name of the field in the request.
@@ -97,7 +109,8 @@ mod tests {
         assert!(glob("paths", "{a,{b,c}}/**/*.rs").is_ok());
         assert!(glob("paths", "a[").is_err());
         assert!(number_of_globs("paths", 200).is_ok() && number_of_globs("paths", 201).is_err());
-        assert!(query(&"word ".repeat(1_000)).is_err());
+        assert!(query(&"word ".repeat(1_000)).is_ok());
+        assert!(query(&"word ".repeat(14_000)).is_err());
         assert!(query("where is the date parsed?").is_ok());
         let many = vec!["*"; 101];
         assert!(words("repositories", many.iter().copied()).is_err());

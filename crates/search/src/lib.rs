@@ -42,6 +42,7 @@ mod term_tables;
 use std::sync::Arc;
 
 use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, Texts, VectorStore};
+use cairn_question::SynonymEntry;
 use cairn_ranking::Signals;
 
 pub use answer_cache::AnswerCache;
@@ -94,6 +95,8 @@ pub struct Searcher {
     pub answers: Arc<AnswerCache>,
     /// The cached members of patterns. Searchers of one process share them.
     pub pattern_members: Arc<PatternMembers>,
+    /// Synonyms that the operator adds to the built-in ones.
+    pub synonyms: Arc<Vec<SynonymEntry>>,
 }
 
 /// The stores that questions read.
@@ -134,6 +137,16 @@ impl Searcher {
             term_tables: Arc::default(),
             answers: Arc::default(),
             pattern_members: Arc::default(),
+            synonyms: Arc::default(),
         }
+    }
+
+    /// The same searcher with the operator's synonyms: words, each with the words that may replace it.
+    #[must_use]
+    pub fn with_synonyms(self, synonyms: &[(String, Vec<String>)]) -> Self {
+        let entry =
+            |(word, synonyms): &(String, Vec<String>)| SynonymEntry { word: word.clone(), synonyms: synonyms.clone() };
+        // The cached hits were found with other synonyms.
+        Self { synonyms: Arc::new(synonyms.iter().map(entry).collect()), answers: Arc::default(), ..self }
     }
 }

@@ -2,13 +2,16 @@
 
 use cairn_domain::{ChunkKind, DenseVector, InputType, View};
 use cairn_ports::{ChunkFilter, FileHit, IncludeTests};
-use cairn_question::{ParsedQuery, QueryType};
-use cairn_ranking::{QueryWords, ScopeFrequencies, Signal, Subjects, Weights, query_terms};
+use cairn_question::{ParsedQuery, QueryType, Synonyms};
+use cairn_ranking::{QueryWords, ScopeFrequencies, Signal, Signals, Subjects, Weights, add_synonyms, query_terms};
 
 use crate::chunk_id::ChunkId;
 use crate::question_names::QuestionNames;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, QueryErrorCode, Searcher};
+
+/// Number of synonyms of each keyword that are searched too.
+const SYNONYMS_OF_A_WORD: usize = 3;
 
 /// The words, the weighted terms and the vector of a question, and the view that the question reads.
 #[derive(Clone)]
@@ -67,23 +70,27 @@ impl Searcher {
         text: &str,
     ) -> Result<PreparedQuery, QueryError> {
         let no_vector = || QueryError::new(QueryErrorCode::InternalError, "the embedder returned no vector");
+        let synonyms = synonyms(&parsed, Synonyms { configured: &self.synonyms, learned: &[] }, self.signals);
+        let counted = format!("{text} {synonyms}");
         let vector = async {
             let vector = self.embedder.embed(InputType::Query, &[text]).await?.pop();
             vector.ok_or_else(no_vector)
         };
         let frequencies = async {
             match self.signals.has(Signal::ScopeFrequencies) {
-                true => self.frequencies(selected, text).await,
+                true => self.frequencies(selected, &counted).await,
                 false => Ok(ScopeFrequencies::default()),
             }
         };
         let (vector, frequencies) = tokio::try_join!(vector, frequencies)?;
+        let mut terms = query_terms(text, &frequencies);
+        add_synonyms(&mut terms, &synonyms, &frequencies);
         Ok(PreparedQuery {
             view,
             parsed,
             words: QueryWords::of(text),
             subjects: Subjects::of(text),
-            terms: query_terms(text, &frequencies),
+            terms,
             frequencies,
             vector,
             names: QuestionNames::default(),
@@ -91,4 +98,15 @@ impl Searcher {
             patterns: Vec::new(),
         })
     }
+}
+
+/// The best synonyms of the keywords: code often has another word for the same thing. A flow is found by its
+/// steps, and synonyms would add other flows.
+fn synonyms(parsed: &ParsedQuery, table: Synonyms<'_>, signals: Signals) -> String {
+    if parsed.query_type == QueryType::Flow || !signals.has(Signal::Synonyms) {
+        return String::new();
+    }
+    let of_word = |word: &String| table.of(word).into_iter().take(SYNONYMS_OF_A_WORD);
+    let all: Vec<String> = parsed.keywords.iter().flat_map(of_word).map(|(synonym, _)| synonym).collect();
+    all.join(" ")
 }

@@ -6,7 +6,7 @@ use cairn_domain::{ChunkRecord, Scope, SymbolEntry, View};
 use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, NameMatch, SymbolHit};
 use cairn_ranking::{
     Candidate, Definition, Exactness, Listed, Lists, RankQuery, RankedHit, ScoreRange, Spelling, Via, is_end_of_path,
-    rank,
+    names_repository, rank,
 };
 
 use crate::chunk_filter::CompiledFilter;
@@ -52,12 +52,18 @@ impl Searcher {
         let scope = self.scope_since(selected, filter);
         let (candidates, lists) = self.candidates(query, &scope, filter).await?;
         let subjects = query.subjects_with(filter);
-        let PreparedQuery { words, frequencies, .. } = query;
-        Ok(rank(
-            candidates,
-            lists,
-            RankQuery { words, subjects, weights: query.weights(), frequencies, signals: self.signals },
-        ))
+        let PreparedQuery { words, frequencies, parsed, .. } = query;
+        let repositories = match selected {
+            [] | [_] => BTreeSet::new(),
+            _ => selected
+                .iter()
+                .filter(|known| names_repository(&parsed.text, known.record.name.as_str()))
+                .map(|known| known.record.id)
+                .collect(),
+        };
+        let (weights, signals) = (query.weights(), self.signals);
+        let repositories = &repositories;
+        Ok(rank(candidates, lists, RankQuery { words, subjects, repositories, weights, frequencies, signals }))
     }
 
     /// The candidates of all lists without their texts, in no particular order, and the scores of the lists.

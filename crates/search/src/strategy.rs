@@ -2,7 +2,7 @@
 
 use cairn_domain::View;
 use cairn_ports::ChunkFilter;
-use cairn_question::{ParseOptions, ParsedQuery, QueryType, Since};
+use cairn_question::{ParseOptions, ParsedQuery, QueryType, Since, Synonyms};
 use cairn_ranking::{RankedHit, Signal};
 
 use crate::bounds::MAX_LIMIT;
@@ -79,7 +79,8 @@ impl Searcher {
         let (parsed, patterns) = self.read(&view, asked, selected, &mut notes).await?;
         let since = parsed.filters.since.map(|since| asked.resolve(since));
         let stated = with_stated(asked.filter, &parsed.filters, since).filter(|_| asked.is_about_code());
-        let whole = Reading { parsed, text: asked.text.to_owned(), patterns };
+        let text = parsed.text.clone();
+        let whole = Reading { parsed, text, patterns };
         let Some(stated) = stated else {
             return self.search_for(view, whole, asked, selected, (asked.filter, notes)).await;
         };
@@ -109,14 +110,15 @@ impl Searcher {
         selected: &[KnownRepository],
         notes: &mut Vec<String>,
     ) -> Result<(ParsedQuery, Vec<ChunkId>), QueryError> {
-        let options = ParseOptions { forced_type: asked.forced_type, ..ParseOptions::default() };
+        let synonyms = Synonyms { configured: &self.synonyms, learned: &[] };
+        let options = ParseOptions { forced_type: asked.forced_type, synonyms, ..ParseOptions::default() };
         let parsed = ParsedQuery::new(asked.text, options);
         if parsed.query_type != QueryType::Pattern || !asked.is_about_code() {
             return Ok((parsed, Vec::new()));
         }
         let scope = self.scope_since(selected, asked.filter);
         let chunks = self.pattern_chunks(view, &scope, asked.filter, asked.text).await?;
-        let parsed = decide_pattern(parsed, asked, &pattern_index::names(&chunks), notes);
+        let parsed = decide_pattern(parsed, asked, synonyms, &pattern_index::names(&chunks), notes);
         let patterns = pattern_index::named(&chunks, &parsed);
         Ok((parsed, patterns))
     }
@@ -171,9 +173,15 @@ impl Searcher {
 
 /// Decides whether a pattern question is one: "how do X work" only if X names a pattern. A pattern question
 /// uses the strategy of concept questions if no pattern in scope shares a word with it.
-fn decide_pattern(parsed: ParsedQuery, asked: &Asked<'_>, names: &[String], notes: &mut Vec<String>) -> ParsedQuery {
+fn decide_pattern(
+    parsed: ParsedQuery,
+    asked: &Asked<'_>,
+    synonyms: Synonyms<'_>,
+    names: &[String],
+    notes: &mut Vec<String>,
+) -> ParsedQuery {
     if let Some(subject) = parsed.undecided_pattern() {
-        let options = ParseOptions { pattern_names: Some(names), ..ParseOptions::default() };
+        let options = ParseOptions { pattern_names: Some(names), synonyms, ..ParseOptions::default() };
         let decided = ParsedQuery::new(asked.text, options);
         if decided.query_type != QueryType::Pattern {
             let query_type = decided.query_type;

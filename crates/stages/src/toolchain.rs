@@ -37,6 +37,7 @@ impl Toolchain {
         let Operator {
             home: _,
             sources: _,
+            synonyms: _,
             max_file_size,
             generated,
             sensitive_add,

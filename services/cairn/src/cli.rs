@@ -78,7 +78,7 @@ impl Arguments {
 pub enum Command {
     /// Index a repository (path or git URL), a YAML list of them, or an organisation.
     #[command(
-        after_help = "Examples:\n  cairn index .\n  cairn index https://example.org/team/service.git --branch main\n  cairn index repositories.yaml\n  cairn index ../app --include '*.go' --exclude 'gen/**'\n  cairn index\n  cairn index --rebuild service\n  cairn index --organisation github:acme --token-env GITHUB_TOKEN --without '*-archive'"
+        after_help = "Examples:\n  cairn index .\n  cairn index https://example.org/team/service.git --branch main\n  cairn index . --revision v1.2.0\n  cairn index repositories.yaml\n  cairn index ../app --include '*.go' --exclude 'gen/**'\n  cairn index\n  cairn index --rebuild service\n  cairn index --organisation github:acme --token-env GITHUB_TOKEN --without '*-archive'"
     )]
     Index(IndexArguments),
     /// Search code by words, by meaning and by name.
@@ -292,6 +292,9 @@ pub struct IndexArguments {
     /// Branch of a bare repository or URL. Default: the default branch of the repository.
     #[arg(long, requires = "target")]
     pub branch: Option<String>,
+    /// Commit id or tag to index instead of a branch. Its default name is `NAME@REVISION`.
+    #[arg(long, value_name = "COMMIT|TAG", requires = "target", conflicts_with = "branch")]
+    pub revision: Option<String>,
     /// Write every record again. Damaged data is removed first.
     #[arg(long)]
     pub rebuild: bool,

@@ -36,4 +36,5 @@ pub fn searcher(
         texts: stores.text_store(),
     };
     Searcher::new(caller, search_stores, embedder, Arc::clone(&cluster.clock), cursor_key)
+        .with_synonyms(&cluster.operator.synonyms)
 }

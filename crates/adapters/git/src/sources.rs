@@ -87,7 +87,7 @@ impl GitSources {
         let head = remote.head(branch)?;
         let commit = match clone.commit(branch) {
             Some(commit) if commit == head.commit => commit,
-            _ => remote.fetch(&clone, branch, &options.meter)?,
+            _ => remote.fetch(&clone, (branch, &head), &options.meter)?,
         };
         let tree = ObjectTree::open(clone.path(), commit, head.branch, options, &self.settings.limits);
         // Sets the time of the last use to now, because the caller now begins to read the clone.

@@ -286,11 +286,12 @@ pub struct Mention {
 words! {
     ParseStatus {
         Parsed = "parsed",
-        /// The syntax tree contains errors. The facts come from the part without errors.
+        /// The syntax tree contains errors. The facts come from the parts without errors.
         Partial = "partial",
         /// The facts are windows of text, because no grammar for the language exists.
         NoParser = "no_parser",
-        /// The facts are windows of text, because most of the bytes are in error nodes.
+        /// The facts are windows of text, because most of the bytes are in error nodes and no item could be
+        /// parsed alone.
         Unparsable = "unparsable",
         /// The facts are windows of text, because the file exceeds the limits for line length or nesting.
         Guarded = "guarded",

@@ -156,6 +156,7 @@ mod tests {
         let query = RankQuery {
             words: &QueryWords::of("some words"),
             subjects: Subjects::default(),
+            repositories: &BTreeSet::new(),
             weights: Weights::TOPIC,
             frequencies: &ScopeFrequencies::default(),
             signals: Signals::default(),

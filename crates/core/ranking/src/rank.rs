@@ -15,6 +15,7 @@ use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, LineSpan, Repo
 
 use crate::fixed::{ONE, over, times};
 use crate::list_points::{Listed, ScoreRange, name_points};
+use crate::named_repository::NAMED_REPOSITORY;
 use crate::path_match::{Keyword, name_of_file, path_points};
 use crate::priors::{Prior, Subjects, priors};
 use crate::via::Via;
@@ -86,6 +87,8 @@ pub struct Lists {
 pub struct RankQuery<'a> {
     pub words: &'a QueryWords,
     pub subjects: Subjects,
+    /// The repositories that the question names, if it searches others too.
+    pub repositories: &'a BTreeSet<RepositoryId>,
     pub weights: Weights,
     pub frequencies: &'a ScopeFrequencies,
     pub signals: Signals,
@@ -173,7 +176,10 @@ fn hold_patterns_back(hits: &mut [RankedHit]) {
 fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> RankedHit {
     let RankQuery { signals, weights, .. } = query;
     let Candidate { chunk, dense, terms, name_rank, relation_rank, via, pattern_rank, named, definition } = candidate;
-    let priors = priors(&chunk, query.subjects, signals);
+    let mut priors = priors(&chunk, query.subjects, signals);
+    if query.repositories.contains(&chunk.repository) && signals.has(Signal::OtherPriors) {
+        priors.push(NAMED_REPOSITORY);
+    }
     let part = |name, rank, points: u64, percent: u64| {
         let points = times(points * percent / 100, factor(&priors));
         Contribution { name, rank, points }
@@ -376,6 +382,7 @@ mod tests {
         let query = RankQuery {
             words: &QueryWords::of(question),
             subjects: Subjects::of(question),
+            repositories: &BTreeSet::new(),
             weights: Weights::TOPIC,
             frequencies: &ScopeFrequencies::default(),
             signals: Signals::default(),

@@ -11,6 +11,8 @@ pub enum Signal {
     Names,
     /// The counts of the scope in the rarity of terms.
     ScopeFrequencies,
+    /// The synonyms of the keywords in the list of terms.
+    Synonyms,
     /// The scores of the lists. Without them, only ranks count.
     Scores,
     /// The ranks in the lists. Without them, only scores count.
@@ -32,11 +34,12 @@ pub enum Signal {
 }
 
 impl Signal {
-    pub const ALL: [Signal; 15] = [
+    pub const ALL: [Signal; 16] = [
         Signal::Vectors,
         Signal::Terms,
         Signal::Names,
         Signal::ScopeFrequencies,
+        Signal::Synonyms,
         Signal::Scores,
         Signal::Ranks,
         Signal::DocumentPrior,
@@ -56,6 +59,7 @@ impl Signal {
             Signal::Terms => "terms",
             Signal::Names => "names",
             Signal::ScopeFrequencies => "scope_frequencies",
+            Signal::Synonyms => "synonyms",
             Signal::Scores => "scores",
             Signal::Ranks => "ranks",
             Signal::DocumentPrior => "document_prior",

@@ -14,6 +14,9 @@ use crate::{ScopeFrequencies, StopWords, terms};
 /// are used.
 pub const MAX_QUERY_TERMS: usize = 64;
 
+/// The weight of a synonym, compared with a word of the question.
+const SYNONYM_PERCENT: u32 = 30;
+
 /// The number of units for one occurrence in the text. The constants below use the same units.
 const TEXT: u32 = 4;
 /// One occurrence in the name of the symbol is worth four occurrences in the text. This value gave the best
@@ -79,6 +82,16 @@ pub fn query_terms(text: &str, frequencies: &ScopeFrequencies) -> Vec<(u32, u32)
         weighted.sort_unstable();
     }
     weighted
+}
+
+/// Adds the terms of synonyms with [`SYNONYM_PERCENT`] of their rarity. Terms of the question keep their
+/// weights. At most [`MAX_QUERY_TERMS`] terms are returned.
+pub fn add_synonyms(terms: &mut Vec<(u32, u32)>, synonyms: &str, frequencies: &ScopeFrequencies) {
+    let asked: Vec<u32> = terms.iter().map(|(term, _)| *term).collect();
+    let num_free = MAX_QUERY_TERMS.saturating_sub(terms.len());
+    let new = query_terms(synonyms, frequencies).into_iter().filter(|(term, _)| !asked.contains(term));
+    terms.extend(new.take(num_free).map(|(term, weight)| (term, (weight * SYNONYM_PERCENT / 100).max(1))));
+    terms.sort_unstable();
 }
 
 /// Splits a path such as `src/net/http_client.rs` into directories, stem and extension.
@@ -188,6 +201,18 @@ mod tests {
         let found = query_terms(&question, &shipped);
         assert_eq!(found.len(), MAX_QUERY_TERMS);
         assert!(!found.contains(&query_terms("return", &shipped)[0]));
+    }
+
+    #[test]
+    fn synonyms_count_less_than_words_of_the_question() {
+        let shipped = ScopeFrequencies::default();
+        let mut found = query_terms("fetch user", &shipped);
+        let before = found.clone();
+        add_synonyms(&mut found, "user retrieve", &shipped);
+        let retrieve = query_terms("retrieve", &shipped)[0];
+        let expect = (retrieve.0, retrieve.1 * SYNONYM_PERCENT / 100);
+        assert!(found.contains(&expect) && before.iter().all(|term| found.contains(term)));
+        assert_eq!((found.len(), found.is_sorted()), (3, true));
     }
 
     proptest! {

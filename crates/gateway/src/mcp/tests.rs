@@ -55,6 +55,7 @@ impl FakeAgent {
             cursor_key: CursorKey([7; 32]),
             signals: cairn_ranking::Signals::default(),
             term_tables: Arc::default(),
+            synonyms: Arc::default(),
             answers: Arc::default(),
             pattern_members: Arc::default(),
         };

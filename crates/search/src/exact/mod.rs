@@ -131,7 +131,7 @@ fn check(request: &ExactRequest) -> Result<Pattern, QueryError> {
     if request.before > MAX_CONTEXT || request.after > MAX_CONTEXT {
         return Err(invalid(format!("at most {MAX_CONTEXT} lines of context are allowed")));
     }
-    bounds::query(&request.pattern.text)?;
+    bounds::exact_query(&request.pattern.text)?;
     bounds::words("languages", request.languages.iter().map(String::as_str))?;
     bounds::number_of_globs("paths", request.paths.len())?;
     request.paths.iter().try_for_each(|glob| bounds::glob("paths", glob).map(drop))?;

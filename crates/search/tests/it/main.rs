@@ -13,6 +13,7 @@ mod counting;
 mod exact;
 mod frequencies;
 mod strategies;
+mod wordings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -63,6 +64,7 @@ async fn searcher_over(contents: Vec<FakeContent>) -> (Arc<Counted>, Searcher) {
         term_tables: Arc::default(),
         answers: Arc::default(),
         pattern_members: Arc::default(),
+        synonyms: Arc::default(),
     };
     (counted, searcher)
 }

@@ -29,6 +29,8 @@ pub struct Operator {
     pub sensitive_add: Vec<String>,
     /// Globs of names that are not sensitive. Only the operator can set these globs.
     pub sensitive_allow: Vec<String>,
+    /// Words that may replace a word of a question, in addition to the built-in table. Sorted by word.
+    pub synonyms: Vec<(String, Vec<String>)>,
     /// The number of worker threads. 0 means one thread per core.
     pub num_workers: u64,
     pub ceilings: Ceilings,
@@ -85,6 +87,7 @@ impl Default for Operator {
             generated: GeneratedPolicy::Skip,
             sensitive_add: Vec::new(),
             sensitive_allow: Vec::new(),
+            synonyms: Vec::new(),
             num_workers: 0,
             ceilings: Ceilings::default(),
             first_use: FirstUse::default(),
@@ -162,6 +165,11 @@ const SETTINGS: &[Setting<Operator>] = &[
         key: "sensitive.allow",
         variable: "CAIRN_SENSITIVE_ALLOW",
         apply: |reader, at, operator| operator.sensitive_allow = globs(reader, at),
+    },
+    Setting {
+        key: "search.synonyms",
+        variable: "CAIRN_SYNONYMS",
+        apply: |reader, at, operator| operator.synonyms = synonyms(reader, at),
     },
     Setting {
         key: "sources.allow_http",
@@ -365,6 +373,28 @@ fn words(reader: &mut Reader, at: &At<'_>) -> Vec<String> {
     reader.texts(&at).into_iter().map(|(word, _)| word).collect()
 }
 
+/// The maximum number of entries in `search.synonyms`.
+const MAX_SYNONYM_ENTRIES: usize = 1_000;
+
+/// Reads synonyms. Each entry is a word and its synonyms, separated by spaces: `"billing invoice payment"`.
+fn synonyms(reader: &mut Reader, at: &At<'_>) -> Vec<(String, Vec<String>)> {
+    let entries = words(reader, at);
+    if entries.len() > MAX_SYNONYM_ENTRIES {
+        reader.fault(at, "has more than 1,000 entries");
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for entry in entries {
+        let mut words = entry.split_whitespace().map(str::to_lowercase);
+        match (words.next(), words.collect::<Vec<String>>()) {
+            (Some(word), synonyms) if !synonyms.is_empty() => found.push((word, synonyms)),
+            _ => reader.fault(at, "expected a word and its synonyms, separated by spaces, in each entry"),
+        }
+    }
+    found.sort();
+    found
+}
+
 /// A list of globs. In the environment, commas separate the globs.
 fn globs(reader: &mut Reader, at: &At<'_>) -> Vec<String> {
     match comma_separated(at) {
@@ -430,6 +460,26 @@ mod tests {
 
     fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn synonyms_are_words_with_their_synonyms() {
+        let check = |file: &str, environment: &[(&str, &str)], expect: Option<&[(&str, &[&str])]>| {
+            let parsed = Operator::parse(Some(("config.toml", file)), variables(environment));
+            let expect = expect.map(|entries| {
+                let owned = |(word, synonyms): &(&str, &[&str])| {
+                    ((*word).to_owned(), synonyms.iter().map(|synonym| (*synonym).to_owned()).collect())
+                };
+                entries.iter().map(owned).collect::<Vec<(String, Vec<String>)>>()
+            });
+            assert_eq!(parsed.ok().map(|operator| operator.synonyms), expect, "{file} {environment:?}");
+        };
+        let file = "[search]\nsynonyms = ['Billing invoice payment', 'kfk kafka']\n";
+        check(file, &[], Some(&[("billing", &["invoice", "payment"]), ("kfk", &["kafka"])]));
+        check("", &[("CAIRN_SYNONYMS", "kfk kafka, db ledger")], Some(&[("db", &["ledger"]), ("kfk", &["kafka"])]));
+        check("", &[], Some(&[]));
+        check("[search]\nsynonyms = ['alone']\n", &[], None);
+        check("[search]\nsynonyms = 3\n", &[], None);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::organisation;
 use super::print_index::{self, Ended};
 use crate::cli::IndexArguments;
-use crate::exit::{CANCELLED, CommandReply, RUN_INCOMPLETE, code_and_message};
+use crate::exit::{CANCELLED, CommandReply, RUN_INCOMPLETE, code_and_message, wrong};
 use crate::local::{Hundreds, IndexRequest, Indexed, Local, Named, Progress, name_of, unusable_target};
 use crate::output::{self, NAME, styled};
 use crate::stop::Stop;
@@ -134,8 +134,10 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
     check_settings(&patterns)?;
     if !is_list(target) {
         let source = locate(text, &local.remotes()).map_err(|error| unusable_target(error, text))?;
-        let named = name_of(&source, arguments.name.clone().map(RepositoryName::new), &known);
-        let branch = arguments.branch.clone();
+        let given_name = arguments.name.clone().map(RepositoryName::new);
+        let named = at_revision(name_of(&source, given_name, &known), arguments);
+        let source = source_of_revision(source, arguments.revision.as_deref())?;
+        let branch = arguments.branch.clone().or_else(|| arguments.revision.clone());
         return Ok(vec![Ok(request(source, named, branch, patterns, &known, arguments.rebuild)?)]);
     }
     let list = std::fs::read_to_string(target).with_context(|| format!("reading {}", target.display()))?;
@@ -191,6 +193,39 @@ fn request(
         None => stored(registered, &name, &source)?,
     };
     Ok(IndexRequest { source, name, branch, settings: patterns.over(before), rebuild, known: known.map(Box::new) })
+}
+
+/// Maximum number of characters of a revision in the name of a repository.
+const REVISION_IN_NAME: usize = 40;
+
+/// A repository that is indexed at a revision has a default name of its own: the index of its working tree
+/// is kept.
+fn at_revision(named: Named, arguments: &IndexArguments) -> Named {
+    match (&arguments.name, &arguments.revision) {
+        (None, Some(revision)) => Named { name: named_revision(&named.name, revision), known: None },
+        _ => named,
+    }
+}
+
+fn named_revision(name: &RepositoryName, revision: &str) -> RepositoryName {
+    let is_commit = revision.len() == 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let shown: String = revision.chars().take(if is_commit { 12 } else { REVISION_IN_NAME }).collect();
+    RepositoryName::new(format!("{name}@{}", shown.replace(|character: char| !is_in_names(character), "-")))
+}
+
+fn is_in_names(character: char) -> bool {
+    character.is_alphanumeric() || "._-+/@~".contains(character)
+}
+
+/// A revision is read from the objects of a repository, and not from the files of its working tree.
+fn source_of_revision(source: Source, revision: Option<&str>) -> anyhow::Result<Source> {
+    Ok(match (source, revision) {
+        (Source::WorkTree { path }, Some(_)) => Source::Bare { path },
+        (Source::Directory { path }, Some(_)) => {
+            bail!(wrong(format!("--revision needs a git repository, and `{path}` is a plain directory")))
+        }
+        (source, _) => source,
+    })
 }
 
 /// The patterns of an option; None if the option is not given. A single empty pattern (`--include ''`) gives

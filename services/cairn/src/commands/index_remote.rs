@@ -82,8 +82,8 @@ async fn all_wanted(remote: &Remote, arguments: &IndexArguments) -> anyhow::Resu
         bail!(wrong("the operator of the server sets its organisations, in `[[organisations]]` of its settings"));
     }
     let is_plain = arguments.include_override.is_empty() && arguments.name.is_none() && arguments.branch.is_none();
-    if !is_plain || arguments.rebuild {
-        bail!(wrong("--include-override, --name, --branch and --rebuild work only with a local index"));
+    if !is_plain || arguments.rebuild || arguments.revision.is_some() {
+        bail!(wrong("--include-override, --name, --branch, --revision and --rebuild work only with a local index"));
     }
     let Some(target) = &arguments.target else { return every_repository(remote).await };
     if is_list(Path::new(target)) {

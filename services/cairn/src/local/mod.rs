@@ -140,7 +140,8 @@ impl Local {
         let catalogue = Arc::new(ReadersCatalogue { catalogue: runs.clone(), readers: readers.clone() });
         let search_stores =
             SearchStores { catalogue, ledger: runs.clone(), blobs, vectors, graph: store.clone(), names, texts };
-        let searcher = Searcher::new(Caller::local(), search_stores, embedder, Arc::clone(&clock), home.cursor_key);
+        let searcher = Searcher::new(Caller::local(), search_stores, embedder, Arc::clone(&clock), home.cursor_key)
+            .with_synonyms(&operator.synonyms);
         Ok(Self {
             home,
             operator,

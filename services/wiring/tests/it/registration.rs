@@ -49,6 +49,7 @@ impl Service {
             cursor_key: CursorKey([7; 32]),
             signals: Default::default(),
             term_tables: Arc::default(),
+            synonyms: Arc::default(),
             answers: Arc::default(),
             pattern_members: Arc::default(),
         };

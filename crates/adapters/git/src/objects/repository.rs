@@ -46,38 +46,54 @@ pub(crate) fn kind_of_mode(mode: u32) -> Option<EntryKind> {
     }
 }
 
-/// Returns the commit and the name of a branch of a repository on disk. If `branch` is `None`, returns those
-/// of `HEAD`.
+/// Returns the commit of a repository on disk that `revision` names, and the name of its branch or tag. The
+/// revision is a branch, a tag or a commit id, tried in this order. `None` means `HEAD`.
 pub(crate) fn resolve(
     repository: &Repository,
     key: &str,
-    branch: Option<&str>,
+    revision: Option<&str>,
 ) -> Result<(BlobId, Option<String>), SourceError> {
-    let found = match branch {
-        Some(branch) => [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")]
-            .iter()
-            .find_map(|name| repository.find_reference(name).ok())
-            .ok_or_else(|| {
-                let message = format!("the repository has no branch `{}`", printable(branch));
-                failure(ErrorKind::NotFound, "resolve", key, message)
-            })?,
-        None => repository.head().map_err(|error| match error.code() {
+    let broken = |error: git2::Error| from_git("resolve", key, &error);
+    let Some(revision) = revision else {
+        let head = repository.head().map_err(|error| match error.code() {
             git2::ErrorCode::UnbornBranch | git2::ErrorCode::NotFound => {
                 failure(ErrorKind::NotFound, "resolve", key, "the repository has no commit yet")
             }
-            _ => from_git("resolve", key, &error),
-        })?,
+            _ => broken(error),
+        })?;
+        let commit = commit_of(repository, &head).map_err(broken)?;
+        let name = head.shorthand().ok().filter(|name| *name != "HEAD").map(str::to_owned);
+        return Ok((blob_of(commit.id()), name));
     };
-    let commit = commit_of(repository, &found).map_err(|error| from_git("resolve", key, &error))?;
-    let name = branch.map(str::to_owned).or_else(|| found.shorthand().ok().map(str::to_owned));
-    Ok((blob_of(commit.id()), name.filter(|name| name != "HEAD")))
+    let names = ["refs/heads", "refs/remotes/origin", "refs/tags"].map(|folder| format!("{folder}/{revision}"));
+    if let Some(reference) = names.iter().find_map(|name| repository.find_reference(name).ok()) {
+        let commit = commit_of(repository, &reference).map_err(broken)?;
+        return Ok((blob_of(commit.id()), Some(revision.to_owned())));
+    }
+    let commit = commit_id(revision).and_then(|id| commit_behind(repository, id).ok());
+    let commit = commit.ok_or_else(|| {
+        let message = format!("the repository has no branch, tag or commit `{}`", printable(revision));
+        failure(ErrorKind::NotFound, "resolve", key, message)
+    })?;
+    Ok((blob_of(commit.id()), None))
+}
+
+/// The id of a commit, if `revision` is a whole id. Abbreviated ids may become ambiguous later.
+pub(crate) fn commit_id(revision: &str) -> Option<Oid> {
+    let is_id = revision.len() == 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_id { Oid::from_str(revision).ok() } else { None }
 }
 
 /// The commit that a reference names, directly or through tags.
 pub(crate) fn commit_of<'r>(repository: &'r Repository, reference: &Reference<'_>) -> Result<Commit<'r>, git2::Error> {
-    let loose = LooseObjects::of(repository);
     let no_target = || git2::Error::from_str("the reference names no object");
-    let mut id = memory::small(|| reference.resolve())?.target().ok_or_else(no_target)?;
+    let id = memory::small(|| reference.resolve())?.target().ok_or_else(no_target)?;
+    commit_behind(repository, id)
+}
+
+/// The commit with this id, or the commit that the tag with this id names.
+fn commit_behind(repository: &Repository, mut id: Oid) -> Result<Commit<'_>, git2::Error> {
+    let loose = LooseObjects::of(repository);
     for _ in 0..MAX_TAGS {
         loose.check(id)?;
         let object = memory::small(|| repository.find_object(id, None))?;

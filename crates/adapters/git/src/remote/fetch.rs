@@ -20,7 +20,7 @@ use super::clone::{CloneDirectory, local_reference};
 use super::complaint::explain;
 use super::url::{InvalidUrl, RemoteUrl, Scheme};
 use crate::failure::{failure, printable};
-use crate::objects::repository::blob_of;
+use crate::objects::repository::{blob_of, commit_id};
 use crate::settings::GitSettings;
 
 /// Resolves a host to addresses. The resolver is a parameter, so that tests can return several addresses.
@@ -42,11 +42,14 @@ pub(crate) struct Remote<'s> {
     patience: Duration,
 }
 
-/// The commit and the name of the requested branch at the remote.
+/// The commit of the requested branch, tag or commit id at the remote.
 pub(crate) struct RemoteHead {
     pub(crate) commit: BlobId,
-    /// `None` if the remote's `HEAD` does not refer to a branch.
+    /// The name of the branch or tag. `None` for a commit id, and if the remote's `HEAD` does not refer to a
+    /// branch.
     pub(crate) branch: Option<String>,
+    /// The reference or commit id to fetch.
+    from: String,
 }
 
 impl<'s> Remote<'s> {
@@ -86,42 +89,44 @@ impl<'s> Remote<'s> {
         self.patience.saturating_sub(self.since.elapsed())
     }
 
-    /// Reads the commit of the requested branch from the remote, without a fetch.
-    pub(crate) fn head(&self, branch: Option<&str>) -> Result<RemoteHead, SourceError> {
-        let wanted = branch.map_or("HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
+    /// Reads the commit of the requested revision from the remote, without a fetch. The revision is a branch,
+    /// a tag or a commit id, tried in this order.
+    pub(crate) fn head(&self, revision: Option<&str>) -> Result<RemoteHead, SourceError> {
+        let names = match revision {
+            None => vec!["HEAD".to_owned()],
+            // `^{}` is the commit that an annotated tag names.
+            Some(name) => ["refs/heads/NAME", "refs/tags/NAME^{}", "refs/tags/NAME"]
+                .map(|form| form.replace("NAME", name))
+                .to_vec(),
+        };
         let mut command = self.git()?;
-        command.args(["ls-remote", "--symref", "--", self.url.as_str(), &wanted]);
+        command.args(["ls-remote", "--symref", "--", self.url.as_str()]).args(&names);
         let output = self.run(&mut command, None)?;
         let text = String::from_utf8_lossy(&output.stdout);
-        let mut head = RemoteHead { commit: BlobId([0; 20]), branch: branch.map(str::to_owned) };
-        let mut found = false;
-        for (value, _) in text.lines().filter_map(|line| line.split_once('\t')).filter(|(_, name)| *name == wanted) {
-            match value.strip_prefix("ref: refs/heads/") {
-                Some(symbolic) => head.branch = head.branch.or(Some(printable(symbolic))),
-                None => {
-                    let id = Oid::from_str(value)
-                        .map_err(|_| self.fault(ErrorKind::Invalid, "the remote's object ids are not SHA-1"))?;
-                    head.commit = blob_of(id);
-                    found = true;
-                }
-            }
+        let lines: Vec<(&str, &str)> = text.lines().filter_map(|line| line.split_once('\t')).collect();
+        for name in &names {
+            let values = || lines.iter().filter(|(_, found)| found == name).map(|(value, _)| *value);
+            let Some(id) = values().find(|value| !value.starts_with("ref: ")) else { continue };
+            let id = Oid::from_str(id)
+                .map_err(|_| self.fault(ErrorKind::Invalid, "the remote's object ids are not SHA-1"))?;
+            let symbolic = values().find_map(|value| value.strip_prefix("ref: refs/heads/")).map(printable);
+            let branch = revision.map(str::to_owned).or(symbolic);
+            return Ok(RemoteHead { commit: blob_of(id), branch, from: name.trim_end_matches("^{}").to_owned() });
         }
-        if found {
-            return Ok(head);
-        }
-        let message = match branch {
+        let message = match revision.map(|revision| (revision, commit_id(revision))) {
             None => "the remote has no commit yet".to_owned(),
-            Some(branch) => format!("the remote has no branch `{}`", printable(branch)),
+            Some((_, Some(id))) => return Ok(RemoteHead { commit: blob_of(id), branch: None, from: id.to_string() }),
+            Some((revision, None)) => format!("the remote has no branch, tag or commit `{}`", printable(revision)),
         };
         Err(self.fault(ErrorKind::NotFound, message))
     }
 
-    /// Fetches the requested branch into the clone, which is created if it does not exist. Returns the
-    /// fetched commit.
+    /// Fetches `head`, which is the head of the requested revision, into the clone. The clone is created if
+    /// it does not exist. Returns the fetched commit.
     pub(crate) fn fetch(
         &self,
         clone: &CloneDirectory<'_>,
-        branch: Option<&str>,
+        (branch, head): (Option<&str>, &RemoteHead),
         meter: &SyncMeter,
     ) -> Result<BlobId, SourceError> {
         let _lock = clone.lock_for_writing()?;
@@ -130,8 +135,7 @@ impl<'s> Remote<'s> {
         if is_large || !clone.path().join("HEAD").exists() {
             clone.create()?;
         }
-        let from = branch.map_or("HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
-        let to = local_reference(branch);
+        let (from, to) = (&head.from, local_reference(branch));
         let mut command = self.git()?;
         command.arg("--git-dir").arg(clone.path()).args(["fetch", "--quiet", "--depth", "1", "--no-tags", "--force"]);
         command.args(["--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--"]);

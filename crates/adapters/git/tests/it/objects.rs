@@ -92,6 +92,30 @@ fn branches_are_found_by_name_or_reported_missing() {
 }
 
 #[test]
+fn tags_and_commits_are_read() {
+    let fixture = Fixture::repository();
+    fixture.write("a", "1");
+    fixture.commit_all();
+    let first = fixture.head();
+    fixture.git(&["tag", "light"]);
+    fixture.git(&["tag", "-a", "-m", "a tag", "v1.0"]);
+    fixture.write("b", "2");
+    fixture.commit_all();
+    let sources = GitSources::new(GitSettings::new(fixture.clones()));
+    let check = |revision: &str, expect: Option<Option<&str>>| {
+        let options = ReadOptions { branch: Some(revision.to_owned()), ..ReadOptions::default() };
+        let tree = sources.open(&fixture.bare(), &options);
+        let found = tree.as_ref().ok().map(|tree| (tree.revision().label(), tree.branch(), tree.entries().len()));
+        assert_eq!(found, expect.map(|name| (first.clone(), name, 1)), "{revision}");
+    };
+    check("light", Some(Some("light")));
+    check("v1.0", Some(Some("v1.0")));
+    check(&first, Some(None));
+    check(&"0".repeat(40), None);
+    check(&first[..10], None);
+}
+
+#[test]
 fn repository_without_commits_is_not_found() {
     let fixture = Fixture::repository();
     let error = fixture.open(&fixture.bare()).err().expect("no commit");

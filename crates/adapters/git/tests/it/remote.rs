@@ -75,6 +75,31 @@ fn clone_follows_every_change_of_its_remote() {
 }
 
 #[test]
+fn tags_and_commits_are_fetched() {
+    let fixture = Fixture::repository();
+    fixture.write("a", "1");
+    fixture.commit_all();
+    let first = fixture.head();
+    fixture.git(&["tag", "-a", "-m", "a tag", "v1.0"]);
+    fixture.write("b", "2");
+    fixture.commit_all();
+    // Some servers only send commits that a reference names.
+    fixture.git(&["config", "uploadpack.allowReachableSHA1InWant", "true"]);
+    let (source, sources) = (url(&fixture), GitSources::new(remote_settings(&fixture)));
+    for (revision, name) in [("v1.0", Some("v1.0")), (first.as_str(), None)] {
+        let options = ReadOptions { branch: Some(revision.to_owned()), ..ReadOptions::default() };
+        let head = sources.head(&source, &options).expect("head").expect("commit");
+        let tree = sources.open(&source, &options).expect("open");
+        assert_eq!((head.to_string(), tree.revision().label()), (first.clone(), first.clone()), "{revision}");
+        assert_eq!((paths(tree.as_ref()), tree.branch()), (vec!["a"], name), "{revision}");
+        // The commit is known, so nothing is fetched again.
+        let again = ReadOptions { branch: Some(revision.to_owned()), ..ReadOptions::default() };
+        sources.open(&source, &again).expect("open");
+        assert_eq!(again.meter.progress().fetched_bytes, 0, "{revision}");
+    }
+}
+
+#[test]
 fn fetched_bytes_are_counted() {
     let fixture = Fixture::repository();
     let source = url(&fixture);
@@ -111,7 +136,10 @@ fn missing_commit_branch_or_remote_is_not_found() {
     fixture.commit_all();
     let options = ReadOptions { branch: Some("nope".to_owned()), ..ReadOptions::default() };
     let error = sources.open(&url(&fixture), &options).err().expect("no branch");
-    assert_eq!((error.kind, cause(&error).as_str()), (ErrorKind::NotFound, "the remote has no branch `nope`"));
+    assert_eq!(
+        (error.kind, cause(&error).as_str()),
+        (ErrorKind::NotFound, "the remote has no branch, tag or commit `nope`")
+    );
     let gone = Source::Url { url: format!("file://{}/gone", fixture.path()) };
     assert_eq!(sources.head(&gone, &ReadOptions::default()).expect_err("gone").kind, ErrorKind::NotFound);
 }

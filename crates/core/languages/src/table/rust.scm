@@ -49,6 +49,10 @@
 (call_expression function: (generic_function function: (field_expression value: (_) @receiver field: (field_identifier) @name)) arguments: (_) @arguments) @reference.call
 (call_expression function: (generic_function function: (scoped_identifier path: (_)? @receiver name: (_) @name)) arguments: (_) @arguments) @reference.call
 (macro_invocation macro: (_) @path) @reference.call
+; Macros such as `cfg_feature! { pub trait … }` contain items.
+(source_file (macro_invocation (token_tree) @item_macro))
+(source_file (expression_statement (macro_invocation (token_tree) @item_macro)))
+(declaration_list (macro_invocation (token_tree) @item_macro))
 ; Calls inside macros are plain tokens. `@name (…)` names a rule of the macro itself.
 (token_tree "@" . (identifier) @not_reference)
 ((token_tree (identifier) @name . (token_tree) @_list) @_tokens @reference.call

@@ -137,27 +137,8 @@ pub(super) struct Raw {
     pub(super) packages: Vec<RawPackage>,
     /// Words that set the visibility of the members after them.
     pub(super) sections: Vec<ByteRange>,
-}
-
-impl Raw {
-    fn clear(&mut self) {
-        self.definitions.clear();
-        self.becomes.clear();
-        self.wrappers.clear();
-        self.references.clear();
-        self.bindings.clear();
-        self.opaque.clear();
-        self.attachments.clear();
-        self.docs.clear();
-        self.imports.clear();
-        self.import_parts.clear();
-        self.export_names.clear();
-        self.type_parameters.clear();
-        self.types.clear();
-        self.not_references.clear();
-        self.packages.clear();
-        self.sections.clear();
-    }
+    /// The arguments of macros that may contain items.
+    pub(super) item_macros: Vec<ByteRange>,
 }
 
 /// Runs the query and fills `raw`. Returns false if the limits stopped it.
@@ -171,6 +152,19 @@ pub(super) fn collect(
     raw: &mut Raw,
 ) -> bool {
     raw.clear();
+    collect_more(query, cursor, root, text, limits, budget, raw)
+}
+
+/// Runs the query and adds its captures to `raw`. Returns false if the limits stopped it.
+pub(super) fn collect_more(
+    query: &CompiledQuery,
+    cursor: &mut QueryCursor,
+    root: Node<'_>,
+    text: &str,
+    limits: &ParseLimits<'_>,
+    budget: &mut Budget<'_>,
+    raw: &mut Raw,
+) -> bool {
     let mut walk = root.walk();
     let mut in_time = true;
     let mut progress = |_: &_| {
@@ -277,6 +271,7 @@ fn add_match<'tree>(query: &CompiledQuery, found: &QueryMatch<'_, 'tree>, walk: 
             Role::Package => slots.package = Some(range),
             Role::PackageBody => slots.package_body = Some(range),
             Role::NotReference => raw.not_references.push(range.start),
+            Role::ItemMacro => raw.item_macros.push(range),
             Role::Ignored => {}
         }
     }

@@ -15,15 +15,19 @@ mod definitions;
 mod exports;
 mod guard;
 mod imports;
+mod items;
 mod kinds;
 mod limits;
+mod merging;
 mod names;
 mod new_symbol;
 mod opaque;
 mod owners;
 mod packages;
+mod parsing;
 mod preprocessor;
 mod query;
+mod recovery;
 mod references;
 mod regions;
 mod symbols;
@@ -33,18 +37,19 @@ mod wrappers;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use cairn_domain::{ContentHash, DocumentFacts, FactsKey, FileFacts, ParseStatus};
 use cairn_languages::LanguageRow;
-use tree_sitter::{Node, ParseOptions, Parser, QueryCursor, Tree};
+use tree_sitter::{Parser, QueryCursor};
 
 use self::collect::Raw;
 pub use self::guard::LineIndex;
 use self::limits::Budget;
 pub use self::limits::ParseLimits;
+use self::parsing::parse_ranges;
 use self::query::CompiledQuery;
+use self::recovery::{Errors, Recovery};
 use crate::{chunker, documents};
 
 /// The version of the engine. The version is part of the facts keys, so a new version gives new keys.
@@ -142,18 +147,21 @@ fn parse_code(
 ) {
     let mut budget = Budget { keep_going: limits.keep_going, steps: limits.max_steps };
     let parsed_text = if row.preprocessed { preprocessor::blank_macros(text) } else { Cow::Borrowed(text) };
-    let Some(tree) = parse_tree(&mut workshop.parser, query, &parsed_text, &mut budget) else {
+    let Some(tree) = parse_ranges(&mut workshop.parser, query, &parsed_text, &[], &mut budget) else {
         facts.status = ParseStatus::Timeout;
         return;
     };
     let root = tree.root_node();
-    facts.status = judge_errors(root);
-    if facts.status == ParseStatus::Unparsable {
-        return;
-    }
-    let ParserState { cursor, raw, .. } = workshop;
+    let ParserState { parser, cursor, raw } = workshop;
     if !collect::collect(query, cursor, root, text, limits, &mut budget, raw) {
         facts.status = ParseStatus::Timeout;
+        return;
+    }
+    let errors = Errors::of(root);
+    let mut recovery = Recovery::new(query, (parser, cursor), (&parsed_text, text), (limits, &mut budget));
+    facts.status = recovery.recover(&errors, raw);
+    recovery.items_in_macros(raw);
+    if facts.status == ParseStatus::Unparsable {
         return;
     }
     let is_cut = raw.definitions.len() > limits.max_symbols || raw.references.len() > limits.max_references;
@@ -180,56 +188,6 @@ fn fill(
     opaque::add(row, text, lines, raw, &outline, facts);
     exports::add(row, query, text, lines, raw, facts);
     facts.symbols = outline.symbols;
-}
-
-/// Parses the text. None if the budget is used up.
-fn parse_tree(parser: &mut Parser, query: &CompiledQuery, text: &str, budget: &mut Budget<'_>) -> Option<Tree> {
-    // Without a reset, the parser would continue with the previous file if that file used up its budget.
-    parser.reset();
-    parser.set_language(&query.language).ok()?;
-    let bytes = text.as_bytes();
-    let mut read = |offset: usize, _| bytes.get(offset..).unwrap_or_default();
-    let mut progress = |_: &_| if budget.spend() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-    parser.parse_with_options(&mut read, None, Some(ParseOptions::new().progress_callback(&mut progress)))
-}
-
-/// Derives the status from the proportion of bytes inside errors. Macros cause an error in most C files, but
-/// the rest of such a file is parsed correctly.
-fn judge_errors(root: Node<'_>) -> ParseStatus {
-    if !root.has_error() {
-        return ParseStatus::Parsed;
-    }
-    let (num_bytes, found_any) = error_bytes(root);
-    let total = root.end_byte().max(1);
-    if num_bytes * 2 > total {
-        ParseStatus::Unparsable
-    } else if found_any {
-        ParseStatus::Partial
-    } else {
-        ParseStatus::Parsed
-    }
-}
-
-/// The number of bytes inside the outermost error nodes, and whether any error or missing node exists.
-fn error_bytes(root: Node<'_>) -> (usize, bool) {
-    let mut cursor = root.walk();
-    let (mut num_bytes, mut found_any) = (0, false);
-    loop {
-        let node = cursor.node();
-        if node.is_error() {
-            num_bytes += node.end_byte() - node.start_byte();
-        }
-        found_any |= node.is_error() || node.is_missing();
-        let descend = node.has_error() && !node.is_error();
-        if descend && cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return (num_bytes, found_any);
-            }
-        }
-    }
 }
 
 /// The compiled query of a row. None without a grammar. Each query is compiled once per process.

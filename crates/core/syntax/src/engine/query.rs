@@ -46,6 +46,8 @@ pub(super) enum Role {
     Package,
     PackageBody,
     NotReference,
+    /// The arguments of a macro that may contain items.
+    ItemMacro,
     Ignored,
 }
 
@@ -116,6 +118,7 @@ impl Role {
             "package" => Role::Package,
             "package.body" => Role::PackageBody,
             "not_reference" => Role::NotReference,
+            "item_macro" => Role::ItemMacro,
             _ => return None,
         })
     }

@@ -1,0 +1,51 @@
+//! Finds out whether a question names a repository.
+
+use crate::priors::Prior;
+use crate::{fold_style, is_stop_word};
+
+/// The factor of the chunks of a repository that the question names.
+pub(crate) const NAMED_REPOSITORY: Prior = Prior { name: "repository", percent: 150 };
+
+/// Shorter names are often words of the question with another meaning.
+const MIN_NAME: usize = 3;
+/// Maximum number of words of a question that together are a name, as in "js sdsl" for `js-sdsl`.
+const MAX_WORDS: usize = 3;
+
+/// Whether the question contains the last part of the repository's name in any style.
+pub fn names_repository(question: &str, name: &str) -> bool {
+    let name = name.split('@').next().unwrap_or(name);
+    let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
+    let wanted = fold_style(last.strip_suffix(".git").unwrap_or(last));
+    if wanted.len() < MIN_NAME || is_stop_word(&wanted) {
+        return false;
+    }
+    let asked: Vec<String> = question
+        .split(|character: char| character.is_whitespace() || ",;:?!\"'`()/".contains(character))
+        .map(|word| fold_style(word.trim_end_matches('.')))
+        .filter(|word| !word.is_empty())
+        .collect();
+    (1..=MAX_WORDS).any(|length| asked.windows(length).any(|words| words.concat() == wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(question: &str, name: &str, expect: bool) {
+        assert_eq!(names_repository(question, name), expect, "{question} {name}");
+    }
+
+    #[test]
+    fn repositories_are_named_in_any_style() {
+        check("how does asynq retry?", "github.com/hibiken/asynq", true);
+        check("retries in Asynq.", "asynq", true);
+        check("red black trees of js sdsl", "js-sdsl", true);
+        check("JsSdsl iterators", "typescript/js-sdsl", true);
+        check("acme/shop checkout", "github.com/acme/shop", true);
+        check("where are tasks", "github.com/hibiken/asynq", false);
+        check("the tasks queue", "task", false);
+        check("use of it", "acme/it", false);
+        check("asynq at a tag", "github.com/hibiken/asynq@v1.0", true);
+        check("", "asynq", false);
+    }
+}

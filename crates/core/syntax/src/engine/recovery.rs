@@ -1,0 +1,287 @@
+//! Parses again the items of a file that contain errors.
+//!
+//! One error can hide all symbols after it, because the grammar's recovery may skip the rest of the file. The
+//! text is therefore divided into items at lines that begin a declaration. Each item with an error is parsed
+//! alone. If it still has an error, its inner items are divided in the same way, and the item is parsed
+//! without the inner items that fail. A result is used only if it has fewer errors than before.
+//!
+//! A part of the text is parsed with the parser's included ranges. So all positions are those of the file,
+//! and the captures of several trees can be merged.
+
+use std::ops::Range;
+
+use cairn_domain::ParseStatus;
+use tree_sitter::{Node, Parser, Point, QueryCursor, Tree};
+
+use super::collect::{ByteRange, Raw, collect_more};
+use super::items::{inner_items, top_items};
+use super::limits::{Budget, ParseLimits};
+use super::parsing::parse_ranges;
+use super::query::CompiledQuery;
+
+/// The maximum depth of items inside items.
+const MAX_DEPTH: usize = 3;
+/// The maximum number of items that are parsed again in one file.
+const MAX_PARSES: usize = 400;
+/// The text that is parsed again is at most this many times as long as the file.
+const MAX_TIMES_PARSED: usize = 4;
+
+/// The ranges of the outermost error nodes. A missing node has an empty range.
+pub(super) struct Errors(Vec<Range<usize>>);
+
+impl Errors {
+    pub(super) fn of(root: Node<'_>) -> Self {
+        let mut found = Vec::new();
+        let mut cursor = root.walk();
+        loop {
+            let node = cursor.node();
+            if node.is_error() || node.is_missing() {
+                found.push(node.byte_range());
+            }
+            if node.has_error() && !node.is_error() && cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return Self(found);
+                }
+            }
+        }
+    }
+
+    fn num_bytes(&self) -> usize {
+        self.0.iter().map(Range::len).sum()
+    }
+
+    /// The number of bytes of the item inside errors. Each missing node counts as one byte.
+    fn within(&self, item: &Range<usize>) -> usize {
+        let of_error = |error: &Range<usize>| match error.is_empty() {
+            true => usize::from(item.start <= error.start && error.start <= item.end),
+            false => error.end.min(item.end).saturating_sub(error.start.max(item.start)),
+        };
+        self.0.iter().map(of_error).sum()
+    }
+}
+
+/// A file that is parsed in parts.
+pub(super) struct Recovery<'a, 'b> {
+    pub(super) query: &'a CompiledQuery,
+    pub(super) parser: &'a mut Parser,
+    pub(super) cursor: &'a mut QueryCursor,
+    /// The text that is parsed, and the text that the facts contain.
+    pub(super) parsed_text: &'a str,
+    pub(super) text: &'a str,
+    pub(super) limits: &'a ParseLimits<'b>,
+    pub(super) budget: &'a mut Budget<'b>,
+    num_parses: usize,
+    num_bytes: usize,
+}
+
+/// The trees of an item, and the errors in them.
+struct Solved {
+    trees: Vec<Tree>,
+    errors: usize,
+}
+
+impl<'a, 'b> Recovery<'a, 'b> {
+    pub(super) fn new(
+        query: &'a CompiledQuery,
+        (parser, cursor): (&'a mut Parser, &'a mut QueryCursor),
+        (parsed_text, text): (&'a str, &'a str),
+        (limits, budget): (&'a ParseLimits<'b>, &'a mut Budget<'b>),
+    ) -> Self {
+        Self { query, parser, cursor, parsed_text, text, limits, budget, num_parses: 0, num_bytes: 0 }
+    }
+
+    /// Parses the items with errors again, and derives the status of the file. A file is unparsable if more
+    /// than half of its bytes are inside errors, and no item with a definition could be parsed.
+    pub(super) fn recover(&mut self, errors: &Errors, raw: &mut Raw) -> ParseStatus {
+        if errors.0.is_empty() {
+            return ParseStatus::Parsed;
+        }
+        let is_mostly_errors = |num_bytes: usize| num_bytes * 2 > self.parsed_text.len();
+        let was_unparsable = is_mostly_errors(errors.num_bytes());
+        if was_unparsable {
+            // The captures inside an error that covers most of a file are guesses.
+            for error in &errors.0 {
+                raw.remove(byte_range(error));
+            }
+        }
+        let has_definitions = self.items_with_errors(errors, raw);
+        match was_unparsable && !has_definitions {
+            true => ParseStatus::Unparsable,
+            false => ParseStatus::Partial,
+        }
+    }
+
+    /// Replaces the captures of the items with errors. Returns whether the new captures contain definitions.
+    fn items_with_errors(&mut self, errors: &Errors, raw: &mut Raw) -> bool {
+        let mut has_definitions = false;
+        for item in top_items(self.text) {
+            let before = errors.within(&item);
+            // The whole file was parsed already.
+            if before == 0 || item.len() == self.text.len() && !self.has_inner(&item) {
+                continue;
+            }
+            if let Some(solved) = self.solve(&item, 0).filter(|solved| solved.errors < before) {
+                has_definitions |= self.replace(&item, &solved.trees, raw);
+            }
+        }
+        has_definitions
+    }
+
+    /// Adds the items inside macros, such as `cfg_feature! { … }`. A macro whose text is not a list of items
+    /// stays as it is.
+    pub(super) fn items_in_macros(&mut self, raw: &mut Raw) {
+        for _ in 0..MAX_DEPTH {
+            let macros = std::mem::take(&mut raw.item_macros);
+            for range in &macros {
+                let inner = range.start as usize + 1..(range.end as usize).saturating_sub(1);
+                if !range.text(self.text).starts_with('{') || inner.is_empty() {
+                    continue;
+                }
+                let Some(tree) = self.parse(std::slice::from_ref(&inner)) else { return };
+                let mut found = Raw::default();
+                if !tree.root_node().has_error() && self.collect(&tree, &mut found) && !found.definitions.is_empty() {
+                    self.replace(&inner, &[tree], raw);
+                }
+            }
+        }
+    }
+
+    fn has_inner(&self, item: &Range<usize>) -> bool {
+        !inner_items(self.text, item).is_empty()
+    }
+
+    /// Parses an item alone, and without the inner items that fail. None if a limit is reached.
+    fn solve(&mut self, item: &Range<usize>, depth: usize) -> Option<Solved> {
+        let whole = self.parse(std::slice::from_ref(item))?;
+        let errors = Errors::of(whole.root_node());
+        let of_whole = errors.within(item);
+        if of_whole == 0 || depth == MAX_DEPTH {
+            return Some(Solved { trees: vec![whole], errors: of_whole });
+        }
+        let mut inner: Vec<(Range<usize>, Solved)> = Vec::new();
+        for range in inner_items(self.text, item).into_iter().filter(|range| errors.within(range) > 0) {
+            let solved = self.solve(&range, depth + 1)?;
+            inner.push((range, solved));
+        }
+        // If all inner items are sound alone, only their place in the item is not.
+        if inner.iter().any(|(_, solved)| solved.errors > 0) {
+            inner.retain(|(_, solved)| solved.errors > 0);
+        }
+        if inner.is_empty() {
+            return Some(Solved { trees: vec![whole], errors: of_whole });
+        }
+        let frame = self.parse(&without(item, inner.iter().map(|(range, _)| range)))?;
+        let of_inner: usize = inner.iter().map(|(_, solved)| solved.errors).sum();
+        let of_frame = Errors::of(frame.root_node()).within(item) + of_inner;
+        if of_frame >= of_whole {
+            return Some(Solved { trees: vec![whole], errors: of_whole });
+        }
+        let trees = inner.into_iter().flat_map(|(_, solved)| solved.trees);
+        Some(Solved { trees: std::iter::once(frame).chain(trees).collect(), errors: of_frame })
+    }
+
+    fn parse(&mut self, ranges: &[Range<usize>]) -> Option<Tree> {
+        let size: usize = ranges.iter().map(Range::len).sum();
+        self.num_parses += 1;
+        self.num_bytes += size;
+        if self.num_parses > MAX_PARSES || self.num_bytes > MAX_TIMES_PARSED * self.text.len() {
+            return None;
+        }
+        parse_ranges(self.parser, self.query, self.parsed_text, &positions(self.parsed_text, ranges), self.budget)
+    }
+
+    fn collect(&mut self, tree: &Tree, raw: &mut Raw) -> bool {
+        collect_more(self.query, self.cursor, tree.root_node(), self.text, self.limits, self.budget, raw)
+    }
+
+    /// Replaces the captures in the range by those of the trees. Returns whether they contain definitions.
+    ///
+    /// The captures stay if the time is over, or if the trees contain fewer definitions. For example, a part
+    /// of a PHP file without its opening tag is text without errors.
+    fn replace(&mut self, range: &Range<usize>, trees: &[Tree], raw: &mut Raw) -> bool {
+        let (range, mut found) = (byte_range(range), Raw::default());
+        let known = raw.definitions.iter().filter(|definition| range.contains(definition.range.start)).count();
+        if !trees.iter().all(|tree| self.collect(tree, &mut found)) || found.definitions.len() < known {
+            return false;
+        }
+        let has_definitions = !found.definitions.is_empty();
+        raw.remove(range);
+        raw.append(found);
+        has_definitions
+    }
+}
+
+fn byte_range(range: &Range<usize>) -> ByteRange {
+    ByteRange { start: range.start as u32, end: range.end as u32 }
+}
+
+/// The parts of `item` that are in none of the ranges, which are sorted and inside the item.
+fn without<'r>(item: &Range<usize>, ranges: impl Iterator<Item = &'r Range<usize>>) -> Vec<Range<usize>> {
+    let mut kept = Vec::new();
+    let mut start = item.start;
+    for range in ranges {
+        kept.push(start..range.start);
+        start = range.end;
+    }
+    kept.push(start..item.end);
+    kept.retain(|range| !range.is_empty());
+    kept
+}
+
+/// The ranges with their lines and columns. The ranges are sorted.
+fn positions(text: &str, ranges: &[Range<usize>]) -> Vec<tree_sitter::Range> {
+    let (mut at, mut row) = (0, 0);
+    let mut point_of = |byte: usize| {
+        row += text.as_bytes()[at..byte].iter().filter(|byte| **byte == b'\n').count();
+        at = byte;
+        Point { row, column: byte - text[..byte].rfind('\n').map_or(0, |newline| newline + 1) }
+    };
+    let position = |range: &Range<usize>| {
+        let (start_point, end_point) = (point_of(range.start), point_of(range.end));
+        tree_sitter::Range { start_byte: range.start, end_byte: range.end, start_point, end_point }
+    };
+    ranges.iter().map(position).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{FactsKey, Key128, ParseStatus};
+
+    use crate::{ParseLimits, parse_file};
+
+    /// `expect` contains the qualified names of all symbols, separated by spaces.
+    fn check(language: &str, text: &str, expect: &str) {
+        let facts = parse_file(language, FactsKey(Key128([0; 16])), text, &ParseLimits::default());
+        let names: Vec<&str> = facts.symbols.iter().map(|symbol| symbol.qualified_name.as_str()).collect();
+        assert_eq!(names.join(" "), expect, "{language} {text}");
+        assert_ne!(facts.status, ParseStatus::Unparsable, "{language} {text}");
+    }
+
+    #[test]
+    fn symbols_behind_an_error_are_kept() {
+        let bad = "fun bad(x: Int {\n    val y = = )\n}\n";
+        check("kotlin", &format!("{bad}\nclass A {{\n    fun a() = 1\n}}\n\nfun b() {{\n}}\n"), "bad A A.a b");
+        let members =
+            "    fun one() {\n    }\n\n    fun bad() {\n        if ( = ) ] \n    }\n\n    fun two() {\n    }\n";
+        check("kotlin", &format!("class A {{\n{members}}}\n\nfun b() {{\n}}\n"), "A A.one A.bad A.two b");
+        let text = "int a(void) { return 1; }\n\nint bad( { ] = ;\n\nstatic int\nb(void)\n{\n  return 2;\n}\n";
+        check("c", text, "a b");
+    }
+
+    #[test]
+    fn file_that_is_mostly_errors_keeps_its_sound_items() {
+        let junk = "%% ?? ]] prose , without \\ grammar @@ ~~\n".repeat(20);
+        check("go", &format!("package p\n\nfunc A() {{\n}}\n\n{junk}\nfunc B() {{\n}}\n"), "A B");
+    }
+
+    #[test]
+    fn items_in_macros_are_symbols() {
+        let text = "cfg_feature! {\n    pub trait Service {\n        fn call(&self);\n    }\n\n    fn helper() {}\n}\n";
+        check("rust", text, "Service Service.call helper");
+        check("rust", "mod a {\n    cfg_rt! {\n        pub struct B;\n    }\n}\n", "a a.B");
+        check("rust", "fn f() {\n    vec! { 1, 2 };\n    println! { \"fn g() {{}}\" }\n}\n", "f");
+    }
+}

@@ -1,0 +1,57 @@
+//! Synonyms, long questions, and questions that name a repository.
+
+use cairn_ranking::{Signal, Signals};
+use cairn_search::{QueryErrorCode, Searcher};
+use cairn_testkit::FakeContent;
+
+use super::{request, searcher_over};
+
+fn repository(name: &str, files: &[(&str, &str)]) -> FakeContent {
+    files.iter().fold(FakeContent::new(name, "c"), |content, (path, text)| content.file(path, "rust", text))
+}
+
+/// The repository and path of the first result. Only terms count, because they decide about synonyms.
+async fn first(searcher: &Searcher, question: &str) -> Option<String> {
+    let signals = Signals::only(&[Signal::Terms, Signal::Scores, Signal::Synonyms, Signal::OtherPriors]);
+    let searcher = Searcher { signals, ..searcher.clone() };
+    let answer = searcher.search(&request(question, &[], Default::default())).await.expect("an answer");
+    // The list of vectors contains other chunks, which get no points here.
+    answer
+        .found
+        .first()
+        .filter(|found| found.hit.score > 0)
+        .map(|found| format!("{}:{}", found.repository, found.hit.chunk.path))
+}
+
+#[tokio::test]
+async fn configured_synonyms_are_searched() {
+    let files = [("src/a.rs", "zorblat the rows\n"), ("src/b.rs", "other words\n")];
+    let (_, searcher) = searcher_over(vec![repository("one", &files)]).await;
+    assert_eq!(first(&searcher, "frobnicate").await, None);
+    let searcher = searcher.with_synonyms(&[("frobnicate".to_owned(), vec!["zorblat".to_owned()])]);
+    assert_eq!(first(&searcher, "frobnicate").await.as_deref(), Some("one:src/a.rs"));
+}
+
+#[tokio::test]
+async fn long_questions_are_cut() {
+    let files = [("src/a.rs", "zorblat the rows\n"), ("src/b.rs", "sprocket the rows\n")];
+    let (_, searcher) = searcher_over(vec![repository("one", &files)]).await;
+    let issue = format!("zorblat fails\n\n{} sprocket sprocket", "word ".repeat(2_000));
+    assert_eq!(first(&searcher, &issue).await.as_deref(), Some("one:src/a.rs"));
+    let answer = searcher.search(&request(&issue, &[], Default::default())).await.expect("an answer");
+    assert!(answer.query.cut.is_some());
+    let error = searcher.search(&request(&"word ".repeat(20_000), &[], Default::default())).await;
+    assert_eq!(error.expect_err("too long").code, QueryErrorCode::ValidationError);
+}
+
+#[tokio::test]
+async fn named_repositories_count_more() {
+    let contents = || {
+        let text = [("src/rows.rs", "rows of the ledger\n")];
+        let other = [("src/rows.rs", "rows of the old ledger\n")];
+        vec![repository("acme/alpha", &text), repository("acme/omega", &other)]
+    };
+    let (_, searcher) = searcher_over(contents()).await;
+    assert_eq!(first(&searcher, "ledger rows in alpha").await.as_deref(), Some("acme/alpha:src/rows.rs"));
+    assert_eq!(first(&searcher, "ledger rows in omega").await.as_deref(), Some("acme/omega:src/rows.rs"));
+}
