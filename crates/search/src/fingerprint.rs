@@ -1,7 +1,7 @@
 //! Computes a digest of all records that readers can see, for each repository and kind of record. The digest
 //! does not depend on timing, order or back end, so that two indexes of the same input can be compared.
 
-use cairn_domain::{Digest, Digester, RepositoryId, Scope, SetDigest, View};
+use cairn_domain::{Digest, Digester, RepositoryId, Scope, SetDigest, View, WordPair};
 use cairn_ranking::sum_of_counts;
 
 use crate::repositories::KnownRepository;
@@ -71,7 +71,11 @@ impl Searcher {
         let of_term = |digester: Digester, (term, count): &(u32, i32)| {
             digester.number(u64::from(*term)).number(i64::from(*count) as u64)
         };
-        let digest = Digester::new("terms").number(sum.num_chunks as u64).list(&sum.terms, of_term).digest();
+        let of_pair = |digester: Digester, (pair, count): &(WordPair, i32)| {
+            digester.text(&pair.word).text(&pair.other).number(i64::from(*count) as u64)
+        };
+        let digester = Digester::new("terms").number(sum.num_chunks as u64);
+        let digest = digester.list(&sum.terms, of_term).list(&sum.pairs, of_pair).digest();
         Ok(KindDigest { kind: "terms", count: sum.terms.len() as u64, digest })
     }
 

@@ -110,9 +110,17 @@ impl Searcher {
         selected: &[KnownRepository],
         notes: &mut Vec<String>,
     ) -> Result<(ParsedQuery, Vec<ChunkId>), QueryError> {
-        let synonyms = Synonyms { configured: &self.synonyms, learned: &[] };
+        let mut synonyms = Synonyms { configured: &self.synonyms, learned: &[] };
         let options = ParseOptions { forced_type: asked.forced_type, synonyms, ..ParseOptions::default() };
-        let parsed = ParsedQuery::new(asked.text, options);
+        let mut parsed = ParsedQuery::new(asked.text, options);
+        let learned = match asked.is_about_code() && self.signals.has(Signal::Synonyms) {
+            true => self.learned(selected, &parsed.keywords).await?,
+            false => Vec::new(),
+        };
+        if !learned.is_empty() {
+            synonyms.learned = &learned;
+            parsed = ParsedQuery::new(asked.text, ParseOptions { synonyms, ..options });
+        }
         if parsed.query_type != QueryType::Pattern || !asked.is_about_code() {
             return Ok((parsed, Vec::new()));
         }

@@ -6,9 +6,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cairn_domain::{ArtifactRef, TermCounts};
+use cairn_domain::{ArtifactRef, TermCounts, WordPair};
 use cairn_ports::BlobStoreExt;
-use cairn_ranking::ScopeFrequencies;
+use cairn_question::LearnedPair;
+use cairn_ranking::{LearnedWords, ScopeFrequencies};
 use cairn_recent::Recent;
 use cairn_wire::{ArtifactKind, decode};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -55,7 +56,9 @@ impl TermTables {
 
 impl Cached {
     fn add_layer(&mut self, key: &str, layer: &Arc<TermCounts>) {
-        let size_bytes = size_of_val(layer.terms.as_slice());
+        let of_words = |(pair, _): &(WordPair, i32)| pair.word.len() + pair.other.len();
+        let of_pairs = size_of_val(layer.pairs.as_slice()) + layer.pairs.iter().map(of_words).sum::<usize>();
+        let size_bytes = size_of_val(layer.terms.as_slice()) + of_pairs;
         self.layers.add_always(key.to_owned(), Arc::clone(layer), size_bytes);
     }
 }
@@ -74,6 +77,27 @@ impl Searcher {
             frequencies.add(&tables);
         }
         Ok(frequencies)
+    }
+
+    /// The words that the code of these repositories uses together with each of the words. The tables of the
+    /// repositories are added, so a repository outside of them has no influence.
+    pub(crate) async fn learned(
+        &self,
+        selected: &[KnownRepository],
+        words: &[String],
+    ) -> Result<Vec<LearnedPair>, QueryError> {
+        let mut all = Vec::new();
+        let tables_of = |index: usize| self.tables_of(&selected[index]);
+        let mut read = stream::iter(0..selected.len()).map(tables_of).buffered(READS_AT_ONCE);
+        while let Some(tables) = read.try_next().await? {
+            all.extend(tables);
+        }
+        let learned = LearnedWords::new(&all);
+        let of_word = |word: &String| {
+            let pair = |second: String| LearnedPair { first: word.clone(), second };
+            learned.of(word).into_iter().map(pair).collect::<Vec<_>>()
+        };
+        Ok(words.iter().flat_map(of_word).collect())
     }
 
     /// The layers of a repository. Empty if it is not published, or if an older release indexed it.
@@ -117,7 +141,7 @@ mod tests {
     #[test]
     fn least_used_layers_leave_the_cache() {
         let terms = vec![(0, 1); MAX_CACHED_BYTES / size_of::<(u32, i32)>() / 2];
-        let large = Arc::new(TermCounts { num_chunks: 1, terms });
+        let large = Arc::new(TermCounts { num_chunks: 1, terms, ..TermCounts::default() });
         let mut cached = Cached::default();
         cached.add_layer("a", &large);
         cached.add_layer("b", &large);

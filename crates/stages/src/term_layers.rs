@@ -1,4 +1,5 @@
-//! The term counts of a repository: how many of its published chunks contain each term.
+//! The term counts of a repository: how many of its published chunks contain each term and each pair of words
+//! in the name of a symbol.
 //!
 //! Every part that begins or ends chunks reports a table of these changes. `publish` adds the tables of all
 //! parts and writes the sum as one layer. The manifest lists the layers, so the counts are exactly those of
@@ -21,9 +22,9 @@ const TIER: u64 = 4;
 /// The counts of a part's changes. A rebuild begins an empty table, so it counts no ended chunk.
 pub(crate) fn changed_terms(begun: &[Point], ended: &[ChunkRecord], rebuild: bool) -> TermCounts {
     let mut counter = TermCounter::default();
-    begun.iter().for_each(|point| counter.begin(&point.sparse));
+    begun.iter().for_each(|point| counter.begin(&point.chunk, &point.sparse));
     if !rebuild {
-        ended.iter().for_each(|chunk| counter.end(&passage_terms(&cairn_records::passage(chunk))));
+        ended.iter().for_each(|chunk| counter.end(chunk, &passage_terms(&cairn_records::passage(chunk))));
     }
     counter.finish()
 }
@@ -105,13 +106,13 @@ mod tests {
         let begun = (0..50).map(|term| (spread(NUM_TERMS + number * 50 + term), 1));
         let mut terms: Vec<(u32, i32)> = ended.chain(begun).collect();
         terms.sort_unstable();
-        TermCounts { num_chunks: 0, terms }
+        TermCounts { num_chunks: 0, terms, ..TermCounts::default() }
     }
 
     fn large() -> TermCounts {
         let mut terms: Vec<(u32, i32)> = (0..NUM_TERMS).map(|term| (spread(term), 3 + term as i32 % 5)).collect();
         terms.sort_unstable();
-        TermCounts { num_chunks: 900, terms }
+        TermCounts { num_chunks: 900, terms, ..TermCounts::default() }
     }
 
     async fn after(artifacts: &Artifacts, before: &[ArtifactRef], change: &TermCounts) -> Vec<ArtifactRef> {
@@ -152,8 +153,8 @@ mod tests {
         let artifacts = Artifacts::new(Arc::new(MemoryBlobs::new()));
         let layers = after(&artifacts, &[], &large()).await;
         assert_eq!(after(&artifacts, &layers, &TermCounts::default()).await, layers);
-        let undone =
-            TermCounts { num_chunks: -900, terms: large().terms.iter().map(|(term, n)| (*term, -n)).collect() };
+        let terms = large().terms.iter().map(|(term, n)| (*term, -n)).collect();
+        let undone = TermCounts { num_chunks: -900, terms, ..TermCounts::default() };
         let none = after(&artifacts, &layers, &undone).await;
         assert!(sum(&artifacts, &none).await.is_empty());
     }

@@ -14,8 +14,8 @@ pub struct Toolchain {
 /// facts.
 const LINKING_VERSION: u64 = 10;
 /// Increase this number when terms or their weights change. Since version 2, every generation has term
-/// counts.
-const TERMS_VERSION: u64 = 2;
+/// counts, and since version 3, counts of the pairs of words in names.
+const TERMS_VERSION: u64 = 3;
 
 /// Increase this number when the same tree and settings give other manifest entries, for example other tags.
 const INVENTORY_VERSION: u64 = 2;

@@ -67,7 +67,7 @@ impl ArtifactKind {
     pub fn version(self) -> u8 {
         match self {
             ArtifactKind::Manifest => 3,
-            ArtifactKind::Plan => 2,
+            ArtifactKind::Plan | ArtifactKind::TermCounts => 2,
             _ => 1,
         }
     }

@@ -1,4 +1,4 @@
-//! How many chunks contain each term.
+//! How many chunks contain each term, and how often two words are in one name.
 
 /// Numbers of chunks by term. In the table of a change, chunks that ended are counted as negative.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -6,11 +6,22 @@ pub struct TermCounts {
     pub num_chunks: i64,
     /// Sorted by term, without duplicates and without zeros.
     pub terms: Vec<(u32, i32)>,
+    /// Numbers of chunks by the pairs of words in the names of their symbols. Sorted by pair, without
+    /// duplicates and without zeros.
+    pub pairs: Vec<(WordPair, i32)>,
+}
+
+/// Two different words of one name, in lower case. Each two words of a name make two pairs, one for each
+/// order.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct WordPair {
+    pub word: String,
+    pub other: String,
 }
 
 impl TermCounts {
     pub fn is_empty(&self) -> bool {
-        self.num_chunks == 0 && self.terms.is_empty()
+        self.num_chunks == 0 && self.terms.is_empty() && self.pairs.is_empty()
     }
 
     /// The number of chunks that contain the term.

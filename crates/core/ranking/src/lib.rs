@@ -26,6 +26,7 @@ mod terms;
 mod test_chunks;
 mod via;
 mod weights;
+mod word_pairs;
 mod words;
 
 pub use budget::{Cut, Fit, estimate_tokens, fit, truncate_lines};
@@ -47,4 +48,5 @@ pub use term_counts::{TermCounter, sum_of_counts};
 pub use terms::{StopWords, terms};
 pub use via::Via;
 pub use weights::Weights;
+pub use word_pairs::{LearnedWords, MAX_LEARNED};
 pub use words::words;

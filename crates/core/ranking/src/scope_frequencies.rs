@@ -76,7 +76,7 @@ mod tests {
     fn of(num_chunks: i64, counts: &[(&str, i32)]) -> TermCounts {
         let mut terms: Vec<(u32, i32)> = counts.iter().map(|(word, count)| (term(word), *count)).collect();
         terms.sort_unstable();
-        TermCounts { num_chunks, terms }
+        TermCounts { num_chunks, terms, pairs: Vec::new() }
     }
 
     fn frequencies(tables: &[TermCounts]) -> ScopeFrequencies {

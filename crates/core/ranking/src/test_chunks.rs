@@ -32,3 +32,8 @@ pub(crate) fn chunk(path: &str, line: u32, text: &str) -> ChunkRecord {
         changed_at: None,
     }
 }
+
+/// A chunk with the code of a symbol.
+pub(crate) fn chunk_of(symbol: &str) -> ChunkRecord {
+    ChunkRecord { symbol: Some(symbol.to_owned()), ..chunk("src/a.rs", 1, symbol) }
+}

@@ -8,7 +8,7 @@ use cairn_domain::{
     ManifestEntry, Mention, NodeKey, NodeKind, NodeRecord, Outcome, Outline, OutlineBase, OutlineField, OutlineSymbol,
     PackageManifest, ParseStatus, PartId, PatternKey, PatternMember, PatternRecord, Reason, Reference, ReferenceKind,
     RepoPath, RepositoryId, Resolution, RunId, SecretFinding, Slot, SourceText, StageName, Symbol, SymbolKind, Tenant,
-    TermCounts, Unresolved, Visibility,
+    TermCounts, Unresolved, Visibility, WordPair,
 };
 use cairn_wire::{
     AskedKeys, ChangedPath, FileError, FileUnresolved, Job, LinkGroup, LinkState, LinkSummary, LinkedFile, Manifest,
@@ -362,7 +362,12 @@ pub(crate) fn patterns() -> Vec<PatternRecord> {
 }
 
 pub(crate) fn term_counts() -> TermCounts {
-    TermCounts { num_chunks: -3, terms: vec![(0, -300), (7, 2), (200_000, 1), (u32::MAX, 70_000)] }
+    let pair = |word: &str, other: &str| WordPair { word: word.to_owned(), other: other.to_owned() };
+    TermCounts {
+        num_chunks: -3,
+        terms: vec![(0, -300), (7, 2), (200_000, 1), (u32::MAX, 70_000)],
+        pairs: vec![(pair("token", "validate"), 12), (pair("validate", "token"), -1)],
+    }
 }
 
 pub(crate) fn job() -> Job {

@@ -388,7 +388,7 @@ impl FakeIndex {
         let mut entries: Vec<ManifestEntry> = texts.chain(skipped).collect();
         entries.sort_by(|left, right| left.path.cmp(&right.path));
         let mut counter = TermCounter::default();
-        content.chunks().iter().for_each(|chunk| counter.begin(&vectors::terms_of(chunk)));
+        content.chunks().iter().for_each(|chunk| counter.begin(chunk, &vectors::terms_of(chunk)));
         let counts = encode(ArtifactKind::TermCounts, &counter.finish());
         let terms = vec![self.put(&format!("terms/{}", content.id), counts).await?];
         let manifest = Manifest { entries, terms, ..Manifest::default() };

@@ -1,0 +1,143 @@
+//! The words that the names in a scope use together, such as "token" and "validate" in `validate_token`.
+//!
+//! Pairs are counted for each published repository, with its terms. A question adds the tables of the
+//! repositories that the caller searches, and no others.
+
+use std::borrow::Borrow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use cairn_domain::{ChunkRecord, TermCounts, WordPair};
+
+use crate::{is_stop_word, words};
+
+/// Maximum number of learned words for each word of a question.
+pub const MAX_LEARNED: usize = 3;
+
+/// Only the first words of a long name are paired.
+const MAX_WORDS_OF_NAME: usize = 6;
+const MIN_LETTERS: usize = 3;
+/// Two words are used together if at least this number of chunks has both words in its name.
+const MIN_CHUNKS: i64 = 3;
+/// The share of the pairs of two words, in thousandths, that must be pairs of these two words.
+const MIN_SHARE: i64 = 100;
+
+/// The pairs of words in the name of a chunk's symbol, each in both orders. The names of tests are sentences
+/// about other code, so they are not counted.
+pub(crate) fn word_pairs(chunk: &ChunkRecord) -> Vec<WordPair> {
+    let name = match &chunk.symbol {
+        Some(symbol) if !chunk.is_test => symbol.rsplit('.').next().unwrap_or(symbol),
+        _ => return Vec::new(),
+    };
+    let mut found: Vec<String> = Vec::new();
+    words(name, |word| {
+        let is_said = word.len() >= MIN_LETTERS && !is_stop_word(word) && word.bytes().all(|byte| !byte.is_ascii_digit());
+        if is_said && found.len() < MAX_WORDS_OF_NAME && found.iter().all(|known| known != word) {
+            found.push(word.to_owned());
+        }
+    });
+    let mut pairs = Vec::new();
+    for word in &found {
+        for other in found.iter().filter(|other| *other != word) {
+            pairs.push(WordPair { word: word.clone(), other: other.clone() });
+        }
+    }
+    pairs
+}
+
+/// The pairs of words in all tables of a scope.
+#[derive(Debug)]
+pub struct LearnedWords<'a, Table>(&'a [Table]);
+
+impl<'a, Table: Borrow<TermCounts>> LearnedWords<'a, Table> {
+    pub fn new(tables: &'a [Table]) -> Self {
+        Self(tables)
+    }
+
+    /// The words that the names use most often together with this word, at most [`MAX_LEARNED`]. For a plural
+    /// that no name contains, the words of its singular are returned.
+    pub fn of(&self, word: &str) -> Vec<String> {
+        let found = self.of_exactly(word);
+        match word.strip_suffix('s') {
+            Some(singular) if found.is_empty() => self.of_exactly(singular),
+            _ => found,
+        }
+    }
+
+    fn of_exactly(&self, word: &str) -> Vec<String> {
+        let mut together: BTreeMap<&str, i64> = BTreeMap::new();
+        for (pair, count) in self.pairs_of(word) {
+            *together.entry(&pair.other).or_default() += i64::from(*count);
+        }
+        let num_pairs: i64 = together.values().sum();
+        let share = |other: &str, count: i64| 2_000 * count / (num_pairs + self.num_pairs(other)).max(1);
+        let frequent = together.into_iter().filter(|(_, count)| *count >= MIN_CHUNKS);
+        let mut best: Vec<(i64, &str)> = frequent.map(|(other, count)| (share(other, count), other)).collect();
+        best.retain(|(share, _)| *share >= MIN_SHARE);
+        best.sort_by_key(|(share, other)| (Reverse(*share), *other));
+        best.into_iter().take(MAX_LEARNED).map(|(_, other)| other.to_owned()).collect()
+    }
+
+    fn num_pairs(&self, word: &str) -> i64 {
+        self.pairs_of(word).map(|(_, count)| i64::from(*count)).sum()
+    }
+
+    fn pairs_of<'w>(&self, word: &'w str) -> impl Iterator<Item = &'a (WordPair, i32)> + use<'a, 'w, Table> {
+        self.0.iter().flat_map(move |table| {
+            let pairs: &[(WordPair, i32)] = &table.borrow().pairs;
+            let start = pairs.partition_point(|(pair, _)| pair.word.as_str() < word);
+            pairs[start..].iter().take_while(move |(pair, _)| pair.word == word)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TermCounter;
+    use crate::test_chunks::chunk_of;
+
+    fn pairs(name: &str) -> Vec<String> {
+        word_pairs(&chunk_of(name)).iter().map(|pair| format!("{} {}", pair.word, pair.other)).collect()
+    }
+
+    fn table(names: &[(&str, usize)]) -> TermCounts {
+        let mut counter = TermCounter::default();
+        for (name, times) in names {
+            (0..*times).for_each(|_| counter.begin(&chunk_of(name), &Default::default()));
+        }
+        counter.finish()
+    }
+
+    fn learned(tables: &[TermCounts], word: &str) -> Vec<String> {
+        LearnedWords::new(tables).of(word)
+    }
+
+    #[test]
+    fn words_of_a_name_are_paired_in_both_orders() {
+        assert_eq!(pairs("Session.validateToken"), ["validate token", "token validate"]);
+        assert_eq!(pairs("open"), [] as [&str; 0]);
+        assert_eq!(pairs("to_v2_of_x"), [] as [&str; 0]);
+        assert_eq!(pairs("retry_RetryPolicy"), ["retry policy", "policy retry"]);
+        assert!(word_pairs(&ChunkRecord { is_test: true, ..chunk_of("validate_token") }).is_empty());
+        assert!(word_pairs(&ChunkRecord { symbol: None, ..chunk_of("validate_token") }).is_empty());
+    }
+
+    #[test]
+    fn frequent_pairs_are_learned() {
+        let tables = [table(&[("zorbl_ledger", 4), ("zorbl_rows", 3), ("zorbl_quorum", 2), ("rows_of_page", 60)])];
+        // "quorum" is in too few names, and "rows" is mostly used with another word.
+        assert_eq!(learned(&tables, "zorbl"), ["ledger"]);
+        assert_eq!(learned(&tables, "zorbls"), ["ledger"]);
+        assert_eq!(learned(&tables, "quorum"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn tables_of_a_scope_are_added() {
+        let one = table(&[("zorbl_ledger", 2)]);
+        let two = table(&[("zorblLedger", 1), ("zorbl_rows", 5)]);
+        assert_eq!(learned(&[one.clone()], "zorbl"), [] as [&str; 0]);
+        assert_eq!(learned(&[one.clone(), two.clone()], "zorbl"), ["rows", "ledger"]);
+        assert_eq!(learned(&[two, one], "zorbl"), ["rows", "ledger"]);
+    }
+}
