@@ -27,11 +27,19 @@ pub struct Replaced {
 
 /// At most [`MAX_EXPANSIONS`] wordings. The first synonym of every word comes before the second synonym of
 /// any word. If the question also contains words that are not keywords, the last wording contains only the
-/// keywords.
-pub(crate) fn expansions(question: &str, tokens: &[Token], keywords: &[String], synonyms: Synonyms) -> Vec<Expansion> {
+/// keywords. Words that decide the type of the question or state a filter are fixed: they have no synonyms.
+pub(crate) fn expansions(
+    question: &str,
+    tokens: &[Token],
+    is_fixed: &dyn Fn(usize) -> bool,
+    keywords: &[String],
+    synonyms: Synonyms,
+) -> Vec<Expansion> {
     let alone = keywords_alone(tokens, keywords).filter(|text| *text != normal(question));
     let num_synonyms = MAX_EXPANSIONS - usize::from(alone.is_some());
-    let mut found = by_synonyms(question, tokens, synonyms, num_synonyms);
+    let replaceable: Vec<&Token> =
+        (0..tokens.len()).filter(|index| !is_fixed(*index)).map(|index| &tokens[index]).collect();
+    let mut found = by_synonyms(question, &replaceable, synonyms, num_synonyms);
     if let Some(text) = alone.filter(|text| found.iter().all(|known| normal(&known.text) != *text)) {
         found.push(Expansion { text, replaced: None });
     }
@@ -52,7 +60,7 @@ fn normal(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-fn by_synonyms(question: &str, tokens: &[Token], synonyms: Synonyms, limit: usize) -> Vec<Expansion> {
+fn by_synonyms(question: &str, tokens: &[&Token], synonyms: Synonyms, limit: usize) -> Vec<Expansion> {
     let mut words: Vec<&str> = Vec::new();
     for token in tokens.iter().filter(|token| token.kind == TokenKind::Word && !is_stop_word(&token.lower)) {
         if !words.contains(&token.lower.as_str()) {
@@ -76,7 +84,7 @@ fn by_synonyms(question: &str, tokens: &[Token], synonyms: Synonyms, limit: usiz
 }
 
 /// The question with `synonym` in place of each token that is `word`.
-fn replace(question: &str, tokens: &[Token], word: &str, synonym: &str) -> String {
+fn replace(question: &str, tokens: &[&Token], word: &str, synonym: &str) -> String {
     let mut text = String::with_capacity(question.len());
     let mut copied = 0;
     for token in tokens.iter().filter(|token| token.kind == TokenKind::Word && token.lower == word) {
@@ -97,7 +105,7 @@ mod tests {
 
     fn check(question: &str, synonyms: Synonyms, expect: &[&str]) {
         let tokens = tokenize(question);
-        let found = expansions(question, &tokens, &keywords(&tokens), synonyms);
+        let found = expansions(question, &tokens, &|_| false, &keywords(&tokens), synonyms);
         assert_eq!(found.iter().map(|expansion| expansion.text.as_str()).collect::<Vec<_>>(), expect, "{question}");
     }
 

@@ -113,7 +113,9 @@ impl ParsedQuery {
         let head_keywords = keywords(&content);
         let keywords = if is_whole { head_keywords.clone() } else { keywords(&all) };
         let mentions = mentions(&all);
-        let expansions = expansions(head, &tokens, &head_keywords, options.synonyms);
+        let is_fixed =
+            |index: usize| detected.is_decisive(index) || stated.ranges.iter().any(|range| range.contains(&index));
+        let expansions = expansions(head, &tokens, &is_fixed, &head_keywords, options.synonyms);
         let query_type = options.forced_type.unwrap_or(detected.query_type);
         let forced_reason = options.forced_type.map(|_| TypeReason::Forced { detected: detected.query_type });
         let reason = forced_reason.unwrap_or_else(|| detected.reason.clone());
@@ -161,6 +163,15 @@ impl Classified {
     fn named_tokens(&self) -> Vec<Range<usize>> {
         let names = |found: &RelationFound| [Some(found.name.clone()), found.other.clone()];
         self.relation.iter().flat_map(names).flatten().collect()
+    }
+
+    /// Whether the token is one of the words that decided the type. Such a word does not describe content:
+    /// "calls" in "what calls X" is not a request.
+    fn is_decisive(&self, index: usize) -> bool {
+        let is_in = |words: Option<&Vec<usize>>| words.is_some_and(|words| words.contains(&index));
+        self.relation.as_ref().is_some_and(|found| found.words.contains(&index))
+            || is_in(self.flow.as_ref().map(|found| &found.words))
+            || is_in(self.pattern.as_ref().map(|found| &found.words))
     }
 }
 

@@ -31,7 +31,8 @@ pub(crate) fn word_pairs(chunk: &ChunkRecord) -> Vec<WordPair> {
     };
     let mut found: Vec<String> = Vec::new();
     words(name, |word| {
-        let is_said = word.len() >= MIN_LETTERS && !is_stop_word(word) && word.bytes().all(|byte| !byte.is_ascii_digit());
+        let is_said =
+            word.len() >= MIN_LETTERS && !is_stop_word(word) && word.bytes().all(|byte| !byte.is_ascii_digit());
         if is_said && found.len() < MAX_WORDS_OF_NAME && found.iter().all(|known| known != word) {
             found.push(word.to_owned());
         }

@@ -74,7 +74,8 @@ async fn repositories_in_scope_change_the_rarity() {
 async fn repositories_in_scope_change_the_learned_words() {
     let (_, searcher) = searcher_over(vec![visible(), hidden(None)]).await;
     let wordings = async |repositories: &[&str]| {
-        let answer = searcher.search(&request("zorbl rows", repositories, Default::default())).await.expect("an answer");
+        let answer =
+            searcher.search(&request("zorbl rows", repositories, Default::default())).await.expect("an answer");
         answer.query.expansions.into_iter().map(|expansion| expansion.text).collect::<Vec<_>>()
     };
     assert_eq!(wordings(&["visible"]).await, ["ledger rows"]);

@@ -103,6 +103,8 @@ pub(crate) struct Stated {
     pub(crate) rest: String,
     /// Tokens that state a time or whether tests are wanted. These tokens do not describe content.
     pub(crate) conditions: Vec<Range<usize>>,
+    /// The tokens of all filters.
+    pub(crate) ranges: Vec<Range<usize>>,
 }
 
 /// A filter with its tokens.
@@ -164,7 +166,7 @@ pub(crate) fn filters(question: &str, tokens: &[Token], taken: &[Range<usize>]) 
         filters.stated.push(StatedFilter { filter: filter.value.name(), words });
         add(&mut filters, filter.value);
     }
-    Stated { filters, rest, conditions }
+    Stated { filters, rest, conditions, ranges }
 }
 
 fn add(filters: &mut Filters, value: FilterValue) {
