@@ -137,7 +137,7 @@ mod tests {
     fn tables_of_a_scope_are_added() {
         let one = table(&[("zorbl_ledger", 2)]);
         let two = table(&[("zorblLedger", 1), ("zorbl_rows", 5)]);
-        assert_eq!(learned(&[one.clone()], "zorbl"), [] as [&str; 0]);
+        assert_eq!(learned(std::slice::from_ref(&one), "zorbl"), [] as [&str; 0]);
         assert_eq!(learned(&[one.clone(), two.clone()], "zorbl"), ["rows", "ledger"]);
         assert_eq!(learned(&[two, one], "zorbl"), ["rows", "ledger"]);
     }
