@@ -21,7 +21,7 @@ pub struct SearchResults {
     /// Facts about the search, such as restrictions in the words of the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// How the search interpreted the question, one fact per line. Empty unless an explanation was requested.
+    /// How the search interpreted the question, one fact per line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reading: Vec<String>,
     /// The names in the question that no symbol has exactly.
@@ -204,7 +204,7 @@ impl SearchResults {
             query_type: answer.query.query_type.to_string(),
             type_reason: answer.query.reason.to_string(),
             notes: answer.notes,
-            reading: if explain { answer.query.explain() } else { Vec::new() },
+            reading: answer.query.explain(),
             names: answer.names.iter().map(NameReport::of).collect(),
             files: answer.files.into_iter().map(FileReport::of).collect(),
             results: answer.found.into_iter().map(|found| SearchResult::of(found, explain)).collect(),

@@ -872,6 +872,26 @@ async fn filters_mean_the_same_over_http_and_mcp() {
     }
 }
 
+/// Every answer says how the question was read. The text of a tool says it only on request, to save tokens.
+#[tokio::test]
+async fn answers_say_how_the_question_was_read() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, false).await;
+    let question = json!({"query": "where is the date parsed", "repositories": ["app"]});
+    let route = cluster.post(&key, "/v1/search", &question).await.json();
+    let reading = route["reading"].as_array().expect("facts");
+    for fact in ["question: where is the date parsed", "type: concept", "intent: find", "keywords: date, parsed"] {
+        assert!(reading.contains(&json!(fact)), "{fact}: {reading:?}");
+    }
+    for explain in [false, true] {
+        let call = json!({"query": "where is the date parsed", "repository": ["app"], "explain": explain});
+        let result = cluster.tool(&key, "search_code", &call).await.json()["result"].clone();
+        assert_eq!(result["structuredContent"]["reading"], route["reading"]);
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        assert_eq!(text.contains("intent: find"), explain, "{text}");
+    }
+}
+
 /// The route that a caller of a tool would send the same arguments to.
 fn route_of(tool: &str, arguments: &Value) -> Option<&'static str> {
     Some(match tool {

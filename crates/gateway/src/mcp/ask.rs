@@ -70,7 +70,7 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Rep
         }
         let next = answer.next_cursor.as_deref().map(|cursor| next_page(arguments, &question.repositories, cursor));
         let call = next.as_ref().map(|next| call_text("search_code", next));
-        let text = text::search(&answer, call.as_deref());
+        let text = text::search(&answer, question.explain, call.as_deref());
         // Explanations and notes may need more tokens than estimated. The hits are cached, so a smaller page
         // costs only one read of texts.
         let excess = estimate_tokens(&text).saturating_sub(max_tokens);

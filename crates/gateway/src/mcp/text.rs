@@ -32,8 +32,9 @@ pub(super) fn short_commit(commit: &str) -> String {
     if id.len() == 40 { format!("{}{mark}", &id[..12]) } else { commit.to_owned() }
 }
 
-/// A page of search results. `next` is the call for the next page.
-pub(super) fn search(answer: &SearchResults, next: Option<&str>) -> String {
+/// A page of search results. `next` is the call for the next page. The text contains the reading of the
+/// question only if an explanation was requested; the structured answer always contains it.
+pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) -> String {
     let several = answer.sources.len() > 1;
     let last = answer.offset + answer.results.len();
     let mut out = String::new();
@@ -41,7 +42,8 @@ pub(super) fn search(answer: &SearchResults, next: Option<&str>) -> String {
         out.push_str(&format!("results {}-{last} of {}\n", answer.offset + 1, answer.num_results));
     }
     out.push_str(&format!("{UNTRUSTED}\n"));
-    for fact in answer.notes.iter().chain(&answer.reading) {
+    let reading = if explain { answer.reading.as_slice() } else { &[] };
+    for fact in answer.notes.iter().chain(reading) {
         out.push_str(&format!("{}\n", one_line(fact)));
     }
     for name in &answer.names {

@@ -31,7 +31,7 @@ pub(crate) fn answer(question: &Question, answer: &Answer, suggestions: &[Sugges
         // Each edge is printed on one line, so that reviewers can process the edges with line-based tools.
         Answer::Sample(sample) if json => sample.edges.iter().for_each(output::json),
         _ if json => output::json(&WithSuggestions { answer, tool_suggestions: suggestions }),
-        Answer::Search(results) => search(results),
+        Answer::Search(results) => search(question, results),
         Answer::Grep(results) => grep(results),
         Answer::Read(text) => code(question, text),
         Answer::Graph(answer) => graph(question, answer),
@@ -66,7 +66,7 @@ fn cancelled(answer: &Cancellation) {
     output::line(&if requests.is_empty() { runs } else { runs + &more });
 }
 
-fn search(answer: &SearchResults) {
+fn search(question: &Question, answer: &SearchResults) {
     for name in &answer.names {
         output::note(&name.sentence(str::to_owned));
     }
@@ -84,8 +84,8 @@ fn search(answer: &SearchResults) {
     for note in &answer.notes {
         output::note(note);
     }
-    for fact in &answer.reading {
-        output::line(&styled(FAINT, fact.clone()));
+    if matches!(question, Question::Search(question) if question.explain) {
+        answer.reading.iter().for_each(|fact| output::line(&styled(FAINT, fact.clone())));
     }
     for (number, result) in (answer.offset + 1..).zip(&answer.results) {
         found(number, result);
