@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Parser, ValueEnum};
 
+use crate::ask::Way;
+
 /// Ask questions about real repositories and measure how well the answers are ranked.
 #[derive(Parser, Debug)]
 #[command(name = "cairn eval", version)]
@@ -22,6 +24,21 @@ pub(crate) struct Arguments {
     /// Print the first result and the rank of the first right one for each question.
     #[arg(long)]
     pub(crate) questions: bool,
+    /// Ask for wrongly written names instead of the questions: this many of each kind in each repository.
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) names: Option<usize>,
+    /// With `--names`, how the names are asked for.
+    #[arg(long, value_enum, default_value_t = Way::Resolver)]
+    pub(crate) way: Way,
+    /// With `--names`, also ask for this many absent names.
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
+    pub(crate) absent: usize,
+    /// With `--names`, the seed of the wrong names.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// With `--names`, index these folders and use their names instead of those of the question files.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Vec<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -8,6 +8,7 @@ mod ask;
 mod fetch;
 mod grade;
 mod index;
+mod names;
 mod questions;
 mod report;
 mod run;

@@ -8,6 +8,7 @@ use crate::ask::Index;
 use crate::fetch;
 use crate::grade::{Grades, grade};
 use crate::index::index;
+use crate::names::{self, NameOptions};
 use crate::questions::{Kind, QuestionFile, read};
 use crate::report::{self, Measured};
 use crate::settings::Setting;
@@ -35,6 +36,9 @@ pub(crate) struct Asked {
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if let (Some(count), false) = (arguments.names, arguments.folder.is_empty()) {
+        return names_of_folders(arguments, count).await;
+    }
     let files = read(&arguments.set, arguments.half, &arguments.only)?;
     let (cache, program) = (arguments.cache()?, arguments.program()?);
     let mut folders: Vec<PathBuf> = Vec::new();
@@ -48,6 +52,9 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
         index(&program, &home, folder)?;
     }
     let open = Index::open(&home).await?;
+    if let Some(count) = arguments.names {
+        return ask_for_names(&open, &folders, arguments, count).await;
+    }
     let mut measured = Vec::new();
     for setting in Setting::all(arguments.ablations) {
         let asked = ask_all(&open.with(setting.signals), &files, &folders).await?;
@@ -55,6 +62,31 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     report::print(arguments, &measured);
     Ok(())
+}
+
+/// Asks for wrong names of repositories that have no question file.
+async fn names_of_folders(arguments: &Arguments, count: usize) -> anyhow::Result<()> {
+    let home = arguments.cache()?.join("index").join("folders");
+    let mut folders = Vec::new();
+    for folder in &arguments.folder {
+        let folder = folder.canonicalize()?;
+        index(&arguments.program()?, &home, &folder)?;
+        folders.push(folder);
+    }
+    ask_for_names(&Index::open(&home).await?, &folders, arguments, count).await
+}
+
+async fn ask_for_names(index: &Index, folders: &[PathBuf], arguments: &Arguments, count: usize) -> anyhow::Result<()> {
+    let repositories: Vec<String> =
+        folders.iter().map(|folder| index.name_of(folder)).collect::<anyhow::Result<_>>()?;
+    let options = NameOptions {
+        count,
+        way: arguments.way,
+        num_absent: arguments.absent,
+        seed: arguments.seed,
+        misses: arguments.questions,
+    };
+    names::run(index, &repositories, options).await
 }
 
 async fn ask_all(index: &Index, files: &[QuestionFile], folders: &[PathBuf]) -> anyhow::Result<Vec<Asked>> {

@@ -77,6 +77,7 @@ fn searcher(home: &Path) -> Searcher {
         signals: Default::default(),
         term_tables: Arc::default(),
         synonyms: Arc::default(),
+        changed: None,
         answers: Arc::default(),
         pattern_members: Arc::default(),
     }

@@ -61,6 +61,10 @@ impl Searcher {
             return Ok(known);
         }
         let retrieved = self.retrieve(view, asked, selected).await?;
+        // Names that are not in the index may be in changed files, which no key contains.
+        if self.changed.is_some() && !retrieved.query.names.notes.is_empty() {
+            return Ok(retrieved);
+        }
         let size_bytes = QUESTION_BYTES + retrieved.hits.iter().map(size_bytes).sum::<usize>();
         self.answers.cached().add(key, Arc::new(retrieved.clone()), size_bytes);
         Ok(retrieved)

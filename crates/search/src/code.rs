@@ -11,6 +11,7 @@ use cairn_wire::{ArtifactKind, Manifest, PackReader, decode};
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::bounds;
+use crate::changed::{ChangedDefinition, Definitions};
 use crate::error::REBUILD;
 use crate::heuristic::HeuristicDefinition;
 use crate::repositories::KnownRepository;
@@ -103,12 +104,14 @@ impl Searcher {
     ) -> Result<Code, QueryError> {
         let scope = self.scope_of(selected);
         let name = NameRequest { path, near_path: request.context_path.as_deref(), ..NameRequest::new(symbol) };
-        let Resolved { definitions, substitution } = match self.resolve_name(view, &scope, name).await {
+        let Resolved { definitions, substitution, .. } = match self.definitions(view, &scope, selected, name).await {
             Err(error) if error.code == QueryErrorCode::NotFound && path.is_none() => {
                 let found = self.heuristic_definition(view, &scope, symbol).await?;
                 return self.read_heuristic(view, selected, found.ok_or(error)?, request).await;
             }
-            resolved => resolved?,
+            Ok(Definitions::Changed(found)) => return self.read_changed(selected, *found, request).await,
+            Ok(Definitions::Indexed(resolved)) => resolved,
+            Err(error) => return Err(error),
         };
         let [best, others @ ..] = definitions.as_slice() else {
             return Err(QueryError::new(QueryErrorCode::InternalError, "a resolved name has no definition"));
@@ -138,6 +141,39 @@ impl Searcher {
             selected.iter().filter(|known| known.record.id == found.chunk.repository).cloned().collect();
         let code = self.read_file(view, &owner, found.chunk.path.as_str(), &of_file).await?;
         Ok(Code { substitution: Some(found.substitution), ..code })
+    }
+
+    /// The definition in the file as it is in the working tree.
+    async fn read_changed(
+        &self,
+        selected: &[KnownRepository],
+        found: ChangedDefinition,
+        request: &CodeRequest,
+    ) -> Result<Code, QueryError> {
+        let Some(file) = found.file() else {
+            return Err(QueryError::new(QueryErrorCode::InternalError, "a changed definition has no file"));
+        };
+        let span = found.symbol.span;
+        let (first, last) = request.lines.unwrap_or((span.start, span.end));
+        check_lines(&found.repository, &file.path, file.num_lines, (first, last))?;
+        let last = last.min(file.num_lines);
+        let (text, num_lines_cut) = truncate_lines(lines(&file.text, first, last), request.max_tokens);
+        let shown_last = last.saturating_sub(num_lines_cut as u32);
+        let id = found.repository.record.id;
+        Ok(Code {
+            repository: found.repository.record.name.to_string(),
+            path: file.path.clone(),
+            language: file.language.clone(),
+            span: (first <= shown_last).then(|| LineSpan::new(first, shown_last)),
+            num_lines: file.num_lines,
+            text: text.to_owned(),
+            num_lines_cut,
+            symbol: Some(found.symbol.clone()),
+            substitution: Some(found.substitution.clone()),
+            others: found.others.clone(),
+            follows_pattern: None,
+            stamps: self.stamps(selected, &[id]).await?,
+        })
     }
 
     async fn read_file(
@@ -201,15 +237,7 @@ impl Searcher {
         request: &CodeRequest,
     ) -> Result<Code, QueryError> {
         let (first, last) = request.lines.unwrap_or((1, u32::MAX));
-        if first == 0 || first > last || (first > entry.num_lines && entry.num_lines > 0) {
-            let message =
-                format!("lines {first}-{last} are outside `{}`, which has {} lines", entry.path, entry.num_lines);
-            return Err(QueryError::new(QueryErrorCode::ValidationError, message).next(NextCall {
-                tool: "read_code",
-                reason: "reads the file from its first line".to_owned(),
-                arguments: vec![("repository", known.record.name.to_string()), ("path", entry.path.to_string())],
-            }));
-        }
+        check_lines(known, &entry.path, entry.num_lines, (first, last))?;
         let last = last.min(entry.num_lines);
         let wanted = lines(&source.text, first, last);
         let (text, num_lines_cut) = truncate_lines(wanted, request.max_tokens);
@@ -300,6 +328,24 @@ impl Searcher {
             arguments: vec![("query", path.replace('/', " "))],
         }))
     }
+}
+
+/// Fails if the file does not contain the lines.
+fn check_lines(
+    known: &KnownRepository,
+    path: &RepoPath,
+    num_lines: u32,
+    (first, last): (u32, u32),
+) -> Result<(), QueryError> {
+    if first > 0 && first <= last && (first <= num_lines || num_lines == 0) {
+        return Ok(());
+    }
+    let message = format!("lines {first}-{last} are outside `{path}`, which has {num_lines} lines");
+    Err(QueryError::new(QueryErrorCode::ValidationError, message).next(NextCall {
+        tool: "read_code",
+        reason: "reads the file from its first line".to_owned(),
+        arguments: vec![("repository", known.record.name.to_string()), ("path", path.to_string())],
+    }))
 }
 
 /// An artifact that the catalogue refers to must exist. If it is missing, the index is damaged.

@@ -5,6 +5,7 @@ use cairn_ports::Direction;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::bounds;
+use crate::changed::Definitions;
 use crate::repositories::{KnownRepository, name_of};
 use crate::resolve::NameRequest;
 use crate::{QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp, Substitution};
@@ -176,7 +177,10 @@ impl Searcher {
             return Ok((files, None));
         }
         let name = NameRequest { near_path: request.context_path.as_deref(), ..NameRequest::new(&request.name) };
-        let mut resolved = self.resolve_name(view, scope, name).await?;
+        let mut resolved = match self.definitions(view, scope, selected, name).await? {
+            Definitions::Indexed(resolved) => resolved,
+            Definitions::Changed(found) => return Err(found.not_indexed()),
+        };
         resolved.definitions.truncate(MAX_DEFINITIONS);
         Ok((resolved.definitions.iter().map(|hit| hit.symbol.node).collect(), resolved.substitution))
     }

@@ -64,6 +64,7 @@ impl Searcher {
                 matching: NameMatching::Heuristic,
                 score: SCORE,
                 reason: WARNING.to_owned(),
+                similar: Vec::new(),
             };
             Some((key, HeuristicDefinition { chunk, line, substitution }))
         });

@@ -6,6 +6,7 @@
 mod answer_cache;
 mod bounds;
 mod caller;
+mod changed;
 mod chunk_filter;
 mod chunk_id;
 mod code;
@@ -41,7 +42,9 @@ mod term_tables;
 
 use std::sync::Arc;
 
-use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, Texts, VectorStore};
+use cairn_ports::{
+    BlobStore, Catalogue, ChangedFiles, Clock, Embedder, GraphStore, LedgerRead, Names, Texts, VectorStore,
+};
 use cairn_question::SynonymEntry;
 use cairn_ranking::Signals;
 
@@ -80,6 +83,8 @@ pub struct Searcher {
     pub graph: Arc<dyn GraphStore>,
     pub names: Arc<dyn Names>,
     pub texts: Arc<dyn Texts>,
+    /// Reads the files that changed after they were indexed. `None` if no working tree is at hand.
+    pub changed: Option<Arc<dyn ChangedFiles>>,
     /// The source packs that were read last. All questions share them.
     pub packs: Arc<SourcePacks>,
     pub embedder: Arc<dyn Embedder>,
@@ -129,6 +134,7 @@ impl Searcher {
             graph,
             names,
             texts,
+            changed: None,
             packs: Arc::default(),
             embedder,
             clock,

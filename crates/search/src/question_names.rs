@@ -2,17 +2,25 @@
 //! name is reported.
 
 use cairn_domain::{Scope, View};
-use cairn_ports::{NameMatch, NameTier, SymbolHit};
+use cairn_name_match::{Reason, WantedName};
+use cairn_ports::{NameMatch, ResolvedSymbol, SymbolHit};
 use cairn_question::{MentionKind, ParsedQuery};
-use cairn_ranking::estimate_tokens;
+use cairn_ranking::{QueryWords, estimate_tokens};
 
-use crate::resolve::{NameRequest, Substitution};
+use crate::changed::Definitions;
+use crate::prepared_query::PreparedQuery;
+use crate::repositories::KnownRepository;
+use crate::resolve::{NameRequest, Resolved, Substitution};
 use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of names of a question that are resolved.
 const MAX_NAMES: usize = 3;
 /// Maximum number of definitions of a near name that become candidates.
 const MAX_NEAR: usize = 5;
+/// Longer questions are not names.
+const MAX_PHRASE_WORDS: usize = 7;
+/// A phrase with a lower score is not a name.
+const MIN_PHRASE_SCORE: u32 = 800;
 /// Tokens of a note in addition to its names.
 const NOTE_TOKENS: usize = 30;
 
@@ -34,13 +42,21 @@ pub(crate) struct QuestionNames {
     pub(crate) notes: Vec<NameNote>,
     /// Definitions of near names, the best first.
     pub(crate) near: Vec<SymbolHit>,
+    /// The definitions of the nearest names, if the whole question is a wrongly written name. They come before
+    /// all other results.
+    pub(crate) leading: Vec<SymbolHit>,
 }
 
 impl QuestionNames {
+    fn note(&mut self, requested: &str, substitution: Option<Substitution>, similar: Vec<String>) {
+        self.notes.push(NameNote { requested: requested.to_owned(), is_file: false, substitution, similar });
+    }
+
     /// The tokens that the notes need in an answer.
     pub(crate) fn num_tokens(&self) -> usize {
         let tokens = |note: &NameNote| {
-            let names = note.similar.iter().chain([&note.requested]).chain(note.substitution.iter().map(|s| &s.used));
+            let used = note.substitution.iter().flat_map(|used| used.similar.iter().chain([&used.used]));
+            let names = note.similar.iter().chain([&note.requested]).chain(used);
             names.map(|name| estimate_tokens(name)).sum::<usize>() + NOTE_TOKENS
         };
         self.notes.iter().map(tokens).sum()
@@ -51,43 +67,110 @@ impl Searcher {
     pub(crate) async fn names_in(
         &self,
         view: &View,
-        scope: &Scope,
-        parsed: &ParsedQuery,
+        (scope, selected): (&Scope, &[KnownRepository]),
+        (parsed, text): (&ParsedQuery, &str),
     ) -> Result<QuestionNames, QueryError> {
         let mut found = QuestionNames::default();
+        let whole = QueryWords::of(text).whole;
         for name in names_of(parsed) {
-            match self.resolve_name(view, scope, NameRequest::uncounted(name)).await {
-                Ok(resolved) => {
-                    let Some(substitution) = resolved.substitution else { continue };
-                    let near = resolved.definitions.into_iter().filter(|hit| hit.tier == NameTier::Near);
-                    found.near.extend(near.take(MAX_NEAR).map(|hit| SymbolHit {
-                        repository: hit.repository,
-                        symbol: hit.symbol,
-                        matched: NameMatch::Fuzzy,
-                        score: hit.score / 10,
-                    }));
-                    let requested = name.to_owned();
-                    found.notes.push(NameNote {
-                        requested,
-                        is_file: false,
-                        substitution: Some(substitution),
-                        similar: Vec::new(),
-                    });
+            match self.definitions(view, scope, selected, NameRequest::uncounted(name)).await {
+                Ok(Definitions::Changed(changed)) => found.note(name, Some(changed.substitution.clone()), Vec::new()),
+                Ok(Definitions::Indexed(resolved)) => {
+                    let Some(substitution) = &resolved.substitution else { continue };
+                    found.note(name, Some(substitution.clone()), Vec::new());
+                    if resolved.is_same_name() {
+                        continue;
+                    }
+                    if whole.as_deref() == Some(name) {
+                        found.leading = leading(&resolved);
+                    }
+                    found.near.extend(resolved.definitions.into_iter().take(MAX_NEAR).map(hit_of));
                 }
-                Err(error) if error.code == QueryErrorCode::NotFound => {
-                    let similar = error.similar_symbols;
-                    found.notes.push(NameNote {
-                        requested: name.to_owned(),
-                        is_file: false,
-                        substitution: None,
-                        similar,
-                    });
-                }
+                Err(error) if error.code == QueryErrorCode::NotFound => found.note(name, None, error.similar_symbols),
                 Err(error) => return Err(error),
             }
         }
         Ok(found)
     }
+
+    /// Resolves a question that may be a wrongly written name, although it is not written like code: a word
+    /// that no text in scope contains, words with hyphens, or a phrase with all words of a name.
+    pub(crate) async fn add_whole_name(
+        &self,
+        query: &mut PreparedQuery,
+        text: &str,
+        (scope, selected): (&Scope, &[KnownRepository]),
+    ) -> Result<(), QueryError> {
+        let is_decided = !names_of(&query.parsed).is_empty() || query.parsed.file_name.is_some();
+        let Some(form) = Form::of(text).filter(|_| !is_decided && query.parsed.relationship.is_none()) else {
+            return Ok(());
+        };
+        if form == Form::Word && query.frequencies.has_all_terms() {
+            return Ok(());
+        }
+        let name = text.trim();
+        let resolved = match self.definitions(&query.view, scope, selected, NameRequest::uncounted(name)).await {
+            Ok(Definitions::Indexed(resolved)) => resolved,
+            Ok(Definitions::Changed(_)) => return Ok(()),
+            Err(error) if error.code == QueryErrorCode::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let has_all_words = resolved.is_same_name() || form != Form::Phrase || has_all_words(&resolved, name);
+        if let Some(substitution) = resolved.substitution.clone().filter(|_| has_all_words) {
+            query.names.note(name, Some(substitution), Vec::new());
+            query.names.leading = leading(&resolved);
+        }
+        Ok(())
+    }
+}
+
+/// The form of a question that may be a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    /// An ordinary word: `autentication`.
+    Word,
+    /// A word with hyphens, digits or capitals: `open-fiel`.
+    Name,
+    Phrase,
+}
+
+impl Form {
+    fn of(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let num_words = text.split_whitespace().count();
+        let is_name = |letter: char| letter.is_ascii_digit() || letter.is_uppercase() || matches!(letter, '-' | '_');
+        match num_words {
+            0 => None,
+            1 if text.chars().skip(1).any(is_name) => Some(Form::Name),
+            1 => Some(Form::Word),
+            _ => (num_words <= MAX_PHRASE_WORDS && !is_sentence(text)).then_some(Form::Phrase),
+        }
+    }
+}
+
+/// Whether a text begins as a question, and not as a name.
+fn is_sentence(text: &str) -> bool {
+    const FIRST: [&str; 12] = ["are", "can", "do", "does", "how", "is", "what", "when", "where", "which", "who", "why"];
+    text.split_whitespace().next().is_some_and(|first| FIRST.contains(&first.to_lowercase().as_str()))
+}
+
+/// Whether a near name has all words of a phrase, and no other words.
+fn has_all_words(resolved: &Resolved, phrase: &str) -> bool {
+    const OTHER: [Reason; 4] = [Reason::MissingWords, Reason::AdditionalWords, Reason::OtherWord, Reason::Initials];
+    let is_whole = |best: &ResolvedSymbol| {
+        best.score >= MIN_PHRASE_SCORE && !OTHER.into_iter().any(|reason| best.reasons.contains(reason))
+    };
+    WantedName::new(phrase).num_required_words() > 1 && resolved.definitions.first().is_some_and(is_whole)
+}
+
+/// The best definitions of the nearest name, then of the other near names.
+fn leading(resolved: &Resolved) -> Vec<SymbolHit> {
+    let best = resolved.definitions.iter().take(MAX_NEAR);
+    best.chain(&resolved.near).cloned().map(hit_of).collect()
+}
+
+fn hit_of(hit: ResolvedSymbol) -> SymbolHit {
+    SymbolHit { repository: hit.repository, symbol: hit.symbol, matched: NameMatch::Fuzzy, score: hit.score / 10 }
 }
 
 /// The names of code in a question, without duplicates.
@@ -115,6 +198,18 @@ mod tests {
     use cairn_question::ParseOptions;
 
     use super::*;
+
+    #[test]
+    fn short_questions_may_be_names() {
+        let check = |question: &str, expect: Option<Form>| assert_eq!(Form::of(question), expect, "{question}");
+        check("autentication", Some(Form::Word));
+        check("open-fiel", Some(Form::Name));
+        check("Processed64", Some(Form::Name));
+        check("open the config fiel", Some(Form::Phrase));
+        check("", None);
+        check("where is work done", None);
+        check("where does the server open the files of its configuration", None);
+    }
 
     #[test]
     fn only_names_of_code_are_resolved() {

@@ -7,7 +7,7 @@ use cairn_ranking::{DefinitionContext, definition_key};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Names of a lower score are only suggested, in thousandths.
-const MIN_SCORE: u32 = 660;
+pub(crate) const MIN_SCORE: u32 = 660;
 /// Number of near names that are suggested.
 pub(crate) const NUM_SIMILAR: usize = 5;
 /// Maximum number of definitions of a name in an answer.
@@ -22,6 +22,8 @@ pub enum NameMatching {
     Case,
     Style,
     Fuzzy,
+    /// The definition is in a file that changed after it was indexed.
+    Changed,
     /// A regular expression found the definition in a text.
     Heuristic,
 }
@@ -32,6 +34,7 @@ impl NameMatching {
             NameMatching::Case => "case",
             NameMatching::Style => "style",
             NameMatching::Fuzzy => "fuzzy",
+            NameMatching::Changed => "changed",
             NameMatching::Heuristic => "heuristic",
         }
     }
@@ -48,6 +51,8 @@ pub struct Substitution {
     pub score: u32,
     /// The differences between the names, for readers.
     pub reason: String,
+    /// Other near names, the nearest first. Empty if the name differs only in its case or style.
+    pub similar: Vec<String>,
 }
 
 /// A name to resolve.
@@ -75,7 +80,7 @@ impl<'a> NameRequest<'a> {
     }
 
     /// `src/server.py#Server.run` requests `Server.run` in `src/server.py`.
-    fn with_path_of_name(self) -> Self {
+    pub(crate) fn with_path_of_name(self) -> Self {
         match self.name.split_once('#') {
             Some((path, name)) if is_path(path) && !name.trim().is_empty() => {
                 Self { name: name.trim(), path: self.path.or(Some(path)), ..self }
@@ -99,8 +104,17 @@ fn is_path(text: &str) -> bool {
 pub(crate) struct Resolved {
     /// The definitions of one name, the best first. Never empty.
     pub(crate) definitions: Vec<ResolvedSymbol>,
+    /// The best definition of each other near name, the nearest name first.
+    pub(crate) near: Vec<ResolvedSymbol>,
     /// Set if the name differs from the requested one.
     pub(crate) substitution: Option<Substitution>,
+}
+
+impl Resolved {
+    /// Whether the definitions have the requested name, except for its case and style.
+    pub(crate) fn is_same_name(&self) -> bool {
+        self.definitions.first().is_some_and(|first| first.tier != NameTier::Near)
+    }
 }
 
 impl Searcher {
@@ -127,13 +141,15 @@ impl Searcher {
             return Err(unknown_symbol(request.name, near));
         };
         let name = best.symbol.name.clone();
+        let mut others = Vec::new();
         if best.tier == NameTier::Near {
+            others = one_of_each(hits.iter().filter(|hit| hit.symbol.name != name));
             hits.retain(|hit| hit.rank == best.rank && hit.symbol.name == name);
         }
         self.sort_definitions(view, scope, &mut hits, request).await?;
         hits.truncate(MAX_DEFINITIONS);
-        let substitution = hits.first().and_then(|first| substitution(request.name, first));
-        Ok(Resolved { definitions: hits, substitution })
+        let substitution = hits.first().and_then(|first| substitution(request.name, first, &others));
+        Ok(Resolved { definitions: hits, near: others, substitution })
     }
 
     /// Sorts the definitions of a name. The number of uses counts only if few definitions have the name.
@@ -165,7 +181,7 @@ fn key<'a>(hit: &'a ResolvedSymbol, num_uses: u64, context: DefinitionContext<'_
 }
 
 /// Whether the file of a symbol has this path, or a path that ends with it.
-fn is_in_file(path: &str, symbol: &SymbolEntry) -> bool {
+pub(crate) fn is_in_file(path: &str, symbol: &SymbolEntry) -> bool {
     let path = path.trim_start_matches("./");
     symbol.path.as_str() == path || symbol.path.as_str().strip_suffix(path).is_some_and(|before| before.ends_with('/'))
 }
@@ -182,7 +198,19 @@ fn different_names(hits: &[ResolvedSymbol]) -> Vec<String> {
     names
 }
 
-fn substitution(requested: &str, hit: &ResolvedSymbol) -> Option<Substitution> {
+/// The first hit of each name, in order.
+fn one_of_each<'a>(hits: impl Iterator<Item = &'a ResolvedSymbol>) -> Vec<ResolvedSymbol> {
+    let mut first: Vec<ResolvedSymbol> = Vec::new();
+    for hit in hits {
+        if first.iter().all(|known| known.symbol.name != hit.symbol.name) {
+            first.push(hit.clone());
+        }
+    }
+    first.truncate(NUM_SIMILAR - 1);
+    first
+}
+
+fn substitution(requested: &str, hit: &ResolvedSymbol, others: &[ResolvedSymbol]) -> Option<Substitution> {
     let (matching, reason) = match hit.tier {
         NameTier::Exact => return None,
         NameTier::Case => (NameMatching::Case, "other case".to_owned()),
@@ -190,7 +218,7 @@ fn substitution(requested: &str, hit: &ResolvedSymbol) -> Option<Substitution> {
         NameTier::Near => (NameMatching::Fuzzy, hit.reasons.to_string()),
     };
     let (requested, used) = (requested.to_owned(), hit.symbol.qualified_name.clone());
-    Some(Substitution { requested, used, matching, score: hit.score, reason })
+    Some(Substitution { requested, used, matching, score: hit.score, reason, similar: different_names(others) })
 }
 
 /// The error for an absent name, with near names.

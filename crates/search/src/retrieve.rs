@@ -37,6 +37,8 @@ struct NamedChunks {
     beginnings: Vec<ChunkId>,
     /// The chunks that contain the named symbols, each with its best named symbol.
     definitions: Vec<(ChunkId, SymbolHit)>,
+    /// The chunks with the definitions of the wrongly written name that the question is.
+    leading: Vec<(ChunkId, SymbolHit)>,
     /// The chunks that have the requested relation to a name, each with its edge.
     related: Vec<(ChunkId, Via)>,
 }
@@ -87,7 +89,8 @@ impl Searcher {
         let (dense, sparse, symbols, mut beginnings, related) =
             tokio::try_join!(dense, sparse, symbols, beginnings, related)?;
         let searched: BTreeSet<ChunkId> = dense.iter().chain(sparse.iter().take(DEPTH)).map(id_of).collect();
-        let shown = symbols.iter().filter_map(chunk_of).filter(|id| scope.contains(id.0));
+        let leading = &query.names.leading;
+        let shown = symbols.iter().chain(leading).filter_map(chunk_of).filter(|id| scope.contains(id.0));
         let wanted = searched
             .iter()
             .copied()
@@ -99,7 +102,8 @@ impl Searcher {
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|id, chunk| searched.contains(id) || compiled.lets_through(chunk));
         beginnings.retain(|id| chunks.contains_key(id));
-        let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols), related };
+        let leading = definitions_in(&chunks, leading.clone());
+        let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols), leading, related };
         let scores = |hits: &[Hit]| ScoreRange::of(hits.iter().map(|hit| hit.score));
         let lists = Lists { dense: scores(&dense), terms: scores(&sparse) };
         Ok((joined(&dense, &sparse, &named, chunks, query), lists))
@@ -204,8 +208,9 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, qu
         let next = name_ranks.len() as u32 + 1;
         name_ranks.entry(id).or_insert(next);
     }
-    let symbols: BTreeMap<ChunkId, &SymbolEntry> =
-        named.definitions.iter().map(|(id, hit)| (*id, &hit.symbol)).collect();
+    let definitions = named.definitions.iter().chain(&named.leading);
+    let symbols: BTreeMap<ChunkId, &SymbolEntry> = definitions.map(|(id, hit)| (*id, &hit.symbol)).collect();
+    let leading: BTreeMap<ChunkId, u32> = named.leading.iter().map(|(id, _)| *id).zip(1..).collect();
     let related: BTreeMap<ChunkId, (u32, &Via)> =
         (1..).zip(&named.related).map(|(rank, (id, via))| (*id, (rank, via))).collect();
     let patterns: BTreeMap<ChunkId, u32> = query.patterns.iter().copied().zip(1..).collect();
@@ -213,6 +218,8 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, qu
         let symbol = symbols.get(&id).copied();
         let exactness = if named.beginnings.contains(&id) {
             Some(Exactness::Exact)
+        } else if let Some(rank) = leading.get(&id) {
+            Some(Exactness::Near(*rank))
         } else {
             symbol.map(|symbol| match query.words.spelling_of(symbol) {
                 Spelling::Whole => Exactness::Exact,

@@ -144,9 +144,12 @@ impl Searcher {
         let scope = self.scope_of(selected);
         let (prepared, names) = tokio::try_join!(
             self.prepare(view.clone(), selected, parsed.clone(), &text),
-            self.names_in(&view, &scope, &parsed)
+            self.names_in(&view, (&scope, selected), (&parsed, asked.text))
         )?;
         let mut query = PreparedQuery { patterns, names, ..prepared };
+        if asked.is_about_code() {
+            self.add_whole_name(&mut query, asked.text, (&scope, selected)).await?;
+        }
         let target = (asked.target, filter);
         let Targeted { files, ranked } = self.targeted(&mut query, asked.text, selected, target, limit).await?;
         let hits = match ranked {

@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use cairn_domain::{ChunkRecord, Digester, RepositoryId, Scope};
-use cairn_ports::{ChunkFilter, FileHit, FileMatch};
+use cairn_ports::{ChunkFilter, FileHit, FileMatch, ResolvedSymbol};
 use cairn_question::FileNameKind;
 use cairn_ranking::{Contribution, Definition, RankedHit, path_distance};
 
 use crate::bounds;
+use crate::changed::Definitions;
 use crate::chunk_filter::CompiledFilter;
 use crate::chunk_id::ChunkId;
 use crate::prepared_query::PreparedQuery;
@@ -137,7 +138,7 @@ impl Searcher {
         let name = query.parsed.file_name.as_ref().map_or(text.trim(), |asked| asked.name.as_str()).to_owned();
         match target.target_type {
             TargetType::Symbol => {
-                let ranked = self.definitions_as_results(query, text, &scope, (target, filter)).await?;
+                let ranked = self.definitions_as_results(query, text, (&scope, selected), (target, filter)).await?;
                 Ok(Targeted { files: Vec::new(), ranked: Some(ranked) })
             }
             TargetType::Auto => {
@@ -243,31 +244,41 @@ impl Searcher {
         Ok(hits.filter_map(|((id, score), rank)| Some(result(chunks.remove(&id)?, rank, score, None))).collect())
     }
 
-    /// The chunks with the definitions of a name, in the order of the definitions.
+    /// The chunks with the definitions of a name, in the order of the definitions. If no symbol has the name,
+    /// the definitions of other near names follow.
     async fn definitions_as_results(
         &self,
         query: &mut PreparedQuery,
         text: &str,
-        scope: &Scope,
+        (scope, selected): (&Scope, &[KnownRepository]),
         (target, filter): (&Target, &ChunkFilter),
     ) -> Result<Vec<RankedHit>, QueryError> {
         let name = asked_name(query).unwrap_or_else(|| text.trim().to_owned());
         let request = NameRequest { near_path: target.context_path.as_deref(), ..NameRequest::new(&name) };
-        let resolved = self.resolve_name(&query.view, scope, request).await?;
-        let notes = resolved.substitution.map(|substitution| NameNote {
+        let note = |substitution| NameNote {
             requested: name.clone(),
             is_file: false,
             substitution: Some(substitution),
             similar: Vec::new(),
-        });
-        query.names = QuestionNames { notes: notes.into_iter().collect(), near: Vec::new() };
+        };
+        let resolved = match self.definitions(&query.view, scope, selected, request).await? {
+            Definitions::Indexed(resolved) => resolved,
+            Definitions::Changed(found) => {
+                query.names =
+                    QuestionNames { notes: vec![note(found.substitution.clone())], ..QuestionNames::default() };
+                return Ok(found.chunk().map(|chunk| result(chunk, 1, 100, None)).into_iter().collect());
+            }
+        };
+        let notes = resolved.substitution.map(note).into_iter().collect();
+        query.names = QuestionNames { notes, ..QuestionNames::default() };
+        let definitions: Vec<ResolvedSymbol> = resolved.definitions.into_iter().chain(resolved.near).collect();
         let ids: BTreeSet<ChunkId> =
-            resolved.definitions.iter().filter_map(|hit| Some((hit.repository, hit.symbol.chunk?))).collect();
+            definitions.iter().filter_map(|hit| Some((hit.repository, hit.symbol.chunk?))).collect();
         let mut chunks = self.fetch(&query.view, scope, ids).await?;
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|_, chunk| compiled.lets_through(chunk));
         let mut results = Vec::new();
-        for hit in resolved.definitions {
+        for hit in definitions {
             let id = hit.symbol.chunk.map(|chunk| (hit.repository, chunk));
             let Some(chunk) = id.and_then(|id| chunks.remove(&id)) else { continue };
             let is_own = chunk.symbol.as_deref() == Some(hit.symbol.qualified_name.as_str());

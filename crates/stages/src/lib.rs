@@ -33,5 +33,7 @@ pub use record_ceilings::RecordCeilings;
 pub use snapshot::{SNAPSHOT_MEMORY_BYTES, Snapshots};
 pub use stage_set::{StageSet, SweepStores};
 pub use sweep::{GRACE_MS, Sweep};
-pub use sync::{OpenedSource, Sync, SyncRequest, SyncWorker, Synced, check_request, path_rules};
+pub use sync::{
+    ChangedLimits, ChangedSource, OpenedSource, Sync, SyncRequest, SyncWorker, Synced, check_request, path_rules,
+};
 pub use toolchain::Toolchain;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use cairn_domain::{SymbolEntry, View};
-use cairn_name_match::{NearName, OwnerScores, Reason, Reasons, WantedName, near_names};
+use cairn_name_match::{NearName, OwnerScores, Reason, Reasons, WantedName, fold_words, near_names, score_name};
 use cairn_ports::{MAX_DEFINITIONS, NameTier, ResolvedSymbol};
 
 use crate::format::DamagedLayer;
@@ -14,6 +14,8 @@ use crate::names::RepositoryNames;
 const MAX_SCORE: u32 = 940;
 /// Number of near names of a layer whose owners are compared.
 const NAMES_WITH_OWNERS: usize = 40;
+/// The factor of the rank if the first words are treated as the owner, in thousandths.
+const JOINED_OWNER: u32 = 970;
 
 impl RepositoryNames {
     /// The visible definitions of the names that are nearest to a name, in no order.
@@ -62,12 +64,18 @@ impl RepositoryNames {
     ) -> Result<Vec<ResolvedSymbol>, DamagedLayer> {
         let mut hits = Vec::new();
         let mut owner_scores = OwnerScores::new(wanted);
+        let mut joined: Option<Option<JoinedOwner>> = None;
         for number in numbers {
             let (symbol, path) = layer.symbol(number)?;
             if !self.sees(view, path) {
                 continue;
             }
-            let Matched { score, rank, reasons } = matched(wanted, near, owner_scores.best(owners(&symbol)));
+            let mut best = matched(wanted, near, owner_scores.best(owners(&symbol)));
+            let joined = joined.get_or_insert_with(|| JoinedOwner::of(wanted, near, &symbol.name));
+            if let Some(matched) = joined.as_ref().and_then(|joined| joined.matched(&symbol)) {
+                best = if matched.rank > best.rank { matched } else { best };
+            }
+            let Matched { score, rank, reasons } = best;
             let (repository, tier) = (layer.repository(), NameTier::Near);
             hits.push(ResolvedSymbol { repository, symbol, tier, score, rank, reasons });
             if hits.len() == MAX_DEFINITIONS {
@@ -85,15 +93,44 @@ struct Matched {
     reasons: Reasons,
 }
 
-/// Combines the nearness of the name with the nearness of its owner. The name counts twice.
+/// Combines the nearness of the name with the nearness of its owner. The name counts four times, because a
+/// caller often remembers the name and not the owner.
 fn matched(wanted: &WantedName, near: NearName, owner: u32) -> Matched {
     if !wanted.has_owners() {
         return Matched { score: near.score, rank: near.rank, reasons: near.reasons };
     }
     let of_name = if near.reasons == Reasons::NONE { 1_000 } else { near.score };
-    let score = ((2 * of_name + owner) / 3).min(MAX_SCORE);
+    let score = ((4 * of_name + owner) / 5).min(MAX_SCORE);
     let reasons = if owner < 1_000 { near.reasons.with(Reason::OtherOwner) } else { near.reasons };
-    Matched { score, rank: near.rank * 2 / 3 + owner * 2, reasons }
+    Matched { score, rank: near.rank * 5 / 6 + owner, reasons }
+}
+
+/// A requested name whose first words may be the owner: `server_run` for `Server.run`.
+struct JoinedOwner {
+    wanted: WantedName,
+    near: NearName,
+}
+
+impl JoinedOwner {
+    /// `None` if the name has all requested words.
+    fn of(wanted: &WantedName, near: NearName, name: &str) -> Option<Self> {
+        if !near.reasons.contains(Reason::MissingWords) {
+            return None;
+        }
+        let mut num_words = 0;
+        fold_words(name, |_| num_words += 1);
+        let wanted = wanted.with_joined_owner(num_words)?;
+        let near = score_name(&wanted, name)?;
+        Some(Self { wanted, near })
+    }
+
+    fn matched(&self, symbol: &SymbolEntry) -> Option<Matched> {
+        if !owners(symbol).any(|owner| self.wanted.has_owner(owner)) {
+            return None;
+        }
+        let Matched { score, rank, reasons } = matched(&self.wanted, self.near, 1_000);
+        Some(Matched { score, rank: rank * JOINED_OWNER / 1_000, reasons: reasons.with(Reason::JoinedWords) })
+    }
 }
 
 /// The names that a caller may write before the name of a symbol.

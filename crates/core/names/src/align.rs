@@ -17,6 +17,10 @@ pub(crate) struct Pair {
 const OTHER_ORDER: u32 = 975;
 /// The weight of a word that only describes or links others, if the name does not contain it.
 const OPTIONAL_WEIGHT: u32 = 1;
+/// The nearness of different words at the same place between near words, in thousandths.
+pub(crate) const OTHER_WORD: u32 = 300;
+/// Words are at the same place only if this share of the weight is near, in thousandths.
+const MIN_NEAR_SHARE: u32 = 400;
 /// The factor if words are missing and other words are added, in thousandths.
 const REPLACED_WORDS: u32 = 920;
 
@@ -40,6 +44,17 @@ pub(crate) fn align(wanted: &WantedName, weights: &[u32], pairs: &mut Vec<Pair>)
         return (0, reasons);
     }
     let mut score = matched / total;
+    pairs.sort_unstable_by_key(|pair| pair.name);
+    let is_ordered = pairs.is_sorted_by_key(|pair| pair.wanted);
+    if is_ordered && score >= MIN_NEAR_SHARE {
+        for (at_wanted, at_name) in same_places(wanted, weights.len(), pairs) {
+            of_wanted |= 1 << at_wanted;
+            of_name |= 1 << at_name;
+            matched += OTHER_WORD * (wanted.words[at_wanted].weight + weights[at_name]);
+            reasons = reasons.with(Reason::OtherWord);
+        }
+        score = matched / total;
+    }
     let has_left = |index: usize| of_wanted >> index & 1 == 0 && !wanted.words[index].is_optional;
     let is_missing = (0..wanted.words.len()).any(has_left);
     let is_added = (0..weights.len()).any(|index| of_name >> index & 1 == 0);
@@ -52,12 +67,30 @@ pub(crate) fn align(wanted: &WantedName, weights: &[u32], pairs: &mut Vec<Pair>)
     if is_missing && is_added {
         score = score * REPLACED_WORDS / 1_000;
     }
-    pairs.sort_unstable_by_key(|pair| pair.name);
-    if !pairs.is_sorted_by_key(|pair| pair.wanted) {
+    if !is_ordered {
         score = score * OTHER_ORDER / 1_000;
         reasons = reasons.with(Reason::OtherOrder);
     }
     (score, reasons)
+}
+
+/// Pairs of a requested word and a word of the name that no other word is near to, and that are between the
+/// same near words. `pairs` are in the order of both names.
+fn same_places(wanted: &WantedName, num_words: usize, pairs: &[Pair]) -> Vec<(usize, usize)> {
+    let (mut left, mut right) = (0, 0);
+    let mut places = Vec::new();
+    let ends = pairs.iter().map(|pair| {
+        let first = |set: u16| set.trailing_zeros() as usize;
+        let after = |set: u16| (16 - set.leading_zeros()) as usize;
+        (first(pair.wanted), first(pair.name), after(pair.wanted), after(pair.name))
+    });
+    let num_wanted = wanted.words.len();
+    for (end_left, end_right, next_left, next_right) in ends.chain([(num_wanted, num_words, num_wanted, num_words)]) {
+        let required = (left..end_left.max(left)).filter(|at| !wanted.words[*at].is_optional);
+        places.extend(required.zip(right..end_right.max(right)));
+        (left, right) = (next_left, next_right);
+    }
+    places
 }
 
 /// Keeps the nearest pairs that share no word.

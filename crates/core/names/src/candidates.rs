@@ -2,16 +2,24 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::align::OTHER_WORD;
+use crate::distance::{MAX_GAP, bounded_distance, gap};
 use crate::near_index::{MAX_FLAT_BYTES, NearIndex};
 use crate::reasons::{Reason, Reasons};
 use crate::table::{NameTable, find_word, first_word};
 use crate::wanted::{WantedName, WantedWord};
-use crate::word_match::{max_edits, word_match};
+use crate::word_match::{max_edits, sound_match, word_match};
 
 pub(crate) const JOINED: u32 = 980;
 const INITIALS_OF_WORDS: u32 = 760;
+/// Initials of fewer words often occur by chance.
+const MIN_INITIALS: usize = 3;
+/// Names with fewer equal words are not near, whatever their other words are.
+const MIN_BOUND: u32 = 380;
 /// The names that are scored exactly, at most. The bounds of all others are lower.
 const MAX_CANDIDATES: usize = 20_000;
+/// Shorter names are not compared with names from which a part is missing.
+const MIN_WITH_GAP: usize = 5;
 /// Divides the sums of bounds, so that they fit into 16 bits.
 const UNIT: u32 = 16;
 
@@ -70,11 +78,22 @@ impl WordUses {
         let edits = max_edits(wanted.num_characters + 1);
         if edits > 0 {
             index.words.scan(wanted.num_characters, wanted.signature, edits, |word| near.push(word));
+            let lengths = wanted.num_characters.saturating_sub(MAX_GAP).max(3)..=wanted.num_characters + MAX_GAP;
+            index.words.scan_parts(lengths, wanted.signature, |word| near.push(word));
+        }
+        for (other, _) in &wanted.replacements_if_misspelled {
+            near.extend(find_word(table, other));
+            near.extend(find_word(table, &format!("{other}s")));
         }
         near.sort_unstable();
         near.dedup();
         for word in near {
             if let Some((nearness, reasons)) = word_match(wanted, table.word(word)) {
+                self.add(word, WordUse::Whole { wanted: 1 << position, nearness, reasons });
+            }
+        }
+        for word in wanted.sound.into_iter().flat_map(|code| index.with_sound(code)) {
+            if let Some((nearness, reasons)) = sound_match(wanted, table.word(word)) {
                 self.add(word, WordUse::Whole { wanted: 1 << position, nearness, reasons });
             }
         }
@@ -111,7 +130,7 @@ impl WordUses {
                         .for_each(|word| self.add(word, WordUse::Whole { wanted: set, nearness: JOINED, reasons }));
                 }
                 let (nearness, reasons) = (INITIALS_OF_WORDS, Reason::Initials.into());
-                if let Some(word) = find_word(table, &initials) {
+                if let Some(word) = find_word(table, &initials).filter(|_| end - start >= MIN_INITIALS - 1) {
                     self.add(word, WordUse::Whole { wanted: set, nearness, reasons });
                 }
             }
@@ -150,7 +169,9 @@ impl WordUses {
             (u32::from(sums[name as usize]) * UNIT / total.max(1)).min(1_000)
         };
         let with_bounds = touched.into_iter().map(|name| (bound(name), name));
-        let mut names: Vec<(u32, u32)> = with_bounds.filter(|(bound, _)| *bound >= min).collect();
+        let with_others = |bound: u32| bound + (1_000 - bound) * OTHER_WORD / 1_000;
+        let near = with_bounds.filter(|(bound, _)| *bound >= MIN_BOUND && with_others(*bound) >= min);
+        let mut names: Vec<(u32, u32)> = near.map(|(bound, name)| (with_others(bound), name)).collect();
         let order = |(bound, name): &(u32, u32)| (std::cmp::Reverse(*bound), *name);
         if names.len() > MAX_CANDIDATES {
             names.select_nth_unstable_by_key(MAX_CANDIDATES, order);
@@ -175,26 +196,53 @@ fn bound_of(word_use: WordUse, wanted: &WantedName, weight_in_name: u32) -> u16 
     (points / UNIT + 1).min(u32::from(u16::MAX)) as u16
 }
 
-/// The names whose letters are near all letters of the requested name, with their distances.
+/// How the letters of a name differ from all letters of the requested name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Letters {
+    /// The number of edits.
+    Edits(u32),
+    /// The number of letters that are left out in one place, or added in one place.
+    Gap(u32),
+}
+
+/// The names whose letters are near all letters of the requested name.
 pub(crate) fn near_by_letters(
     wanted: &WantedName,
     table: &impl NameTable,
     index: &NearIndex,
     edits: u32,
-) -> FxHashMap<u32, u32> {
+) -> FxHashMap<u32, Letters> {
     let mut near = FxHashMap::default();
     let length = wanted.flat.chars().count();
     if length + edits as usize >= MAX_FLAT_BYTES {
         return near;
     }
     let mut flat = String::new();
-    index.names.scan(length, wanted.signature, edits, |name| {
+    let read = |name: u32, flat: &mut String| {
         flat.clear();
         table.words_of(name).for_each(|word| flat.push_str(table.word(word)));
-        if let Some(distance) = crate::distance::bounded_distance(&wanted.flat, &flat, edits) {
-            near.insert(name, distance);
+    };
+    index.names.scan(length, wanted.signature, edits, |name| {
+        read(name, &mut flat);
+        if let Some(distance) = bounded_distance(&wanted.flat, &flat, edits) {
+            near.insert(name, Letters::Edits(distance));
         }
     });
+    if length < MIN_WITH_GAP {
+        return near;
+    }
+    let shortest = length.saturating_sub(MAX_GAP).max(MIN_WITH_GAP);
+    let ranges = [shortest..=length.saturating_sub(edits as usize + 1), length + edits as usize + 1..=length + MAX_GAP];
+    for lengths in ranges.into_iter().filter(|lengths| !lengths.is_empty()) {
+        index.names.scan_parts(lengths, wanted.signature, |name| {
+            read(name, &mut flat);
+            let (short, long) =
+                if flat.len() < wanted.flat.len() { (&flat, &wanted.flat) } else { (&wanted.flat, &flat) };
+            if gap(short, long) {
+                near.insert(name, Letters::Gap((long.len() - short.len()) as u32));
+            }
+        });
+    }
     near
 }
 

@@ -35,6 +35,16 @@ fn within<T: PartialEq>(left: &[T], right: &[T], edits: u32) -> bool {
         || (swapped && within(&left_rest[1..], &right_rest[1..], edits - 1))
 }
 
+/// The most bytes that may be left out of a text in one place.
+pub(crate) const MAX_GAP: usize = 5;
+
+/// Whether `short` is `long` with one part left out: at the start, in the middle or at the end.
+pub(crate) fn gap(short: &str, long: &str) -> bool {
+    let num_same = short.bytes().zip(long.bytes()).take_while(|(left, right)| left == right).count();
+    let end = short.bytes().rev().zip(long.bytes().rev()).take_while(|(left, right)| left == right).count();
+    short.len() < long.len() && num_same + end >= short.len()
+}
+
 /// The number of insertions, deletions, substitutions and swaps of neighbours that change one text into the
 /// other.
 pub(crate) fn edit_distance(left: &str, right: &str) -> u32 {
@@ -149,6 +159,16 @@ mod tests {
         check("größe", "größen", Some(1));
         check("", "ab", Some(2));
         check("", "abc", None);
+    }
+
+    #[test]
+    fn one_part_may_be_left_out() {
+        let check = |short, long, expect| assert_eq!(gap(short, long), expect, "{short} {long}");
+        check("piler", "compiler", true);
+        check("compi", "compiler", true);
+        check("coler", "compiler", true);
+        check("cmplr", "compiler", false);
+        check("compiler", "compiler", false);
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! The shipped tables of words: abbreviations, synonyms, spellings, and words that say little in a name.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::distance::{Signature, bounded_distance};
 
 /// The groups of words of a table, by word.
 struct Groups {
@@ -40,6 +43,7 @@ struct Lists {
     fill: FxHashSet<&'static str>,
     noise: FxHashSet<&'static str>,
     affix: FxHashSet<&'static str>,
+    keyword: FxHashSet<&'static str>,
 }
 
 static LISTS: LazyLock<Lists> = LazyLock::new(|| {
@@ -53,7 +57,7 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
         lists.entry(name).or_default().extend(words.split_whitespace());
     }
     let mut take = |name: &str| lists.remove(name).unwrap_or_default();
-    Lists { fill: take("fill"), noise: take("noise"), affix: take("affix") }
+    Lists { fill: take("fill"), noise: take("noise"), affix: take("affix"), keyword: take("keyword") }
 });
 
 /// How a word of a table replaces another word.
@@ -82,6 +86,42 @@ pub(crate) fn replacements(word: &str) -> Vec<(&'static str, Replacement)> {
     found
 }
 
+/// Every word of the tables with its letters. Short words are left out, because a typing error makes another
+/// short word of them.
+static KNOWN_WORDS: LazyLock<Vec<(&'static str, Signature)>> = LazyLock::new(|| {
+    let tables = [&*SPELLINGS, &*ABBREVIATIONS, &*SYNONYMS];
+    let words: BTreeSet<&'static str> = tables.iter().flat_map(|table| table.of_word.keys().copied()).collect();
+    let long = words.into_iter().filter(|word| word.len() >= MIN_MISSPELLED);
+    long.map(|word| (word, Signature::of(word.chars()))).collect()
+});
+
+/// Words with fewer letters are not considered misspelled.
+const MIN_MISSPELLED: usize = 4;
+/// The most replacements of a misspelled word.
+const MAX_MISSPELLED: usize = 24;
+
+/// The replacements of the known words that differ from an unknown word by one edit, or by two if it is long.
+pub(crate) fn replacements_of_misspelled(word: &str) -> Vec<(&'static str, Replacement)> {
+    let num_characters = word.chars().count();
+    let is_known = [&*SPELLINGS, &*ABBREVIATIONS, &*SYNONYMS].iter().any(|table| table.of_word.contains_key(word));
+    if is_known || num_characters < MIN_MISSPELLED {
+        return Vec::new();
+    }
+    let edits = if num_characters < 7 { 1 } else { 2 };
+    let signature = Signature::of(word.chars());
+    let near = KNOWN_WORDS.iter().filter(|(known, letters)| {
+        signature.may_be_within(*letters, edits) && bounded_distance(word, known, edits).is_some()
+    });
+    let mut found: Vec<(&'static str, Replacement)> = Vec::new();
+    for (other, kind) in near.flat_map(|(known, _)| replacements(known)) {
+        if found.iter().all(|(word, _)| *word != other) {
+            found.push((other, kind));
+        }
+    }
+    found.truncate(MAX_MISSPELLED);
+    found
+}
+
 /// Weight of an ordinary word.
 pub(crate) const FULL_WEIGHT: u32 = 8;
 
@@ -106,6 +146,11 @@ pub(crate) fn weight(word: &str) -> u32 {
 /// Whether a word only describes or links the others in a phrase: "the function that opens".
 pub(crate) fn is_noise(word: &str) -> bool {
     LISTS.noise.contains(word) || LISTS.fill.contains(word)
+}
+
+/// Whether languages write the word before the name in a definition.
+pub(crate) fn is_keyword(word: &str) -> bool {
+    LISTS.keyword.contains(word)
 }
 
 #[cfg(test)]

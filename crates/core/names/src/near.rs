@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::align::{Pair, align, weights_of};
-use crate::candidates::{WordUse, WordUses, near_by_letters};
+use crate::candidates::{Letters, WordUse, WordUses, near_by_letters};
 use crate::distance::closeness;
 use crate::near_index::NearIndex;
 use crate::reasons::{Reason, Reasons};
@@ -21,6 +21,9 @@ const MAX_EDITS: u32 = 2;
 const BEGINNING: u32 = 200;
 /// The loss of rank if every letter is wrong. Fewer edits lose a share of it.
 const EDIT_LOSS: u32 = 750;
+/// The loss of score and rank if every letter is missing, and all missing letters are in one place.
+const GAP_LOSS: u32 = 800;
+const OTHER_WORD_LOSS: u32 = 80;
 /// Added to the rank if the requested name is only the beginning of the name.
 const CONTINUATION: u32 = 60;
 /// The highest nearness of other letters.
@@ -68,7 +71,7 @@ pub fn near_names(
         let words = scratch.score(wanted);
         nearest.offer(scratch.near_name(wanted, name, Some(words), distance));
     }
-    let mut left: Vec<(u32, u32)> = by_letters.into_iter().collect();
+    let mut left: Vec<(u32, Letters)> = by_letters.into_iter().collect();
     left.sort_unstable_by_key(|(name, distance)| (*distance, *name));
     for (name, distance) in left {
         scratch.read(table, &uses, name);
@@ -169,7 +172,7 @@ impl Scratch {
         wanted: &WantedName,
         name: u32,
         by_words: Option<(u32, Reasons)>,
-        distance: Option<u32>,
+        distance: Option<Letters>,
     ) -> Option<NearName> {
         let (words, reasons) = by_words.filter(|(score, _)| *score >= MIN_SCORE).unwrap_or_default();
         let letters = distance.map(|distance| self.by_letters(wanted, distance));
@@ -177,8 +180,11 @@ impl Scratch {
         if words == 0 && letters.0 == 0 {
             return None;
         }
+        // Two wrong letters that make another word of a word are less likely than a missing word.
+        let is_other_word = distance == Some(Letters::Edits(2)) && reasons.contains(Reason::OtherWord);
+        let letters = (letters.0, letters.1.saturating_sub(if is_other_word { OTHER_WORD_LOSS } else { 0 }));
         let nearness = words.max(letters.1);
-        let by_letters = if distance == Some(0) { Reasons::NONE } else { Reason::Typo.into() };
+        let by_letters = if distance == Some(Letters::Edits(0)) { Reasons::NONE } else { Reason::Typo.into() };
         Some(NearName {
             name,
             score: words.max(letters.0).min(MAX_SCORE),
@@ -188,11 +194,19 @@ impl Scratch {
     }
 
     /// The score by letters, and the nearness for the rank.
-    fn by_letters(&self, wanted: &WantedName, distance: u32) -> (u32, u32) {
+    fn by_letters(&self, wanted: &WantedName, letters: Letters) -> (u32, u32) {
         let length = self.flat.chars().count().max(wanted.flat.chars().count()).max(1) as u32;
         let (continues, is_start) = (self.flat.starts_with(&wanted.flat), wanted.flat.starts_with(&self.flat));
-        let score = 1_000 - 1_000 * distance.min(length) / length + if continues || is_start { BEGINNING } else { 0 };
-        let nearness = 1_000 - EDIT_LOSS * distance.min(length) / length + if continues { CONTINUATION } else { 0 };
+        let (distance, loss) = match letters {
+            Letters::Edits(distance) => (distance, EDIT_LOSS),
+            Letters::Gap(distance) => (distance, GAP_LOSS),
+        };
+        let common = if continues || is_start { BEGINNING } else { 0 };
+        let score = match letters {
+            Letters::Edits(_) => 1_000 - 1_000 * distance.min(length) / length + common,
+            Letters::Gap(_) => 1_000 - GAP_LOSS * distance.min(length) / length,
+        };
+        let nearness = 1_000 - loss * distance.min(length) / length + if continues { CONTINUATION } else { 0 };
         (score.min(1_000), nearness.min(LETTERS_AT_MOST))
     }
 
@@ -222,5 +236,37 @@ fn pair_of(word_use: WordUse, starts: &[WordUse], position: usize) -> Option<Pai
                 reasons: Reason::JoinedWords.into(),
             })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The nearest name first, with its reasons.
+    fn nearest(asked: &str, names: &[&str]) -> Option<(String, String)> {
+        let table = MemoryTable::of(names.iter().copied());
+        let found = near_names(&WantedName::new(asked), &table, &NearIndex::of(&table), 5, |_| true);
+        found.first().map(|near| (names[near.name as usize].to_owned(), near.reasons.to_string()))
+    }
+
+    #[test]
+    fn nearest_name_is_first() {
+        let check = |asked: &str, names: &[&str], expect: &str, reasons: &str| {
+            assert_eq!(nearest(asked, names), Some((expect.to_owned(), reasons.to_owned())), "{asked}");
+        };
+        check("getUserDta", &["getUserData", "setUserData"], "getUserData", "similar spelling");
+        check("endencyMap", &["map", "dependencyMap"], "dependencyMap", "similar spelling");
+        check("tolittleince", &["to_little", "to_little_in_place"], "to_little_in_place", "similar spelling");
+        check("associateWithJob", &["associate", "associate_with_entry"], "associate_with_entry", "another word");
+        check("deccodeHeader", &["header", "parse_header"], "parse_header", "similar spelling, synonym");
+        check("userUserName", &["name", "user_name"], "user_name", "");
+        check("rekwest", &["req", "request"], "request", "similar spelling");
+        check("def haed", &["default", "head"], "head", "similar spelling");
+    }
+
+    #[test]
+    fn different_names_are_not_near() {
+        assert_eq!(nearest("render", &["parse_header", "user_name"]), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::distance::Signature;
 use crate::lexicon::weight;
+use crate::sound::sound_code;
 use crate::table::NameTable;
 
 /// Longer names are not compared letter by letter.
@@ -49,6 +50,23 @@ impl ByLength {
             }
         }
     }
+
+    /// Calls `found` with the number of each text of these lengths that may contain all letters, or may be
+    /// contained in them.
+    pub(crate) fn scan_parts(
+        &self,
+        lengths: std::ops::RangeInclusive<usize>,
+        signature: Signature,
+        mut found: impl FnMut(u32),
+    ) {
+        let start = |length: usize| self.starts.get(length.min(MAX_FLAT_BYTES + 1)).map_or(0, |at| *at as usize);
+        let range = start(*lengths.start())..start(*lengths.end() + 1);
+        for (at, other) in self.signatures[range.clone()].iter().enumerate() {
+            if signature.may_be_part_of(*other) || other.may_be_part_of(signature) {
+                found(self.numbers[range.start + at]);
+            }
+        }
+    }
 }
 
 /// Signatures, lengths and weights of the names and words of a table.
@@ -56,6 +74,8 @@ pub struct NearIndex {
     /// By the number of the word.
     pub(crate) word_signatures: Vec<Signature>,
     pub(crate) words: ByLength,
+    /// The sound codes of words in ascending order, each with the word.
+    sounds: Vec<(u64, u32)>,
     pub(crate) names: ByLength,
     /// The sum of the weights of each name's words.
     pub(crate) name_weights: Vec<u8>,
@@ -67,10 +87,12 @@ impl NearIndex {
     pub fn of(table: &impl NameTable) -> Self {
         let mut words: Vec<(u8, Signature)> = Vec::with_capacity(table.num_words() as usize);
         let mut weights: Vec<u8> = Vec::with_capacity(words.capacity());
+        let mut sounds = Vec::new();
         for number in 0..table.num_words() {
             let word = table.word(number);
             words.push((length_of(word.chars().count()), Signature::of(word.chars())));
             weights.push(weight(word) as u8);
+            sounds.extend(sound_code(word).map(|code| (code, number)));
         }
         let mut names: Vec<(u8, Signature)> = Vec::with_capacity(table.num_names() as usize);
         let mut name_weights = Vec::with_capacity(names.capacity());
@@ -92,13 +114,21 @@ impl NearIndex {
             name_weights.push(total.min(255) as u8);
         }
         initials.sort_unstable();
+        sounds.sort_unstable();
         let word_signatures = words.iter().map(|(_, signature)| *signature).collect();
-        Self { word_signatures, words: ByLength::of(&words), names: ByLength::of(&names), name_weights, initials }
+        let (words, names) = (ByLength::of(&words), ByLength::of(&names));
+        Self { word_signatures, words, sounds, names, name_weights, initials }
     }
 
     /// The approximate memory size for a table with these numbers of names and words.
     pub fn size_bytes(num_names: usize, num_words: usize) -> usize {
-        num_names * 21 + num_words * 20
+        num_names * 21 + num_words * 36
+    }
+
+    /// The words with this sound code.
+    pub(crate) fn with_sound(&self, code: u64) -> impl Iterator<Item = u32> {
+        let first = self.sounds.partition_point(|(other, _)| *other < code);
+        self.sounds[first..].iter().take_while(move |(other, _)| *other == code).map(|(_, word)| *word)
     }
 
     /// The names whose words have these initials, and some others.

@@ -14,10 +14,11 @@ pub enum Reason {
     JoinedWords,
     Initials,
     OtherOwner,
+    OtherWord,
 }
 
 impl Reason {
-    pub const ALL: [Reason; 11] = [
+    pub const ALL: [Reason; 12] = [
         Reason::Typo,
         Reason::OtherOrder,
         Reason::MissingWords,
@@ -29,6 +30,7 @@ impl Reason {
         Reason::JoinedWords,
         Reason::Initials,
         Reason::OtherOwner,
+        Reason::OtherWord,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -44,6 +46,7 @@ impl Reason {
             Reason::JoinedWords => "words joined or split",
             Reason::Initials => "initials",
             Reason::OtherOwner => "other owner",
+            Reason::OtherWord => "another word",
         }
     }
 }

@@ -6,6 +6,9 @@ use crate::fold::folded;
 use crate::near::score_name;
 use crate::wanted::WantedName;
 
+/// An owner with a lower score is another one.
+const MIN_OWNER_SCORE: u32 = 660;
+
 /// Compares the requested owner with owners. The score of each owner is computed once.
 pub struct OwnerScores<'a> {
     requested: Option<&'a WantedName>,
@@ -40,7 +43,8 @@ impl<'a> OwnerScores<'a> {
 
 fn score_owner(requested: &WantedName, owner: &str) -> u32 {
     let is_equal = folded(owner).replace(' ', "") == requested.flat;
-    if is_equal { 1_000 } else { score_name(requested, owner).map_or(0, |near| near.score) }
+    let near = || score_name(requested, owner).map(|near| near.score).filter(|score| *score >= MIN_OWNER_SCORE);
+    if is_equal { 1_000 } else { near().unwrap_or_default() }
 }
 
 #[cfg(test)]
@@ -56,7 +60,7 @@ mod tests {
         };
         check("Server.run", &["net", "server"], 1_000);
         check("Server.run", &["net"], 0);
-        check("Srever.run", &["Server"], 867);
+        check("Srever.run", &["Server"], 934);
         check("run", &["Server"], 0);
     }
 }

@@ -1,8 +1,9 @@
 //! A requested name, prepared once for all names that it is compared with.
 
 use crate::distance::Signature;
-use crate::fold::fold_words;
-use crate::lexicon::{Replacement, is_noise, replacements, weight};
+use crate::fold::{fold_words, folded};
+use crate::lexicon::{Replacement, is_keyword, is_noise, replacements, replacements_of_misspelled, weight};
+use crate::sound::sound_code;
 
 /// The limit of words of a name that are compared. Bit sets of words have 16 bits.
 pub(crate) const MAX_WORDS: usize = 16;
@@ -32,7 +33,12 @@ pub(crate) struct WantedWord {
     pub(crate) weight: u32,
     /// The word only describes or links other words of a phrase. It counts only if a name contains it.
     pub(crate) is_optional: bool,
+    /// The word is the keyword before a name: `def` in `def run`. Only the same word is near.
+    pub(crate) is_keyword: bool,
+    pub(crate) sound: Option<u64>,
     pub(crate) replacements: Vec<(&'static str, Replacement)>,
+    /// The replacements of the words that the caller may have meant, if the word is misspelled.
+    pub(crate) replacements_if_misspelled: Vec<(&'static str, Replacement)>,
 }
 
 impl WantedWord {
@@ -42,9 +48,17 @@ impl WantedWord {
             signature: Signature::of(text.chars()),
             weight: weight(text),
             is_optional,
+            is_keyword: false,
+            sound: sound_code(text),
             replacements: replacements(text),
+            replacements_if_misspelled: replacements_of_misspelled(text),
             text: text.to_owned(),
         }
+    }
+
+    fn keyword(text: &str) -> Self {
+        let (replacements, replacements_if_misspelled) = (Vec::new(), Vec::new());
+        Self { is_keyword: true, sound: None, replacements, replacements_if_misspelled, ..Self::new(text, true) }
     }
 }
 
@@ -67,11 +81,35 @@ impl WantedName {
         let mut texts: Vec<String> = Vec::new();
         fold_words(part, |word| texts.push(word.to_owned()));
         texts.truncate(MAX_WORDS);
+        let num_keywords = if is_phrase { keywords_before(&texts) } else { 0 };
         let is_optional = |word: &str| is_phrase && is_noise(word);
         let has_required = texts.iter().any(|word| !is_optional(word));
-        let words = texts.iter().map(|word| WantedWord::new(word, has_required && is_optional(word))).collect();
-        let flat = texts.concat();
+        // A word that was typed twice counts once, unless a name contains it twice.
+        let is_repeated = |at: usize| at > 0 && texts[at - 1] == texts[at];
+        let word = |(at, word): (usize, &String)| match at < num_keywords {
+            true => WantedWord::keyword(word),
+            false => WantedWord::new(word, has_required && is_optional(word) || is_repeated(at)),
+        };
+        let words = texts.iter().enumerate().map(word).collect();
+        let flat = texts[num_keywords..].concat();
         Self { owners: Vec::new(), words, signature: Signature::of(flat.chars()), flat }
+    }
+
+    /// The name, if its first words are the owner of a name with this many words: `server_run` as `server.run`.
+    pub fn with_joined_owner(&self, num_words: usize) -> Option<Self> {
+        let at = self.words.len().checked_sub(num_words).filter(|at| *at > 0 && num_words > 0)?;
+        let (owner, name) = self.words.split_at(at);
+        Some(Self { owners: vec![Self::of_words(owner)], ..Self::of_words(name) }).filter(|_| self.owners.is_empty())
+    }
+
+    fn of_words(words: &[WantedWord]) -> Self {
+        let flat: String = words.iter().map(|word| word.text.as_str()).collect();
+        Self { owners: Vec::new(), words: words.to_vec(), signature: Signature::of(flat.chars()), flat }
+    }
+
+    /// Whether the innermost owner of the name is this one, except for its case and style.
+    pub fn has_owner(&self, owner: &str) -> bool {
+        self.owners.last().is_some_and(|requested| folded(owner).replace(' ', "") == requested.flat)
     }
 
     /// Whether the name has no letters and digits, so that no name is near it.
@@ -79,9 +117,19 @@ impl WantedName {
         self.words.is_empty()
     }
 
+    /// The number of words that do not only describe or link other words.
+    pub fn num_required_words(&self) -> usize {
+        self.words.iter().filter(|word| !word.is_optional).count()
+    }
+
     pub fn has_owners(&self) -> bool {
         !self.owners.is_empty()
     }
+}
+
+/// The number of keywords before the name in a phrase: one in `def run`.
+fn keywords_before(texts: &[String]) -> usize {
+    texts.iter().take_while(|word| is_keyword(word)).count().min(texts.len().saturating_sub(1))
 }
 
 /// `run(a, b)` is `run`. A name that begins with a parenthesis is kept.
@@ -132,5 +180,8 @@ mod tests {
         assert_eq!(optional("function that opens the file"), ["function", "that", "the"]);
         assert_eq!(optional("to_string"), [""; 0]);
         assert_eq!(optional("find the function"), [""; 0]);
+        assert_eq!(optional("def run_all"), ["def"]);
+        assert_eq!(optional("def"), [""; 0]);
+        assert_eq!(optional("userUserName"), ["user"]);
     }
 }

@@ -1,6 +1,6 @@
 //! How near one word of a name is to one requested word.
 
-use crate::distance::bounded_distance;
+use crate::distance::{MAX_GAP, bounded_distance, gap};
 use crate::lexicon::Replacement;
 use crate::reasons::{Reason, Reasons};
 use crate::wanted::WantedWord;
@@ -19,9 +19,17 @@ const SOME_LETTERS: u32 = 720;
 const BEGINNING: u32 = 760;
 const BEGINNING_BY_LENGTH: u32 = 140;
 const SHORT_BEGINNING: u32 = 680;
+/// An end of a word, or a word without a part in its middle, has at least this, and up to
+/// `BEGINNING_BY_LENGTH` more.
+const END: u32 = 700;
+/// The factor for a replacement of a misspelled word, in thousandths.
+const MISSPELLED: u32 = 900;
 /// The loss of a word in which every letter is wrong.
 const ALL_WRONG: u32 = 800;
 const OTHER_FIRST_LETTER: u32 = 30;
+/// The loss of a word that sounds alike, if every letter is wrong.
+const ALL_WRONG_BY_SOUND: u32 = 400;
+const MAX_EDITS_BY_SOUND: u32 = 4;
 
 /// Endings that change the form of a word, but not its meaning.
 const ENDINGS: [&str; 36] = [
@@ -36,14 +44,33 @@ pub(crate) fn word_match(wanted: &WantedWord, word: &str) -> Option<(u32, Reason
     if asked == word {
         return Some((EQUAL, Reasons::NONE));
     }
-    let matches = [replacement(wanted, word), inflection(asked, word), shortened(asked, word), typo(wanted, word)];
+    if wanted.is_keyword {
+        return None;
+    }
+    let matches = [
+        replacement(wanted, word),
+        inflection(asked, word),
+        shortened(asked, word),
+        typo(wanted, word),
+        replacement_of_misspelled(wanted, word),
+    ];
     // If two matches are equally near, the first one is returned.
     matches.into_iter().flatten().reduce(|best, other| if other.0 > best.0 { other } else { best })
 }
 
 fn replacement(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
+    in_table(&wanted.replacements, word)
+}
+
+/// `deccode` is a misspelled `decode`, which has the synonym `parse`.
+fn replacement_of_misspelled(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
+    let (nearness, reasons) = in_table(&wanted.replacements_if_misspelled, word)?;
+    Some((nearness * MISSPELLED / 1_000, reasons.with(Reason::Typo)))
+}
+
+fn in_table(replacements: &[(&str, Replacement)], word: &str) -> Option<(u32, Reasons)> {
     let is = |other: &str| other == word || word.strip_suffix('s') == Some(other);
-    let (_, kind) = wanted.replacements.iter().find(|(other, _)| is(other))?;
+    let (_, kind) = replacements.iter().find(|(other, _)| is(other))?;
     Some(match kind {
         Replacement::Spelling => (SPELLING, Reason::Spelling.into()),
         Replacement::Abbreviation => (ABBREVIATION, Reason::Abbreviation.into()),
@@ -97,6 +124,9 @@ fn shortened(left: &str, right: &str) -> Option<(u32, Reasons)> {
         let score = BEGINNING + BEGINNING_BY_LENGTH * short.len() as u32 / long.len() as u32;
         return Some((if short.len() == 2 { SHORT_BEGINNING } else { score }, reason));
     }
+    if is_with_gap(short, long) {
+        return Some((END + BEGINNING_BY_LENGTH * short.len() as u32 / long.len() as u32, Reason::Typo.into()));
+    }
     // A single missing letter is a typing error.
     let may_be_short = long.len() - short.len() > 1 && short.as_bytes()[0] == long.as_bytes()[0];
     if !may_be_short || !is_subsequence(short, long) {
@@ -112,6 +142,13 @@ fn shortened(left: &str, right: &str) -> Option<(u32, Reasons)> {
     }
     let ends_equally = short.bytes().next_back() == long.bytes().next_back();
     (is_long_enough && ends_equally).then_some((SOME_LETTERS, reason))
+}
+
+/// Whether one part of `long` is left out in `short`: `compiler` and `piler` or `comler`. At least three
+/// letters and half of the word must be left.
+fn is_with_gap(short: &str, long: &str) -> bool {
+    let missing = long.len() - short.len();
+    short.len() >= 3 && missing <= MAX_GAP && short.len() >= missing && gap(short, long)
 }
 
 fn is_vowel(byte: u8) -> bool {
@@ -160,10 +197,28 @@ fn typo(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
     Some((EQUAL - loss, Reason::Typo.into()))
 }
 
+/// How near a word is that sounds alike, as `request` and `rekwest`.
+pub(crate) fn sound_match(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
+    let num_characters = wanted.num_characters.max(word.len()) as u32;
+    let edits = bounded_distance(&wanted.text, word, (num_characters / 2).min(MAX_EDITS_BY_SOUND))?;
+    (edits > 0).then(|| (EQUAL - ALL_WRONG_BY_SOUND * edits / num_characters, Reason::Typo.into()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::WantedName;
+
+    #[test]
+    fn words_that_sound_alike_are_near() {
+        let check = |asked: &str, word: &str, expect: Option<u32>| {
+            let found = sound_match(&WantedName::new(asked).words[0], word);
+            assert_eq!(found.map(|(score, _)| score), expect, "{asked} {word}");
+        };
+        check("rekwest", "request", Some(886));
+        check("ekwal", "equal", Some(840));
+        check("ox", "aussie", None);
+    }
 
     #[test]
     fn words_are_near_for_a_reason() {
@@ -178,7 +233,10 @@ mod tests {
         check("parser", "parse", Some((880, "other form of a word")));
         check("mapping", "map", Some((880, "other form of a word")));
         check("cfg", "config", Some((930, "abbreviation")));
-        check("configs", "cfg", Some((800, "abbreviation")));
+        check("configs", "cfg", Some((837, "similar spelling, abbreviation")));
+        check("deccode", "parse", Some((738, "similar spelling, synonym")));
+        check("piler", "compiler", Some((787, "similar spelling")));
+        check("cert", "certificate", Some((930, "abbreviation")));
         check("colour", "color", Some((970, "other spelling of a word")));
         check("fetch", "get", Some((820, "synonym")));
         check("wdgt", "widget", Some((900, "abbreviation")));

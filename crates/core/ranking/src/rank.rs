@@ -73,6 +73,9 @@ pub enum Exactness {
     Exact,
     /// The question is the name in another style or case, such as `get_user` for `getUser`.
     OtherStyle,
+    /// The question is a wrongly written name. The rank is the rank of this definition, from 1. The definition
+    /// comes before all other hits.
+    Near(u32),
 }
 
 /// The lists in which the candidates were found.
@@ -273,10 +276,14 @@ fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
             let points = *of_paths.entry(path.clone()).or_insert_with(|| path_points(path, &keywords));
             add(hit, "path", times(points, prior));
         }
-        let named = hit.named.filter(|_| words.whole.is_some() && signals.has(Signal::Definition));
-        if let Some(named) = named {
-            let points = definition_points(named, words, &hit.chunk.path);
-            add(hit, "definition", times(points, prior));
+        match hit.named.filter(|_| signals.has(Signal::Definition)) {
+            // The distance of two ranks exceeds the sum of the other parts.
+            Some(Exactness::Near(rank)) => add(hit, "definition", leading_points(10 * rank)),
+            Some(named) if words.whole.is_some() => {
+                let points = definition_points(named, words, &hit.chunk.path);
+                add(hit, "definition", times(points, prior));
+            }
+            _ => {}
         }
     }
 }
@@ -284,7 +291,7 @@ fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
 fn definition_points(named: Exactness, query: &QueryWords, path: &RepoPath) -> u64 {
     let points = match named {
         Exactness::Exact => DEFINITION,
-        Exactness::OtherStyle => DEFINITION_IN_OTHER_STYLE,
+        Exactness::OtherStyle | Exactness::Near(_) => DEFINITION_IN_OTHER_STYLE,
     };
     if query.names.contains(&fold_style(name_of_file(path))) { times(points, FILE_HAS_THE_NAME) } else { points }
 }
@@ -462,6 +469,18 @@ mod tests {
         let same_file = named("get_user.py", "3", Exactness::Exact);
         let candidates = vec![candidate("z.py", 1, "4", 1000), styled, exact, same_file];
         check(candidates, "get_user", &[("get_user.py", 1, 0), ("x.py", 1, 0), ("y.py", 1, 0), ("z.py", 1, 0)]);
+    }
+
+    #[test]
+    fn definitions_of_near_names_come_first_in_their_order() {
+        let near = |path: &str, dense: i64, rank| Candidate {
+            named: Some(Exactness::Near(rank)),
+            ..candidate(path, 1, path, dense)
+        };
+        let candidates = vec![candidate("z.py", 1, "4", 1000), near("y.py", 900, 2), near("x.py", 10, 1)];
+        let expect = &[("x.py", 1, 0), ("y.py", 1, 0), ("z.py", 1, 0)];
+        check(candidates.clone(), "get_usr", expect);
+        check(candidates, "gets the usr", expect);
     }
 
     #[test]

@@ -43,6 +43,11 @@ impl ScopeFrequencies {
         }
     }
 
+    /// Whether the searched chunks contain every term of the question.
+    pub fn has_all_terms(&self) -> bool {
+        self.counts.values().all(|count| *count > 0)
+    }
+
     /// BM25's `log(1 + (N - n + 0.5) / (n + 0.5))` in sixteenths of a bit. The result is at least 1.
     ///
     /// N is the number of chunks and n the number of chunks with the term, both with the share of the shipped

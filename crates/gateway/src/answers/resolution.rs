@@ -1,6 +1,6 @@
 //! Labels of answers about another name than the requested one.
 
-use cairn_search::{NameNote, Substitution};
+use cairn_search::{NameMatching, NameNote, Substitution};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,14 @@ pub struct Resolution {
     pub resolved_from: String,
     /// The name that was used.
     pub resolved_to: String,
-    /// `case`, `style`, `fuzzy` or `heuristic`.
+    /// `case`, `style`, `fuzzy`, `changed` (in a file that changed after it was indexed) or `heuristic`.
     pub r#match: String,
     /// From 0 to 1.
     pub score: f64,
     pub reason: String,
+    /// Other near names, the nearest first.
+    #[serde(default)]
+    pub similar_symbols: Vec<String>,
 }
 
 /// A name in the question that no symbol has exactly.
@@ -38,14 +41,21 @@ impl Resolution {
             r#match: substitution.matching.as_str().to_owned(),
             score: f64::from(substitution.score) / 1_000.0,
             reason: substitution.reason.clone(),
+            similar_symbols: substitution.similar.clone(),
         }
     }
 
     /// One sentence for readers. `clean` makes names safe for the output.
     pub fn sentence(&self, clean: impl Fn(&str) -> String) -> String {
-        let Self { resolved_from, resolved_to, r#match: matched, score, reason } = self;
+        let Self { resolved_from, resolved_to, r#match: matched, score, reason, similar_symbols } = self;
         let (requested, used) = (clean(resolved_from), clean(resolved_to));
-        format!("no symbol is called exactly `{requested}`; `{used}` is used ({matched} {score:.2}: {reason})")
+        if matched == NameMatching::Changed.as_str() {
+            return format!("`{used}` is used for `{requested}` ({matched} {score:.2}: {reason})");
+        }
+        let similar: Vec<String> = similar_symbols.iter().map(|name| clean(name)).collect();
+        let others =
+            if similar.is_empty() { String::new() } else { format!("; other near names: {}", similar.join(", ")) };
+        format!("no symbol is called exactly `{requested}`; `{used}` is used ({matched} {score:.2}: {reason}){others}")
     }
 }
 

@@ -134,6 +134,7 @@ impl Cluster {
                 signals: cairn_ranking::Signals::default(),
                 term_tables: Arc::default(),
                 synonyms: Arc::default(),
+                changed: None,
                 answers: Arc::default(),
                 pattern_members: Arc::default(),
             };

@@ -56,6 +56,7 @@ impl FakeAgent {
             signals: cairn_ranking::Signals::default(),
             term_tables: Arc::default(),
             synonyms: Arc::default(),
+            changed: None,
             answers: Arc::default(),
             pattern_members: Arc::default(),
         };

@@ -8,10 +8,12 @@
 //! - a search for a path with an empty answer: from 44, of which six were embeddings, to 22;
 //! - a search for eight names with an empty answer: from 180 to 32.
 
+mod changed;
 mod cheap;
 mod counting;
 mod exact;
 mod frequencies;
+mod misspelled;
 mod strategies;
 mod wordings;
 
@@ -62,6 +64,7 @@ async fn searcher_over(contents: Vec<FakeContent>) -> (Arc<Counted>, Searcher) {
         cursor_key: CursorKey([7; 32]),
         signals: cairn_ranking::Signals::default(),
         term_tables: Arc::default(),
+        changed: None,
         answers: Arc::default(),
         pattern_members: Arc::default(),
         synonyms: Arc::default(),

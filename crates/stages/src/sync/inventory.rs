@@ -49,7 +49,7 @@ impl Inventory {
 
     /// Returns the entries, and the positions of the entries to read. This function takes seconds for large
     /// trees.
-    fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>), StageError> {
+    pub(super) fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>), StageError> {
         let tree = &self.reading.tree;
         let modules = Modules::detect(&self.reading.settings.repository, tree.entries());
         let mut entries: Vec<ManifestEntry> =

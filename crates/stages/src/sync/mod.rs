@@ -6,6 +6,7 @@
 //! them or the sweep removes them.
 
 mod budget;
+mod changed;
 mod changes;
 mod content;
 mod inventory;
@@ -36,6 +37,7 @@ use cairn_ports::{
 use cairn_wire::{ArtifactKind, Manifest, Plan, PlannedRefusal, RunResult, StageDuration, encode};
 use tokio::time::Instant;
 
+pub use changed::{ChangedLimits, ChangedSource};
 pub(crate) use changes::is_doubtful;
 pub use opening::OpenedSource;
 pub(crate) use refusal::{of_source, over_budget};

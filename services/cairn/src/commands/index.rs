@@ -301,6 +301,7 @@ pub(crate) fn show_removed(name: &RepositoryName, json: bool) {
 pub(crate) fn agent(local: Local) -> Arc<dyn Agent> {
     let agent = crate::local::LocalAgent::new(local).indexing_on_first_use();
     agent.maintain();
+    agent.watch();
     Arc::new(agent)
 }
 

@@ -8,14 +8,13 @@ use std::time::Duration;
 use anyhow::Context;
 use cairn_domain::{RepositoryId, Scope, Source, Tenant};
 use cairn_ports::{Catalogue, RepositoryRecord};
-use notify::event::{AccessKind, AccessMode};
-use notify::{EventKind, RecursiveMode};
+use notify::RecursiveMode;
 use notify_debouncer_full::{DebounceEventResult, new_debouncer};
 use tokio::sync::mpsc;
 
 use super::index::{Bars, cancel_unfinished, show};
 use crate::exit::CommandReply;
-use crate::local::{Indexed, Local, MAINTENANCE};
+use crate::local::{Indexed, Local, MAINTENANCE, is_change, is_own};
 use crate::output;
 use crate::stop::Stop;
 
@@ -114,22 +113,6 @@ fn root(record: &RepositoryRecord) -> Option<PathBuf> {
         Source::WorkTree { path } | Source::Directory { path } => Some(PathBuf::from(path)),
         Source::Bare { .. } | Source::Url { .. } => None,
     }
-}
-
-/// Whether an event is a change. Reading a file is also an event, and indexing reads all files.
-fn is_change(kind: EventKind) -> bool {
-    !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
-}
-
-/// Whether Cairn itself writes the file, or the file is internal to git. Files that a commit or a checkout
-/// changes (`HEAD`, `refs`) are not internal.
-fn is_own(path: &Path, home: &Path) -> bool {
-    if path.starts_with(home) {
-        return true;
-    }
-    let parts: Vec<_> = path.iter().collect();
-    let Some(git) = parts.iter().position(|part| *part == ".git") else { return false };
-    !matches!(parts.get(git + 1).and_then(|part| part.to_str()), Some("HEAD" | "refs"))
 }
 
 async fn index_all(local: &Local, records: &[RepositoryRecord], json: bool) {

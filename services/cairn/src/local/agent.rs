@@ -66,6 +66,17 @@ impl LocalAgent {
         });
     }
 
+    /// Watches the working tree of the working directory. A question about a name in a changed file then
+    /// needs no listing of the tree. Without a watch, questions list it.
+    pub fn watch(&self) {
+        let local = Arc::clone(&self.local);
+        tokio::spawn(async move {
+            if let Err(error) = local.watch_here().await {
+                tracing::warn!("the working tree is not watched: {error:#}");
+            }
+        });
+    }
+
     async fn request(&self, call: &IndexCall) -> Result<(IndexRequest, Option<RepositoryRecord>), QueryError> {
         let known = self.known(&call.target).await?;
         let mut request = match &known {

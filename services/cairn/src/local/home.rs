@@ -33,6 +33,20 @@ pub fn find_home(configured: Option<&Path>, start: &Path) -> PathBuf {
     above.into_iter().find(|directory| directory.is_dir()).unwrap_or_else(|| start.join(".cairn"))
 }
 
+fn stats(directory: &Path, repository: RepositoryId) -> PathBuf {
+    directory.join("stat").join(repository.to_string())
+}
+
+fn history(directory: &Path, repository: RepositoryId) -> PathBuf {
+    directory.join("history").join(repository.to_string())
+}
+
+/// The cache that was stored in an index directory after the last read of the repository's source.
+pub(super) fn source_cache(directory: &Path, repository: RepositoryId) -> SourceCache {
+    let read = |path: PathBuf| fs::read(path).unwrap_or_default();
+    SourceCache { stats: read(stats(directory, repository)), history: read(history(directory, repository)) }
+}
+
 impl Home {
     pub(super) fn open(directory: &Path) -> anyhow::Result<Self> {
         create_private_directory(directory).context("the index directory cannot be used")?;
@@ -49,12 +63,6 @@ impl Home {
         let key =
             key.ok().with_context(|| format!("{} is damaged; delete it", directory.join("cursor.key").display()))?;
         Ok(Self { directory: directory.to_owned(), is_explicit: true, cursor_key: CursorKey(key) })
-    }
-
-    /// The cache that was stored after the last read of the repository's source.
-    pub(super) fn source_cache(&self, repository: RepositoryId) -> SourceCache {
-        let read = |path: PathBuf| fs::read(path).unwrap_or_default();
-        SourceCache { stats: read(self.stats(repository)), history: read(self.history(repository)) }
     }
 
     /// Writes those parts of the cache that have changed.
@@ -90,11 +98,11 @@ impl Home {
     }
 
     pub(super) fn stats(&self, repository: RepositoryId) -> PathBuf {
-        self.directory.join("stat").join(repository.to_string())
+        stats(&self.directory, repository)
     }
 
     pub(super) fn history(&self, repository: RepositoryId) -> PathBuf {
-        self.directory.join("history").join(repository.to_string())
+        history(&self.directory, repository)
     }
 
     /// Removes the caches of all repositories except `live`.

@@ -14,7 +14,7 @@ use cairn_stages::{OpenedSource, SyncRequest, Synced, check_request};
 use cairn_wire::{RequestSettings, RunResult};
 
 use super::Local;
-use super::home::remove_if_exists;
+use super::home::{remove_if_exists, source_cache};
 use crate::verify::verify;
 
 /// The repository to index, and the settings of the call.
@@ -129,7 +129,7 @@ impl Local {
     }
 
     fn sync_request(&self, repository: RepositoryRecord, rebuild: bool) -> SyncRequest {
-        let cache = self.home.source_cache(repository.id);
+        let cache = source_cache(&self.home.directory, repository.id);
         SyncRequest { repository, cache, rebuild, lane: Lane::Interactive, meter: Arc::default() }
     }
 
@@ -386,13 +386,26 @@ impl Local {
 
     /// The indexed working tree or directory that contains this directory.
     pub async fn repository_of_directory(&self, directory: &std::path::Path) -> anyhow::Result<Option<String>> {
+        Ok(self.record_of_directory(directory).await?.map(|record| record.name.to_string()))
+    }
+
+    async fn record_of_directory(&self, directory: &std::path::Path) -> anyhow::Result<Option<RepositoryRecord>> {
         let known = self.runs.repositories(&Scope::all(Tenant::local())).await?;
-        let holds = |record: &&RepositoryRecord| match &record.source {
+        let holds = |record: &RepositoryRecord| match &record.source {
             Source::WorkTree { path } | Source::Directory { path } => directory.starts_with(path),
             Source::Bare { .. } | Source::Url { .. } => false,
         };
-        let nearest = known.iter().filter(holds).max_by_key(|record| record.source.location().len());
-        Ok(nearest.map(|record| record.name.to_string()))
+        Ok(known.into_iter().filter(holds).max_by_key(|record| record.source.location().len()))
+    }
+
+    /// Watches the working tree that contains the working directory. Does nothing if it is not indexed.
+    pub(super) async fn watch_here(&self) -> anyhow::Result<()> {
+        let here = std::env::current_dir()?;
+        let Some(record) = self.record_of_directory(&here).await? else { return Ok(()) };
+        let roots = [(record.id, std::path::PathBuf::from(record.source.location()))];
+        let (watch, directory) = (Arc::clone(&self.watch), self.home.directory.clone());
+        // A watch of a large tree registers each of its folders, which takes long.
+        Ok(tokio::task::spawn_blocking(move || watch.start(&roots, &directory)).await??)
     }
 
     /// The rules that determine which remotes may be reached.

@@ -1,6 +1,7 @@
 //! Local mode: runs all stages in one process, with stores in one directory.
 
 mod agent;
+mod changed;
 mod clock;
 mod first_use;
 mod home;
@@ -8,6 +9,7 @@ mod hundreds;
 mod index;
 mod naming;
 mod readers;
+mod tree_watch;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,6 +37,7 @@ use cairn_wiring::{EmbeddingConfig, local_embedder};
 
 pub use agent::LocalAgent;
 pub(crate) use agent::unusable_target;
+use changed::WorkingFiles;
 pub use clock::SystemClock;
 pub use first_use::{Unindexed, too_large};
 use home::Requested;
@@ -43,6 +46,8 @@ pub use hundreds::Hundreds;
 pub use index::{IndexRequest, Indexed, Progress};
 pub(crate) use naming::{Named, name_of};
 use readers::{Readers, ReadersCatalogue};
+use tree_watch::TreeWatch;
+pub(crate) use tree_watch::{is_change, is_own};
 
 /// The subcommand with which this program starts itself as a child process that parses files.
 pub const PARSE_WORKER: &str = "parse-worker";
@@ -67,7 +72,8 @@ pub struct Local {
     pub searcher: Searcher,
     artifacts: Arc<Artifacts>,
     pub clock: Arc<dyn Clock>,
-    sync: Sync,
+    sync: Arc<Sync>,
+    watch: Arc<TreeWatch>,
     sources: Arc<GitSources>,
     sweep: Sweep,
     readers: Readers,
@@ -95,7 +101,7 @@ impl Local {
         let artifacts = Artifacts::new(blobs.clone());
         let sources = Arc::new(GitSources::new(home::git_settings(&home, &operator, &requested)));
         let tools = Toolchain { model: embedder.model().clone() };
-        let sync = Sync {
+        let sync = Arc::new(Sync {
             artifacts: Arc::clone(&artifacts),
             catalogue: runs.clone(),
             ledger: runs.clone(),
@@ -108,7 +114,7 @@ impl Local {
             // The window has no limit, because the broker of a single process limits the number of waiting
             // jobs.
             window: u32::MAX,
-        };
+        });
         let set = StageSet {
             artifacts: Arc::clone(&artifacts),
             snapshots: Arc::new(Snapshots::new(SNAPSHOT_MEMORY_BYTES)),
@@ -124,7 +130,7 @@ impl Local {
         let embedding = Embedding::new(store.clone(), Arc::clone(&embedder), vectors.clone());
         let [embed, embed_patterns] = set.embed(embedding);
         let stages = [
-            set.parse(parser),
+            set.parse(parser.clone()),
             embed,
             set.retire(vectors.clone()),
             set.link(names.clone(), texts.clone()),
@@ -140,8 +146,11 @@ impl Local {
         let catalogue = Arc::new(ReadersCatalogue { catalogue: runs.clone(), readers: readers.clone() });
         let search_stores =
             SearchStores { catalogue, ledger: runs.clone(), blobs, vectors, graph: store.clone(), names, texts };
+        let changed = WorkingFiles::new(Arc::clone(&sync), parser, runs.clone(), directory.to_owned());
+        let watch = Arc::clone(&changed.watch);
         let searcher = Searcher::new(Caller::local(), search_stores, embedder, Arc::clone(&clock), home.cursor_key)
             .with_synonyms(&operator.synonyms);
+        let searcher = Searcher { changed: Some(Arc::new(changed)), ..searcher };
         Ok(Self {
             home,
             operator,
@@ -151,6 +160,7 @@ impl Local {
             artifacts,
             clock,
             sync,
+            watch,
             sources,
             sweep,
             readers,

@@ -50,6 +50,7 @@ impl Service {
             signals: Default::default(),
             term_tables: Arc::default(),
             synonyms: Arc::default(),
+            changed: None,
             answers: Arc::default(),
             pattern_members: Arc::default(),
         };

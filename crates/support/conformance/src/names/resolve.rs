@@ -129,6 +129,9 @@ pub(super) async fn near_owners_are_preferred(store: &dyn Names) -> Result<()> {
         ("HtpServer.start", "HttpServer.start"),
         ("Server.start", "HttpServer.start"),
         ("Cleint.start", "Client.start"),
+        // The owner may be joined with the name.
+        ("parser_start", "Parser.start"),
+        ("clientStarts", "Client.start"),
     ];
     for (name, expected) in cases {
         let hits = resolve(&index, name, 9).await?;

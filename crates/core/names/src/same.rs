@@ -1,0 +1,60 @@
+//! Whether a requested name is the name of a symbol, except for its case and style.
+
+use crate::fold::folded;
+
+/// How a requested name is equal to the name of a symbol.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum SameName {
+    Exact,
+    /// Equal if upper and lower case are ignored.
+    Case,
+    /// Equal if case, spaces, `_` and `-` are ignored.
+    Style,
+}
+
+impl SameName {
+    /// Compares a requested name with the short and the qualified name of a symbol. `Server.run` also
+    /// requests `app.Server.run`. `None` for another name.
+    pub fn of(requested: &str, name: &str, qualified_name: &str) -> Option<Self> {
+        let requested = requested.trim().trim_end_matches("()").replace("::", ".").replace(['#', '/'], ".");
+        let requested = requested.replace("->", ".");
+        let name = if requested.contains('.') { qualified_name } else { name };
+        if is_end(&requested, name) {
+            return Some(Self::Exact);
+        }
+        if is_end(&requested.to_lowercase(), &name.to_lowercase()) {
+            return Some(Self::Case);
+        }
+        is_end(&style(&requested), &style(name)).then_some(Self::Style)
+    }
+}
+
+/// The words of each part without spaces: `app.HttpServer` gives `app.httpserver`.
+fn style(name: &str) -> String {
+    name.split('.').map(|part| folded(part).replace(' ', "")).collect::<Vec<_>>().join(".")
+}
+
+fn is_end(requested: &str, name: &str) -> bool {
+    let rest = name.strip_suffix(requested);
+    !requested.is_empty() && rest.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_equal_in_three_ways() {
+        let check = |requested: &str, qualified_name: &str, expect: Option<SameName>| {
+            let name = qualified_name.rsplit('.').next().expect("a part");
+            assert_eq!(SameName::of(requested, name, qualified_name), expect, "{requested} {qualified_name}");
+        };
+        check("run", "app.Server.run", Some(SameName::Exact));
+        check("Server::run()", "app.Server.run", Some(SameName::Exact));
+        check("server#RUN", "app.Server.run", Some(SameName::Case));
+        check("get user", "app.getUser", Some(SameName::Style));
+        check("Other.run", "app.Server.run", None);
+        check("un", "app.Server.run", None);
+        check("", "app.Server.run", None);
+    }
+}

@@ -1,0 +1,30 @@
+//! Files of a working tree that differ from the published generation.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cairn_domain::{RepoPath, SymbolEntry};
+
+use crate::RepositoryRecord;
+
+/// A file that is new, or that changed after it was indexed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChangedFile {
+    pub path: RepoPath,
+    pub language: String,
+    /// The redacted text of the file.
+    pub text: String,
+    pub num_lines: u32,
+    /// The definitions in the file. No chunk of the index contains them.
+    pub symbols: Vec<SymbolEntry>,
+}
+
+/// Reads and parses files that changed after the published generation was indexed. Only local mode has
+/// working trees at hand.
+#[async_trait]
+pub trait ChangedFiles: Send + Sync {
+    /// The changed files of a repository, sorted by path. Empty if its source is not a working tree or a
+    /// directory, or cannot be read at present: the index alone then answers the question. The number and the
+    /// size of the files are limited, so some may be missing.
+    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<[ChangedFile]>;
+}

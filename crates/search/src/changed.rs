@@ -1,0 +1,215 @@
+//! Resolves names in files that changed after they were indexed.
+//!
+//! The index does not contain these definitions, so they have no chunks and no edges. The files are read and
+//! parsed when a name is not in the index. Only local mode has working trees at hand.
+
+use std::sync::Arc;
+
+use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, Scope, SymbolEntry, SymbolKind, View};
+use cairn_name_match::{SameName, WantedName, score_name};
+use cairn_ports::ChangedFile;
+use cairn_ranking::{DefinitionContext, definition_key};
+use futures::future::join_all;
+
+use crate::repositories::KnownRepository;
+use crate::resolve::{MIN_SCORE, NameMatching, NameRequest, Resolved, Substitution, is_in_file};
+use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
+
+/// The changed files of at most this many repositories are read for one name.
+const MAX_REPOSITORIES: usize = 16;
+
+/// A definition in a changed file.
+#[derive(Clone, Debug)]
+pub(crate) struct ChangedDefinition {
+    pub(crate) repository: KnownRepository,
+    pub(crate) symbol: SymbolEntry,
+    pub(crate) substitution: Substitution,
+    /// Other definitions of the name in changed files.
+    pub(crate) others: Vec<SymbolEntry>,
+    files: Arc<[ChangedFile]>,
+}
+
+/// The definitions of a name.
+pub(crate) enum Definitions {
+    Indexed(Resolved),
+    Changed(Box<ChangedDefinition>),
+}
+
+impl ChangedDefinition {
+    /// The file as it is in the working tree.
+    pub(crate) fn file(&self) -> Option<&ChangedFile> {
+        self.files.iter().find(|file| file.path == self.symbol.path)
+    }
+
+    /// The definition as a result of a search. The index does not contain it.
+    pub(crate) fn chunk(&self) -> Option<ChunkRecord> {
+        let SymbolEntry { qualified_name, kind, path, span, node, .. } = &self.symbol;
+        let file = self.file()?;
+        let lines = file.text.split_inclusive('\n').skip(span.start.saturating_sub(1) as usize);
+        let text: String = lines.take((span.end + 1).saturating_sub(span.start) as usize).collect();
+        Some(ChunkRecord {
+            key: ChunkKey(node.0),
+            repository: self.repository.record.id,
+            path: path.clone(),
+            language: file.language.clone(),
+            kind: chunk_kind(*kind),
+            span: *span,
+            symbol: Some(qualified_name.clone()),
+            symbol_kind: Some(*kind),
+            heading: None,
+            header: String::new(),
+            content_hash: ContentHash::of(&text),
+            text,
+            module_path: self.symbol.module_path.clone(),
+            is_test: self.symbol.is_test,
+            exported: self.symbol.exported,
+            documented: self.symbol.documented,
+            has_secrets: false,
+            weight_percent: 100,
+            tags: Vec::new(),
+            changed_at: None,
+        })
+    }
+
+    /// The error for a question that needs the index: about relations of the definition.
+    pub(crate) fn not_indexed(&self) -> QueryError {
+        let SymbolEntry { qualified_name, path, line, .. } = &self.symbol;
+        let message = format!("`{qualified_name}` is in `{path}`, line {line}, which changed after it was indexed");
+        let repository = self.repository.record.name.to_string();
+        QueryError::new(QueryErrorCode::NotFound, message)
+            .hint("its relations are known after the repository is indexed again")
+            .next(NextCall {
+                tool: "index_repository",
+                reason: "indexes the changed files".to_owned(),
+                arguments: vec![("target", repository.clone())],
+            })
+            .next(NextCall {
+                tool: "read_code",
+                reason: "reads the definition".to_owned(),
+                arguments: vec![("repository", repository), ("symbol", format!("{path}#{qualified_name}"))],
+            })
+    }
+}
+
+/// The kind of a chunk that contains one definition.
+fn chunk_kind(kind: SymbolKind) -> ChunkKind {
+    match kind {
+        SymbolKind::Function => ChunkKind::Function,
+        SymbolKind::Method => ChunkKind::Method,
+        SymbolKind::Class => ChunkKind::Class,
+        _ => ChunkKind::Group,
+    }
+}
+
+/// A symbol of a changed file, with its nearness to the requested name.
+struct Candidate<'a> {
+    known: &'a KnownRepository,
+    files: &'a Arc<[ChangedFile]>,
+    symbol: &'a SymbolEntry,
+    score: u32,
+    reason: String,
+}
+
+impl Searcher {
+    /// The definitions of a name. The same name in a changed file comes before another name in the index, and
+    /// another name in the index comes before another name in a changed file.
+    pub(crate) async fn definitions(
+        &self,
+        view: &View,
+        scope: &Scope,
+        selected: &[KnownRepository],
+        request: NameRequest<'_>,
+    ) -> Result<Definitions, QueryError> {
+        let indexed = self.resolve_name(view, scope, request).await;
+        let is_settled = match &indexed {
+            Ok(resolved) => resolved.is_same_name(),
+            Err(error) => error.code != QueryErrorCode::NotFound,
+        };
+        if is_settled || self.changed.is_none() {
+            return indexed.map(Definitions::Indexed);
+        }
+        let request = request.with_path_of_name();
+        let changed = self.changed_files(selected).await;
+        if let Some(found) = best(same_names(&changed, request), request) {
+            return Ok(Definitions::Changed(Box::new(found)));
+        }
+        match (indexed, best(near_names(&changed, request), request)) {
+            (Err(_), Some(found)) => Ok(Definitions::Changed(Box::new(found))),
+            (indexed, _) => indexed.map(Definitions::Indexed),
+        }
+    }
+
+    async fn changed_files<'a>(
+        &self,
+        selected: &'a [KnownRepository],
+    ) -> Vec<(&'a KnownRepository, Arc<[ChangedFile]>)> {
+        let Some(changed) = &self.changed else { return Vec::new() };
+        let published = selected.iter().filter(|known| known.published.is_some());
+        join_all(
+            published.take(MAX_REPOSITORIES).map(async |known| (known, changed.changed_files(&known.record).await)),
+        )
+        .await
+    }
+}
+
+type Changed<'a> = [(&'a KnownRepository, Arc<[ChangedFile]>)];
+
+fn symbols<'a>(
+    changed: &'a Changed<'_>,
+    request: NameRequest<'a>,
+) -> impl Iterator<Item = (&'a KnownRepository, &'a Arc<[ChangedFile]>, &'a SymbolEntry)> {
+    let of_files = changed.iter().flat_map(|(known, files)| files.iter().map(move |file| (*known, files, file)));
+    let symbols =
+        of_files.flat_map(|(known, files, file)| file.symbols.iter().map(move |symbol| (known, files, symbol)));
+    symbols.filter(move |(_, _, symbol)| request.path.is_none_or(|path| is_in_file(path, symbol)))
+}
+
+fn same_names<'a>(changed: &'a Changed<'_>, request: NameRequest<'a>) -> Vec<Candidate<'a>> {
+    let candidate = |(known, files, symbol): (&'a KnownRepository, &'a Arc<[ChangedFile]>, &'a SymbolEntry)| {
+        let (score, style) = match SameName::of(request.name, &symbol.name, &symbol.qualified_name)? {
+            SameName::Exact => (1_000, ""),
+            SameName::Case => (980, "other case, "),
+            SameName::Style => (950, "other style, "),
+        };
+        Some(Candidate { known, files, symbol, score, reason: style.to_owned() })
+    };
+    symbols(changed, request).filter_map(candidate).collect()
+}
+
+fn near_names<'a>(changed: &'a Changed<'_>, request: NameRequest<'a>) -> Vec<Candidate<'a>> {
+    let wanted = WantedName::new(request.name);
+    let candidate = |(known, files, symbol): (&'a KnownRepository, &'a Arc<[ChangedFile]>, &'a SymbolEntry)| {
+        let near = score_name(&wanted, &symbol.name).filter(|near| near.score >= MIN_SCORE)?;
+        Some(Candidate { known, files, symbol, score: near.score, reason: format!("{}, ", near.reasons) })
+    };
+    symbols(changed, request).filter_map(candidate).collect()
+}
+
+/// The best candidate. Other candidates with its name become the other definitions.
+fn best(mut candidates: Vec<Candidate<'_>>, request: NameRequest<'_>) -> Option<ChangedDefinition> {
+    let context = DefinitionContext { near_path: request.near_path };
+    candidates.sort_by(|left, right| {
+        let place = definition_key(left.known.record.id, left.symbol, 0, context);
+        let other = definition_key(right.known.record.id, right.symbol, 0, context);
+        right.score.cmp(&left.score).then_with(|| place.cmp(&other))
+    });
+    let first = candidates.first()?;
+    let symbol = first.symbol.clone();
+    let is_other = |other: &&Candidate<'_>| other.score == first.score && other.symbol.name == symbol.name;
+    let others = candidates.iter().skip(1).filter(is_other).map(|other| other.symbol.clone()).collect();
+    let substitution = Substitution {
+        requested: request.name.to_owned(),
+        used: symbol.qualified_name.clone(),
+        matching: NameMatching::Changed,
+        score: first.score,
+        reason: format!("{}in a file that changed after it was indexed", first.reason),
+        similar: Vec::new(),
+    };
+    Some(ChangedDefinition {
+        repository: first.known.clone(),
+        files: Arc::clone(first.files),
+        symbol,
+        substitution,
+        others,
+    })
+}

@@ -1,0 +1,118 @@
+//! Names in files that changed after they were indexed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use cairn_domain::{LineSpan, NodeKey, RepoPath, SymbolEntry, SymbolKind};
+use cairn_ports::{ChangedFile, ChangedFiles, ChunkFilter, RepositoryRecord};
+use cairn_search::{
+    CodeRequest, GraphRequest, NameMatching, QueryErrorCode, Relation, RepositorySelection, SearchRequest, Searcher,
+    Target, TargetType,
+};
+use cairn_testkit::FakeContent;
+
+use crate::{request, searcher_over};
+
+const TEXT: &str = "import db\n\ndef load_invoice(key):\n    return db.get(key)\n";
+
+/// A working tree with one new file, and the number of its readings.
+#[derive(Default)]
+struct NewFile {
+    num_reads: AtomicUsize,
+}
+
+#[async_trait]
+impl ChangedFiles for NewFile {
+    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<[ChangedFile]> {
+        self.num_reads.fetch_add(1, Ordering::Relaxed);
+        let path = RepoPath::parse("src/invoices.py").expect("a path");
+        let symbol = SymbolEntry {
+            name: "load_invoice".to_owned(),
+            qualified_name: "load_invoice".to_owned(),
+            kind: SymbolKind::Function,
+            node: NodeKey::symbol(repository.id, &path, "load_invoice", SymbolKind::Function, 3),
+            path: path.clone(),
+            line: 3,
+            span: LineSpan::new(3, 4),
+            chunk: None,
+            language: "python".to_owned(),
+            module_path: "invoices".to_owned(),
+            exported: true,
+            documented: false,
+            is_test: false,
+        };
+        let (language, text) = ("python".to_owned(), TEXT.to_owned());
+        Arc::new([ChangedFile { path, language, text, num_lines: 4, symbols: vec![symbol] }])
+    }
+}
+
+/// An index that contains `load_invoices`, and a working tree with the new function `load_invoice`.
+async fn searcher_with_tree() -> (Searcher, Arc<NewFile>) {
+    let content = FakeContent::new("shop", "c1")
+        .file("src/shop.py", "python", "def load_invoices():\n    pass\n")
+        .symbol("src/shop.py", "load_invoices", SymbolKind::Function, (1, 2));
+    let (_, searcher) = searcher_over(vec![content]).await;
+    let tree = Arc::new(NewFile::default());
+    (Searcher { changed: Some(Arc::<NewFile>::clone(&tree)), ..searcher }, tree)
+}
+
+fn code(symbol: &str) -> CodeRequest {
+    CodeRequest {
+        repository: None,
+        path: None,
+        symbol: Some(symbol.to_owned()),
+        context_path: None,
+        lines: None,
+        max_tokens: 1_000,
+    }
+}
+
+#[tokio::test]
+async fn new_definition_is_read_from_the_working_tree() {
+    let (searcher, _) = searcher_with_tree().await;
+    for (requested, reason) in [
+        ("load_invoice", "in a file that changed after it was indexed"),
+        ("loadInvoice", "other style, in a file that changed after it was indexed"),
+        ("src/invoices.py#load_invoice", "in a file that changed after it was indexed"),
+    ] {
+        let read = searcher.read_code(&code(requested)).await.expect("found");
+        assert_eq!((read.path.as_str(), read.text.as_str()), ("src/invoices.py", &TEXT[11..]), "{requested}");
+        let label = read.substitution.expect("a label");
+        assert_eq!((label.matching, label.reason.as_str()), (NameMatching::Changed, reason), "{requested}");
+    }
+}
+
+#[tokio::test]
+async fn indexed_name_comes_before_a_changed_file() {
+    let (searcher, tree) = searcher_with_tree().await;
+    let read = searcher.read_code(&code("load_invoices")).await.expect("found");
+    assert_eq!((read.path.as_str(), read.substitution), ("src/shop.py", None));
+    assert_eq!(tree.num_reads.load(Ordering::Relaxed), 0, "the index is enough");
+}
+
+#[tokio::test]
+async fn search_and_relations_label_the_changed_file() {
+    let (searcher, tree) = searcher_with_tree().await;
+    let target = Target { target_type: TargetType::Symbol, ..Target::default() };
+    let request = SearchRequest { target, ..request("load_invoice", &[], ChunkFilter::default()) };
+    // The second answer must not come from a cache, because the file may have changed again.
+    searcher.search(&request).await.expect("an answer");
+    let num_reads = tree.num_reads.load(Ordering::Relaxed);
+    let answer = searcher.search(&request).await.expect("an answer");
+    assert!(tree.num_reads.load(Ordering::Relaxed) > num_reads);
+    assert_eq!(answer.found[0].hit.chunk.text, TEXT[11..]);
+    let label = answer.names[0].substitution.as_ref().expect("a label");
+    assert_eq!(label.matching, NameMatching::Changed);
+    let request = GraphRequest {
+        name: "load_invoice".to_owned(),
+        context_path: None,
+        relation: Relation::Callers,
+        repositories: RepositorySelection::default(),
+        limit: 5,
+    };
+    let error = searcher.relationship(&request).await.expect_err("has no edges yet");
+    assert_eq!(error.code, QueryErrorCode::NotFound);
+    assert!(error.message.contains("src/invoices.py"), "{}", error.message);
+    assert_eq!(error.next_calls.iter().map(|call| call.tool).collect::<Vec<_>>(), ["index_repository", "read_code"]);
+}

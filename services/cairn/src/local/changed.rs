@@ -1,0 +1,145 @@
+//! Parses the files of working trees that changed after they were indexed, when a question asks for a name
+//! that the index does not contain.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cairn_domain::{ArtifactRef, FactsKey, FileFacts, Lane, RepoPath, RepositoryId, Source, SymbolEntry};
+use cairn_ports::{Catalogue, ChangedFile, ChangedFiles, ErrorKind, FileParser, RepositoryRecord, SourceError};
+use cairn_records::{Placement, symbol_names};
+use cairn_stages::{ChangedLimits, ChangedSource, Sync, SyncRequest};
+
+use super::tree_watch::TreeWatch;
+
+/// The files of one repository that are read and parsed, at most.
+const LIMITS: ChangedLimits = ChangedLimits { max_files: 200, max_bytes: 4 * 1024 * 1024 };
+/// A question does not wait longer for changed files.
+const LONGEST: Duration = Duration::from_secs(3);
+
+/// The symbols of a content at a path.
+type Parsed = BTreeMap<(RepoPath, FactsKey), Vec<SymbolEntry>>;
+
+/// The changed files of a repository, as they were read last.
+struct Known {
+    /// The manifest with which the files were compared.
+    manifest: ArtifactRef,
+    files: Arc<[ChangedFile]>,
+}
+
+pub(crate) struct WorkingFiles {
+    pub(super) sync: Arc<Sync>,
+    pub(super) parser: Arc<dyn FileParser>,
+    pub(super) catalogue: Arc<dyn Catalogue>,
+    /// The folder of the index, which contains the caches of sources.
+    pub(super) directory: PathBuf,
+    /// Reports whether a working tree may have changed since it was read.
+    pub(super) watch: Arc<TreeWatch>,
+    known: Mutex<BTreeMap<RepositoryId, Known>>,
+    parsed: Mutex<BTreeMap<RepositoryId, Parsed>>,
+}
+
+impl WorkingFiles {
+    pub(super) fn new(
+        sync: Arc<Sync>,
+        parser: Arc<dyn FileParser>,
+        catalogue: Arc<dyn Catalogue>,
+        directory: PathBuf,
+    ) -> Self {
+        let (watch, known, parsed) = (Arc::default(), Mutex::default(), Mutex::default());
+        Self { sync, parser, catalogue, directory, watch, known, parsed }
+    }
+
+    /// Reads the changed files, unless a watch shows that the tree is as it was.
+    async fn read_if_changed(&self, repository: &RepositoryRecord) -> Result<Arc<[ChangedFile]>, SourceError> {
+        let unavailable = |error: cairn_ports::CatalogueError| of(repository, error.to_string());
+        let view = self.catalogue.view().await.map_err(unavailable)?;
+        let published = self.catalogue.published(&view, repository.id).await.map_err(unavailable)?;
+        let Some(manifest) = published.map(|published| published.manifest) else { return Ok(Arc::default()) };
+        let mark = self.watch.mark(repository.id).await;
+        if mark.is_unchanged
+            && let Some(known) = lock(&self.known).get(&repository.id).filter(|known| known.manifest == manifest)
+        {
+            return Ok(Arc::clone(&known.files));
+        }
+        let files = self.read(repository).await?;
+        lock(&self.known).insert(repository.id, Known { manifest, files: Arc::clone(&files) });
+        self.watch.mark_read(repository.id, mark);
+        Ok(files)
+    }
+
+    async fn read(&self, repository: &RepositoryRecord) -> Result<Arc<[ChangedFile]>, SourceError> {
+        let cache = super::home::source_cache(&self.directory, repository.id);
+        let request = SyncRequest {
+            repository: repository.clone(),
+            cache,
+            rebuild: false,
+            lane: Lane::Interactive,
+            meter: Arc::default(),
+        };
+        let failed = |error: cairn_pipeline::StageError| of(repository, error.chain());
+        let sources = self.sync.changed_sources(&request, LIMITS).await.map_err(failed)?;
+        let mut parsed = lock(&self.parsed).remove(&repository.id).unwrap_or_default();
+        let is_new = |changed: &&ChangedSource| key(changed).is_some_and(|key| !parsed.contains_key(&key));
+        let new: Vec<&ChangedSource> = sources.iter().filter(is_new).collect();
+        if !new.is_empty() {
+            let texts = new.iter().map(|changed| changed.source.clone()).collect();
+            let facts = self.parser.parse(texts).await.map_err(|error| of(repository, error.to_string()))?;
+            for (changed, facts) in new.into_iter().zip(facts) {
+                parsed.extend(key(changed).map(|key| (key, symbols(repository.id, changed, &facts))));
+            }
+        }
+        parsed.retain(|known, _| sources.iter().any(|changed| key(changed).as_ref() == Some(known)));
+        let files = sources.into_iter().map(|changed| changed_file(changed, &parsed)).collect();
+        lock(&self.parsed).insert(repository.id, parsed);
+        Ok(files)
+    }
+}
+
+fn key(changed: &ChangedSource) -> Option<(RepoPath, FactsKey)> {
+    Some((changed.entry.path.clone(), changed.entry.facts_key?))
+}
+
+fn symbols(repository: RepositoryId, changed: &ChangedSource, facts: &FileFacts) -> Vec<SymbolEntry> {
+    let mut symbols = symbol_names(Placement { repository, entry: &changed.entry }, facts);
+    // The chunks of the file are not indexed.
+    symbols.iter_mut().for_each(|symbol| symbol.chunk = None);
+    symbols
+}
+
+fn changed_file(changed: ChangedSource, parsed: &Parsed) -> ChangedFile {
+    let symbols = key(&changed).and_then(|key| parsed.get(&key)).cloned().unwrap_or_default();
+    ChangedFile {
+        path: changed.entry.path,
+        language: changed.entry.language.unwrap_or_default(),
+        text: changed.source.text,
+        num_lines: changed.entry.num_lines,
+        symbols,
+    }
+}
+
+fn of(repository: &RepositoryRecord, message: String) -> SourceError {
+    SourceError::new(ErrorKind::Io, "read changes", repository.source.location()).because(message)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // No method leaves the maps inconsistent, so they can be used after a panic of another thread.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[async_trait]
+impl ChangedFiles for WorkingFiles {
+    async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<[ChangedFile]> {
+        if !matches!(repository.source, Source::WorkTree { .. } | Source::Directory { .. }) {
+            return Arc::default();
+        }
+        let late = |_| Err(of(repository, format!("reading takes more than {} s", LONGEST.as_secs())));
+        let read = tokio::time::timeout(LONGEST, self.read_if_changed(repository)).await.unwrap_or_else(late);
+        read.unwrap_or_else(|error| {
+            tracing::warn!(repository = %repository.name, "changed files are not read: {error}");
+            Arc::default()
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! Watches working trees, so that a question knows without a listing that a tree has not changed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cairn_domain::RepositoryId;
+use notify::event::{AccessKind, AccessMode};
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::watch;
+
+/// How long a question waits for the events before it. If they take longer, the tree is listed.
+const LONGEST_DELIVERY: Duration = Duration::from_millis(200);
+
+/// The state of the watched trees.
+#[derive(Default)]
+struct State {
+    /// The number of changes in each watched tree.
+    num_changes: BTreeMap<RepositoryId, u64>,
+    /// The number of changes at the last reading of each tree.
+    read_at: BTreeMap<RepositoryId, u64>,
+}
+
+/// Working trees whose changes are counted. Empty until `start` is called.
+#[derive(Default)]
+pub(crate) struct TreeWatch {
+    state: Arc<Mutex<State>>,
+    started: Mutex<Option<Started>>,
+}
+
+struct Started {
+    /// Dropping the watcher would end the watch.
+    _watcher: RecommendedWatcher,
+    /// A file in the index directory. An event for it shows that all earlier events were delivered.
+    beacon: PathBuf,
+    num_beacons: u64,
+    seen: watch::Receiver<u64>,
+}
+
+/// The state of a tree before it is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Mark {
+    /// Whether no change was reported since the last reading.
+    pub(crate) is_unchanged: bool,
+    num_changes: Option<u64>,
+}
+
+impl TreeWatch {
+    /// Watches the trees. `directory` is the index directory; changes in it are not counted.
+    pub(crate) fn start(&self, roots: &[(RepositoryId, PathBuf)], directory: &Path) -> notify::Result<()> {
+        let folder = directory.join("watch");
+        fs::create_dir_all(&folder)?;
+        let directory = directory.canonicalize()?;
+        let beacon = folder.canonicalize()?.join(std::process::id().to_string());
+        fs::write(&beacon, "0")?;
+        let (sender, seen) = watch::channel(0);
+        let (state, of_roots, of_beacon) = (Arc::clone(&self.state), roots.to_vec(), beacon.clone());
+        let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            let Ok(event) = event else {
+                // An event may be lost, so every tree may have changed.
+                return lock(&state).num_changes.values_mut().for_each(|number| *number += 1);
+            };
+            for path in event.paths.iter().filter(|_| is_change(event.kind)) {
+                if *path == of_beacon {
+                    let number = fs::read_to_string(path).ok().and_then(|text| text.parse().ok());
+                    if let Some(number) = number {
+                        sender.send_replace(number);
+                    }
+                } else if !is_own(path, &directory) {
+                    let touched = of_roots.iter().filter(|(_, root)| path.starts_with(root));
+                    let mut state = lock(&state);
+                    touched.for_each(|(id, _)| *state.num_changes.entry(*id).or_default() += 1);
+                }
+            }
+        })?;
+        watcher.watch(&folder, RecursiveMode::NonRecursive)?;
+        for (id, root) in roots {
+            watcher.watch(root, RecursiveMode::Recursive)?;
+            lock(&self.state).num_changes.insert(*id, 0);
+        }
+        *lock(&self.started) = Some(Started { _watcher: watcher, beacon, num_beacons: 0, seen });
+        Ok(())
+    }
+
+    /// The state of a tree after all events that happened before this call.
+    pub(crate) async fn mark(&self, repository: RepositoryId) -> Mark {
+        let is_delivered = self.events_are_delivered().await;
+        let state = lock(&self.state);
+        let num_changes = state.num_changes.get(&repository).copied().filter(|_| is_delivered);
+        let is_unchanged = num_changes.is_some() && num_changes == state.read_at.get(&repository).copied();
+        Mark { is_unchanged, num_changes }
+    }
+
+    /// Records that the tree was read after `mark`.
+    pub(crate) fn mark_read(&self, repository: RepositoryId, mark: Mark) {
+        if let Some(number) = mark.num_changes {
+            lock(&self.state).read_at.insert(repository, number);
+        }
+    }
+
+    /// Writes the beacon and waits for its event. The events of one watcher arrive in order.
+    async fn events_are_delivered(&self) -> bool {
+        let (wanted, mut seen) = {
+            let mut started = lock(&self.started);
+            let Some(started) = started.as_mut() else { return false };
+            started.num_beacons += 1;
+            if fs::write(&started.beacon, started.num_beacons.to_string()).is_err() {
+                return false;
+            }
+            (started.num_beacons, started.seen.clone())
+        };
+        let arrives = seen.wait_for(|number| *number >= wanted);
+        matches!(tokio::time::timeout(LONGEST_DELIVERY, arrives).await, Ok(Ok(_)))
+    }
+}
+
+impl Drop for TreeWatch {
+    fn drop(&mut self) {
+        if let Some(started) = lock(&self.started).take() {
+            let _ = fs::remove_file(&started.beacon);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // No method leaves the state inconsistent, so it can be used after a panic of another thread.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether an event is a change. Reading a file is also an event, and indexing reads all files.
+pub(crate) fn is_change(kind: EventKind) -> bool {
+    !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
+}
+
+/// Whether Cairn itself writes the file, or the file is internal to git. Files that a commit or a checkout
+/// changes (`HEAD`, `refs`) are not internal.
+pub(crate) fn is_own(path: &Path, home: &Path) -> bool {
+    if path.starts_with(home) {
+        return true;
+    }
+    let parts: Vec<_> = path.iter().collect();
+    let Some(git) = parts.iter().position(|part| *part == ".git") else { return false };
+    !matches!(parts.get(git + 1).and_then(|part| part.to_str()), Some("HEAD" | "refs"))
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{RepositoryName, Tenant};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn changes_are_seen_at_once() {
+        let (tree, home) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let id = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("watched"));
+        let root = tree.path().canonicalize().expect("a path");
+        let watch = TreeWatch::default();
+        assert!(!watch.mark(id).await.is_unchanged, "not watched yet");
+        watch.start(&[(id, root.clone())], home.path()).expect("watched");
+        for round in 0..20 {
+            let mark = watch.mark(id).await;
+            assert!(!mark.is_unchanged, "changed before round {round}");
+            watch.mark_read(id, mark);
+            assert!(watch.mark(id).await.is_unchanged, "read in round {round}");
+            fs::write(root.join(format!("file{round}")), "text").expect("written");
+        }
+    }
+}
