@@ -19,6 +19,8 @@ const MAX_NAMES: usize = 3;
 const MAX_NEAR: usize = 5;
 /// Longer questions are not names.
 const MAX_PHRASE_WORDS: usize = 7;
+/// Names with a lower score do not come before other results, because the question may be a name in a text.
+const MIN_LEADING_SCORE: u32 = 750;
 /// A phrase with a lower score is not a name.
 const MIN_PHRASE_SCORE: u32 = 800;
 /// Tokens of a note in addition to its names.
@@ -42,8 +44,8 @@ pub(crate) struct QuestionNames {
     pub(crate) notes: Vec<NameNote>,
     /// Definitions of near names, the best first.
     pub(crate) near: Vec<SymbolHit>,
-    /// The definitions of the nearest names, if the whole question is a wrongly written name. They come before
-    /// all other results.
+    /// The definitions of the nearest names, if the whole question is a wrongly written name. They come
+    /// before all other results.
     pub(crate) leading: Vec<SymbolHit>,
 }
 
@@ -81,7 +83,7 @@ impl Searcher {
                     if resolved.is_same_name() {
                         continue;
                     }
-                    if whole.as_deref() == Some(name) {
+                    if whole.as_deref() == Some(name) && substitution.score >= MIN_LEADING_SCORE {
                         found.leading = leading(&resolved);
                     }
                     found.near.extend(resolved.definitions.into_iter().take(MAX_NEAR).map(hit_of));
@@ -115,8 +117,11 @@ impl Searcher {
             Err(error) if error.code == QueryErrorCode::NotFound => return Ok(()),
             Err(error) => return Err(error),
         };
-        let has_all_words = resolved.is_same_name() || form != Form::Phrase || has_all_words(&resolved, name);
-        if let Some(substitution) = resolved.substitution.clone().filter(|_| has_all_words) {
+        let is_meant = match form {
+            Form::Phrase => resolved.is_same_name() || has_all_words(&resolved, name),
+            Form::Word | Form::Name => resolved.definitions.first().is_some_and(|best| best.score >= MIN_LEADING_SCORE),
+        };
+        if let Some(substitution) = resolved.substitution.clone().filter(|_| is_meant) {
             query.names.note(name, Some(substitution), Vec::new());
             query.names.leading = leading(&resolved);
         }
@@ -160,7 +165,8 @@ fn has_all_words(resolved: &Resolved, phrase: &str) -> bool {
     let is_whole = |best: &ResolvedSymbol| {
         best.score >= MIN_PHRASE_SCORE && !OTHER.into_iter().any(|reason| best.reasons.contains(reason))
     };
-    WantedName::new(phrase).num_required_words() > 1 && resolved.definitions.first().is_some_and(is_whole)
+    (!phrase.contains(char::is_whitespace) || WantedName::new(phrase).num_required_words() > 1)
+        && resolved.definitions.first().is_some_and(is_whole)
 }
 
 /// The best definitions of the nearest name, then of the other near names.

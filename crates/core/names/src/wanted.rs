@@ -95,7 +95,8 @@ impl WantedName {
         Self { owners: Vec::new(), words, signature: Signature::of(flat.chars()), flat }
     }
 
-    /// The name, if its first words are the owner of a name with this many words: `server_run` as `server.run`.
+    /// The name, if its first words are the owner of a name with this many words: `server_run` as
+    /// `server.run`.
     pub fn with_joined_owner(&self, num_words: usize) -> Option<Self> {
         let at = self.words.len().checked_sub(num_words).filter(|at| *at > 0 && num_words > 0)?;
         let (owner, name) = self.words.split_at(at);
