@@ -39,6 +39,9 @@ pub(crate) struct Arguments {
     /// With `--names`, index these folders and use their names instead of those of the question files.
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Vec<PathBuf>,
+    /// Also ask the nonsense questions of this file in `nonsense`, and print how many are recognised.
+    #[arg(long, value_enum, value_name = "SET")]
+    pub(crate) nonsense: Option<NonsenseSet>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -57,6 +60,27 @@ pub(crate) struct Arguments {
 pub(crate) enum Half {
     Tuning,
     Kept,
+}
+
+/// A set of nonsense questions about the repositories for tuning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum NonsenseSet {
+    /// The weights of the relevance were fitted to these questions.
+    Fitting,
+    /// These questions have the same authors as those for fitting, but were not used for it.
+    Aside,
+    /// These questions were written after the weights were fixed.
+    Late,
+}
+
+impl NonsenseSet {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            NonsenseSet::Fitting => "fitting",
+            NonsenseSet::Aside => "aside",
+            NonsenseSet::Late => "late",
+        }
+    }
 }
 
 impl Half {

@@ -66,6 +66,15 @@ pub(crate) enum Answered {
     Unlabelled,
 }
 
+/// The answer to one question.
+pub(crate) struct Ranked {
+    /// The places of each result.
+    pub(crate) results: Vec<Vec<Shown>>,
+    /// The score of the relevance, if it was needed.
+    pub(crate) score: Option<i64>,
+    pub(crate) took: Duration,
+}
+
 impl Index {
     pub(crate) async fn open(home: &Path) -> anyhow::Result<Self> {
         let store = Arc::new(LocalStore::open(home).context("opening the index")?);
@@ -201,17 +210,13 @@ impl Index {
 
     /// Asks one question. `within` restricts the search to one repository. Results of other repositories than
     /// `about` have no places, because they cannot be right.
-    pub(crate) async fn ask(
-        &self,
-        text: &str,
-        within: Option<&str>,
-        about: &str,
-    ) -> anyhow::Result<(Vec<Vec<Shown>>, Duration)> {
+    pub(crate) async fn ask(&self, text: &str, within: Option<&str>, about: &str) -> anyhow::Result<Ranked> {
         let request = SearchRequest { limit: Some(CANDIDATES), ..search_of(text, within) };
         let started = Instant::now();
         let answer = self.searcher.search(&request).await.with_context(|| format!("asking `{text}`"))?;
         let took = started.elapsed();
-        Ok((answer.found.iter().map(|found| places(found, about)).collect(), took))
+        let results = answer.found.iter().map(|found| places(found, about)).collect();
+        Ok(Ranked { results, score: answer.relevance.score, took })
     }
 }
 

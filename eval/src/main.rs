@@ -5,6 +5,7 @@
 
 mod arguments;
 mod ask;
+mod curve;
 mod fetch;
 mod grade;
 mod index;

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde::Deserialize;
 
-use crate::arguments::Half;
+use crate::arguments::{Half, NonsenseSet};
 
 /// The questions about one repository.
 #[derive(Clone, Debug, Deserialize)]
@@ -105,6 +105,38 @@ pub(crate) struct Answer {
     pub(crate) grade: u32,
 }
 
+/// The questions of a file in the folder `nonsense`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NonsenseFile {
+    #[serde(rename = "question")]
+    questions: Vec<NonsenseQuestion>,
+}
+
+/// A question without an answer in its repository.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NonsenseQuestion {
+    id: String,
+    repository: String,
+    absent: String,
+    text: String,
+}
+
+/// Adds the nonsense questions of one set to the questions about their repositories. Questions about other
+/// repositories are left out.
+pub(crate) fn add_nonsense(set: &Path, nonsense: NonsenseSet, files: &mut [QuestionFile]) -> anyhow::Result<()> {
+    let path = set.join("nonsense").join(nonsense.as_str()).with_extension("toml");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+    let nonsense: NonsenseFile = toml::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
+    for NonsenseQuestion { id, repository, absent, text } in nonsense.questions {
+        if let Some(file) = files.iter_mut().find(|file| file.source.id == repository) {
+            file.questions.push(Question { id, kind: Kind::Nonsense, text, answers: Vec::new(), absent: Some(absent) });
+        }
+    }
+    Ok(())
+}
+
 /// Reads the files of one half, sorted by id. `only` selects repositories of this half; empty selects all.
 pub(crate) fn read(set: &Path, half: Half, only: &[String]) -> anyhow::Result<Vec<QuestionFile>> {
     let text = |path: &Path| std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()));
@@ -138,6 +170,21 @@ pub(crate) fn read(set: &Path, half: Half, only: &[String]) -> anyhow::Result<Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nonsense_questions_belong_to_repositories_for_tuning() {
+        let set = Path::new(env!("CARGO_MANIFEST_DIR"));
+        for nonsense in [NonsenseSet::Fitting, NonsenseSet::Aside, NonsenseSet::Late] {
+            let mut files = read(set, Half::Tuning, &[]).expect("read");
+            let num_before: usize = files.iter().map(|file| file.questions.len()).sum();
+            add_nonsense(set, nonsense, &mut files).expect("read");
+            let num_after: usize = files.iter().map(|file| file.questions.len()).sum();
+            let text = std::fs::read_to_string(set.join("nonsense").join(nonsense.as_str()).with_extension("toml"));
+            let num_written = text.expect("a file").matches("[[question]]").count();
+            assert_eq!(num_after - num_before, num_written, "{nonsense:?}");
+            assert!(num_written >= 250, "{nonsense:?}: {num_written}");
+        }
+    }
 
     #[test]
     fn all_question_files_are_read() {

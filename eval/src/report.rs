@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::arguments::Arguments;
+use crate::curve;
 use crate::questions::Kind;
 use crate::run::{Asked, Reach};
 
@@ -89,6 +90,9 @@ pub(crate) fn print(arguments: &Arguments, measured: &[Measured]) {
     }
     if let Some(full) = measured.first() {
         print_tables(&full.asked);
+        if arguments.nonsense.is_some() {
+            curve::print(&full.asked);
+        }
         if arguments.questions {
             print_questions(&full.asked);
         }
@@ -165,6 +169,15 @@ fn print_questions(asked: &[Asked]) {
     println!("\n{:<34}{:>14}{:>12}", "question", "one at a time", "all at once");
     for (id, (alone, together)) in rows {
         println!("{id:<34}{alone:>14.3}{together:>12.3}");
+    }
+    println!("\nwrongly refused or shown, one at a time; the score is in thousandths");
+    for asked in asked.iter().filter(|asked| asked.reach == Reach::Alone) {
+        let is_nonsense = asked.kind == Kind::Nonsense;
+        if is_nonsense == (asked.num_results > 0) {
+            let (outcome, class) = (if is_nonsense { "shown" } else { "refused" }, asked.absent.as_deref());
+            let score = asked.score.map_or("-".to_owned(), |score| score.to_string());
+            println!("{:<34}{:>9}{:>16}{score:>9}", asked.id, outcome, class.unwrap_or(asked.kind.as_str()));
+        }
     }
 }
 

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::arguments::Arguments;
-use crate::ask::Index;
+use crate::ask::{Index, Ranked};
 use crate::fetch;
 use crate::grade::{Grades, grade};
 use crate::index::index;
 use crate::names::{self, NameOptions};
-use crate::questions::{Kind, QuestionFile, read};
+use crate::questions::{Kind, QuestionFile, add_nonsense, read};
 use crate::report::{self, Measured};
 use crate::settings::Setting;
 
@@ -32,6 +32,10 @@ pub(crate) struct Asked {
     pub(crate) reach: Reach,
     pub(crate) grades: Grades,
     pub(crate) num_results: usize,
+    /// Why a question of the kind `nonsense` has no answer.
+    pub(crate) absent: Option<String>,
+    /// The score of the relevance, if it was needed.
+    pub(crate) score: Option<i64>,
     pub(crate) took: Duration,
 }
 
@@ -39,7 +43,10 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let (Some(count), false) = (arguments.names, arguments.folder.is_empty()) {
         return names_of_folders(arguments, count).await;
     }
-    let files = read(&arguments.set, arguments.half, &arguments.only)?;
+    let mut files = read(&arguments.set, arguments.half, &arguments.only)?;
+    if let Some(half) = arguments.nonsense {
+        add_nonsense(&arguments.set, half, &mut files)?;
+    }
     let (cache, program) = (arguments.cache()?, arguments.program()?);
     let mut folders: Vec<PathBuf> = Vec::new();
     for file in &files {
@@ -96,7 +103,7 @@ async fn ask_all(index: &Index, files: &[QuestionFile], folders: &[PathBuf]) -> 
         for reach in [Reach::Alone, Reach::Together] {
             let within = (reach == Reach::Alone).then_some(name.as_str());
             for question in &file.questions {
-                let (results, took) = index.ask(&question.text, within, &name).await?;
+                let Ranked { results, score, took } = index.ask(&question.text, within, &name).await?;
                 asked.push(Asked {
                     id: question.id.clone(),
                     kind: question.kind,
@@ -105,6 +112,8 @@ async fn ask_all(index: &Index, files: &[QuestionFile], folders: &[PathBuf]) -> 
                     reach,
                     grades: grade(&results, &question.answers),
                     num_results: results.len(),
+                    absent: question.absent.clone(),
+                    score,
                     took,
                 });
             }

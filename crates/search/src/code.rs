@@ -76,7 +76,10 @@ impl Searcher {
             None => self.repositories(&view).await?,
         };
         match (&request.symbol, &request.path) {
-            (Some(symbol), path) => self.read_symbol(&view, &selected, symbol, path.as_deref(), request).await,
+            (Some(symbol), path) => match self.read_symbol(&view, &selected, symbol, path.as_deref(), request).await {
+                Err(error) => Err(self.explain_absent_name(error, symbol, &view, &selected).await?),
+                read => read,
+            },
             (None, Some(path)) => {
                 let read = self.read_file(&view, &selected, path, request).await;
                 // `src/server.py#Server.run` names a symbol, unless a file has this path.

@@ -1,14 +1,17 @@
-//! Explains why a search found nothing: whether anything is indexed, and which restriction excludes the
-//! results.
+//! Explains why a search has no results: whether anything is indexed, whether anything is about the
+//! question, and which restriction excludes the results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::View;
+use cairn_domain::{LineSpan, View};
 use cairn_ports::{ChunkFilter, IncludeTests};
-use cairn_ranking::RankedHit;
+use cairn_ranking::{AnswerRelevance, RankedHit, estimate_tokens, words};
 
+use crate::abbreviations::abbreviations;
+use crate::chunk_id::ChunkId;
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, name_of};
+use crate::suggestions::SuggestedQuery;
 use crate::{QueryError, RepositorySelection, Searcher};
 
 /// A part of a request that restricts the results.
@@ -66,17 +69,33 @@ impl Restriction {
     }
 }
 
-/// A module with results for the query if the restrictions are removed.
+/// A module that is near the question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RelatedModule {
     pub repository: String,
     pub module: String,
-    /// Number of results in this module among the best results of a search without restrictions.
+    /// Number of results in this module among the best results.
     pub num_results: usize,
+    /// Why the module is near, for readers.
+    pub reason: String,
 }
 
+/// The place of a chunk that is near the question, but does not answer it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WeakMatch {
+    pub repository: String,
+    pub path: String,
+    pub span: LineSpan,
+    pub symbol: Option<String>,
+}
+
+/// Why a search has no results, and what has results instead.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NothingFound {
+    /// The reason as a sentence.
+    pub statement: String,
+    /// The keywords of the question that no chunk contains, if the results are not about the question.
+    pub missing_words: Vec<String>,
     /// Requested repositories without a published generation.
     pub not_indexed: Vec<String>,
     /// Number of chunks in the requested repositories, without the filter.
@@ -84,13 +103,32 @@ pub struct NothingFound {
     /// Restrictions whose removal would give results, each with the number of chunks that would match. The
     /// restriction with most chunks comes first.
     pub without: Vec<(Restriction, u64)>,
+    /// Questions with results, the best first.
+    pub suggestions: Vec<SuggestedQuery>,
     /// At most five modules, most results first.
     pub modules: Vec<RelatedModule>,
+    /// The best chunks that do not answer the question. Empty if the filter excludes all chunks.
+    pub weak_matches: Vec<WeakMatch>,
 }
 
 const MAX_MODULES: usize = 5;
+/// Number of missing words in the sentence.
+const MAX_STATED_WORDS: usize = 6;
+const MAX_WEAK_MATCHES: usize = 3;
 /// Number of best results whose modules are counted.
 const MODULES_OF_BEST: usize = 20;
+/// Tokens of an entry in addition to its names.
+const ENTRY_TOKENS: usize = 20;
+
+/// A search without results.
+pub(crate) struct WithoutResults<'a> {
+    pub(crate) query: &'a PreparedQuery,
+    pub(crate) selected: &'a [KnownRepository],
+    pub(crate) filter: &'a ChunkFilter,
+    /// The hits that are not about the question.
+    pub(crate) weak: Vec<RankedHit>,
+    pub(crate) relevance: &'a AnswerRelevance,
+}
 
 /// The explanation of a search without results.
 pub(crate) struct EmptyResult {
@@ -98,16 +136,42 @@ pub(crate) struct EmptyResult {
     pub(crate) nothing_found: NothingFound,
 }
 
+impl NothingFound {
+    /// Drops the least useful entries until the others need at most this number of tokens.
+    pub(crate) fn fit(&mut self, max_tokens: usize) {
+        while self.num_tokens() > max_tokens {
+            let dropped = self.weak_matches.pop().is_some()
+                || self.modules.pop().is_some()
+                || self.suggestions.pop().is_some()
+                || self.missing_words.pop().is_some();
+            if !dropped {
+                return;
+            }
+        }
+    }
+
+    fn num_tokens(&self) -> usize {
+        let entry = |texts: &[&str]| ENTRY_TOKENS + texts.iter().map(|text| estimate_tokens(text)).sum::<usize>();
+        let weak = self
+            .weak_matches
+            .iter()
+            .map(|weak| entry(&[&weak.repository, &weak.path, weak.symbol.as_deref().unwrap_or_default()]));
+        let modules = self.modules.iter().map(|module| entry(&[&module.repository, &module.module, &module.reason]));
+        let suggestions = self.suggestions.iter().map(|suggested| entry(&[&suggested.query, &suggested.reason()]));
+        let words = self.missing_words.iter().map(|word| estimate_tokens(word));
+        estimate_tokens(&self.statement) + weak.chain(modules).chain(suggestions).chain(words).sum::<usize>()
+    }
+}
+
 impl Searcher {
-    /// Explains why nothing was found. If the question has restrictions, a second retrieval runs without
-    /// them.
+    /// Explains why a search has no results. If the question has restrictions, a second retrieval runs
+    /// without them.
     pub(crate) async fn explain_empty(
         &self,
-        query: &PreparedQuery,
-        selected: &[KnownRepository],
+        search: WithoutResults<'_>,
         repositories: &RepositorySelection,
-        filter: &ChunkFilter,
     ) -> Result<EmptyResult, QueryError> {
+        let WithoutResults { query, selected, filter, weak, relevance } = search;
         let view = &query.view;
         let all = match repositories.is_all() {
             true => selected.to_vec(),
@@ -115,16 +179,37 @@ impl Searcher {
         };
         let no_filter = ChunkFilter::default();
         let is_restricted = selected.len() < all.len() || *filter != no_filter;
-        let wide = if is_restricted { self.ranked(query, &all, &no_filter).await? } else { Vec::new() };
+        let wide = if is_restricted { self.relevant_in(query, &all).await? } else { Vec::new() };
         let is_unpublished = |known: &&KnownRepository| known.published.is_none();
         let scope = self.scope_of(selected);
-        let nothing_found = NothingFound {
-            not_indexed: selected.iter().filter(is_unpublished).map(|known| known.record.name.to_string()).collect(),
-            num_chunks: self.vectors.count(view, &scope, &no_filter).await?,
-            without: self.without(view, selected, &all, filter).await?,
-            modules: related_modules(&all, &wide),
+        let num_chunks = self.vectors.count(view, &scope, &no_filter).await?;
+        let without = if weak.is_empty() { self.without(view, selected, &all, filter).await? } else { Vec::new() };
+        // If the filter excludes all chunks, no other question has results with this filter.
+        let suggestions = match weak.is_empty() {
+            true => Vec::new(),
+            false => self.suggested_queries(query, selected, filter).await?,
         };
-        Ok(EmptyResult { hidden_by_scope: hidden_by_scope(wide.len()), nothing_found })
+        let near = if wide.is_empty() { &weak } else { &wide };
+        let nothing_found = NothingFound {
+            statement: statement(relevance, weak.is_empty(), num_chunks),
+            missing_words: relevance.missing.clone(),
+            not_indexed: selected.iter().filter(is_unpublished).map(|known| known.record.name.to_string()).collect(),
+            num_chunks,
+            without,
+            suggestions,
+            modules: related_modules(&all, near, &query.words.keywords),
+            weak_matches: weak.iter().take(MAX_WEAK_MATCHES).map(|hit| weak_match(selected, hit)).collect(),
+        };
+        Ok(EmptyResult { hidden_by_scope: hidden_by_scope(num_outside(&wide, &weak)), nothing_found })
+    }
+
+    /// The hits in the repositories without a filter. Empty if they are not about the question.
+    async fn relevant_in(&self, query: &PreparedQuery, all: &[KnownRepository]) -> Result<Vec<RankedHit>, QueryError> {
+        let counted = format!("{} {}", query.parsed.text, abbreviations(&query.words.keywords));
+        let query = PreparedQuery { frequencies: self.frequencies(all, &counted).await?, ..query.clone() };
+        let no_filter = ChunkFilter::default();
+        let (hits, evidence) = self.ranked(&query, all, &no_filter).await?;
+        Ok(if query.relevance(evidence, &no_filter).is_relevant { hits } else { Vec::new() })
     }
 
     async fn without(
@@ -152,29 +237,79 @@ impl Searcher {
     }
 }
 
+/// Number of hits that are not among the hits of the request.
+fn num_outside(wide: &[RankedHit], weak: &[RankedHit]) -> usize {
+    let id = |hit: &RankedHit| (hit.chunk.repository, hit.chunk.key);
+    let inside: BTreeSet<ChunkId> = weak.iter().map(id).collect();
+    wide.iter().filter(|hit| !inside.contains(&id(hit))).count()
+}
+
 fn hidden_by_scope(num_hidden: usize) -> Option<String> {
     let message = || {
         format!(
-            "{num_hidden} results are outside the given repositories and filters; search without these restrictions to see them"
+            "at least {num_hidden} results are outside the given repositories and filters; search without these restrictions to see them"
         )
     };
     (num_hidden > 0).then(message)
 }
 
-/// The modules of the best results of the retrieval without restrictions.
-fn related_modules(all: &[KnownRepository], wide: &[RankedHit]) -> Vec<RelatedModule> {
-    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for hit in wide.iter().take(MODULES_OF_BEST).filter(|hit| !hit.chunk.module_path.is_empty()) {
-        let module = (name_of(all, hit.chunk.repository), hit.chunk.module_path.clone());
-        *counts.entry(module).or_default() += 1;
+/// The reason why a search has no results. `is_excluded` is true if the filter excludes all chunks.
+fn statement(relevance: &AnswerRelevance, is_excluded: bool, num_chunks: u64) -> String {
+    if num_chunks == 0 {
+        return "nothing found: nothing is indexed in these repositories".to_owned();
     }
-    let mut modules: Vec<RelatedModule> = counts
-        .into_iter()
-        .map(|((repository, module), num_results)| RelatedModule { repository, module, num_results })
-        .collect();
+    if is_excluded || relevance.is_relevant {
+        return format!(
+            "nothing found: {num_chunks} chunks are indexed in these repositories; the filters exclude all of them"
+        );
+    }
+    let words: Vec<String> = relevance.missing.iter().take(MAX_STATED_WORDS).map(|word| format!("`{word}`")).collect();
+    format!("nothing here is about this: none of the {num_chunks} indexed chunks contains {}", words.join(", "))
+}
+
+fn weak_match(selected: &[KnownRepository], hit: &RankedHit) -> WeakMatch {
+    let chunk = &hit.chunk;
+    WeakMatch {
+        repository: name_of(selected, chunk.repository),
+        path: chunk.path.to_string(),
+        span: chunk.span,
+        symbol: chunk.symbol.clone(),
+    }
+}
+
+/// The modules of the best hits.
+fn related_modules(all: &[KnownRepository], hits: &[RankedHit], keywords: &[String]) -> Vec<RelatedModule> {
+    let mut modules: BTreeMap<(String, String), Vec<&RankedHit>> = BTreeMap::new();
+    for hit in hits.iter().take(MODULES_OF_BEST).filter(|hit| !hit.chunk.module_path.is_empty()) {
+        let module = (name_of(all, hit.chunk.repository), hit.chunk.module_path.clone());
+        modules.entry(module).or_default().push(hit);
+    }
+    let related = |((repository, module), hits): ((String, String), Vec<&RankedHit>)| {
+        let reason = reason(&module, &hits, keywords);
+        RelatedModule { repository, module, num_results: hits.len(), reason }
+    };
+    let mut modules: Vec<RelatedModule> = modules.into_iter().map(related).collect();
     modules.sort_by_key(|module| std::cmp::Reverse(module.num_results));
     modules.truncate(MAX_MODULES);
     modules
+}
+
+/// Why a module is near a question.
+fn reason(module: &str, hits: &[&RankedHit], keywords: &[String]) -> String {
+    let mut in_name = keywords.iter().filter(|word| {
+        let mut found = false;
+        words(module, |part| found |= part == word.as_str());
+        found
+    });
+    if let Some(word) = in_name.next() {
+        return format!("its name contains `{word}`");
+    }
+    let has_terms = |hit: &&&RankedHit| hit.contributions.iter().any(|part| part.name == "terms");
+    match hits.iter().filter(has_terms).count() {
+        0 => "its code is near in meaning".to_owned(),
+        1 => "one of its chunks contains words of the question".to_owned(),
+        num => format!("{num} of its chunks contain words of the question"),
+    }
 }
 
 #[cfg(test)]

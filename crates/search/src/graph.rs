@@ -131,7 +131,10 @@ impl Searcher {
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, &request.repositories).await?;
         let scope = self.scope_of(&selected);
-        let (keys, substitution) = self.resolve(&view, &scope, &selected, request).await?;
+        let (keys, substitution) = match self.resolve(&view, &scope, &selected, request).await {
+            Err(error) => return Err(self.explain_absent_name(error, &request.name, &view, &selected).await?),
+            Ok(resolved) => resolved,
+        };
         let mut nodes = self.graph.nodes(&view, &scope, &keys).await?;
         nodes.sort_by_key(|node| keys.iter().position(|key| *key == node.key));
         let mut edges = Vec::new();

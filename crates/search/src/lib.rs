@@ -3,6 +3,8 @@
 //! The crate depends on no back end and on no transport. Every question reads one view and passes this view
 //! and its scope to every store.
 
+mod abbreviations;
+mod absent_name;
 mod answer_cache;
 mod bounds;
 mod caller;
@@ -28,6 +30,7 @@ mod patterns;
 mod prepared_query;
 mod question_names;
 mod related;
+mod relevance;
 mod repositories;
 mod resolve;
 mod retrieve;
@@ -37,6 +40,7 @@ mod sites;
 mod source_packs;
 mod stated_filters;
 mod strategy;
+mod suggestions;
 mod target;
 mod term_tables;
 
@@ -53,7 +57,7 @@ pub use bounds::patterns as check_patterns;
 pub use caller::{Allowed, Caller};
 pub use code::{Code, CodeRequest};
 pub use cursor::CursorKey;
-pub use empty_result::{NothingFound, RelatedModule, Restriction};
+pub use empty_result::{NothingFound, RelatedModule, Restriction, WeakMatch};
 pub use error::{FieldFault, NextCall, QueryError, QueryErrorCode};
 pub use exact::{ExactAnswer, ExactCut, ExactFile, ExactLine, ExactRequest};
 pub use fingerprint::{Fingerprint, KindDigest};
@@ -68,6 +72,7 @@ pub use resolve::{NameMatching, Substitution};
 pub use runs::KnownRun;
 pub use search::{Found, SearchAnswer, SearchRequest};
 pub use source_packs::SourcePacks;
+pub use suggestions::{SuggestedQuery, SuggestionKind};
 pub use target::{FoundFile, Target, TargetType};
 pub use term_tables::TermTables;
 

@@ -5,6 +5,7 @@ use cairn_ports::{ChunkFilter, FileHit, IncludeTests};
 use cairn_question::{ParsedQuery, QueryType, Synonyms};
 use cairn_ranking::{QueryWords, ScopeFrequencies, Signal, Signals, Subjects, Weights, add_synonyms, query_terms};
 
+use crate::abbreviations::abbreviations;
 use crate::chunk_id::ChunkId;
 use crate::question_names::QuestionNames;
 use crate::repositories::KnownRepository;
@@ -26,6 +27,8 @@ pub(crate) struct PreparedQuery {
     pub(crate) frequencies: ScopeFrequencies,
     /// Sorted by term.
     pub(crate) terms: Vec<(u32, u32)>,
+    /// The sum of the weights of the question's own terms.
+    pub(crate) sum_of_weights: i64,
     pub(crate) vector: DenseVector,
     /// The names in the question that no symbol has exactly. They are resolved after the preparation, because
     /// the scope is needed.
@@ -70,8 +73,9 @@ impl Searcher {
         text: &str,
     ) -> Result<PreparedQuery, QueryError> {
         let no_vector = || QueryError::new(QueryErrorCode::InternalError, "the embedder returned no vector");
+        let words = QueryWords::of(text);
         let synonyms = synonyms(&parsed, Synonyms { configured: &self.synonyms, learned: &[] }, self.signals);
-        let counted = format!("{text} {synonyms}");
+        let counted = format!("{text} {synonyms} {}", abbreviations(&words.keywords));
         let vector = async {
             let vector = self.embedder.embed(InputType::Query, &[text]).await?.pop();
             vector.ok_or_else(no_vector)
@@ -84,13 +88,15 @@ impl Searcher {
         };
         let (vector, frequencies) = tokio::try_join!(vector, frequencies)?;
         let mut terms = query_terms(text, &frequencies);
+        let sum_of_weights = terms.iter().map(|(_, weight)| i64::from(*weight)).sum();
         add_synonyms(&mut terms, &synonyms, &frequencies);
         Ok(PreparedQuery {
             view,
             parsed,
-            words: QueryWords::of(text),
+            words,
             subjects: Subjects::of(text),
             terms,
+            sum_of_weights,
             frequencies,
             vector,
             names: QuestionNames::default(),

@@ -47,6 +47,8 @@ pub(crate) struct QuestionNames {
     /// The definitions of the nearest names, if the whole question is a wrongly written name. They come
     /// before all other results.
     pub(crate) leading: Vec<SymbolHit>,
+    /// Whether a symbol has one of the names, in any case or style.
+    pub(crate) has_exact: bool,
 }
 
 impl QuestionNames {
@@ -76,8 +78,12 @@ impl Searcher {
         let whole = QueryWords::of(text).whole;
         for name in names_of(parsed) {
             match self.definitions(view, scope, selected, NameRequest::uncounted(name)).await {
-                Ok(Definitions::Changed(changed)) => found.note(name, Some(changed.substitution.clone()), Vec::new()),
+                Ok(Definitions::Changed(changed)) => {
+                    found.has_exact = true;
+                    found.note(name, Some(changed.substitution.clone()), Vec::new());
+                }
                 Ok(Definitions::Indexed(resolved)) => {
+                    found.has_exact |= resolved.is_same_name();
                     let Some(substitution) = &resolved.substitution else { continue };
                     found.note(name, Some(substitution.clone()), Vec::new());
                     if resolved.is_same_name() {
@@ -107,7 +113,7 @@ impl Searcher {
         let Some(form) = Form::of(text).filter(|_| !is_decided && query.parsed.relationship.is_none()) else {
             return Ok(());
         };
-        if form == Form::Word && query.frequencies.has_all_terms() {
+        if form == Form::Word && query.frequencies.num_chunks_with(text) > 0 {
             return Ok(());
         }
         let name = text.trim();

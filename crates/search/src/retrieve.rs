@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use cairn_domain::{ChunkRecord, Scope, SymbolEntry, View};
 use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, NameMatch, SymbolHit};
 use cairn_ranking::{
-    Candidate, Definition, Exactness, Listed, Lists, RankQuery, RankedHit, ScoreRange, Spelling, Via, is_end_of_path,
-    names_repository, rank,
+    Candidate, Definition, Evidence, Exactness, Listed, Lists, RankQuery, RankedHit, ScoreRange, Spelling, Via,
+    is_end_of_path, names_repository, rank,
 };
 
 use crate::chunk_filter::CompiledFilter;
@@ -44,15 +44,16 @@ struct NamedChunks {
 }
 
 impl Searcher {
-    /// The ranked list of all candidates in the repositories, without their texts.
+    /// The ranked list of all candidates in the repositories, without their texts, and the evidence for
+    /// their relevance.
     pub(crate) async fn ranked(
         &self,
         query: &PreparedQuery,
         selected: &[KnownRepository],
         filter: &ChunkFilter,
-    ) -> Result<Vec<RankedHit>, QueryError> {
+    ) -> Result<(Vec<RankedHit>, Evidence), QueryError> {
         let scope = self.scope_since(selected, filter);
-        let (candidates, lists) = self.candidates(query, &scope, filter).await?;
+        let (candidates, lists, evidence) = self.candidates(query, &scope, filter).await?;
         let subjects = query.subjects_with(filter);
         let PreparedQuery { words, frequencies, parsed, .. } = query;
         let repositories = match selected {
@@ -65,16 +66,18 @@ impl Searcher {
         };
         let (weights, signals) = (query.weights(), self.signals);
         let repositories = &repositories;
-        Ok(rank(candidates, lists, RankQuery { words, subjects, repositories, weights, frequencies, signals }))
+        let hits = rank(candidates, lists, RankQuery { words, subjects, repositories, weights, frequencies, signals });
+        Ok((hits, evidence))
     }
 
-    /// The candidates of all lists without their texts, in no particular order, and the scores of the lists.
+    /// The candidates of all lists without their texts, in no particular order, the scores of the lists,
+    /// and the evidence for their relevance.
     async fn candidates(
         &self,
         query: &PreparedQuery,
         scope: &Scope,
         filter: &ChunkFilter,
-    ) -> Result<(Vec<Candidate>, Lists), QueryError> {
+    ) -> Result<(Vec<Candidate>, Lists, Evidence), QueryError> {
         let PreparedQuery { view, terms, vector, .. } = query;
         let dense = async { Ok::<_, QueryError>(self.vectors.search_dense(view, scope, filter, vector, DEPTH).await?) };
         let sparse = async {
@@ -106,7 +109,9 @@ impl Searcher {
         let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols), leading, related };
         let scores = |hits: &[Hit]| ScoreRange::of(hits.iter().map(|hit| hit.score));
         let lists = Lists { dense: scores(&dense), terms: scores(&sparse) };
-        Ok((joined(&dense, &sparse, &named, chunks, query), lists))
+        let candidates = joined(&dense, &sparse, &named, chunks, query);
+        let evidence = self.evidence(query, (&dense, &sparse), &candidates);
+        Ok((candidates, lists, evidence))
     }
 
     /// The symbols that the question names, best first.

@@ -3,10 +3,11 @@
 use cairn_domain::{Digest, Digester, View};
 use cairn_ports::ChunkFilter;
 use cairn_question::{ParsedQuery, QueryType};
-use cairn_ranking::{Cut, RankedHit, estimate_tokens, fit, truncate_lines};
+use cairn_ranking::{AnswerRelevance, Cut, RankedHit, estimate_tokens, fit, truncate_lines};
 
 use crate::bounds;
 use crate::cursor::{Cursor, expired};
+use crate::empty_result::WithoutResults;
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, name_of};
 use crate::strategy::{Asked, Retrieved};
@@ -73,6 +74,8 @@ pub struct SearchAnswer {
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
     pub stamps: Vec<Stamp>,
+    /// Whether the results are about the question. If not, the answer has no results.
+    pub relevance: AnswerRelevance,
     /// Set if the search has no results, but would have results without repositories and filters.
     pub hidden_by_scope: Option<String>,
     /// The known reasons why the search has no results; None if it has results.
@@ -116,7 +119,8 @@ impl Searcher {
             first_since,
         };
         let retrieved = self.retrieve_once(view, &asked, &selected).await?;
-        let Retrieved { query, mut files, hits, since: stated_since, mut notes } = retrieved;
+        let Retrieved { query, mut files, hits, since: stated_since, mut notes, relevance } = retrieved;
+        let (hits, weak) = if relevance.is_relevant { (hits, Vec::new()) } else { (Vec::new(), hits) };
         let limit = asked.limit_of(&query.parsed);
         let num_results = hits.len();
         let page: Vec<RankedHit> = hits.into_iter().skip(offset).take(limit).collect();
@@ -135,7 +139,10 @@ impl Searcher {
             files.clear();
         }
         if num_results == 0 && files.is_empty() {
-            let empty = self.explain_empty(&query, &selected, &request.repositories, &filter).await?;
+            let without_results =
+                WithoutResults { query: &query, selected: &selected, filter: &filter, weak, relevance: &relevance };
+            let mut empty = self.explain_empty(without_results, &request.repositories).await?;
+            empty.nothing_found.fit(request.max_tokens.saturating_sub(query.names.num_tokens()));
             (hidden_by_scope, nothing_found) = (empty.hidden_by_scope, Some(empty.nothing_found));
         }
         let end = offset + found.len();
@@ -158,6 +165,7 @@ impl Searcher {
             num_results,
             cut,
             next_cursor: has_more.then(|| cursor.seal(self.cursor_key, &self.caller)),
+            relevance,
             hidden_by_scope,
             nothing_found,
             index_version: self.index_version(&selected),

@@ -3,7 +3,7 @@
 use cairn_domain::View;
 use cairn_ports::ChunkFilter;
 use cairn_question::{ParseOptions, ParsedQuery, QueryType, Since, Synonyms};
-use cairn_ranking::{RankedHit, Signal};
+use cairn_ranking::{AnswerRelevance, RankedHit, Signal};
 
 use crate::bounds::MAX_LIMIT;
 use crate::chunk_id::ChunkId;
@@ -57,6 +57,7 @@ pub(crate) struct Retrieved {
     pub(crate) since: Option<i64>,
     /// Facts about the retrieval that the caller must know.
     pub(crate) notes: Vec<String>,
+    pub(crate) relevance: AnswerRelevance,
 }
 
 /// A question as it was read, with the text that is searched.
@@ -152,33 +153,37 @@ impl Searcher {
         }
         let target = (asked.target, filter);
         let Targeted { files, ranked } = self.targeted(&mut query, asked.text, selected, target, limit).await?;
-        let hits = match ranked {
-            Some(ranked) => ranked,
-            None => self.hits(&query, selected, filter, &mut notes).await?,
+        let (hits, relevance) = match ranked {
+            Some(ranked) => (ranked, AnswerRelevance::SHOWN),
+            None => self.hits(&query, selected, (asked.filter, filter), &mut notes).await?,
         };
-        Ok(Retrieved { query, files, hits, since: None, notes })
+        // Files whose names match are shown, so their chunks are shown too.
+        let relevance = if files.is_empty() { relevance } else { AnswerRelevance::SHOWN };
+        Ok(Retrieved { query, files, hits, since: None, notes, relevance })
     }
 
     async fn hits(
         &self,
         query: &PreparedQuery,
         selected: &[KnownRepository],
-        filter: &ChunkFilter,
+        (of_caller, filter): (&ChunkFilter, &ChunkFilter),
         notes: &mut Vec<String>,
-    ) -> Result<Vec<RankedHit>, QueryError> {
-        let hits = self.ranked(query, selected, filter).await?;
+    ) -> Result<(Vec<RankedHit>, AnswerRelevance), QueryError> {
+        let (hits, evidence) = self.ranked(query, selected, filter).await?;
+        let relevance = query.relevance(evidence, of_caller);
         let is_extended = query.parsed.strategy.graph && query.parsed.relationship.is_none();
-        if hits.is_empty() || !is_extended || !self.signals.has(Signal::Graph) {
-            return Ok(hits);
+        if hits.is_empty() || !relevance.is_relevant || !is_extended || !self.signals.has(Signal::Graph) {
+            return Ok((hits, relevance));
         }
         let scope = self.scope_since(selected, filter);
-        if documented::are_answered_by_documents(query, &hits) {
-            return self.with_documented(query, &scope, filter, hits).await;
-        }
-        match query.parsed.query_type {
-            QueryType::Flow => self.with_path(query, &scope, filter, hits, notes).await,
-            _ => self.with_neighbours(query, &scope, filter, hits).await,
-        }
+        let hits = if documented::are_answered_by_documents(query, &hits) {
+            self.with_documented(query, &scope, filter, hits).await?
+        } else if query.parsed.query_type == QueryType::Flow {
+            self.with_path(query, &scope, filter, hits, notes).await?
+        } else {
+            self.with_neighbours(query, &scope, filter, hits).await?
+        };
+        Ok((hits, relevance))
     }
 }
 

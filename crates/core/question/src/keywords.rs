@@ -8,7 +8,8 @@ use crate::vocabulary::list;
 /// Words that never help to find code. Sorted.
 static STOP_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("stop_words"));
 
-pub(crate) fn is_stop_word(word: &str) -> bool {
+/// Whether a word in lower case says nothing about the subject of a question.
+pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok() || cairn_ranking::is_stop_word(word)
 }
 

@@ -33,6 +33,7 @@ pub use crate::expansions::{Expansion, MAX_EXPANSIONS, Replaced};
 pub use crate::file_name::{FileNameKind, FileNameQuery};
 pub use crate::filters::{FilterName, Filters, Since, StatedFilter, TestsWanted};
 pub use crate::intent::Intent;
+pub use crate::keywords::is_stop_word;
 pub use crate::mentions::{Mention, MentionKind};
 pub use crate::parsed::{FlowAsked, ParseOptions, ParsedQuery, PatternAsked, RelationshipAsked};
 pub use crate::pattern::names_a_pattern;

@@ -14,12 +14,14 @@ mod path_match;
 mod priors;
 mod query_words;
 mod rank;
+mod relevance;
 mod scope_frequencies;
 mod signals;
 mod similarity;
 mod sparse;
 mod stem;
 mod story;
+mod subjects;
 mod term_counts;
 mod terms;
 #[cfg(test)]
@@ -38,6 +40,9 @@ pub use named_repository::names_repository;
 pub use priors::{Prior, Subjects};
 pub use query_words::{QueryWords, Spelling, is_end_of_path, keywords};
 pub use rank::{Candidate, Contribution, Definition, Exactness, Lists, Place, RankQuery, RankedHit, rank};
+pub use relevance::{
+    AnswerRelevance, DenseEvidence, Evidence, KeywordEvidence, is_abbreviation, keywords_for_relevance, looks_random,
+};
 pub use scope_frequencies::ScopeFrequencies;
 pub use signals::{Signal, Signals};
 pub use similarity::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, fold_style, similarity_percent};

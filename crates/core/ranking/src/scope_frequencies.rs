@@ -12,7 +12,7 @@ use cairn_domain::TermCounts;
 use crate::fixed::log2_of_ratio;
 use crate::frequencies::UNITS_PER_BIT_LOG2;
 use crate::terms::distinct_terms;
-use crate::{StopWords, shipped_frequencies};
+use crate::{StopWords, shipped_frequencies, terms};
 
 /// The number of chunks that the shipped table counts for.
 const SHIPPED_CHUNKS: u64 = 100;
@@ -43,9 +43,25 @@ impl ScopeFrequencies {
         }
     }
 
-    /// Whether the searched chunks contain every term of the question.
-    pub fn has_all_terms(&self) -> bool {
-        self.counts.values().all(|count| *count > 0)
+    /// Number of chunks in the searched repositories. 0 if no repository has term counts.
+    pub fn num_chunks(&self) -> u64 {
+        self.num_chunks
+    }
+
+    /// Number of searched chunks that contain the term. 0 for a term that is not in the question.
+    pub fn count(&self, term: u32) -> u64 {
+        self.counts.get(&term).copied().unwrap_or_default().min(self.num_chunks)
+    }
+
+    /// Number of searched chunks that contain the word or an inflection of it. The word must be part of the
+    /// question. A word in a script without spaces has several terms; the rarest one limits the number.
+    pub fn num_chunks_with(&self, word: &str) -> u64 {
+        let mut rarest = None;
+        terms(word, StopWords::Kept, |term| {
+            let count = self.count(term);
+            rarest = Some(rarest.map_or(count, |known: u64| known.min(count)));
+        });
+        rarest.unwrap_or_default()
     }
 
     /// BM25's `log(1 + (N - n + 0.5) / (n + 0.5))` in sixteenths of a bit. The result is at least 1.
@@ -70,7 +86,6 @@ impl ScopeFrequencies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms;
 
     fn term(word: &str) -> u32 {
         let mut found = 0;

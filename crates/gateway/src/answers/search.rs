@@ -2,7 +2,7 @@
 
 use cairn_domain::root_and_submodule;
 use cairn_ranking::{Cut, RankedHit};
-use cairn_search::{Found, FoundFile, NothingFound, SearchAnswer};
+use cairn_search::{Found, FoundFile, NothingFound, SearchAnswer, SuggestedQuery, WeakMatch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,9 @@ pub struct SearchResults {
     /// Files and directories whose names match, if the question is or asks for the name of a file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileReport>,
+    /// False if nothing is about the question. Then there are no results.
+    #[serde(default = "shown")]
+    pub relevant: bool,
     pub results: Vec<SearchResult>,
     /// Number of results on the previous pages.
     pub offset: usize,
@@ -172,15 +175,52 @@ pub enum CutBy {
     Time,
 }
 
+/// The relevance of answers of servers that do not report it.
+fn shown() -> bool {
+    true
+}
+
 /// Facts that explain an empty result.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct EmptyReport {
+    /// The reason as a sentence.
+    #[serde(default)]
+    pub statement: String,
+    /// The words of the question that no chunk contains.
+    #[serde(default)]
+    pub missing_words: Vec<String>,
     /// Requested repositories that are not indexed.
     pub not_indexed: Vec<String>,
     /// Number of chunks in the requested repositories if no filter is applied.
     pub num_chunks: u64,
     pub without: Vec<WithoutRestriction>,
+    #[serde(default)]
+    pub suggestions: Vec<SuggestionReport>,
     pub related_modules: Vec<RelatedModuleReport>,
+    /// The nearest chunks. They do not answer the question.
+    #[serde(default)]
+    pub weak_matches: Vec<WeakMatchReport>,
+}
+
+/// A question with results.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SuggestionReport {
+    pub query: String,
+    /// `near_name`, `synonym` or `partial_match`.
+    pub kind: String,
+    pub reason: String,
+    /// Number of definitions of a name, or of chunks that contain a word.
+    pub num_matches: u64,
+}
+
+/// The place of a chunk that is near the question.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct WeakMatchReport {
+    pub repository: String,
+    pub path: String,
+    pub start_line: u32,
+    pub end_line: u32,
+    pub symbol: Option<String>,
 }
 
 /// The number of chunks that match if one restriction is removed.
@@ -190,12 +230,14 @@ pub struct WithoutRestriction {
     pub num_chunks: u64,
 }
 
-/// A module that contains results if the restrictions are removed.
+/// A module that is near the question.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RelatedModuleReport {
     pub repository: String,
     pub module: String,
     pub num_results: usize,
+    #[serde(default)]
+    pub reason: String,
 }
 
 impl SearchResults {
@@ -207,6 +249,7 @@ impl SearchResults {
             reading: answer.query.explain(),
             names: answer.names.iter().map(NameReport::of).collect(),
             files: answer.files.into_iter().map(FileReport::of).collect(),
+            relevant: answer.relevance.is_relevant && answer.nothing_found.is_none(),
             results: answer.found.into_iter().map(|found| SearchResult::of(found, explain)).collect(),
             offset: answer.offset,
             num_results: answer.num_results,
@@ -301,12 +344,40 @@ impl EmptyReport {
             repository: module.repository.clone(),
             module: module.module.clone(),
             num_results: module.num_results,
+            reason: module.reason.clone(),
         });
         Self {
+            statement: nothing.statement.clone(),
+            missing_words: nothing.missing_words.clone(),
             not_indexed: nothing.not_indexed.clone(),
             num_chunks: nothing.num_chunks,
             without: without.collect(),
+            suggestions: nothing.suggestions.iter().map(SuggestionReport::of).collect(),
             related_modules: modules.collect(),
+            weak_matches: nothing.weak_matches.iter().map(WeakMatchReport::of).collect(),
+        }
+    }
+}
+
+impl SuggestionReport {
+    fn of(suggested: &SuggestedQuery) -> Self {
+        Self {
+            query: suggested.query.clone(),
+            kind: suggested.kind.as_str().to_owned(),
+            reason: suggested.reason(),
+            num_matches: suggested.num_matches,
+        }
+    }
+}
+
+impl WeakMatchReport {
+    fn of(weak: &WeakMatch) -> Self {
+        Self {
+            repository: weak.repository.clone(),
+            path: weak.path.clone(),
+            start_line: weak.span.start,
+            end_line: weak.span.end,
+            symbol: weak.symbol.clone(),
         }
     }
 }

@@ -119,32 +119,59 @@ fn search_failure(error: QueryError, arguments: &Arguments) -> Failure {
 }
 
 fn nothing_found(answer: &SearchResults, nothing: &EmptyReport, arguments: &Arguments) -> ToolReply {
-    let mut out = String::from("nothing found");
+    let mut out = nothing.statement.clone();
     for note in &answer.notes {
         out.push_str(&format!("\n{}", one_line(note)));
+    }
+    for name in &answer.names {
+        out.push_str(&format!("\n{}", name.sentence(one_line)));
     }
     let not_indexed: Vec<String> = nothing.not_indexed.iter().map(|name| one_line(name)).collect();
     if !not_indexed.is_empty() {
         out.push_str(&format!("\nnot indexed yet: {}", not_indexed.join(", ")));
     }
-    out.push_str(&match nothing.num_chunks {
-        0 => "\nnothing is indexed in these repositories".to_owned(),
-        num_chunks => {
-            format!("\n{num_chunks} chunks are indexed in these repositories; the filters exclude all of them")
-        }
+    for without in &nothing.without {
+        out.push_str(&format!("\nwithout `{}`: {} chunks", argument_of(&without.restriction), without.num_chunks));
+    }
+    if let Some(message) = &answer.message {
+        out.push_str(&format!("\n{message}"));
+    }
+    for suggestion in &nothing.suggestions {
+        out.push_str(&format!("\ninstead: {} ({})", one_line(&suggestion.query), one_line(&suggestion.reason)));
+    }
+    let modules = nothing.related_modules.iter().map(|module| {
+        let (repository, name) = (one_line(&module.repository), one_line(&module.module));
+        format!("{repository} {name} ({} of the nearest chunks; {})", module.num_results, one_line(&module.reason))
     });
+    let modules: Vec<String> = modules.collect();
+    if !modules.is_empty() {
+        out.push_str(&format!("\nrelated modules: {}", modules.join("; ")));
+    }
+    for weak in &nothing.weak_matches {
+        let symbol = weak.symbol.as_deref().map(|symbol| format!(" {}", one_line(symbol))).unwrap_or_default();
+        let (repository, path) = (one_line(&weak.repository), one_line(&weak.path));
+        let lines = format!("{}-{}", weak.start_line, weak.end_line);
+        out.push_str(&format!("\nweak match: {repository} {path}:{lines}{symbol}"));
+    }
+    text::put_stamps(&mut out, &answer.sources);
+    let mut reply = ToolReply::new(out, answer, 0);
+    reply.suggestions = after_nothing(answer, nothing, arguments);
+    reply
+}
+
+/// The calls after a search without results: what the restrictions hide comes first, then the index that is
+/// missing, then other questions.
+fn after_nothing(answer: &SearchResults, nothing: &EmptyReport, arguments: &Arguments) -> Vec<Suggestion> {
     let mut candidates = Vec::new();
     for without in &nothing.without {
         let name = argument_of(&without.restriction);
-        out.push_str(&format!("\nwithout `{name}`: {} chunks", without.num_chunks));
         let wider = match name {
             "repository" => arguments.with(name, json!(["all"])),
             _ => arguments.without(&[name, "cursor"]),
         };
         candidates.push(Suggestion::new("search_code", format!("searches without `{name}`"), wider));
     }
-    if let Some(message) = &answer.message {
-        out.push_str(&format!("\n{message}"));
+    if answer.message.is_some() {
         let wide = object([("query", json!(arguments.text("query"))), ("repository", json!(["all"]))]);
         candidates.push(Suggestion::new("search_code", "searches everything", wide));
     }
@@ -152,18 +179,18 @@ fn nothing_found(answer: &SearchResults, nothing: &EmptyReport, arguments: &Argu
         let target = object([("target", json!(name))]);
         candidates.push(Suggestion::new("index_repository", "indexes the repository", target));
     }
-    let modules = nothing.related_modules.iter().map(|module| {
-        let (repository, name) = (one_line(&module.repository), one_line(&module.module));
-        format!("{repository} {name} ({} of the best results)", module.num_results)
-    });
-    let modules: Vec<String> = modules.collect();
-    if !modules.is_empty() {
-        out.push_str(&format!("\nrelated modules: {}", modules.join("; ")));
+    for suggestion in &nothing.suggestions {
+        let other = arguments.without(&["cursor", "query_type"]);
+        let other = with_query(other, &suggestion.query);
+        candidates.push(Suggestion::new("search_code", suggestion.reason.clone(), other));
     }
-    text::put_stamps(&mut out, &answer.sources);
-    let mut reply = ToolReply::new(out, answer, 0);
-    reply.suggestions = candidates;
-    reply
+    candidates.push(Suggestion::listing());
+    candidates
+}
+
+fn with_query(mut arguments: JsonObject, query: &str) -> JsonObject {
+    arguments.insert("query".to_owned(), json!(query));
+    arguments
 }
 
 /// The tool argument that corresponds to a field of the question.

@@ -93,6 +93,7 @@ fn wider(arguments: &Arguments, question: &GrepQuestion) -> Vec<Suggestion> {
     suggest("searches all repositories", arguments.with("repository", json!(["all"])));
     let of_meaning = ["mode", "ignore_case", "whole_word", "multiline", "context", "limit"];
     suggest("searches by meaning", arguments.without(&of_meaning));
+    wider.push(Suggestion::listing());
     wider
 }
 

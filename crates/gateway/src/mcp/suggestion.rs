@@ -24,6 +24,11 @@ impl Suggestion {
         Self::new("workflow_guide", reason, object([("topic", Value::from(topic))]))
     }
 
+    /// The call that always has an answer.
+    pub(super) fn listing() -> Self {
+        Self::new("list_repositories", "lists what is indexed", object([]))
+    }
+
     /// The call that an error suggests. The values of the call are converted to the types in the table of the
     /// tool.
     pub(super) fn of(call: &NextCall) -> Option<Self> {

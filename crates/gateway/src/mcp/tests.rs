@@ -244,6 +244,7 @@ async fn token_budget_holds_in_many_calls() {
         "RetryPolicy",
         "long_function",
         "retry delay python",
+        "where is the flurbish qwonkle of the value computed",
     ];
     let mut num_calls = 0;
     for round in 0..200u64 {

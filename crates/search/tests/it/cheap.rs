@@ -80,6 +80,25 @@ async fn ordinary_question_makes_one_call_for_each_list() {
     check("user pattern", Most { graph: 1, dense: 1, sparse: 2, fetch: 3, places: 1 }).await;
 }
 
+/// The decision that nothing is about a question needs no call. The explanation makes a bounded number of
+/// calls, whatever the number of hits and words is.
+#[tokio::test]
+async fn refused_question_makes_one_call_for_each_list() {
+    let (counted, searcher) = searcher_over(vec![service("one"), service("two")]).await;
+    let question = "where is the sourdough flurbished by the qwonkle of the kafka marinade";
+    let answer = searcher.search(&ask(question)).await.expect("an answer");
+    assert!(answer.found.is_empty() && !answer.relevance.is_relevant, "{:?}", answer.relevance);
+    let calls = counted.calls();
+    for once in ["Embedder::embed", "VectorStore::search_dense", "VectorStore::search_sparse", "VectorStore::fetch"] {
+        assert_eq!(calls.get(once), Some(&1), "{once}: {calls:?}");
+    }
+    let num_calls = |port: &str| calls.iter().filter(|(call, _)| call.starts_with(port)).map(|(_, num)| num).sum();
+    let num_graph: usize = num_calls("Graph");
+    assert_eq!(num_graph, 0, "{calls:?}");
+    let num_all: usize = num_calls("");
+    assert!(num_all <= 20, "{calls:?}");
+}
+
 /// The calls of the second question, if both questions use one cache.
 async fn second_calls(
     (contents, first): (Vec<FakeContent>, SearchRequest),

@@ -14,6 +14,7 @@ mod counting;
 mod exact;
 mod frequencies;
 mod misspelled;
+mod nothing;
 mod strategies;
 mod wordings;
 

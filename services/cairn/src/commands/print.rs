@@ -76,10 +76,7 @@ fn search(question: &Question, answer: &SearchResults) {
         output::line(&format!("{place} {}", styled(FAINT, format!("{} score {}", file.repository, file.score))));
     }
     if answer.results.is_empty() && answer.files.is_empty() {
-        output::note("nothing found");
-        if let Some(message) = &answer.message {
-            output::note(message);
-        }
+        nothing_found(answer);
     }
     for note in &answer.notes {
         output::note(note);
@@ -100,6 +97,35 @@ fn search(question: &Question, answer: &SearchResults) {
         output::note(&styled(FAINT, format!("  {}", next_page(std::env::args(), cursor))));
     }
     sources(&answer.sources);
+}
+
+/// Prints why a search has no results, and what has results instead.
+fn nothing_found(answer: &SearchResults) {
+    let Some(nothing) = &answer.nothing_found else {
+        return output::note("nothing found");
+    };
+    output::note(if nothing.statement.is_empty() { "nothing found" } else { &nothing.statement });
+    if !nothing.not_indexed.is_empty() {
+        output::note(&format!("not indexed yet: {}", nothing.not_indexed.join(", ")));
+    }
+    for without in &nothing.without {
+        output::note(&format!("without the restriction on {}: {} chunks", without.restriction, without.num_chunks));
+    }
+    if let Some(message) = &answer.message {
+        output::note(message);
+    }
+    for suggestion in &nothing.suggestions {
+        output::note(&format!("instead: {} ({})", styled(NAME, &suggestion.query), suggestion.reason));
+    }
+    for module in &nothing.related_modules {
+        let name = styled(NAME, &module.module);
+        output::note(&format!("related module: {name} in {} ({})", module.repository, module.reason));
+    }
+    for weak in &nothing.weak_matches {
+        let at = styled(PATH, place(&weak.path, weak.start_line, weak.end_line));
+        let symbol = weak.symbol.as_ref().map(|symbol| format!(" {}", styled(NAME, symbol))).unwrap_or_default();
+        output::note(&format!("weak match: {at}{symbol} {}", styled(FAINT, &weak.repository)));
+    }
 }
 
 fn grep(answer: &GrepResults) {

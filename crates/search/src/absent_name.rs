@@ -1,0 +1,83 @@
+//! Explains that a requested name is absent: what the index contains of its words, what other repositories
+//! define it, and whether anything is indexed.
+
+use cairn_domain::View;
+use cairn_ports::NameMatch;
+use cairn_ranking::keywords;
+
+use crate::repositories::{KnownRepository, name_of};
+use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
+
+/// Maximum number of definitions in other repositories that are looked up.
+const MAX_ELSEWHERE: usize = 20;
+/// Maximum number of calls of an error.
+const MAX_CALLS: usize = 2;
+
+impl Searcher {
+    /// Adds facts to the error that says that no symbol has the name. Other errors stay unchanged.
+    pub(crate) async fn explain_absent_name(
+        &self,
+        error: QueryError,
+        name: &str,
+        view: &View,
+        selected: &[KnownRepository],
+    ) -> Result<QueryError, QueryError> {
+        if error.code != QueryErrorCode::NotFound || !error.similar_files.is_empty() {
+            return Ok(error);
+        }
+        let mut facts: Vec<String> = error.hint.iter().cloned().collect();
+        let mut calls = Vec::new();
+        if let Some(repository) = self.defining_repository(name, view, selected).await? {
+            facts.push(format!("repository `{repository}` defines `{name}`"));
+            calls.push(NextCall {
+                tool: "read_code",
+                reason: format!("reads the definition in `{repository}`"),
+                arguments: vec![("symbol", name.to_owned()), ("repository", repository)],
+            });
+        }
+        calls.extend(error.next_calls.iter().filter(|call| call.tool != "search_code").cloned());
+        let words = keywords(name);
+        let frequencies = self.frequencies(selected, &words.join(" ")).await?;
+        let counts = words.iter().map(|word| (word, frequencies.num_chunks_with(word)));
+        let mut present: Vec<_> = counts.filter(|(_, num_chunks)| *num_chunks > 0).collect();
+        present.sort_by_key(|(_, num_chunks)| *num_chunks);
+        match present.first() {
+            Some((word, num_chunks)) => calls.push(NextCall {
+                tool: "search_code",
+                reason: format!("{num_chunks} chunks contain `{word}`"),
+                arguments: vec![("query", (*word).clone())],
+            }),
+            None if frequencies.num_chunks() > 0 => {
+                facts.push(format!("none of the {} indexed chunks contains a word of it", frequencies.num_chunks()));
+            }
+            // Without term counts, nothing is known about the words.
+            None => calls.extend(error.next_calls.iter().filter(|call| call.tool == "search_code").cloned()),
+        }
+        let not_indexed: Vec<&str> =
+            selected.iter().filter(|known| known.published.is_none()).map(|known| known.record.name.as_str()).collect();
+        if !not_indexed.is_empty() {
+            facts.push(format!("not indexed yet: {}", not_indexed.join(", ")));
+        }
+        calls.truncate(MAX_CALLS);
+        let hint = (!facts.is_empty()).then(|| facts.join("; "));
+        Ok(QueryError { hint, next_calls: calls, ..error })
+    }
+
+    /// Another repository of the caller that defines exactly this name.
+    async fn defining_repository(
+        &self,
+        name: &str,
+        view: &View,
+        selected: &[KnownRepository],
+    ) -> Result<Option<String>, QueryError> {
+        let all = self.repositories(view).await?;
+        if all.len() == selected.len() {
+            return Ok(None);
+        }
+        let last = name.rsplit(['.', ':', '#', '/']).next().unwrap_or(name);
+        let scope = self.scope_of(&all);
+        let hits = self.names.symbols(view, &scope, last, &[NameMatch::Exact], MAX_ELSEWHERE).await?;
+        let is_meant = |hit: &&cairn_ports::SymbolHit| name == last || hit.symbol.qualified_name.ends_with(name);
+        Ok(hits.iter().find(is_meant).map(|hit| name_of(&all, hit.repository)))
+    }
+}

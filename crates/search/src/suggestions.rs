@@ -1,0 +1,186 @@
+//! Suggests questions that have results, after a question that has none.
+
+use std::collections::BTreeSet;
+
+use cairn_domain::Scope;
+use cairn_ports::{ChunkFilter, NameMatch};
+use cairn_question::Synonyms;
+use cairn_ranking::{StopWords, terms};
+
+use crate::prepared_query::PreparedQuery;
+use crate::repositories::KnownRepository;
+use crate::{QueryError, Searcher};
+
+/// Maximum number of suggestions of each kind.
+const MAX_OF_A_KIND: usize = 2;
+/// Maximum number of definitions of a name, or of chunks in a filter, that are counted.
+const MAX_COUNTED: usize = 1_000;
+
+/// The origin of a suggestion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SuggestionKind {
+    /// A name similar to an absent name of the question.
+    NearName,
+    /// Another word for an absent word of the question.
+    Synonym,
+    /// A word of the question.
+    PartialMatch,
+}
+
+impl SuggestionKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SuggestionKind::NearName => "near_name",
+            SuggestionKind::Synonym => "synonym",
+            SuggestionKind::PartialMatch => "partial_match",
+        }
+    }
+}
+
+/// A question with results.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SuggestedQuery {
+    pub query: String,
+    pub kind: SuggestionKind,
+    /// The word or name of the question that the suggestion replaces or keeps.
+    pub instead_of: String,
+    /// For a name, the number of its definitions. For a word, the number of chunks that contain it.
+    pub num_matches: u64,
+}
+
+impl SuggestedQuery {
+    /// Why the suggestion has results, for readers.
+    pub fn reason(&self) -> String {
+        let num = self.num_matches;
+        let (chunks, contain) = if num == 1 { ("chunk", "contains") } else { ("chunks", "contain") };
+        match self.kind {
+            SuggestionKind::NearName => {
+                let definitions = if num == 1 { "definition" } else { "definitions" };
+                format!("similar to `{}`; {num} {definitions}", self.instead_of)
+            }
+            SuggestionKind::Synonym => format!("instead of `{}`; {num} {chunks} {contain} it", self.instead_of),
+            SuggestionKind::PartialMatch => format!("a word of the question; {num} {chunks} {contain} it"),
+        }
+    }
+}
+
+impl Searcher {
+    /// Questions with results: near names of absent names, synonyms of absent words, and words of the
+    /// question that the scope contains, the rarest first.
+    pub(crate) async fn suggested_queries(
+        &self,
+        query: &PreparedQuery,
+        selected: &[KnownRepository],
+        filter: &ChunkFilter,
+    ) -> Result<Vec<SuggestedQuery>, QueryError> {
+        let scope = self.scope_since(selected, filter);
+        let mut found = self.near_names(query, &scope).await?;
+        let counted = Counted { searcher: self, query, scope: &scope, filter };
+        let absent: Vec<&String> =
+            query.words.keywords.iter().filter(|word| query.frequencies.num_chunks_with(word) == 0).collect();
+        let synonyms = synonyms_of(&absent);
+        let texts: Vec<&str> = synonyms.iter().map(|(_, synonym)| synonym.as_str()).collect();
+        let frequencies = self.frequencies(selected, &texts.join(" ")).await?;
+        let of_synonyms = synonyms.into_iter().map(|(word, synonym)| Candidate {
+            num_chunks: frequencies.num_chunks_with(&synonym),
+            query: synonym,
+            instead_of: word,
+        });
+        found.extend(counted.best(SuggestionKind::Synonym, of_synonyms.collect()).await?);
+        let of_words = query.words.keywords.iter().map(|word| Candidate {
+            num_chunks: query.frequencies.num_chunks_with(word),
+            query: word.clone(),
+            instead_of: word.clone(),
+        });
+        let mut of_words: Vec<Candidate> = of_words.collect();
+        of_words.sort_by_key(|candidate| candidate.num_chunks);
+        found.extend(counted.best(SuggestionKind::PartialMatch, of_words).await?);
+        let mut seen = BTreeSet::new();
+        found.retain(|suggestion| seen.insert(suggestion.query.to_lowercase()));
+        Ok(found)
+    }
+
+    /// The near names of the absent names in the question, each with the number of its definitions.
+    async fn near_names(&self, query: &PreparedQuery, scope: &Scope) -> Result<Vec<SuggestedQuery>, QueryError> {
+        let mut found = Vec::new();
+        let absent = query.names.notes.iter().filter(|note| !note.is_file && note.substitution.is_none());
+        for note in absent {
+            for name in note.similar.iter().take(MAX_OF_A_KIND) {
+                let last = name.rsplit('.').next().unwrap_or(name);
+                let hits = self.names.symbols(&query.view, scope, last, &[NameMatch::Exact], MAX_COUNTED).await?;
+                let num_matches = hits.iter().filter(|hit| hit.symbol.qualified_name == *name).count() as u64;
+                let (query, instead_of) = (name.clone(), note.requested.clone());
+                found.push(SuggestedQuery { query, kind: SuggestionKind::NearName, instead_of, num_matches });
+            }
+        }
+        found.retain(|suggestion| suggestion.num_matches > 0);
+        found.truncate(MAX_OF_A_KIND);
+        Ok(found)
+    }
+}
+
+/// A word that may be suggested.
+struct Candidate {
+    query: String,
+    instead_of: String,
+    /// Number of chunks that contain the word, without the filter.
+    num_chunks: u64,
+}
+
+/// Counts the chunks that contain a word.
+struct Counted<'a> {
+    searcher: &'a Searcher,
+    query: &'a PreparedQuery,
+    scope: &'a Scope,
+    filter: &'a ChunkFilter,
+}
+
+impl Counted<'_> {
+    /// The first candidates that the scope and the filter contain.
+    async fn best(&self, kind: SuggestionKind, candidates: Vec<Candidate>) -> Result<Vec<SuggestedQuery>, QueryError> {
+        let mut found = Vec::new();
+        for Candidate { query, instead_of, num_chunks } in candidates.into_iter().filter(|word| word.num_chunks > 0) {
+            let num_matches =
+                if *self.filter == ChunkFilter::default() { num_chunks } else { self.num_filtered(&query).await? };
+            if num_matches > 0 {
+                found.push(SuggestedQuery { query, kind, instead_of, num_matches });
+            }
+            if found.len() == MAX_OF_A_KIND {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Number of chunks with the word that the filter lets through. The term counts do not know the filter.
+    async fn num_filtered(&self, word: &str) -> Result<u64, QueryError> {
+        let wanted: Vec<(u32, u32)> = terms_of(word).into_iter().map(|term| (term, 1)).collect();
+        let vectors = &self.searcher.vectors;
+        let hits = vectors.search_sparse(&self.query.view, self.scope, self.filter, &wanted, MAX_COUNTED).await?;
+        Ok(hits.len() as u64)
+    }
+}
+
+fn terms_of(word: &str) -> BTreeSet<u32> {
+    let mut found = BTreeSet::new();
+    terms(word, StopWords::Kept, |term| {
+        found.insert(term);
+    });
+    found
+}
+
+/// Each absent word with its synonyms. The best synonyms of all words come first.
+fn synonyms_of(absent: &[&String]) -> Vec<(String, String)> {
+    let synonyms = Synonyms::default();
+    let all: Vec<Vec<(String, _)>> = absent.iter().map(|word| synonyms.of(word)).collect();
+    let most = all.iter().map(Vec::len).max().unwrap_or_default();
+    let mut found = Vec::new();
+    for rank in 0..most {
+        for (word, of_word) in absent.iter().zip(&all) {
+            if let Some((synonym, _)) = of_word.get(rank) {
+                found.push(((*word).clone(), synonym.clone()));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,113 @@
+//! A question that nothing in scope is about is refused, with the reason and with what has results instead.
+
+use cairn_domain::SymbolKind;
+use cairn_ports::ChunkFilter;
+use cairn_search::{SearchAnswer, SuggestionKind};
+use cairn_testkit::FakeContent;
+
+use super::{request, searcher_over};
+
+/// A repository of a server whose settings are read from a database.
+fn server() -> FakeContent {
+    let mut content = FakeContent::new("server", "c1");
+    for number in 0..40 {
+        let path = format!("src/net/connection_{number}.rs");
+        let text = format!(
+            "fn accept_{number}(socket: Socket) {{\n    // Accepts a connection and reads the request header.\n}}\n"
+        );
+        content =
+            content.file(&path, "rust", &text).symbol(&path, &format!("accept_{number}"), SymbolKind::Function, (1, 3));
+    }
+    content.file("src/store/db.rs", "rust", "fn open_db() {\n    // Opens the db and reads the settings.\n}\n")
+}
+
+/// A repository that reads messages of Kafka.
+fn consumer() -> FakeContent {
+    let mut content = FakeContent::new("consumer", "c1");
+    for number in 0..5 {
+        let text = "// The Kafka consumer is rebalanced when a member joins the group.\nfn rebalance() {}\n";
+        content = content.file(&format!("src/kafka_{number}.rs"), "rust", text);
+    }
+    content
+}
+
+async fn ask(contents: Vec<FakeContent>, query: &str, repositories: &[&str], filter: ChunkFilter) -> SearchAnswer {
+    let (_, searcher) = searcher_over(contents).await;
+    searcher.search(&request(query, repositories, filter)).await.expect("an answer")
+}
+
+#[tokio::test]
+async fn absent_subject_is_refused_with_suggestions_that_have_results() {
+    let question = "where is the Kafka connection rebalanced";
+    let answer = ask(vec![server()], question, &[], ChunkFilter::default()).await;
+    assert!(!answer.relevance.is_relevant && answer.found.is_empty() && answer.num_results == 0, "{answer:?}");
+    let nothing = answer.nothing_found.expect("an explanation");
+    assert_eq!(nothing.missing_words, ["kafka", "rebalanced"]);
+    assert_eq!(
+        nothing.statement,
+        "nothing here is about this: none of the 41 indexed chunks contains `kafka`, `rebalanced`"
+    );
+    assert!(nothing.not_indexed.is_empty() && answer.hidden_by_scope.is_none());
+    assert!(!nothing.weak_matches.is_empty() && nothing.weak_matches.len() <= 3, "{nothing:?}");
+    assert!(nothing.modules.len() <= 5 && nothing.modules.iter().all(|module| !module.reason.is_empty()));
+    let partial = nothing.suggestions.iter().find(|found| found.kind == SuggestionKind::PartialMatch);
+    let partial = partial.expect("a word of the question");
+    assert_eq!((partial.query.as_str(), partial.num_matches), ("connection", 40));
+    for suggestion in &nothing.suggestions {
+        let answer = ask(vec![server()], &suggestion.query, &[], ChunkFilter::default()).await;
+        assert!(answer.num_results > 0, "{suggestion:?}");
+    }
+}
+
+#[tokio::test]
+async fn gibberish_is_refused_with_and_without_filter() {
+    let rust = ChunkFilter { languages: vec!["rust".to_owned()], ..ChunkFilter::default() };
+    for filter in [ChunkFilter::default(), rust] {
+        let answer = ask(vec![server()], "flurbish qwonkle vextra", &[], filter.clone()).await;
+        assert!(answer.found.is_empty() && !answer.relevance.is_relevant, "{filter:?}");
+    }
+}
+
+#[tokio::test]
+async fn direct_hits_are_not_refused() {
+    let in_folder = ChunkFilter { paths: vec!["src/net/**".to_owned()], ..ChunkFilter::default() };
+    let cases = [
+        ("accept_7", ChunkFilter::default()),
+        ("what calls accept_7 before sourdough", ChunkFilter::default()),
+        ("src/store/db.rs", ChunkFilter::default()),
+        ("database settings", ChunkFilter::default()),
+        ("request header", ChunkFilter::default()),
+        ("where is the Kafka connection rebalanced", in_folder),
+    ];
+    for (question, filter) in cases {
+        let answer = ask(vec![server()], question, &[], filter).await;
+        assert!(answer.num_results > 0 && answer.relevance.is_relevant, "{question}: {:?}", answer.relevance);
+        assert_eq!(answer.nothing_found, None, "{question}");
+    }
+}
+
+#[tokio::test]
+async fn results_outside_of_the_scope_are_counted_if_they_are_relevant() {
+    let both = || vec![server(), consumer()];
+    let question = "where is the Kafka consumer rebalanced";
+    let hidden = ask(both(), question, &["server"], ChunkFilter::default()).await;
+    assert!(hidden.found.is_empty());
+    let message = hidden.hidden_by_scope.expect("results of the other repository");
+    let everywhere = ask(both(), question, &[], ChunkFilter::default()).await;
+    let num_outside = everywhere.found.iter().filter(|found| found.repository == "consumer").count();
+    assert!(num_outside > 0, "{everywhere:?}");
+    assert!(message.starts_with(&format!("at least {num_outside} results are outside")), "{message}");
+    let nonsense = ask(both(), "flurbish qwonkle vextra", &["server"], ChunkFilter::default()).await;
+    assert_eq!(nonsense.hidden_by_scope, None);
+}
+
+#[tokio::test]
+async fn counts_of_suggestions_respect_the_filter() {
+    let filter = ChunkFilter { paths: vec!["src/store/**".to_owned()], ..ChunkFilter::default() };
+    let answer = ask(vec![server()], "flurbish qwonkle connection reads", &[], ChunkFilter::default()).await;
+    assert!(!answer.relevance.is_relevant);
+    let (_, searcher) = searcher_over(vec![server()]).await;
+    let of_filter = searcher.search(&request("flurbish qwonkle connection", &[], filter)).await.expect("an answer");
+    let suggestions = of_filter.nothing_found.map(|nothing| nothing.suggestions).unwrap_or_default();
+    assert!(suggestions.iter().all(|found| found.query != "connection"), "{suggestions:?}");
+}
