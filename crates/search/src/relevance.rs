@@ -80,7 +80,10 @@ impl Searcher {
         let evidence_of =
             |word: &String| KeywordEvidence::of(word, &abbreviations_of(word), is_stop_word(word), &query.frequencies);
         let is_named = |candidate: &Candidate| {
-            candidate.name_rank.is_some() || candidate.relation_rank.is_some() || candidate.pattern_rank.is_some()
+            candidate.named.is_some()
+                || candidate.name_rank.is_some()
+                || candidate.relation_rank.is_some()
+                || candidate.pattern_rank.is_some()
         };
         let is_calibrated = self.embedder.model().name.starts_with(CALIBRATED);
         Evidence {
