@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, Scope, SymbolEntry, SymbolKind, View};
 use cairn_name_match::{SameName, WantedName, score_name};
-use cairn_ports::ChangedFile;
 use cairn_ranking::{DefinitionContext, definition_key};
 use futures::future::join_all;
 
+use crate::changed_files::ChangedFile;
 use crate::repositories::KnownRepository;
 use crate::resolve::{MIN_SCORE, NameMatching, NameRequest, Resolved, Substitution, is_in_file};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};

@@ -9,6 +9,7 @@ mod answer_cache;
 mod bounds;
 mod caller;
 mod changed;
+mod changed_files;
 mod chunk_filter;
 mod chunk_id;
 mod code;
@@ -43,18 +44,18 @@ mod strategy;
 mod suggestions;
 mod target;
 mod term_tables;
+mod whole_name;
 
 use std::sync::Arc;
 
-use cairn_ports::{
-    BlobStore, Catalogue, ChangedFiles, Clock, Embedder, GraphStore, LedgerRead, Names, Texts, VectorStore,
-};
+use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, Texts, VectorStore};
 use cairn_question::SynonymEntry;
 use cairn_ranking::Signals;
 
 pub use answer_cache::AnswerCache;
 pub use bounds::patterns as check_patterns;
 pub use caller::{Allowed, Caller};
+pub use changed_files::{ChangedFile, ChangedFiles};
 pub use code::{Code, CodeRequest};
 pub use cursor::CursorKey;
 pub use empty_result::{NothingFound, RelatedModule, Restriction, WeakMatch};

@@ -2,13 +2,11 @@
 //! name is reported.
 
 use cairn_domain::{Scope, View};
-use cairn_name_match::{Reason, WantedName};
 use cairn_ports::{NameMatch, ResolvedSymbol, SymbolHit};
 use cairn_question::{MentionKind, ParsedQuery};
 use cairn_ranking::{QueryWords, estimate_tokens};
 
 use crate::changed::Definitions;
-use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
 use crate::resolve::{NameRequest, Resolved, Substitution};
 use crate::{QueryError, QueryErrorCode, Searcher};
@@ -17,12 +15,8 @@ use crate::{QueryError, QueryErrorCode, Searcher};
 const MAX_NAMES: usize = 3;
 /// Maximum number of definitions of a near name that become candidates.
 const MAX_NEAR: usize = 5;
-/// Longer questions are not names.
-const MAX_PHRASE_WORDS: usize = 7;
 /// Names with a lower score do not come before other results, because the question may be a name in a text.
-const MIN_LEADING_SCORE: u32 = 750;
-/// A phrase with a lower score is not a name.
-const MIN_PHRASE_SCORE: u32 = 800;
+pub(crate) const MIN_LEADING_SCORE: u32 = 750;
 /// Tokens of a note in addition to its names.
 const NOTE_TOKENS: usize = 30;
 
@@ -52,7 +46,7 @@ pub(crate) struct QuestionNames {
 }
 
 impl QuestionNames {
-    fn note(&mut self, requested: &str, substitution: Option<Substitution>, similar: Vec<String>) {
+    pub(crate) fn note(&mut self, requested: &str, substitution: Option<Substitution>, similar: Vec<String>) {
         self.notes.push(NameNote { requested: requested.to_owned(), is_file: false, substitution, similar });
     }
 
@@ -100,83 +94,10 @@ impl Searcher {
         }
         Ok(found)
     }
-
-    /// Resolves a question that may be a wrongly written name, although it is not written like code: a word
-    /// that no text in scope contains, words with hyphens, or a phrase with all words of a name.
-    pub(crate) async fn add_whole_name(
-        &self,
-        query: &mut PreparedQuery,
-        text: &str,
-        (scope, selected): (&Scope, &[KnownRepository]),
-    ) -> Result<(), QueryError> {
-        let is_decided = !names_of(&query.parsed).is_empty() || query.parsed.file_name.is_some();
-        let Some(form) = Form::of(text).filter(|_| !is_decided && query.parsed.relationship.is_none()) else {
-            return Ok(());
-        };
-        if form == Form::Word && query.frequencies.num_chunks_with(text) > 0 {
-            return Ok(());
-        }
-        let name = text.trim();
-        let resolved = match self.definitions(&query.view, scope, selected, NameRequest::uncounted(name)).await {
-            Ok(Definitions::Indexed(resolved)) => resolved,
-            Ok(Definitions::Changed(_)) => return Ok(()),
-            Err(error) if error.code == QueryErrorCode::NotFound => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        let is_meant = match form {
-            Form::Phrase => resolved.is_same_name() || has_all_words(&resolved, name),
-            Form::Word | Form::Name => resolved.definitions.first().is_some_and(|best| best.score >= MIN_LEADING_SCORE),
-        };
-        if let Some(substitution) = resolved.substitution.clone().filter(|_| is_meant) {
-            query.names.note(name, Some(substitution), Vec::new());
-            query.names.leading = leading(&resolved);
-        }
-        Ok(())
-    }
-}
-
-/// The form of a question that may be a name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
-    /// An ordinary word: `autentication`.
-    Word,
-    /// A word with hyphens, digits or capitals: `open-fiel`.
-    Name,
-    Phrase,
-}
-
-impl Form {
-    fn of(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let num_words = text.split_whitespace().count();
-        let is_name = |letter: char| letter.is_ascii_digit() || letter.is_uppercase() || matches!(letter, '-' | '_');
-        match num_words {
-            0 => None,
-            1 if text.chars().skip(1).any(is_name) => Some(Form::Name),
-            1 => Some(Form::Word),
-            _ => (num_words <= MAX_PHRASE_WORDS && !is_sentence(text)).then_some(Form::Phrase),
-        }
-    }
-}
-
-/// Whether a text begins as a question, and not as a name.
-fn is_sentence(text: &str) -> bool {
-    const FIRST: [&str; 12] = ["are", "can", "do", "does", "how", "is", "what", "when", "where", "which", "who", "why"];
-    text.split_whitespace().next().is_some_and(|first| FIRST.contains(&first.to_lowercase().as_str()))
-}
-
-/// Whether a near name has all words of a phrase, and no other words.
-fn has_all_words(resolved: &Resolved, phrase: &str) -> bool {
-    const OTHER: [Reason; 4] = [Reason::MissingWords, Reason::AdditionalWords, Reason::OtherWord, Reason::Initials];
-    let is_whole = |best: &ResolvedSymbol| {
-        best.score >= MIN_PHRASE_SCORE && !OTHER.into_iter().any(|reason| best.reasons.contains(reason))
-    };
-    (!phrase.contains(char::is_whitespace) || WantedName::new(phrase).num_required_words() > 1)
-        && resolved.definitions.first().is_some_and(is_whole)
 }
 
 /// The best definitions of the nearest name, then of the other near names.
-fn leading(resolved: &Resolved) -> Vec<SymbolHit> {
+pub(crate) fn leading(resolved: &Resolved) -> Vec<SymbolHit> {
     let best = resolved.definitions.iter().take(MAX_NEAR);
     best.chain(&resolved.near).cloned().map(hit_of).collect()
 }
@@ -186,7 +107,7 @@ fn hit_of(hit: ResolvedSymbol) -> SymbolHit {
 }
 
 /// The names of code in a question, without duplicates.
-fn names_of(parsed: &ParsedQuery) -> Vec<&str> {
+pub(crate) fn names_of(parsed: &ParsedQuery) -> Vec<&str> {
     if parsed.file_name.is_some() {
         return Vec::new();
     }
@@ -210,18 +131,6 @@ mod tests {
     use cairn_question::ParseOptions;
 
     use super::*;
-
-    #[test]
-    fn short_questions_may_be_names() {
-        let check = |question: &str, expect: Option<Form>| assert_eq!(Form::of(question), expect, "{question}");
-        check("autentication", Some(Form::Word));
-        check("open-fiel", Some(Form::Name));
-        check("Processed64", Some(Form::Name));
-        check("open the config fiel", Some(Form::Phrase));
-        check("", None);
-        check("where is work done", None);
-        check("where does the server open the files of its configuration", None);
-    }
 
     #[test]
     fn only_names_of_code_are_resolved() {

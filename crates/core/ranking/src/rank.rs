@@ -73,8 +73,8 @@ pub enum Exactness {
     Exact,
     /// The question is the name in another style or case, such as `get_user` for `getUser`.
     OtherStyle,
-    /// The question is a wrongly written name. The rank is the rank of this definition, from 1. The definition
-    /// comes before all other hits.
+    /// The question is a wrongly written name. The rank is the rank of this definition, from 1. The
+    /// definition comes before all other hits.
     Near(u32),
 }
 

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use cairn_domain::{LineSpan, NodeKey, RepoPath, SymbolEntry, SymbolKind};
-use cairn_ports::{ChangedFile, ChangedFiles, ChunkFilter, RepositoryRecord};
+use cairn_ports::{ChunkFilter, RepositoryRecord};
 use cairn_search::{
-    CodeRequest, GraphRequest, NameMatching, QueryErrorCode, Relation, RepositorySelection, SearchRequest, Searcher,
-    Target, TargetType,
+    ChangedFile, ChangedFiles, CodeRequest, GraphRequest, NameMatching, QueryErrorCode, Relation, RepositorySelection,
+    SearchRequest, Searcher, Target, TargetType,
 };
 use cairn_testkit::FakeContent;
 

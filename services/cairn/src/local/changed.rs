@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{ArtifactRef, FactsKey, FileFacts, Lane, RepoPath, RepositoryId, Source, SymbolEntry};
-use cairn_ports::{Catalogue, ChangedFile, ChangedFiles, ErrorKind, FileParser, RepositoryRecord, SourceError};
+use cairn_ports::{Catalogue, ErrorKind, FileParser, RepositoryRecord, SourceError};
 use cairn_records::{Placement, symbol_names};
+use cairn_search::{ChangedFile, ChangedFiles};
 use cairn_stages::{ChangedLimits, ChangedSource, Sync, SyncRequest};
 
 use super::tree_watch::TreeWatch;

@@ -220,6 +220,7 @@ const FOUND: &[&str] = &[
 
 /// Questions with names of generated code, few of which have callers.
 const EITHER: &[&str] = &[
+    "search {long}",
     "grep '\\bself\\b' --tests only --repo all",
     "grep -i {camel} --repo f*",
     "graph callers {symbol}",
@@ -261,7 +262,6 @@ const NOTHING: &[&str] = &[
 const REFUSED: &[&str] = &[
     "search ''",
     "search '   '",
-    "search {long}",
     "search '{words}' -n 0",
     "search '{words}' -n 101",
     "search '{words}' -n many",

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cairn_domain::{RepoPath, SymbolEntry};
-
-use crate::RepositoryRecord;
+use cairn_ports::RepositoryRecord;
 
 /// A file that is new, or that changed after it was indexed.
 #[derive(Clone, PartialEq, Eq, Debug)]

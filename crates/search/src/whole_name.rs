@@ -1,0 +1,109 @@
+//! Resolves a question that is a wrongly written name, although it is not written like code.
+
+use cairn_domain::Scope;
+use cairn_name_match::{Reason, WantedName};
+use cairn_ports::ResolvedSymbol;
+
+use crate::changed::Definitions;
+use crate::prepared_query::PreparedQuery;
+use crate::question_names::{MIN_LEADING_SCORE, leading, names_of};
+use crate::repositories::KnownRepository;
+use crate::resolve::{NameRequest, Resolved};
+use crate::{QueryError, QueryErrorCode, Searcher};
+
+/// Longer questions are not names.
+const MAX_PHRASE_WORDS: usize = 7;
+/// A phrase with a lower score is not a name.
+const MIN_PHRASE_SCORE: u32 = 800;
+
+impl Searcher {
+    /// Resolves a question that may be a wrongly written name, although it is not written like code: a word
+    /// that no text in scope contains, words with hyphens, or a phrase with all words of a name.
+    pub(crate) async fn add_whole_name(
+        &self,
+        query: &mut PreparedQuery,
+        text: &str,
+        (scope, selected): (&Scope, &[KnownRepository]),
+    ) -> Result<(), QueryError> {
+        let is_decided = !names_of(&query.parsed).is_empty() || query.parsed.file_name.is_some();
+        let Some(form) = Form::of(text).filter(|_| !is_decided && query.parsed.relationship.is_none()) else {
+            return Ok(());
+        };
+        if form == Form::Word && query.frequencies.num_chunks_with(text) > 0 {
+            return Ok(());
+        }
+        let name = text.trim();
+        let resolved = match self.definitions(&query.view, scope, selected, NameRequest::uncounted(name)).await {
+            Ok(Definitions::Indexed(resolved)) => resolved,
+            Ok(Definitions::Changed(_)) => return Ok(()),
+            Err(error) if error.code == QueryErrorCode::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let is_meant = match form {
+            Form::Phrase => resolved.is_same_name() || has_all_words(&resolved, name),
+            Form::Word | Form::Name => resolved.definitions.first().is_some_and(|best| best.score >= MIN_LEADING_SCORE),
+        };
+        if let Some(substitution) = resolved.substitution.clone().filter(|_| is_meant) {
+            query.names.note(name, Some(substitution), Vec::new());
+            query.names.leading = leading(&resolved);
+        }
+        Ok(())
+    }
+}
+
+/// The form of a question that may be a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    /// An ordinary word: `autentication`.
+    Word,
+    /// A word with hyphens, digits or capitals: `open-fiel`.
+    Name,
+    Phrase,
+}
+
+impl Form {
+    fn of(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let num_words = text.split_whitespace().count();
+        let is_name = |letter: char| letter.is_ascii_digit() || letter.is_uppercase() || matches!(letter, '-' | '_');
+        match num_words {
+            0 => None,
+            1 if text.chars().skip(1).any(is_name) => Some(Form::Name),
+            1 => Some(Form::Word),
+            _ => (num_words <= MAX_PHRASE_WORDS && !is_sentence(text)).then_some(Form::Phrase),
+        }
+    }
+}
+
+/// Whether a text begins as a question, and not as a name.
+fn is_sentence(text: &str) -> bool {
+    const FIRST: [&str; 12] = ["are", "can", "do", "does", "how", "is", "what", "when", "where", "which", "who", "why"];
+    text.split_whitespace().next().is_some_and(|first| FIRST.contains(&first.to_lowercase().as_str()))
+}
+
+/// Whether a near name has all words of a phrase, and no other words.
+fn has_all_words(resolved: &Resolved, phrase: &str) -> bool {
+    const OTHER: [Reason; 4] = [Reason::MissingWords, Reason::AdditionalWords, Reason::OtherWord, Reason::Initials];
+    let is_whole = |best: &ResolvedSymbol| {
+        best.score >= MIN_PHRASE_SCORE && !OTHER.into_iter().any(|reason| best.reasons.contains(reason))
+    };
+    (!phrase.contains(char::is_whitespace) || WantedName::new(phrase).num_required_words() > 1)
+        && resolved.definitions.first().is_some_and(is_whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_questions_may_be_names() {
+        let check = |question: &str, expect: Option<Form>| assert_eq!(Form::of(question), expect, "{question}");
+        check("autentication", Some(Form::Word));
+        check("open-fiel", Some(Form::Name));
+        check("Processed64", Some(Form::Name));
+        check("open the config fiel", Some(Form::Phrase));
+        check("", None);
+        check("where is work done", None);
+        check("where does the server open the files of its configuration", None);
+    }
+}
