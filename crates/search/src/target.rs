@@ -183,7 +183,7 @@ impl Searcher {
         }
         let mut hits = self.files_named(query, name, scope, (target, filter)).await?;
         hits.truncate(FILES_BESIDE_RESULTS);
-        if hits.first().is_some_and(|best| best.score <= SIMILAR) && found.is_empty() {
+        if hits.first().is_none_or(|best| best.score <= SIMILAR) && found.is_empty() {
             let similar = hits.iter().map(|hit| hit.path.to_string()).collect();
             let (requested, substitution) = (name.to_owned(), None);
             query.names.notes.push(NameNote { requested, is_file: true, substitution, similar });

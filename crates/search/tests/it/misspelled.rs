@@ -41,3 +41,19 @@ async fn definition_of_the_nearest_name_comes_first() {
     // The name has other words.
     check("close the shop", None).await;
 }
+
+#[tokio::test]
+async fn absent_file_is_reported() {
+    let searcher = searcher().await;
+    let check = async |question: &str, expect: &[&str]| {
+        let answer = searcher.search(&request(question, &[], ChunkFilter::default())).await.expect("an answer");
+        let files: Vec<&str> =
+            answer.names.iter().filter(|note| note.is_file).map(|note| note.requested.as_str()).collect();
+        assert_eq!(files, expect, "{question}");
+    };
+    check("ADR-025", &["ADR-025"]).await;
+    check("zebra.json", &["zebra.json"]).await;
+    check("no/such/folder", &["no/such/folder"]).await;
+    check("invoices.py", &[]).await;
+    check("src", &[]).await;
+}

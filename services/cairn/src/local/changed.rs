@@ -139,7 +139,8 @@ impl ChangedFiles for WorkingFiles {
         let late = |_| Err(of(repository, format!("reading takes more than {} s", LONGEST.as_secs())));
         let read = tokio::time::timeout(LONGEST, self.read_if_changed(repository)).await.unwrap_or_else(late);
         read.unwrap_or_else(|error| {
-            tracing::warn!(repository = %repository.name, "changed files are not read: {error}");
+            let cause = error.source.as_ref().map(ToString::to_string).unwrap_or_default();
+            tracing::info!(repository = %repository.name, "changed files are not read: {error}: {cause}");
             Arc::default()
         })
     }
