@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 
 use cairn_domain::{ChunkKind, EdgeKind, NodeKey, NodeKind, RepoPath, RepositoryId, Scope};
 use cairn_ports::{ChunkFilter, Follow, Reached, TraversalRequest};
-use cairn_ranking::{Expansion, RankedHit, expand};
+use cairn_ranking::RankedHit;
 
-use crate::chunk_filter::CompiledFilter;
 use crate::chunk_id::ChunkId;
-use crate::neighbours::{MIN_CONFIDENCE_PERCENT, Source, via};
+use crate::neighbours::{MIN_CONFIDENCE_PERCENT, Source};
 use crate::prepared_query::PreparedQuery;
 use crate::sites::Site;
 use crate::{QueryError, Searcher};
@@ -68,17 +67,8 @@ impl Searcher {
         });
         named.truncate(MAX_LOOKED_UP);
         let ids = self.chunks_of_named(query, scope, &hits, &named).await?;
-        let chunks = self.fetch(&query.view, scope, ids.iter().flatten().copied().collect()).await?;
-        let compiled = CompiledFilter::new(filter)?;
-        let expansion = |(id, reached): (Option<ChunkId>, &&Reached)| {
-            let chunk = chunks.get(&id?).filter(|chunk| compiled.lets_through(chunk))?;
-            let source = sources.get(&reached.previous)?;
-            let (source_score, confidence, depth) = (source.score, reached.confidence, reached.depth);
-            let via = via(reached, &source.symbol, &source.path);
-            Some(Expansion { chunk: chunk.clone(), source_score, confidence, depth, via })
-        };
-        let expansions: Vec<Expansion> = ids.into_iter().zip(&named).filter_map(expansion).take(MAX_ADDED).collect();
-        Ok(expand(hits, expansions, query.subjects_with(filter), self.signals))
+        let shown = named.into_iter().zip(ids).filter_map(|(reached, id)| Some((reached, id?))).collect();
+        self.with_shown(query, (scope, filter), hits, &sources, shown, MAX_ADDED).await
     }
 
     /// The chunk of each named file or symbol. A file that has a hit is shown by its best hit.

@@ -7,7 +7,7 @@ use cairn_ports::{ChunkFilter, Follow, Reached, TraversalRequest};
 use cairn_ranking::{Expansion, RankedHit, Via, expand};
 
 use crate::chunk_filter::CompiledFilter;
-use crate::chunk_id::node_of;
+use crate::chunk_id::{ChunkId, node_of};
 use crate::prepared_query::PreparedQuery;
 use crate::sites::Site;
 use crate::{QueryError, Searcher};
@@ -90,21 +90,30 @@ impl Searcher {
         best.truncate(MAX_LOOKED_UP);
         let sites: Vec<Site> = best.iter().map(|reached| Site { node: reached.node.clone(), line: None }).collect();
         let ids = self.chunks_of_sites(query, scope, &sites).await?;
-        let chunks = self.fetch(&query.view, scope, ids.iter().flatten().copied().collect()).await?;
+        let shown = best.into_iter().zip(ids).filter_map(|(reached, id)| Some((reached, id?))).collect();
+        self.with_shown(query, (scope, filter), hits, sources, shown, MAX_ADDED).await
+    }
+
+    /// Adds the first of the chunks that show reached nodes.
+    pub(crate) async fn with_shown(
+        &self,
+        query: &PreparedQuery,
+        (scope, filter): (&Scope, &ChunkFilter),
+        hits: Vec<RankedHit>,
+        sources: &BTreeMap<NodeKey, Source>,
+        shown: Vec<(&Reached, ChunkId)>,
+        max_added: usize,
+    ) -> Result<Vec<RankedHit>, QueryError> {
+        let chunks = self.fetch(&query.view, scope, shown.iter().map(|(_, id)| *id).collect()).await?;
         let compiled = CompiledFilter::new(filter)?;
-        let expansion = |(id, reached): (Option<_>, &&Reached)| {
-            let chunk = chunks.get(&id?).filter(|chunk| compiled.lets_through(chunk))?;
+        let expansion = |(reached, id): (&Reached, ChunkId)| {
+            let chunk = chunks.get(&id).filter(|chunk| compiled.lets_through(chunk))?;
             let source = sources.get(&reached.previous)?;
             let (source_score, confidence, depth) = (source.score, reached.confidence, reached.depth);
-            Some(Expansion {
-                chunk: chunk.clone(),
-                source_score,
-                confidence,
-                depth,
-                via: via(reached, &source.symbol, &source.path),
-            })
+            let via = via(reached, &source.symbol, &source.path);
+            Some(Expansion { chunk: chunk.clone(), source_score, confidence, depth, via })
         };
-        let expansions: Vec<Expansion> = ids.into_iter().zip(&best).filter_map(expansion).take(MAX_ADDED).collect();
+        let expansions: Vec<Expansion> = shown.into_iter().filter_map(expansion).take(max_added).collect();
         Ok(expand(hits, expansions, query.subjects_with(filter), self.signals))
     }
 }

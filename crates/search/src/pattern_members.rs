@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cairn_domain::{ChunkKind, ChunkRecord, LineSpan, PatternRecord, RepoPath, RepositoryId, Scope, View};
+use cairn_recent::Recent;
 
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
@@ -14,15 +15,14 @@ use crate::{QueryError, Searcher};
 /// Maximum number of members in the cache.
 const MAX_CACHED: usize = 1_000_000;
 
-/// A cache of the members of patterns. All questions of a process share it.
-#[derive(Default)]
-pub struct PatternMembers(Mutex<Cached>);
+/// A cache of the members of patterns, by the key of the manifest of the generation. All questions of a
+/// process share it.
+pub struct PatternMembers(Mutex<Recent<String, Arc<Members>>>);
 
-#[derive(Default)]
-struct Cached {
-    num_members: usize,
-    /// By the key of the manifest of the generation.
-    generations: BTreeMap<String, Arc<Members>>,
+impl Default for PatternMembers {
+    fn default() -> Self {
+        Self(Mutex::new(Recent::new(MAX_CACHED)))
+    }
 }
 
 /// The classes and files of a generation that follow a pattern.
@@ -61,20 +61,13 @@ impl Members {
 }
 
 impl PatternMembers {
-    fn cached(&self) -> MutexGuard<'_, Cached> {
+    fn cached(&self) -> MutexGuard<'_, Recent<String, Arc<Members>>> {
         // No method leaves the cache inconsistent, so it can be used after a panic of another thread.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Cached {
-    fn add(&mut self, generation: &str, members: Arc<Members>) {
-        self.num_members += members.len();
-        if self.num_members > MAX_CACHED {
-            self.generations.clear();
-            self.num_members = members.len();
-        }
-        self.generations.insert(generation.to_owned(), members);
+    fn add(&self, generation: &str, members: &Arc<Members>) {
+        self.cached().add_always(generation.to_owned(), Arc::clone(members), members.len());
     }
 }
 
@@ -92,9 +85,10 @@ impl Searcher {
             let known = selected.iter().find(|known| known.record.id == repository);
             let published = known.and_then(|known| known.published.as_ref());
             let Some(published) = published.filter(|published| published.result.patterns > 0) else { continue };
-            match self.pattern_members.cached().generations.get(&published.manifest.key) {
+            let cached = self.pattern_members.cached().get(&published.manifest.key);
+            match cached {
                 Some(members) => {
-                    found.insert(repository, Arc::clone(members));
+                    found.insert(repository, members);
                 }
                 None => {
                     missing.insert(repository, &published.manifest.key);
@@ -110,7 +104,7 @@ impl Searcher {
             let own: Vec<PatternRecord> =
                 patterns.iter().filter(|pattern| pattern.repository == repository).cloned().collect();
             let members = Arc::new(Members::of(&own));
-            self.pattern_members.cached().add(generation, Arc::clone(&members));
+            self.pattern_members.add(generation, &members);
             found.insert(repository, members);
         }
         Ok(found)
@@ -144,16 +138,15 @@ mod tests {
         check("b.py", 10, 12, None);
         check("c.py", 1, 2, None);
     }
-
     #[test]
     fn cache_stays_small() {
-        let mut cached = Cached::default();
+        let cache = PatternMembers(Mutex::new(Recent::new(5)));
         let large = Arc::new(members(&[("a.py", 1, 2, "x"); 3]));
-        cached.num_members = MAX_CACHED - 3;
-        cached.add("first", Arc::clone(&large));
-        assert_eq!(cached.generations.len(), 1);
-        cached.add("second", large);
-        assert_eq!((cached.generations.len(), cached.num_members), (1, 3));
-        assert!(cached.generations.contains_key("second"));
+        cache.add("first", &large);
+        assert!(cache.cached().get("first").is_some());
+        cache.add("second", &large);
+        let mut cached = cache.cached();
+        assert_eq!((cached.get("first").is_some(), cached.num_bytes()), (false, 3));
+        assert!(cached.get("second").is_some());
     }
 }

@@ -125,7 +125,7 @@ pub enum Command {
         /// Only this module and the modules in it.
         module: Option<String>,
         /// Name of the repository; default: the repository of the working directory.
-        #[arg(long = "repo", value_name = "NAME")]
+        #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repository: Option<String>,
         /// Number of levels, at most 20.
         #[arg(long, default_value_t = 2)]

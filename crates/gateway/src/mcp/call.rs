@@ -100,18 +100,16 @@ pub(crate) async fn suggested_questions(
         Some(error) => with_guide(error, candidates),
         None => candidates,
     };
-    let working = that_work(agent, candidates).await;
-    let calls = reports(&working).into_iter().zip(working);
-    let questions = calls.filter_map(|(call, suggestion)| {
-        let question = question_of(suggestion.tool, &suggestion.arguments)?;
-        Some(SuggestedQuestion { call, question })
-    });
-    questions.collect()
+    as_questions(that_work(agent, candidates).await)
 }
 
 /// The calls that an error itself suggests, as questions. They have not been tried.
 pub(crate) fn questions_in(error: &QueryError) -> Vec<SuggestedQuestion> {
-    let suggestions: Vec<Suggestion> = error.next_calls.iter().filter_map(Suggestion::of).collect();
+    as_questions(error.next_calls.iter().filter_map(Suggestion::of).collect())
+}
+
+/// The suggestions as questions. A suggestion that is no question is omitted.
+fn as_questions(suggestions: Vec<Suggestion>) -> Vec<SuggestedQuestion> {
     let calls = reports(&suggestions).into_iter().zip(suggestions);
     let questions = calls.filter_map(|(call, suggestion)| {
         let question = question_of(suggestion.tool, &suggestion.arguments)?;

@@ -1,5 +1,5 @@
-//! The two forms of a call: a tool with arguments, and a question with fields. The table says which argument
-//! of a tool is which field of a question.
+//! The two forms of a call: a tool with arguments, and a question with fields. The table assigns each
+//! argument of a tool to a field of a question.
 
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value};

@@ -141,22 +141,8 @@ pub(super) struct Raw {
     pub(super) item_macros: Vec<ByteRange>,
 }
 
-/// Runs the query and fills `raw`. Returns false if the limits stopped it.
-pub(super) fn collect(
-    query: &CompiledQuery,
-    cursor: &mut QueryCursor,
-    root: Node<'_>,
-    text: &str,
-    limits: &ParseLimits<'_>,
-    budget: &mut Budget<'_>,
-    raw: &mut Raw,
-) -> bool {
-    raw.clear();
-    collect_more(query, cursor, root, text, limits, budget, raw)
-}
-
 /// Runs the query and adds its captures to `raw`. Returns false if the limits stopped it.
-pub(super) fn collect_more(
+pub(super) fn collect(
     query: &CompiledQuery,
     cursor: &mut QueryCursor,
     root: Node<'_>,

@@ -153,6 +153,7 @@ fn parse_code(
     };
     let root = tree.root_node();
     let ParserState { parser, cursor, raw } = workshop;
+    raw.clear();
     if !collect::collect(query, cursor, root, text, limits, &mut budget, raw) {
         facts.status = ParseStatus::Timeout;
         return;

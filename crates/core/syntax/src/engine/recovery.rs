@@ -13,7 +13,7 @@ use std::ops::Range;
 use cairn_domain::ParseStatus;
 use tree_sitter::{Node, Parser, Point, QueryCursor, Tree};
 
-use super::collect::{ByteRange, Raw, collect_more};
+use super::collect::{ByteRange, Raw, collect};
 use super::items::{inner_items, top_items};
 use super::limits::{Budget, ParseLimits};
 use super::parsing::parse_ranges;
@@ -194,13 +194,13 @@ impl<'a, 'b> Recovery<'a, 'b> {
     }
 
     fn collect(&mut self, tree: &Tree, raw: &mut Raw) -> bool {
-        collect_more(self.query, self.cursor, tree.root_node(), self.text, self.limits, self.budget, raw)
+        collect(self.query, self.cursor, tree.root_node(), self.text, self.limits, self.budget, raw)
     }
 
     /// Replaces the captures in the range by those of the trees. Returns whether they contain definitions.
     ///
-    /// The captures stay if the time is over, or if the trees contain fewer definitions. For example, a part
-    /// of a PHP file without its opening tag is text without errors.
+    /// The captures stay if the time is over, or if the trees contain fewer definitions. For example, the
+    /// grammar of PHP parses code without the opening tag as text, without errors and without definitions.
     fn replace(&mut self, range: &Range<usize>, trees: &[Tree], raw: &mut Raw) -> bool {
         let (range, mut found) = (byte_range(range), Raw::default());
         let known = raw.definitions.iter().filter(|definition| range.contains(definition.range.start)).count();
