@@ -1,7 +1,7 @@
 //! Answers exact searches over an index directory in one process, for `bench/exact/compare`.
 //!
 //! `make WORK FOLDER…` writes only source packs and the text index, without the other stages, so that large
-//! corpora are possible. The folders in each folder are distributed over twenty repositories. `ask WORK`
+//! corpora are possible. The subfolders of each FOLDER are distributed over twenty repositories. `ask WORK`
 //! answers questions over them. Secrets are not redacted.
 //!
 //! `export HOME FOLDER` writes the redacted text of every indexed file to `FOLDER/REPOSITORY/PATH` and prints

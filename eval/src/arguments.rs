@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// With `--names`, also ask for this many absent names.
     #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
     pub(crate) absent: usize,
-    /// With `--names`, the seed of the wrong names.
+    /// With `--names`, the seed that generates the wrong names.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
     /// With `--names`, index these folders and use their names instead of those of the question files.
@@ -62,7 +62,7 @@ pub(crate) enum Half {
     Kept,
 }
 
-/// A set of nonsense questions about the repositories for tuning.
+/// Nonsense questions about the tuning repositories.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum NonsenseSet {
     /// The weights of the relevance were fitted to these questions.

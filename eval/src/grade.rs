@@ -27,7 +27,7 @@ pub(crate) struct Grades {
 /// Grades the results, best first. Each result is the list of its places.
 ///
 /// A result counts if one of its places overlaps an answer. Each answer counts once, at the first result that
-/// shows it. A result that shows several answers counts with the best one.
+/// contains it. If a result contains several answers, its gain is the gain of the answer with the best grade.
 pub(crate) fn grade(results: &[Vec<Shown>], answers: &[Answer]) -> Grades {
     let gains = gains(results, answers);
     let mut ideal: Vec<f64> = answers.iter().map(|answer| gain(answer.grade)).collect();

@@ -17,7 +17,8 @@ fn covered(index: &Index) -> BTreeSet<String> {
     entries.iter().map(|entry| entry["path"].as_str().expect("a path").to_owned()).collect()
 }
 
-/// Writes a tree with unusual entries: deep folders, symbolic links in a circle, and files that are not text.
+/// Writes a tree with unusual entries: deep folders, symbolic links that form a cycle, and files that are not
+/// text.
 fn odd_tree(root: &Path) {
     write(root, "src/main.py", "def main():\n    return helper()\n\n\ndef helper():\n    return 1\n");
     let deep = (0..120).map(|level| format!("d{level}")).collect::<Vec<_>>().join("/");

@@ -1,5 +1,5 @@
-//! Checks that modules, their documents and patterns answer the questions about them. The repository has the
-//! structure of the examples in the documents that Cairn implements.
+//! Checks that questions about modules find the modules, their documents and their patterns. The repository
+//! has the structure of the examples in the documents that Cairn implements.
 
 use std::path::Path;
 

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn overview_contains_a_table_mistakes_and_recovery() {
+    fn overview_contains_table_common_mistakes_and_recovery_steps() {
         let text = answer(None).expect("an overview").text;
         let rows = text.lines().filter(|line| line.starts_with("| ")).count();
         assert!(rows > 10, "{text}");

@@ -154,8 +154,8 @@ pub trait Outbox: Send + Sync {
 
     /// Puts the jobs of runs without progress for `after_ms` into the outbox again, because the jobs may be
     /// lost. `held` contains the stages whose jobs the broker still has. The jobs of these stages are put
-    /// back only if the run had no progress for a much longer time. Returns the number of runs with such
-    /// jobs.
+    /// back only if the run had no progress for a much longer time. Returns the number of runs whose jobs
+    /// were put back.
     async fn send_again(&self, held: &BTreeSet<StageName>, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError>;
 }
 
@@ -181,8 +181,8 @@ pub trait Requests: Send + Sync {
     /// waiting, that request stays as it is, and no second request is made.
     async fn schedule(&self, repository: RepositoryId, now_ms: i64) -> Result<u64, LedgerError>;
 
-    /// Returns the requests whose sync may start. The number of these requests and of the syncs and runs in
-    /// progress together is at most `in_flight`. Interactive requests may exceed this limit by an eighth.
+    /// Returns the requests whose sync may start. The total number of returned requests, syncs in progress
+    /// and runs in progress is at most `in_flight`. Interactive requests may exceed this limit by an eighth.
     /// Interactive requests come first. Within a lane, the request that has waited longest comes first. The
     /// returned requests count as in progress from now on. A request that no worker has started is returned
     /// again after `again_after_ms`. A request that is not reported as `dispatched` is returned again after

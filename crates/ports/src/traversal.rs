@@ -101,8 +101,8 @@ pub struct Walk {
     pub is_cut: bool,
 }
 
-/// Does a traversal from `starts`. `edges_at` returns the edges of a node that are visible and in scope and
-/// that start or end at the node as `request.follow` asks. It returns no edges of a start that is not
+/// Does a traversal from `starts`. `edges_at` returns the visible edges in scope that start or end at the
+/// node. `request.follow` specifies the direction. `edges_at` returns no edges for a start that is not
 /// visible.
 ///
 /// 1. Edges between a node and itself are ignored. From each node, the first `max_edges_per_node` edges are

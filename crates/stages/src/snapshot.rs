@@ -165,7 +165,7 @@ impl Snapshots {
         match timeout(PATIENCE, Arc::clone(&self.memory).acquire_many_owned(wanted)).await {
             Ok(permit) => permit.map_err(|closed| StageError::panicked(closed.to_string())),
             Err(_) => Err(StageError::no_capacity(format!(
-                "the repository needs {wanted} MiB of memory, which other jobs use"
+                "the repository needs {wanted} MiB of memory, but other jobs are using the memory"
             ))),
         }
     }

@@ -78,7 +78,8 @@ fn read_plan(bytes: &[u8]) -> Result<bool, String> {
     Ok(artifact::<Plan>(ArtifactKind::Plan, bytes)? == expected)
 }
 
-/// Reads a part report. Version 1 has no count of parsed chunks, and version 2 has no count of their records.
+/// Reads a part report. Version 1 does not contain the count of parsed chunks, and version 2 does not contain
+/// the count of their records.
 fn read_part_report(bytes: &[u8]) -> Result<bool, String> {
     let found = PartReport::from_json(text(bytes)?)?;
     let version_2 = PartReport { records_parsed: 0, ..values::part_report() };
@@ -86,7 +87,7 @@ fn read_part_report(bytes: &[u8]) -> Result<bool, String> {
     Ok([values::part_report(), version_2, version_1].contains(&found))
 }
 
-/// Reads a run result. Version 1 has no errors of settings files.
+/// Reads a run result. Version 1 does not contain the errors of settings files.
 fn read_run_result(bytes: &[u8]) -> Result<bool, String> {
     let found = json::<RunResult>(bytes)?;
     let version_1 = RunResult { settings_errors: Vec::new(), num_settings_errors: 0, ..values::run_result() };

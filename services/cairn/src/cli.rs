@@ -530,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn flag_decides_server_or_cluster_before_the_command() {
+    fn explicit_server_or_cluster_flag_overrides_default_of_command() {
         let (server, cluster) = ((true, false), (false, true));
         for words in [&["search", "x"][..], &["runs"], &["index", "u"], &["runs", "cancel"], &["mcp"], &["status"]] {
             assert_eq!(place(words, &[]), server, "{words:?}");

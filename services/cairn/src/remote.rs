@@ -132,7 +132,7 @@ impl Remote {
         let (status, again_after) = (response.status(), again_after(&response));
         let body = response.bytes().await;
         let body = body.map_err(|error| Unanswered::lost(error, "reading the answer".to_owned()))?;
-        let foreign = || anyhow!("{} answered {status}, and the body is not an answer of Cairn", self.base);
+        let foreign = || anyhow!("{} returned status {status} with a body that is not a reply from Cairn", self.base);
         let error = if status == StatusCode::OK {
             match question.parse_answer(&body) {
                 Ok(answer) => {

@@ -25,7 +25,7 @@ use crate::{Coordinator, EmbeddingConfig, Signals, embedder};
 /// The tasks of a key's owner, besides running its workers.
 #[derive(Clone)]
 pub enum Owning {
-    /// The owner calls the provider, using its quota.
+    /// The owner of the key calls the provider and uses the quota of the provider.
     Provider(Arc<HttpEmbedder>),
     Coordinator(Arc<Coordinator>),
 }

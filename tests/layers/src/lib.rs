@@ -1,4 +1,4 @@
-//! Checks the rules of the workspace: layers and lints of crates, circles between files, plain English, and
+//! Checks the rules of the workspace: layers and lints of crates, cycles between files, plain English, and
 //! the paths that ARCHITECTURE.md and other documents name.
 
 #[cfg(test)]
@@ -6,7 +6,7 @@ mod architecture;
 #[cfg(test)]
 mod arrows;
 #[cfg(test)]
-mod circles;
+mod cycles;
 #[cfg(test)]
 mod manifests;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Plants bugs in a copy of the production sources, and checks that a test catches each bug.
 //!
 //! Each file in `bugs/` describes one bug: the texts to replace in the sources, the test that must fail, and
-//! a text that the failure must contain. A bug is therefore not caught if the mutant does not compile, or if
+//! a text that the failure must contain. A bug does not count as caught if the mutant does not compile, or if
 //! the test fails for another reason. `make mutants` works in a copy of the tree and never edits the
 //! checkout. The tests of this crate check, in `make test`, that every bug still applies to the sources.
 //!

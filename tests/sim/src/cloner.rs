@@ -104,7 +104,7 @@ impl Holder<'_> {
             self.last_beat_ms = self.world.now();
             match self.world.runs.renew(self.lease, self.world.now(), LEASE_MS, SyncProgress::default()).await {
                 Err(error)
-                    if error.kind == ErrorKind::Conflict && self.world.environment.has(Mutant::LeaseLostInMidRun) =>
+                    if error.kind == ErrorKind::Conflict && self.world.environment.has(Mutant::LeaseLostMidRun) =>
                 {
                     self.lease = self.world.runs.lease(self.lease.repository, self.world.now(), LEASE_MS).await?;
                 }

@@ -115,7 +115,7 @@ impl Environment {
                 let (part, end, report) = (cairn_domain::PartId { number, ..*part }, end.clone(), report.clone());
                 Command::EndPart { run: *run, part, end, report, now_ms: *now_ms }
             }
-            (Some(Mutant::CancelledSyncGoesOn), Command::Cancel { repository, outcome }) => {
+            (Some(Mutant::CancelledSyncContinues), Command::Cancel { repository, outcome }) => {
                 Command::Answer { repository: *repository, request: u64::MAX, outcome: outcome.clone() }
             }
             _ => command.clone(),

@@ -7,13 +7,13 @@
 //! | bug | planted in |
 //! |---|---|
 //! | no-epoch-check, counter-instead-of-set | `environment.rs`: commands to the store of runs |
-//! | cancelled-sync-goes-on | `environment.rs`: commands to the store of runs |
+//! | cancelled-sync-continues | `environment.rs`: commands to the store of runs |
 //! | late-upsert-after-retire, sweep-by-range | `records.rs`: writes and sweeps of a store |
 //! | retire-overwrites-a-published-mark | `records.rs`: writes of a store |
 //! | unhide-before-sweep | `scheduler.rs`: the list of generations to sweep |
-//! | next-gen-and-hidden-read-apart, view-filter-dropped | `reader.rs`: taking a view, and reading with it |
-//! | lease-lost-in-mid-run | `cloner.rs`: the heartbeat |
-//! | publishing-takes-its-time | `worker.rs`: the time that a handler may take |
+//! | view-read-in-two-steps, view-filter-dropped | `reader.rs`: taking a view, and reading with it |
+//! | lease-lost-mid-run | `cloner.rs`: the heartbeat |
+//! | publishing-has-no-deadline | `worker.rs`: the time that a handler may take |
 //! | ack-before-write | `broker.rs`: answering a delivery |
 //! | quota-forgotten-by-a-new-owner | `quota.rs`: taking a key over |
 
@@ -49,10 +49,10 @@ mutants! {
     /// An aborted generation is forgotten when it is listed for the sweep, instead of after it was swept.
     UnhideBeforeSweep = "unhide-before-sweep",
     /// A view is composed of two separate reads.
-    ViewReadApart = "next-gen-and-hidden-read-apart",
+    ViewReadInTwoSteps = "view-read-in-two-steps",
     /// A cloner that has lost its lease takes a new lease, and continues with the data that it has already
     /// read.
-    LeaseLostInMidRun = "lease-lost-in-mid-run",
+    LeaseLostMidRun = "lease-lost-mid-run",
     /// Retiring overwrites a mark that another generation has set.
     RetireOverPublished = "retire-overwrites-a-published-mark",
     /// A store does not filter by generation when it answers.
@@ -60,9 +60,9 @@ mutants! {
     /// A delivery is acknowledged before its work is done.
     AckBeforeWrite = "ack-before-write",
     /// A publication may be written long after its timestamp.
-    PublishingTakesItsTime = "publishing-takes-its-time",
+    PublishingHasNoDeadline = "publishing-has-no-deadline",
     /// Cancelling removes the request, but does not take the lease away from its holder.
-    CancelledSyncGoesOn = "cancelled-sync-goes-on",
+    CancelledSyncContinues = "cancelled-sync-continues",
     /// A new owner of a key ignores the quota that the previous owner has used.
     QuotaForgotten = "quota-forgotten-by-a-new-owner",
 }

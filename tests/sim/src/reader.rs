@@ -56,7 +56,7 @@ pub async fn read(world: Arc<World>) {
 
 async fn take(world: &Arc<World>) -> Result<View, CatalogueError> {
     let first = world.runs.view().await?;
-    if !world.environment.has(Mutant::ViewReadApart) {
+    if !world.environment.has(Mutant::ViewReadInTwoSteps) {
         return Ok(first);
     }
     let then = Remote(Arc::clone(&world.environment))

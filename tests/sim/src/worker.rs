@@ -38,7 +38,7 @@ pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
     let part = Part { world, plan, task };
     let pause = || world.schedule().sleep(deadline.pause().as_millis() as u64);
     let is_active = || async { active(world, job).await.ok().map(|status| status.is_some()) };
-    let is_patient = world.environment.has(Mutant::PublishingTakesItsTime);
+    let is_patient = world.environment.has(Mutant::PublishingHasNoDeadline);
     let longest = if is_patient { LONGEST } else { deadline.in_all(job.part.stage, LONGEST) };
     match while_active(&deadline, longest, now, pause, is_active, part.run()).await {
         Err(error) if error.class == ErrorClass::Cancelled => Ok(()),
@@ -178,7 +178,7 @@ impl Part<'_> {
             result: RunResult::default(),
             model: String::new(),
         };
-        if self.world.environment.has(Mutant::PublishingTakesItsTime) {
+        if self.world.environment.has(Mutant::PublishingHasNoDeadline) {
             // Without this delay, the case would be too rare for a small number of seeds.
             let schedule = self.world.schedule();
             schedule.sleep(schedule.random(LONGEST.as_millis() as u64)).await;

@@ -1,7 +1,7 @@
 //! The part of a layer that finds near names: its distinct names as lists of words.
 //!
 //! ```text
-//! numbers of names, of words, of words in all names, of bytes of text, of bytes of postings (u32 each)
+//! counts (u32 each): names, distinct words, words in all names, bytes of text, bytes of postings
 //! for each name: the number of its first symbol (u32), the end of its words (u32)
 //! the words of all names (u32 each)
 //! for each word: the end of its text (u32), the end of its postings (u32)

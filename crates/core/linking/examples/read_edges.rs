@@ -2,9 +2,9 @@
 //! sample, a person can compare edges with the code. Usage:
 //! `cargo run --release -p cairn-linking --example read_edges -- DIR CLASS SEED COUNT [KIND,…]`.
 //!
-//! CLASS is a resolution class or the reason of an unresolved reference. With `all`, the numbers of all
-//! classes and reasons are printed instead. Linking is the same as in the pipeline, except that settings,
-//! inventory rules and the modules of files are not used.
+//! CLASS is a resolution class or the reason of an unresolved reference. With `all`, the count of each class
+//! and reason is printed instead. Linking is the same as in the pipeline, except that settings, inventory
+//! rules and the modules of files are not used.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

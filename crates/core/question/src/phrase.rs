@@ -14,7 +14,7 @@
 //! | `VERB:third` `VERB:base` `VERB:any` `VERB:ing` `VERB:ed` | a form of a verb of `relation_words.rs` |
 //! | `NOUN` | a noun of `relation_words.rs` |
 //! | `<x:id>` | a name that is written like a name of code |
-//! | `<x:name>` | a name, also one of plain words |
+//! | `<x:name>` | a name, including a name that consists of plain words |
 //! | `<x>` | 1 to 7 tokens of one clause |
 //!
 //! Words in quotes and code spans can only be matched by `..` and by the elements in angle brackets.

@@ -233,7 +233,7 @@ proptest! {
 }
 
 #[test]
-fn only_how_do_questions_depend_on_the_names_of_patterns() {
+fn pattern_names_affect_only_how_do_questions() {
     let check = |question: &str, expect: Option<&str>| assert_eq!(parse(question).undecided_pattern(), expect);
     check("how do importers work", Some("importers"));
     check("importer pattern", None);

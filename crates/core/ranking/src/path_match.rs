@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn file_that_represents_its_directory_has_its_name() {
+    fn mod_file_gets_the_name_of_its_directory() {
         for (path, expect) in [("src/net/mod.rs", "net"), ("src/net/tcp.rs", "tcp"), ("main.rs", "")] {
             assert_eq!(name_of_file(&RepoPath::from_bytes(path.as_bytes()).expect("a path")), expect, "{path}");
         }

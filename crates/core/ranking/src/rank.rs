@@ -1,4 +1,4 @@
-//! The order of an answer.
+//! Orders the results of an answer.
 //!
 //! A score is a sum of points, in millionths. The points of the lists are multiplied by the priors of the
 //! chunk. The best chunk of each file gets points for the evidence in the whole file. Then points for the

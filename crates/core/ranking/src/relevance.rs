@@ -1,9 +1,9 @@
-//! Decides whether the results of a question are about it.
+//! Decides whether the results of a search are relevant to the question.
 //!
 //! A search always finds the nearest chunks, even for nonsense. A question is refused only if the searched
-//! repositories contain no chunk with one of its keywords, no definition, file or edge that it names, and
-//! the other evidence is weak: the share of missing keywords, the terms of the best chunk, and the vectors.
-//! The weights come from a logistic regression on the questions for tuning; see the page of the decision in
+//! repositories contain no chunk with one of its keywords, no definition, file or edge that it names, and the
+//! other evidence is weak: the share of missing keywords, the terms of the best chunk, and the vectors. The
+//! weights come from a logistic regression on the tuning questions; see
 //! `docs/decisions/0030-nothing-relevant.md`.
 
 use crate::subjects::{Subject, subject_of};
@@ -295,13 +295,13 @@ mod tests {
     }
 
     #[test]
-    fn question_is_shown_if_no_keyword_is_missing() {
+    fn results_are_shown_if_no_keyword_is_missing() {
         check("consumer group", "consumer group", 20, 30, true, &[]);
         check("parsing headers", "parse header", 20, 30, true, &[]);
     }
 
     #[test]
-    fn question_is_shown_if_only_common_words_are_missing() {
+    fn results_are_shown_if_only_common_words_are_missing() {
         check("part that turns incoming text into a tree", "part text tree", 20, 40, true, &[]);
         check("part that transmogrifies incoming text", "part text", 20, 40, false, &["transmogrifies", "incoming"]);
     }
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn direct_hits_and_scopes_without_counts_are_shown() {
+    fn results_are_shown_for_direct_hits_and_without_term_counts() {
         let question = "flurbish qwonkle";
         let counted = frequencies(question, "parser");
         let weak = evidence(question, &counted, 0, 40);

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn rarity_without_chunks_is_that_of_the_shipped_table() {
+    fn shipped_table_gives_rarity_if_scope_has_no_chunks() {
         for word in ["parser", "return", "zyzzyva"] {
             assert_eq!(frequencies(&[]).inverse(term(word)), shipped_frequencies().inverse(term(word)), "{word}");
         }

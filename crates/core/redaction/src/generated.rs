@@ -274,7 +274,8 @@ fn without_markers(redacted: &str) -> String {
     out
 }
 
-/// Measures, for `num_values` values of base64 on several lines, how many have all their lines redacted.
+/// Generates `num_values` base64 values of several lines each, and counts the values whose lines are all
+/// redacted.
 pub fn measure_wrapped(
     index: usize,
     (num_lines, width): (usize, usize),

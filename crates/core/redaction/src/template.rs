@@ -24,7 +24,7 @@ pub(crate) fn is_template(value: &[u8]) -> bool {
     is_variable(value)
         || PAIRS.iter().any(|(open, close)| holds_pair(value, open, close))
         || AROUND.iter().any(|(open, close)| holds_label(value, *open, *close))
-        || holds_conversion(value)
+        || has_format_specifier(value)
 }
 
 /// Whether the value is a variable, such as `$NAME` or `$1`.
@@ -93,8 +93,8 @@ fn is_words(text: &[u8]) -> bool {
     text.iter().any(u8::is_ascii_alphabetic) && text.iter().all(is_part) && text.split(is_joiner).all(is_name)
 }
 
-/// Whether the value contains a conversion such as `%s`, `%d`, `%-10s` or `%v`.
-fn holds_conversion(value: &[u8]) -> bool {
+/// Whether the value contains a format specifier such as `%s`, `%d`, `%-10s` or `%v`.
+fn has_format_specifier(value: &[u8]) -> bool {
     value.iter().enumerate().filter(|(_, byte)| **byte == b'%').any(|(at, _)| {
         let rest = &value[at + 1..];
         let length =

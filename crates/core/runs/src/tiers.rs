@@ -104,7 +104,7 @@ mod tests {
 
     /// Adds files of different sizes, one by one, and executes one step after each.
     #[test]
-    fn files_and_rewritten_rows_grow_with_the_logarithm() {
+    fn num_files_and_rewritten_rows_stay_bounded() {
         let mut seed = 7_u64;
         let (mut files, mut num_added, mut num_rewritten): (Vec<Size>, u64, u64) = (Vec::new(), 0, 0);
         for _ in 0..2_000 {

@@ -213,7 +213,8 @@ pub struct SuggestionReport {
     pub num_matches: u64,
 }
 
-/// The place of a chunk that is near the question.
+/// The location of a weak match: a chunk that is similar to the question, but not similar enough to be a
+/// result.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WeakMatchReport {
     pub repository: String,

@@ -162,8 +162,8 @@ pub(super) fn question_of(tool: &str, arguments: &JsonObject) -> Option<Question
     Question::parse(form.path, Value::Object(body).to_string().as_bytes())?.ok()
 }
 
-/// The tool call for a question. Numbers outside the range of the tool are omitted, unless `wrong_field`
-/// names them. None for questions without a tool.
+/// The tool call for a question. Numbers outside the range that the tool accepts are omitted, except in the
+/// field `wrong_field`. `None` for questions without a tool.
 pub(super) fn call_of(question: &Question, wrong_field: Option<&str>) -> Option<(&'static str, JsonObject)> {
     let form = FORMS.iter().find(|form| form.path == question.path())?;
     let tool = ToolSpec::find(form.tool)?;

@@ -13,7 +13,7 @@ use cairn_ports::{Catalogue, RepositoryRecord, Requests};
 use cairn_testkit::MemoryRuns;
 
 #[tokio::test]
-async fn metastore_passes_suite_and_planted_faults_fail() -> Result<()> {
+async fn metastore_passes_suite_and_planted_faults_are_caught() -> Result<()> {
     let open = async || Ok(Box::new(Metastore::new(Arc::new(MemoryRuns::new()))) as Box<dyn RunStore>);
     suite::passes(&runs::checks(), open).await?;
     suite::catches(&runs::checks(), &runs::faults(), open).await

@@ -37,7 +37,7 @@ async fn ask(contents: Vec<FakeContent>, query: &str, repositories: &[&str], fil
 }
 
 #[tokio::test]
-async fn absent_subject_is_refused_with_suggestions_that_have_results() {
+async fn question_about_absent_subject_gets_suggestions_with_results() {
     let question = "where is the Kafka connection rebalanced";
     let answer = ask(vec![server()], question, &[], ChunkFilter::default()).await;
     assert!(!answer.relevance.is_relevant && answer.found.is_empty() && answer.num_results == 0, "{answer:?}");

@@ -52,7 +52,7 @@ pub fn arm() {
     }
 }
 
-/// Records that a point was passed, the first time that it happens.
+/// Writes the name of a point to the log when the point is passed for the first time.
 pub fn passed(point: &str) {
     let Some(log) = LOG.get() else { return };
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);

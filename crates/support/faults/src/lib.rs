@@ -3,7 +3,7 @@
 //! The environment of the process selects the faults. A variable contains the name of a point, and the number
 //! of times that the point is passed before the fault:
 //!
-//! - `CAIRN_KILL_AT=point:n` kills the process at this point, as if the machine were lost.
+//! - `CAIRN_KILL_AT=point:n` kills the process at this point, as in a crash of the machine.
 //! - `CAIRN_FAIL_AT=point:n` makes the point fail once. `point:n:sleep=MS` blocks it for `MS` milliseconds.
 //!   `point:n:abort` aborts the process, as a bug in C code can do.
 //! - `CAIRN_POISON=WORK` overflows the stack of each process that begins this work, like a poison message.

@@ -11,8 +11,8 @@
 //! use, and every later reader takes a view that is at least as new as the newest view of the sweep. The
 //! system releases the lock if the process ends.
 //!
-//! If the file cannot be written, for example because the disk is full, the question is answered, but a sweep
-//! may remove its records at the same time.
+//! If the file cannot be written, for example because the disk is full, the question is still answered, but a
+//! sweep may remove the records of its view at the same time.
 
 use std::fs::{self, File, TryLockError};
 use std::io;

@@ -125,7 +125,7 @@ impl Drop for TreeWatch {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No method leaves the state inconsistent, so it can be used after a panic of another thread.
+    // No method leaves the state inconsistent, so the state can be used after another thread has panicked.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

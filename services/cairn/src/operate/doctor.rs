@@ -129,7 +129,7 @@ fn check(finding: &Finding) -> Check {
                 answer.version.as_deref().into_iter().chain(answer.remarks.iter().copied()).collect();
             let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join("; ")) };
             let missing = answer.missing.join(", ");
-            let fault = format!("lacks {missing}; `cairn topology apply` creates what is missing");
+            let fault = format!("lacks {missing}; run `cairn topology apply` to create the missing parts");
             Check { what: format!("{name}{known}"), fault: (!missing.is_empty()).then_some(fault) }
         }
     }

@@ -76,7 +76,7 @@ pub(super) async fn check(installation: &Installation, json: bool) -> CommandRep
         show(finding);
     }
     if findings.iter().any(|finding| matches!(&finding.state, State::Answers(answer) if !answer.missing.is_empty())) {
-        output::note("`cairn topology apply` creates what is missing");
+        output::note("run `cairn topology apply` to create the missing parts");
     }
     Ok(code(is_well))
 }

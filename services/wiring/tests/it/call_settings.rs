@@ -47,7 +47,9 @@ fn including(include: &[&str], max_file_size: Option<u64>) -> IndexCall {
 async fn last_call_that_gives_a_field_sets_it() -> Result<()> {
     let service = Service::of(&["*"]).await?;
     let expect = async |include: &[&str], exclude: &[&str], max_file_size| {
-        let [record] = &service.registered().await?[..] else { anyhow::bail!("not one repository") };
+        let [record] = &service.registered().await?[..] else {
+            anyhow::bail!("expected exactly one registered repository")
+        };
         let stored = RequestSettings::from_json(&record.settings).map_err(anyhow::Error::msg)?;
         ensure!(stored.include == include && stored.exclude == exclude, "{stored:?}");
         ensure!(stored.max_file_size == max_file_size && record.source.location() == SHOP, "{record:?}");

@@ -122,7 +122,11 @@ async fn outage_costs_no_part_and_few_calls() -> Result<()> {
     let num_texts = bench.raw()?.points(collection).await? as usize;
     println!("{num_lost} calls failed, {num_texts} texts; {report:?}");
     ensure!(num_lost * 10 <= report.num_calls, "{num_lost} of {} calls failed", report.num_calls);
-    ensure!(report.num_texts * 10 <= num_texts * 11, "{} texts were sent for {num_texts}", report.num_texts);
+    ensure!(
+        report.num_texts * 10 <= num_texts * 11,
+        "{} texts were sent to the provider, but only {num_texts} were stored",
+        report.num_texts
+    );
     Ok(())
 }
 

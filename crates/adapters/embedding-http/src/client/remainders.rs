@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn dropped_remainders_are_skipped_and_dropped_calls_end() {
+    async fn dropped_remainders_are_skipped_and_dropped_calls_have_no_outcome() {
         let queue = Remainders::default();
         let ((first, _), (second, ticket)) = (queue.add(texts(1), 1), queue.add(texts(1), 1));
         drop(queue.add(texts(1), 1));

@@ -6,8 +6,8 @@
 //! quota, so questions can also use the quota that passages leave unused.
 //!
 //! Guarantee: if no call uses more tokens than requested, the calls do not exceed the limits in any window of
-//! the provider. This holds for any order of requests, ends, throttled calls and cancelled calls. If a call
-//! uses more tokens than requested, later calls are delayed; `Quota::headroom_percent` covers this.
+//! the provider. This holds for any order of requests, completed calls, throttled calls and cancelled calls.
+//! If a call uses more tokens than requested, later calls are delayed; `Quota::headroom_percent` covers this.
 
 use std::time::Duration;
 

@@ -158,8 +158,8 @@ fn collect(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>
 
 /// Sets limits that the child and its children inherit.
 ///
-/// The limit of memory is `RLIMIT_DATA`. Git maps packs of gigabytes, and mapped files use no private memory.
-/// So a limit of the address space would reject harmless repositories.
+/// The memory limit is `RLIMIT_DATA`. Git maps packs of gigabytes, and mapped files use no private memory. So
+/// a limit on the address space would reject harmless repositories.
 fn limit_resources(command: &mut Command, resources: Resources, max_file_bytes: Option<u64>) {
     let set = |resource, soft: u64, hard: u64| {
         let limit = libc::rlimit { rlim_cur: soft, rlim_max: hard };

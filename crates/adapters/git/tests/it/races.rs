@@ -77,7 +77,7 @@ fn fixture() -> (Fixture, std::path::PathBuf) {
 }
 
 #[test]
-fn directory_replaced_by_a_link_reads_nothing_outside() {
+fn no_outside_file_is_read_if_a_link_replaces_a_directory() {
     for is_work_tree in [true, false] {
         let (fixture, outside) = fixture();
         if is_work_tree {
@@ -91,7 +91,7 @@ fn directory_replaced_by_a_link_reads_nothing_outside() {
 }
 
 #[test]
-fn file_replaced_by_a_link_reads_nothing_outside() {
+fn no_outside_file_is_read_if_a_link_replaces_a_file() {
     for is_work_tree in [true, false] {
         let (fixture, outside) = fixture();
         let target = outside.join("file");

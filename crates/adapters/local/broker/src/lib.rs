@@ -76,8 +76,8 @@ impl LocalBroker {
     }
 
     /// Enqueues jobs while the queue has capacity. Returns the stage whose queue is full, if any. A closed
-    /// broker accepts all jobs. Its consumers free no more capacity, so a handler that finishes its work
-    /// would otherwise wait without end.
+    /// broker accepts all jobs. Its consumers no longer free any capacity, so a handler that is finishing its
+    /// work would otherwise wait forever.
     fn enqueue(&self, lane: Lane, jobs: &mut std::iter::Peekable<std::vec::IntoIter<Job>>) -> Option<StageName> {
         let mut state = self.lock();
         let is_closed = state.is_closed;

@@ -15,7 +15,7 @@
 //! The scale of a row is part of its weights, so only integers are summed. The rows after the rows of the
 //! words are buckets: a word outside the vocabulary has the row `words + hash mod buckets`. The hash is
 //! FNV-1a in 32 bits. Two words of a vocabulary never have the same hash; the exporter checks this. Probing
-//! starts at the slot that the upper bits of `hash · 0x9E3779B1` give.
+//! starts at the slot whose number is in the upper bits of `hash · 0x9E3779B1`.
 //!
 //! The header contains the magic `CAIRNSTA`, six numbers (`u32` each) and the blake3 of all bytes after the
 //! header (32 bytes). The numbers are the version, the dimensions, the counts of words, buckets and slots,

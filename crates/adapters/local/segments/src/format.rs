@@ -6,7 +6,7 @@
 //! 12  length of the header, u32
 //! 16  checksum of the header, 16 bytes
 //! 32  header (postcard): identity, counts, table of sections
-//!     sections, each from a multiple of 64 bytes
+//!     sections, each at an offset that is a multiple of 64 bytes
 //! ```
 //!
 //! Numbers are little-endian. Checksums are the first 16 bytes of blake3. Opening verifies the header and the

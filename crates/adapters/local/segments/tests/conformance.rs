@@ -8,7 +8,7 @@ use cairn_ports::VectorStore;
 /// The planted faults run before the suite. If a planted fault leaves data that makes a check fail, the suite
 /// fails.
 #[tokio::test(flavor = "multi_thread")]
-async fn segments_pass_suite_and_planted_faults_fail() -> Result<()> {
+async fn segments_pass_suite_and_planted_faults_are_caught() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let store = SegmentStore::new(directory.path());
     let open = async || Ok(Box::new(store.clone()) as Box<dyn VectorStore>);

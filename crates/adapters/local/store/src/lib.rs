@@ -5,8 +5,8 @@
 //! which may be lost. The directory can be copied. Any number of processes may open it; `database` describes
 //! sharing and durability.
 //!
-//! Invariants: `View::sees` decides which records are visible. A commit is complete or absent. Apart from the
-//! source of a repository, the files contain no path of the machine.
+//! Invariants: `View::sees` decides which records are visible. A commit is complete or absent. Except for the
+//! source of a repository, the files contain no path on the local machine.
 
 mod database;
 mod fault;

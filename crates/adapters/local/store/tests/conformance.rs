@@ -31,7 +31,7 @@ suites!(
 
 /// Checks metastore, ledger, outbox and requests, which are built on the store's documents.
 #[tokio::test(flavor = "multi_thread")]
-async fn runs_pass_suite_and_planted_faults_fail() -> Result<()> {
+async fn runs_pass_suite_and_planted_faults_are_caught() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let store = Arc::new(LocalStore::open(directory.path())?);
     let open = async || Ok(Box::new(Metastore::new(store.clone())) as Box<dyn RunStore>);

@@ -16,8 +16,8 @@ use crate::server::Namespace;
 
 const SEEDS: [u64; 2] = [1, 20_261_122];
 const NUM_STEPS: u64 = 7;
-/// In UTF-16 order, the crab comes before the replacement character; in code-point order, it comes after.
-/// Paths with `/` and `.`, and names with digits, are similar cases.
+/// In UTF-16 order, U+1F980 (crab) comes before U+FFFD (replacement character); in code-point order, it comes
+/// after. Paths with `/` and `.`, and names with digits, are similar cases.
 const NAMES: [&str; 6] = ["z", "\u{FFFD}", "\u{1F980}", "ä", "Z", "z10"];
 const PATHS: [&str; 4] = ["a/\u{1F980}.py", "a/\u{FFFD}.py", "a.py", "a/z.py"];
 

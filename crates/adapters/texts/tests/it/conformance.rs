@@ -10,7 +10,7 @@ use cairn_texts::TextIndex;
 
 /// The planted faults run before the suite. If they leave data that makes a check fail, the suite fails.
 #[tokio::test(flavor = "multi_thread")]
-async fn text_index_passes_suite_and_planted_faults_fail() -> Result<()> {
+async fn text_index_passes_suite_and_planted_faults_are_caught() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let index = TextIndex::new(Arc::new(LocalBlobs::open(directory.path())?));
     let open = async || Ok(Box::new(index.clone()) as Box<dyn Texts>);

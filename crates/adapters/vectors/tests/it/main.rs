@@ -18,7 +18,7 @@ fn open(blobs: &Path, cache: &Path) -> Result<DurableVectorCache> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn vector_cache_passes_suite_and_planted_faults_fail() -> Result<()> {
+async fn vector_cache_passes_suite_and_planted_faults_are_caught() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let (blobs, cache) = (directory.path().join("blobs"), directory.path().join("cache"));
     let open = async || Ok(Box::new(open(&blobs, &cache)?) as Box<dyn VectorCache>);

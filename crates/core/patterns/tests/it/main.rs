@@ -67,7 +67,7 @@ fn importers_are_found_and_described() {
 }
 
 #[test]
-fn three_importers_are_a_pattern_if_the_settings_say_so() {
+fn three_importers_are_a_pattern_if_min_cluster_size_is_three() {
     let methods = ["__init__", "fetch_data", "transform", "upsert"];
     let names = [("aws", "AWSImporter"), ("azure", "AzureImporter"), ("gcp", "GCPImporter")];
     let file = |(stem, name): &(&str, &str)| (format!("imports/{stem}_import.py"), class(name, "object", &methods));
@@ -93,7 +93,7 @@ fn canonical_member_is_the_medoid() {
 }
 
 #[test]
-fn functions_of_files_are_a_pattern_with_a_snake_case_name() {
+fn files_with_similar_functions_form_a_pattern_with_a_snake_case_name() {
     let file = |name: &str| {
         let text = format!("def load_{name}(path):\n    pass\n\n\ndef check_{name}(rows):\n    pass\n");
         (format!("app/jobs/{name}_job.py"), text.replace(name, &format!("{name}_job")))

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn file_that_is_mostly_errors_keeps_its_sound_items() {
+    fn valid_items_are_kept_in_a_file_that_is_mostly_errors() {
         let junk = "%% ?? ]] prose , without \\ grammar @@ ~~\n".repeat(20);
         check("go", &format!("package p\n\nfunc A() {{\n}}\n\n{junk}\nfunc B() {{\n}}\n"), "A B");
     }

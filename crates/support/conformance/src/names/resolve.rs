@@ -38,7 +38,7 @@ pub(super) async fn names_are_resolved_in_tiers(store: &dyn Names) -> Result<()>
     for (name, tier, expected) in cases {
         let hits = resolve(&index, name, 9).await?;
         ensure!(names(&hits) == expected, "`{name}`: {:?} instead of {expected:?}", names(&hits));
-        ensure!(hits.iter().all(|hit| hit.tier == tier), "`{name}` is resolved in another tier than {tier:?}");
+        ensure!(hits.iter().all(|hit| hit.tier == tier), "`{name}` is resolved in a different tier than {tier:?}");
         ensure!(hits.iter().all(|hit| (hit.score == 1_000) == (tier == NameTier::Exact)), "`{name}`: scores");
     }
     for name in ["", "  ", "__", "xyzzyPlugh"] {

@@ -231,7 +231,7 @@ async fn one_connection_can_have_its_own_rules() -> Result<()> {
 }
 
 #[tokio::test]
-async fn proxy_keeps_url_parts_and_resets_without_server() -> Result<()> {
+async fn proxy_keeps_url_parts_and_resets_connection_if_server_is_down() -> Result<()> {
     let proxy = FaultProxy::start("amqp://guest:guest@127.0.0.1:1/%2f").await?;
     let mut connection = TcpStream::connect(proxy.address()).await?;
     assert!(connection.read_u8().await.is_err());

@@ -92,14 +92,14 @@ impl FakeContent {
         }
     }
 
-    /// Makes the repository registered but not indexed: its sync waits.
+    /// Marks the repository as registered but not indexed, because its sync is waiting.
     #[must_use]
     pub fn waiting(self) -> Self {
         Self { unindexed: Some(None), ..self }
     }
 
-    /// Makes the repository registered but not indexed: its sync failed with this code and this chain of
-    /// causes.
+    /// Marks the repository as registered but not indexed, because its sync failed with this code and this
+    /// chain of causes.
     #[must_use]
     pub fn failed(self, code: &str, chain: &str) -> Self {
         let failure = Some((code.to_owned(), chain.to_owned()));

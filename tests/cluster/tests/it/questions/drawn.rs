@@ -51,8 +51,8 @@ impl Drawn {
     /// match the definition that is searched.
     pub(super) fn values(&mut self) -> Result<Vec<(&'static str, String)>> {
         let Definition { repository, path, line, name } =
-            self.definitions.choose(&mut self.rng).context("nothing is defined")?;
-        let other = &self.definitions.choose(&mut self.rng).context("nothing is defined")?.name;
+            self.definitions.choose(&mut self.rng).context("the repositories contain no definitions")?;
+        let other = &self.definitions.choose(&mut self.rng).context("the repositories contain no definitions")?.name;
         let (folder, file) = path.rsplit_once('/').unwrap_or((".", path));
         let extension = file.rsplit('.').next().unwrap_or_default();
         let language = LANGUAGES.iter().find(|(known, _)| *known == extension).map_or("", |(_, language)| *language);

@@ -1,8 +1,8 @@
-//! Checks that the files of a crate do not depend on each other in a circle.
+//! Checks that the dependencies between the files of a crate form no cycle.
 //!
-//! A file depends on another file if a `use` declaration of the first file names an item of the second. Files
-//! that depend on each other in a circle can only be read together. Declarations of modules, re-exports by a
-//! parent, and tests do not count.
+//! A file depends on another file if a `use` declaration of the first file names an item of the second. The
+//! files of a cycle can only be read together. Declarations of modules, re-exports by a parent, and tests do
+//! not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -148,7 +148,7 @@ impl Crate {
 
     /// Returns groups of files in which every file depends on every other file, directly or through other
     /// files.
-    fn circles(&self) -> Vec<BTreeSet<&Path>> {
+    fn cycles(&self) -> Vec<BTreeSet<&Path>> {
         let arrows = self.arrows();
         let reached = |start: &'_ Path| {
             let mut seen: BTreeSet<&Path> = BTreeSet::new();
@@ -161,14 +161,14 @@ impl Crate {
             seen
         };
         let reached: BTreeMap<&Path, BTreeSet<&Path>> = arrows.keys().map(|file| (*file, reached(file))).collect();
-        let mut circles: Vec<BTreeSet<&Path>> = Vec::new();
+        let mut cycles: Vec<BTreeSet<&Path>> = Vec::new();
         for (file, others) in &reached {
-            if others.contains(file) && !circles.iter().any(|circle| circle.contains(file)) {
+            if others.contains(file) && !cycles.iter().any(|cycle| cycle.contains(file)) {
                 let returns = |other: &&&Path| reached.get(**other).is_some_and(|back| back.contains(file));
-                circles.push(others.iter().filter(returns).copied().collect());
+                cycles.push(others.iter().filter(returns).copied().collect());
             }
         }
-        circles
+        cycles
     }
 }
 
@@ -227,19 +227,19 @@ fn roots(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn files_form_no_circles() {
+fn files_form_no_cycles() {
     let workspace = root();
-    let mut circles = Vec::new();
+    let mut cycles = Vec::new();
     for manifest in read_all() {
         for file in roots(&workspace.join(&manifest.folder)) {
-            for circle in Crate::read(&file).circles() {
+            for cycle in Crate::read(&file).cycles() {
                 let names =
-                    circle.iter().map(|file| file.strip_prefix(&workspace).unwrap_or(file).display().to_string());
-                circles.push(names.collect::<Vec<_>>().join(" "));
+                    cycle.iter().map(|file| file.strip_prefix(&workspace).unwrap_or(file).display().to_string());
+                cycles.push(names.collect::<Vec<_>>().join(" "));
             }
         }
     }
-    assert!(circles.is_empty(), "{} circles of files:\n{}", circles.len(), circles.join("\n"));
+    assert!(cycles.is_empty(), "{} cycles of files:\n{}", cycles.len(), cycles.join("\n"));
 }
 
 #[cfg(test)]
@@ -255,13 +255,12 @@ mod tests {
         }
         let found = Crate::read(&folder.path().join("lib.rs"));
         let name = |file: &&Path| file.strip_prefix(folder.path()).expect("a file of the crate").display().to_string();
-        let circles: Vec<Vec<String>> =
-            found.circles().iter().map(|circle| circle.iter().map(name).collect()).collect();
-        assert_eq!(circles, expect);
+        let cycles: Vec<Vec<String>> = found.cycles().iter().map(|cycle| cycle.iter().map(name).collect()).collect();
+        assert_eq!(cycles, expect);
     }
 
     #[test]
-    fn circle_of_two_files_is_found() {
+    fn cycle_of_two_files_is_found() {
         let a = ("a.rs", "use crate::b::B; pub struct A(B);");
         check(&[("lib.rs", "mod a; mod b;"), a, ("b.rs", "use super::a::A; pub struct B;")], &[&["a.rs", "b.rs"]]);
         check(&[("lib.rs", "mod a; mod b;"), a, ("b.rs", "pub struct B;")], &[]);
@@ -275,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn parent_and_child_using_each_other_form_a_circle() {
+    fn parent_and_child_that_use_each_other_form_a_cycle() {
         let parent = ("p/mod.rs", "mod child; use child::f; pub struct P;");
         check(
             &[("lib.rs", "mod p;"), parent, ("p/child.rs", "use super::P; pub fn f() {}")],
@@ -284,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn test_code_is_ignored_by_the_circle_check() {
+    fn test_code_is_ignored_by_the_cycle_check() {
         let tested = ("b.rs", "pub struct B; #[cfg(test)] mod tests { use crate::a::A; }");
         check(&[("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::b::B;"), tested], &[]);
     }
