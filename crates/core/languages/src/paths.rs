@@ -19,9 +19,17 @@ pub fn is_test_path(language: &str, path: &RepoPath) -> bool {
         TEST_DIRECTORIES.contains(&part) || part.ends_with(TEST_DIRECTORY_SUFFIX) || rules.directories.contains(&part)
     };
     let in_directory = path.directory().split('/').any(is_directory);
-    let by_name = |name: &str| rules.file_prefixes.iter().any(|prefix| name.starts_with(prefix));
-    let by_stem = |stem: &str| rules.stem_suffixes.iter().any(|suffix| stem.ends_with(suffix));
-    in_directory || by_name(path.file_name()) || by_stem(path.stem())
+    let name = path.file_name();
+    in_directory
+        || rules.file_prefixes.iter().any(|prefix| name.starts_with(prefix))
+        || rules.file_suffixes.iter().any(|suffix| name.ends_with(suffix))
+        || rules.stem_suffixes.iter().any(|suffix| ends_with_word(path.stem(), suffix))
+}
+
+fn ends_with_word(stem: &str, suffix: &str) -> bool {
+    let is_capital = |c: char| c.is_ascii_uppercase();
+    let rest = stem.strip_suffix(suffix);
+    rest.is_some_and(|rest| !suffix.chars().all(is_capital) || !rest.ends_with(is_capital))
 }
 
 /// The name of a file's module, with its parts joined by `.`: `fisio/fisio/imports/aws.py` is
@@ -146,7 +154,15 @@ mod tests {
         check_test("csharp", "src/Api.Tests/Fixture.cs", true);
         check_test("java", "src/LatestTests.java", true);
         check_test("java", "src/Contests/Round.java", false);
+        check_test("java", "src/OrderIT.java", true);
+        check_test("java", "src/AUDIT.java", false);
+        check_test("kotlin", "src/HTTPTest.kt", true);
+        check_test("php", "src/OrderTests.php", true);
+        check_test("csharp", "src/OrderSuite.cs", true);
+        check_test("swift", "App/OrderSuite.swift", true);
         check_test("elixir", "lib/test_case.ex", false);
+        check_test("ruby", "lib/test_runner.rb", false);
+        check_test("lua", "src/test_runner.lua", false);
         check_test("swift", "Tests/AppTests/Fixtures.swift", true);
         check_test("swift", "App/OrderTests.swift", true);
         check_test("swift", "App/Contest.swift", false);
@@ -156,5 +172,7 @@ mod tests {
         check_test("bash", "tests/deploy.bats", true);
         check_test("bash", "bin/deploy_test.sh", true);
         check_test("bash", "bin/latest.sh", false);
+        check_test("bash", "bin/deploy.bats", true);
+        check_test("bash", "bin/test_mode.sh", false);
     }
 }

@@ -84,7 +84,10 @@ pub struct TestRules {
     pub directories: &'static [&'static str],
     /// Prefixes of the names of test files.
     pub file_prefixes: &'static [&'static str],
-    /// Suffixes of the names of test files, compared without the file extension.
+    /// Suffixes of the names of test files, compared with the file extension.
+    pub file_suffixes: &'static [&'static str],
+    /// Suffixes of the names of test files, compared without the file extension. A suffix of capital letters
+    /// matches only after a letter that is no capital: `OrderIT`, but not `AUDIT`.
     pub stem_suffixes: &'static [&'static str],
     /// Decorators of test code. Each decorator is listed without the marker, either without arguments or with
     /// all its arguments.

@@ -29,7 +29,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     doc: HASH_DOC,
     tests: TestRules {
         directories: &["test", "tests", "spec", "bats", "testdata"],
-        file_prefixes: &["test_", "test-"],
+        file_suffixes: &[".bats"],
         stem_suffixes: &["_test", "-test", ".test", "_spec"],
         function_prefixes: &["test"],
         libraries: &["shunit2", "bash_unit"],

@@ -17,7 +17,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     doc: DocStyle { line_prefixes: &["///"], block_prefixes: &["/**"] },
     visibility: VisibilityRule::Keyword { words: ACCESS_WORDS, default: Internal, member_default: Public },
     tests: TestRules {
-        stem_suffixes: &["Test", "Tests", "Spec"],
+        stem_suffixes: &["Test", "Tests", "Spec", "Suite"],
         decorators: &[
             "Test",
             "Fact",

@@ -19,7 +19,6 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     doc: DocStyle { line_prefixes: &["---", "--"], block_prefixes: &["--[["] },
     visibility: VisibilityRule::Keyword { words: &[("local", Private)], default: Public, member_default: Public },
     tests: TestRules {
-        file_prefixes: &["test_"],
         stem_suffixes: &["_spec", "_test"],
         function_prefixes: &["test"],
         libraries: &["luaunit", "lunit", "busted"],

@@ -18,7 +18,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     visibility: VisibilityRule::Keyword { words: ACCESS_WORDS, default: Public, member_default: Public },
     tests: TestRules {
         directories: &["test", "tests", "Test", "Tests", "spec"],
-        stem_suffixes: &["Test", "Cest", "Spec"],
+        stem_suffixes: &["Test", "Tests", "Cest", "Spec", "Suite"],
         decorators: &["Test", "DataProvider", "TestWith", "Before", "After"],
         function_prefixes: &["test"],
         signature_marks: &["function test"],

@@ -31,7 +31,6 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     },
     tests: TestRules {
         stem_suffixes: &["_test", "_spec"],
-        file_prefixes: &["test_"],
         function_prefixes: &["test_"],
         libraries: &["minitest", "test/unit", "test_helper", "rspec", "spec_helper", "rails_helper"],
         class_marks: &["Minitest::Test", "Test::Unit", "TestCase", "Minitest::Spec"],

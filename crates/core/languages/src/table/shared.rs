@@ -52,6 +52,7 @@ pub(super) const BASE: LanguageRow = LanguageRow {
 pub(super) const NO_TESTS: TestRules = TestRules {
     directories: &["test", "tests", "spec", "testdata", "test_data"],
     file_prefixes: &[],
+    file_suffixes: &[],
     stem_suffixes: &[],
     decorators: &[],
     function_prefixes: &[],

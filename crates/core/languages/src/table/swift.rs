@@ -30,7 +30,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     },
     tests: TestRules {
         directories: &["Tests", "tests", "UITests", "UnitTests"],
-        stem_suffixes: &["Tests", "Test", "Spec"],
+        stem_suffixes: &["Tests", "Test", "Spec", "Suite"],
         decorators: &["Test", "Suite"],
         function_prefixes: &["test"],
         libraries: &["XCTest"],
