@@ -9,7 +9,7 @@ use crate::names::text_of;
 use crate::pattern::{self, PatternFound};
 use crate::query_type::{QueryType, TypeReason};
 use crate::relationship::{self, RelationFound};
-use crate::symbol;
+use crate::symbol::{self, SymbolAsked};
 use crate::tokens::Token;
 
 /// The words of a question, and the results of the tests about them.
@@ -27,11 +27,17 @@ pub(crate) struct Classified {
     pub(crate) relation: Option<RelationFound>,
     pub(crate) flow: Option<FlowFound>,
     pub(crate) pattern: Option<PatternFound>,
+    pub(crate) symbol: Option<SymbolAsked>,
 }
 
 impl Classified {
     fn new(query_type: QueryType, reason: TypeReason) -> Self {
-        Self { query_type, reason, relation: None, flow: None, pattern: None }
+        Self { query_type, reason, relation: None, flow: None, pattern: None, symbol: None }
+    }
+
+    fn of_symbol(reason: TypeReason, name: &str, is_whole: bool) -> Self {
+        let name = name.trim_end_matches("()").to_owned();
+        Self { symbol: Some(SymbolAsked { name, is_whole }), ..Self::new(QueryType::Symbol, reason) }
     }
 }
 
@@ -45,10 +51,14 @@ pub(crate) fn classify(reading: &Reading) -> Classified {
     found.unwrap_or_else(|| Classified::new(QueryType::Concept, TypeReason::NoTest))
 }
 
+/// "where is `open` defined" asks only for the term, but "where is `open` used" asks for a relation.
 fn only_span(reading: &Reading) -> Option<Classified> {
     let index = symbol::only_span(reading.tokens)?;
+    if relationship::find(reading.tokens).is_some() {
+        return None;
+    }
     let term = reading.tokens[index].text.clone();
-    Some(Classified::new(QueryType::Symbol, TypeReason::OnlySpan { term }))
+    Some(Classified::of_symbol(TypeReason::OnlySpan { term: term.clone() }, &term, true))
 }
 
 fn only_file_name(reading: &Reading) -> Option<Classified> {
@@ -86,13 +96,14 @@ fn flow(reading: &Reading) -> Option<Classified> {
 fn identifier(reading: &Reading) -> Option<Classified> {
     let index = symbol::identifier(reading.tokens)?;
     let name = reading.tokens[index].text.clone();
-    Some(Classified::new(QueryType::Symbol, TypeReason::Identifier { name }))
+    let is_whole = symbol::is_only_name(reading.tokens, index);
+    Some(Classified::of_symbol(TypeReason::Identifier { name: name.clone() }, &name, is_whole))
 }
 
 fn definition(reading: &Reading) -> Option<Classified> {
     let index = symbol::defined_word(reading.tokens)?;
     let name = reading.tokens[index].text.clone();
-    Some(Classified::new(QueryType::Symbol, TypeReason::Definition { name }))
+    Some(Classified::of_symbol(TypeReason::Definition { name: name.clone() }, &name, true))
 }
 
 impl Reading<'_> {

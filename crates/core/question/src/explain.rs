@@ -16,10 +16,14 @@ impl ParsedQuery {
         lines.push(format!("type: {}{}", self.query_type, if self.forced { " (forced)" } else { "" }));
         lines.push(format!("reason: {}", self.reason));
         lines.push(format!("strategy: {}", strategy(self.strategy)));
+        if let Some(asked) = &self.symbol {
+            lines.push(format!("symbol: {}", asked.name.replace('\n', " ⏎ ")));
+        }
         if let Some(asked) = &self.relationship {
+            let kind = asked.kind.map(|kind| format!(" {}", kind.as_str())).unwrap_or_default();
             let other = asked.other.as_ref().map(|other| format!(" and {other}")).unwrap_or_default();
             lines.push(format!(
-                "relationship: {} of {}{other} (direction: {})",
+                "relationship: {} of{kind} {}{other} (direction: {})",
                 asked.relation,
                 asked.name,
                 asked.direction.as_str()

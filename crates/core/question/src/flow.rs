@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::phrase::{Found, Phrase};
 use crate::relationship::is_plural;
 use crate::tokens::Token;
-use crate::vocabulary::list;
+use crate::vocabulary::{NAME_ENDS, list};
 
 /// A condition on the match of a rule.
 #[derive(Clone, Copy, PartialEq)]
@@ -16,7 +16,7 @@ enum Guard {
     Travel,
     /// The subject must not be a pronoun: "how do I get the id" does not ask for a flow.
     NoPronoun,
-    /// The subject is one thing: "how parsers work" asks for a pattern.
+    /// The subject is one thing and no pronoun: "how parsers work" asks for a pattern.
     Singular,
     /// A word that names the flow is in the question: "path", "flow".
     Path,
@@ -35,7 +35,6 @@ const RULES: &[(&str, Guard)] = &[
     ("from <a> @toward <b>", Guard::Travel),
     ("@travel @toward <b> from <a> $", Guard::Travel),
     ("call|code|execution|control|data chain|sequence|path|trace from <a> @toward <b> $", Guard::None),
-    ("steps|sequence|journey from <a> @toward <b> $", Guard::None),
     ("@path .. between <a> and <b> $", Guard::None),
     ("@travel .. from <a> -> <b> $", Guard::None),
     ("<a> -> <b> @path", Guard::None),
@@ -60,7 +59,7 @@ const RULES: &[(&str, Guard)] = &[
     ("how @work <x> $", Guard::Singular),
     ("how does|do work <x> $", Guard::None),
     ("@path|way|route <x> takes|take|follows|goes", Guard::None),
-    ("how <x> @adv* works", Guard::None),
+    ("how <x> @adv* works", Guard::NoPronoun),
     ("how <x> @adv* work", Guard::Singular),
     ("how <a> @adv* gets|goes|travels|reaches|flows|arrives in|at|to|into|through? <b> $", Guard::NoPronoun),
     ("how <a> @adv* get|go|travel|reach|flow|arrive to|into|through|at <b> $", Guard::NoPronoun),
@@ -91,6 +90,23 @@ pub(crate) struct FlowFound {
     pub(crate) words: Vec<usize>,
 }
 
+impl FlowFound {
+    /// The tokens that name the ends. They state no filter: "path from auth.py to db.py" asks for a path
+    /// that leaves auth.py. The last end of the question ends before the next preposition, so that a filter
+    /// may follow it: "path from login to session in the billing module".
+    pub(crate) fn named_ends(&self, tokens: &[Token]) -> Vec<Range<usize>> {
+        let mut ends: Vec<Range<usize>> = [&self.from, &self.to].into_iter().flatten().cloned().collect();
+        ends.sort_by_key(|end| end.start);
+        if let Some(last) = ends.last_mut() {
+            let is_name = |index: &usize| !tokens[*index].is_any(&NAME_ENDS);
+            let first = (last.start..last.end).find(is_name).unwrap_or(last.start);
+            let end = (first..last.end).find(|index| !is_name(index)).unwrap_or(last.end);
+            last.end = end.max(last.start + 1);
+        }
+        ends
+    }
+}
+
 pub(crate) fn find(tokens: &[Token]) -> Option<FlowFound> {
     COMPILED.iter().find_map(|(phrase, guard)| {
         let found = phrase.find(tokens, &|found| is_accepted(tokens, found, *guard))?;
@@ -107,23 +123,36 @@ pub(crate) fn find(tokens: &[Token]) -> Option<FlowFound> {
 
 fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
     let subject = found.captures.first().map(|(_, range)| range.clone());
+    let is_pronoun = |token: &Token| token.is_any(&PEOPLE) || token.is_any(&AUXILIARIES);
     match guard {
         Guard::None => true,
         Guard::Travel => travel_word(tokens, found).is_some(),
-        Guard::NoPronoun => {
-            let is_part = |token: &Token| token.is_any(&PEOPLE) || token.is_any(&AUXILIARIES);
-            subject.is_none_or(|range| !is_part(&tokens[range.start]))
+        Guard::NoPronoun => subject.is_none_or(|range| !is_pronoun(&tokens[range.start])),
+        Guard::Singular => {
+            subject.is_none_or(|range| !is_pronoun(&tokens[range.start]) && !is_plural(&tokens[range.end - 1].lower))
         }
-        Guard::Singular => subject.is_none_or(|range| !is_plural(&tokens[range.end - 1].lower)),
         Guard::Path => tokens.iter().any(|token| token.is_any(list("path"))),
     }
 }
 
-/// The word beside "from A to B" that identifies a question about a flow. The word is not part of the two
-/// ends.
+/// Number of words after "from A to B" that are beside it: "from API to database data flow".
+const NUM_WORDS_AFTER: usize = 2;
+
+/// The word beside "from A to B" that identifies a question about a flow. The word is before the two ends in
+/// their clause, or directly after them. The language Go is no such word.
 fn travel_word(tokens: &[Token], found: &Found) -> Option<usize> {
     let is_captured = |index: &usize| found.captures.iter().any(|(_, range)| range.contains(index));
-    (0..tokens.len()).filter(|index| !is_captured(index)).find(|index| tokens[*index].is_any(list("travel")))
+    let clause = (0..found.start).rev().find(|index| tokens[*index].ends_clause).map_or(0, |last| last + 1);
+    let is_travel = |index: &usize| tokens[*index].is_any(list("travel")) && !is_language(tokens, *index);
+    let beside = clause..tokens.len().min(found.end + NUM_WORDS_AFTER);
+    beside.filter(|index| !is_captured(index)).find(is_travel)
+}
+
+/// Whether "go" is the language: "in go", "go code".
+fn is_language(tokens: &[Token], index: usize) -> bool {
+    let is_after = index > 0 && tokens[index - 1].is_any(&["in", "using", "with", "for", "of"]);
+    let is_before = tokens.get(index + 1).is_some_and(|next| next.is_any(list("languages_code_words")));
+    tokens[index].is_any(&["go"]) && (is_after || is_before)
 }
 
 #[cfg(test)]
@@ -160,6 +189,22 @@ mod tests {
         check("how is a message routed to its consumer", "", "its consumer", "a message");
         check("how do requests reach the handler", "requests", "the handler", "");
         check("request to response flow", "request", "response", "");
+        check("from API to database data flow", "API", "database", "");
+        check("how does a value go from the form to the table in go", "the form", "the table in go", "a value");
+    }
+
+    #[test]
+    fn ends_state_no_filter() {
+        let check = |question: &str, expect: &[&str]| {
+            let tokens = tokenize(question);
+            let ends = find(&tokens).map(|found| found.named_ends(&tokens)).unwrap_or_default();
+            let texts: Vec<String> = ends.iter().map(|range| text_of(question, &tokens, range)).collect();
+            assert_eq!(texts, expect, "{question}");
+        };
+        check("path from auth.py to db.py", &["auth.py", "db.py"]);
+        check("path from login to the session store in the billing module", &["login", "the session store"]);
+        check("path from the request in auth.py to db.py", &["the request in auth.py", "db.py"]);
+        check("how does login work in auth.py", &[]);
     }
 
     #[test]
@@ -178,6 +223,11 @@ mod tests {
             "trace logging",
             "`path from a to b` fails",
             "get the user id",
+            "how do I work with dates",
+            "how do we work around limits",
+            "upgrade steps from v1 to v2",
+            "serialize from struct to json in go",
+            "go code that converts from struct to json",
         ] {
             assert_eq!(find(&tokenize(question)), None, "{question}");
         }

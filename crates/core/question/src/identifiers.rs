@@ -84,7 +84,8 @@ pub(crate) fn is_file(token: &Token) -> bool {
     is_file_text(&token.text)
 }
 
-pub(crate) fn is_file_text(text: &str) -> bool {
+/// Whether a text is the name or the path of a file, with a known ending.
+pub fn is_file_text(text: &str) -> bool {
     let is_path_character = |character: char| character.is_alphanumeric() || "._-/+@*?[]{},".contains(character);
     if text.contains("://") || !text.chars().all(is_path_character) {
         return false;

@@ -13,8 +13,9 @@ use crate::intent::{Intent, intent};
 use crate::keywords::keywords;
 use crate::mentions::{Mention, mentions};
 use crate::query_type::{QueryType, Strategy, TypeReason};
-use crate::relation::{Direction, Relation};
-use crate::relationship::{self, RelationFound};
+use crate::relation::{Direction, NamedKind, Relation};
+use crate::relationship;
+use crate::symbol::SymbolAsked;
 use crate::synonyms::Synonyms;
 use crate::tokens::{Token, tokenize};
 
@@ -41,6 +42,9 @@ pub struct ParsedQuery {
     pub forced: bool,
     pub reason: TypeReason,
     pub strategy: Strategy,
+    /// Set exactly if the type is `symbol` and the question is not the name of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<SymbolAsked>,
     /// Set exactly if the type is `relationship`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relationship: Option<RelationshipAsked>,
@@ -52,6 +56,9 @@ pub struct ParsedQuery {
     pub pattern: Option<PatternAsked>,
     pub intent: Intent,
     pub keywords: Vec<String>,
+    /// The keywords without the words that decide the type or state a filter. Only these have synonyms.
+    #[serde(skip)]
+    pub subject_words: Vec<String>,
     pub mentions: Vec<Mention>,
     pub filters: Filters,
     /// The question without the words that state filters.
@@ -69,7 +76,10 @@ pub struct RelationshipAsked {
     pub direction: Direction,
     /// The code that the question names.
     pub name: String,
-    /// The second name: "does A call B".
+    /// The kind of thing that the question says the name to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<NamedKind>,
+    /// The second name: "does A call B", "functions that call both A and B".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<String>,
 }
@@ -107,7 +117,7 @@ impl ParsedQuery {
             file_name: file_name.as_ref(),
         };
         let detected = classify(&reading);
-        let stated = filters(head, &tokens, &detected.named_tokens());
+        let stated = filters(head, &tokens, &detected.named_tokens(&tokens));
         let is_whole = head.len() == text.len();
         let content: Vec<Token> = without(&tokens, &stated.conditions);
         let head_keywords = keywords(&content);
@@ -116,6 +126,7 @@ impl ParsedQuery {
         let is_fixed =
             |index: usize| detected.is_decisive(index) || stated.ranges.iter().any(|range| range.contains(&index));
         let expansions = expansions(head, &tokens, &is_fixed, &head_keywords, options.synonyms);
+        let subject_words = if is_whole { subject_words(&tokens, &is_fixed) } else { keywords.clone() };
         let query_type = options.forced_type.unwrap_or(detected.query_type);
         let forced_reason = options.forced_type.map(|_| TypeReason::Forced { detected: detected.query_type });
         let reason = forced_reason.unwrap_or_else(|| detected.reason.clone());
@@ -124,6 +135,7 @@ impl ParsedQuery {
         Self {
             query_type,
             forced: options.forced_type.is_some(),
+            symbol: asked.symbol().filter(|_| file_name.is_none()),
             relationship: asked.relationship(),
             flow: asked.flow(),
             pattern: asked.pattern(),
@@ -134,6 +146,7 @@ impl ParsedQuery {
             text,
             cut,
             keywords,
+            subject_words,
             mentions,
             filters: stated.filters,
             expansions,
@@ -159,10 +172,11 @@ impl ParsedQuery {
 }
 
 impl Classified {
-    /// The tokens of the names beside the relationship words.
-    fn named_tokens(&self) -> Vec<Range<usize>> {
-        let names = |found: &RelationFound| [Some(found.name.clone()), found.other.clone()];
-        self.relation.iter().flat_map(names).flatten().collect()
+    /// The tokens of the names beside the relationship words, and of the ends of a flow.
+    fn named_tokens(&self, tokens: &[Token]) -> Vec<Range<usize>> {
+        let of_relation = self.relation.iter().flat_map(|found| [Some(found.name.clone()), found.other.clone()]);
+        let of_flow = self.flow.iter().flat_map(|found| found.named_ends(tokens));
+        of_relation.flatten().chain(of_flow).collect()
     }
 
     /// Whether the token is one of the words that decided the type. Such a word does not describe content:
@@ -181,6 +195,13 @@ fn without(tokens: &[Token], ranges: &[Range<usize>]) -> Vec<Token> {
     (0..tokens.len()).filter(is_kept).map(|index| tokens[index].clone()).collect()
 }
 
+/// The keywords among the words that are not fixed. Empty if all words are fixed.
+fn subject_words(tokens: &[Token], is_fixed: &dyn Fn(usize) -> bool) -> Vec<String> {
+    let free: Vec<Token> =
+        (0..tokens.len()).filter(|index| !is_fixed(*index)).map(|index| tokens[index].clone()).collect();
+    keywords(&free)
+}
+
 /// Whether a subject is only a pronoun: "how do I get from A to B".
 fn is_pronoun(subject: &str) -> bool {
     crate::vocabulary::PRONOUNS.contains(&subject.to_lowercase().as_str())
@@ -197,6 +218,14 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    fn symbol(&self) -> Option<SymbolAsked> {
+        if self.query_type != QueryType::Symbol {
+            return None;
+        }
+        let topic = || SymbolAsked { name: self.topic(), is_whole: true };
+        self.detected.symbol.clone().or_else(|| Some(topic()))
+    }
+
     fn relationship(&self) -> Option<RelationshipAsked> {
         if self.query_type != QueryType::Relationship {
             return None;
@@ -207,12 +236,14 @@ impl Asked<'_> {
                 relation: found.relation,
                 direction: found.relation.direction(),
                 name: self.reading.text(&found.name),
+                kind: relationship::kind_of_name(self.reading.tokens, &found.name),
                 other: found.other.as_ref().map(|range| self.reading.text(range)),
             },
             None => RelationshipAsked {
                 relation: Relation::Users,
                 direction: Relation::Users.direction(),
                 name: self.topic(),
+                kind: None,
                 other: None,
             },
         })

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use cairn_ranking::{StopWords, shipped_frequencies};
+
 use crate::phrase::{Found, Phrase};
 use crate::relationship::is_plural;
 use crate::tokens::Token;
@@ -39,6 +41,8 @@ const RULES: &[(&str, Guard)] = &[
     ("how|what .. @usually", Guard::None),
     ("what does|do <x> @usually look|contain|have", Guard::None),
     ("pattern|patterns|convention|conventions|idiom|idioms|boilerplate for|of|to|in|when|behind <x> $", Guard::NoTerm),
+    ("standards|guidelines for|of|on|when <x> $", Guard::NoTerm),
+    ("coding|code|naming|style|documentation|commit standards|guidelines", Guard::None),
     ("typical|typically|standard|conventional <x:name>", Guard::NoTerm),
     ("<x:name> pattern|patterns|convention|conventions|idiom|idioms|boilerplate", Guard::NoTerm),
     (
@@ -137,6 +141,7 @@ const TERMS: &[(&[&str], &[&str], &[&str])] = &[
             "variable",
         ],
     ),
+    (&["standards"], &["web", "iso", "ieee", "w3c", "language", "sql", "accounting"], &["compliance"]),
     (&["convention", "conventions"], &["calling", "call", "abi", "geneva"], &[]),
     (&["structure", "structures"], &["data"], &[]),
     (&["example", "examples", "sample", "samples"], &["for"], &["rate", "size"]),
@@ -209,6 +214,10 @@ fn is_term(tokens: &[Token], index: usize) -> bool {
     })
 }
 
+/// The fewest letters of a name that is the end of a compound, with and without a mark between the words.
+const MIN_PART: usize = 3;
+const MIN_UNMARKED_PART: usize = 5;
+
 /// Whether one of the words names a pattern: the word or its singular equals a word of the name, or ends with
 /// the name. Spaces, `_` and `-` are ignored.
 pub(crate) fn names_pattern(subject: &[Token], names: &[String]) -> bool {
@@ -218,16 +227,26 @@ pub(crate) fn names_pattern(subject: &[Token], names: &[String]) -> bool {
         let singulars = [Some(word), word.strip_suffix('s'), word.strip_suffix("es"), of_ies.as_deref()];
         singulars.into_iter().flatten().filter(|word| word.len() > 2).any(|word| {
             let folded = without_separators(word);
+            let min_length = if folded != word { MIN_PART } else { MIN_UNMARKED_PART };
+            let is_compound = folded != word || is_unknown(word);
             // The last word of a compound says what the thing is.
             let head = word.rsplit(['_', '-']).next().unwrap_or(word);
             names.iter().any(|name| {
                 let whole = without_separators(&name.to_lowercase());
                 let mut has_word = false;
                 cairn_ranking::words(name, |part| has_word |= part == head);
-                has_word || (whole.len() > 2 && folded.ends_with(&whole))
+                has_word || (is_compound && whole.len() >= min_length && folded.ends_with(&whole))
             })
         })
     })
+}
+
+/// Whether public code does not contain the word, so that it may be a compound: "awsimporter" ends with the
+/// name "Importer", but "contest" does not end with the name "Test".
+fn is_unknown(word: &str) -> bool {
+    let mut is_unknown = true;
+    cairn_ranking::terms(word, StopWords::Kept, |term| is_unknown &= shipped_frequencies().count(term) == 0);
+    is_unknown
 }
 
 fn without_separators(name: &str) -> String {
@@ -267,6 +286,8 @@ mod tests {
         check("standard error handling", "error handling");
         check("what is the usual way to log errors", "log errors");
         check("conventions", "");
+        check("standards for logging", "logging");
+        check("coding standards", "");
         check("standard layout of a package", "package");
         check("what does a typical service look like", "service");
         check("how are controllers typically structured", "controllers");
@@ -297,7 +318,7 @@ mod tests {
 
     #[test]
     fn known_names_decide_how_do_questions() {
-        let names = ["Importer", "RequestHandler", "RetryPolicy", "load_csv"].map(str::to_owned);
+        let names = ["Importer", "RequestHandler", "RetryPolicy", "load_csv", "Test"].map(str::to_owned);
         for (question, expect) in [
             ("how do importers work", true),
             ("how do the aws importers work", true),
@@ -308,6 +329,9 @@ mod tests {
             ("how do request_handlers work", true),
             ("how do load_csv jobs work", true),
             ("how do sessions work", false),
+            ("how do awsimporters work", true),
+            ("how do contests work", false),
+            ("how do unit tests work", true),
             ("importer pattern", true),
             ("observer pattern", true),
         ] {

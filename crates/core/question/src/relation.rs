@@ -36,6 +36,46 @@ pub enum Relation {
     Related,
 }
 
+/// The kind of thing that a relationship question says its name to be: "the auth module".
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NamedKind {
+    File,
+    Directory,
+    Module,
+    Package,
+    /// A definition, such as a class or a function.
+    Symbol,
+}
+
+impl NamedKind {
+    /// The kind that a word states.
+    pub(crate) fn of_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "file" | "files" | "script" => Self::File,
+            "directory" | "folder" | "dir" => Self::Directory,
+            "module" | "modules" | "namespace" | "subsystem" => Self::Module,
+            "package" | "packages" | "crate" | "library" | "dependency" => Self::Package,
+            "function" | "functions" | "func" | "fn" | "method" | "methods" | "class" | "classes" | "interface"
+            | "interfaces" | "trait" | "traits" | "struct" | "structs" | "enum" | "enums" | "type" | "types"
+            | "constant" | "constants" | "const" | "variable" | "variables" | "macro" | "macros" | "field"
+            | "fields" | "symbol" | "object" | "component" | "hook" | "decorator" | "protocol" | "constructor"
+            | "property" => Self::Symbol,
+            _ => return None,
+        })
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::Module => "module",
+            Self::Package => "package",
+            Self::Symbol => "symbol",
+        }
+    }
+}
+
 /// The direction of the edges that answer a relationship question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::phrase::{Found, Phrase};
-use crate::relation::Relation;
+use crate::relation::{NamedKind, Relation};
 use crate::tokens::Token;
 use crate::vocabulary::{ADVERBS, list};
 
@@ -58,6 +58,10 @@ const RULES: &[(&str, Asked, Guard)] = &[
     ("what|which ~ @is @adv* VERB:any <n:id>", Subjects, Guard::Strong),
     ("what|which|many ~ @adv* @can? @adv* VERB:any <n:name>", Subjects, Guard::Agrees),
     ("what|which|many ~ VERB:ing <n:id>", Subjects, Guard::Strong),
+    ("@any|what|which|who @rel? @can? VERB:any both <n:name> and <other:name>", Subjects, Guard::None),
+    ("THING @rel? @can? @adv* VERB:any both <n:name> and <other:name>", Subjects, Guard::None),
+    ("THING VERB:ing both <n:name> and <other:name>", Subjects, Guard::None),
+    ("THING @rel? both VERB:any <n:name> and <other:name>", Subjects, Guard::None),
     ("THING in|of|from <x> @rel @adv* VERB:any <n:name>", Subjects, Guard::None),
     ("THING @rel @adv* @can? @adv* VERB:any <n:name>", Subjects, Guard::None),
     ("THING @rel @adv* @is @adv* VERB:ing <n:name>", Subjects, Guard::None),
@@ -100,7 +104,8 @@ const RULES: &[(&str, Asked, Guard)] = &[
     ("^ who|what|which VERB:ed <n:id> $", Subjects, Guard::Strong),
     ("how|when @is|does|do <n:id> @be? @adv* VERB:ed", Subjects, Guard::Passive),
     ("often @is|does|do <n:name> @be? VERB:ed", Subjects, Guard::Passive),
-    ("THING|places|place|spots where|in which <n:name> @be @adv* VERB:ed", Subjects, Guard::Passive),
+    ("THING in which <n:name> @be @adv* VERB:ed", Subjects, Guard::Passive),
+    ("places|place|spots|spot|locations|files|lines that? <n:name> @be @adv* VERB:ed", Subjects, Guard::Passive),
     ("^ @list* VERB:ing <n:id> $", Subjects, Guard::Strong),
     // The objects of the name.
     ("what|which THING does|do|did|can|will <n:name> @adv* VERB:base", Objects, Guard::NoPurpose),
@@ -193,6 +198,17 @@ pub(crate) fn find(tokens: &[Token]) -> Option<RelationFound> {
         let words = decisive_words(&found, &name);
         Some(RelationFound { relation, other: found.capture("other"), words, name })
     })
+}
+
+/// The kind that a word beside a name states: "auth module", "the class Parser".
+pub(crate) fn kind_of_name(tokens: &[Token], name: &Range<usize>) -> Option<NamedKind> {
+    let kind = |index: usize| {
+        let token = tokens.get(index).filter(|token| !token.is_span())?;
+        NamedKind::of_word(&token.lower)
+    };
+    let is_apart = tokens[name.end - 1].ends_phrase;
+    let before = name.start.checked_sub(1).filter(|before| !tokens[*before].ends_phrase);
+    kind(name.end).filter(|_| !is_apart).or_else(|| before.and_then(kind))
 }
 
 /// The verb or noun, or the words of the rule up to the name.

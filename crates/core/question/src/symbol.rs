@@ -2,10 +2,21 @@
 
 use std::sync::LazyLock;
 
+use serde::Serialize;
+
 use crate::identifiers::{is_capitalised, is_file, is_identifier, is_identifier_text};
 use crate::phrase::Phrase;
+use crate::relationship::is_plural;
 use crate::tokens::{Token, TokenKind};
 use crate::vocabulary::{KIND_WORDS, list};
+
+/// The name whose definition a question asks for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct SymbolAsked {
+    pub name: String,
+    /// Whether the question asks for nothing else. False for "why does getUser fail".
+    pub is_whole: bool,
+}
 
 /// Lead-ins: words that a question may contain beside a quoted term, a code span or a file name and still ask
 /// only for this name.
@@ -39,6 +50,12 @@ pub(crate) fn has_only_lead_ins(tokens: &[Token], index: usize) -> bool {
     tokens.iter().enumerate().all(|(other, token)| other == index || is_lead_in(token))
 }
 
+/// Whether the words beside the name at `index` are only lead-ins and words for kinds of code.
+pub(crate) fn is_only_name(tokens: &[Token], index: usize) -> bool {
+    let is_beside = |token: &Token| token.is_any(&LEAD_INS) || token.is_any(&KIND_WORDS) || token.is_any(&DECLARING);
+    tokens.iter().enumerate().all(|(other, token)| other == index || is_beside(token))
+}
+
 /// The first word of the question that is written like a name of code.
 pub(crate) fn identifier(tokens: &[Token]) -> Option<usize> {
     let is_name = |token: &Token| is_identifier(token) && !is_file(token);
@@ -58,7 +75,10 @@ fn declared(tokens: &[Token]) -> Option<usize> {
         |token: &Token| token.kind == TokenKind::Word && (is_capitalised(token) || is_identifier_text(&token.text));
     let is_short =
         matches!(tokens[index].lower.as_str(), "fn" | "func" | "def" | "struct" | "typedef" | "enum" | "const");
-    let after = index + 1 == tokens.len() - 1 && (is_name(&tokens[index + 1]) || is_short);
+    // "struct definitions" names no struct.
+    let is_plain = |token: &Token| !is_plural(&token.lower) && !token.is_any(list("kinds_terms"));
+    let after =
+        index + 1 == tokens.len() - 1 && (is_name(&tokens[index + 1]) || is_short && is_plain(&tokens[index + 1]));
     let is_type = !matches!(tokens[index].lower.as_str(), "module" | "function" | "method" | "type" | "record");
     let has_name_before =
         index > 0 && (index > 1 || is_type) && is_name(&tokens[index - 1]) && index + 1 == tokens.len();
@@ -113,6 +133,8 @@ mod tests {
         check("`parse_url` fails", identifier, None);
         check("where is user validation", identifier, None);
         check("class hierarchy", identifier, None);
+        check("struct definitions", identifier, None);
+        check("enum definition", identifier, None);
         check("find Button", identifier, Some("Button"));
         check("Button component", identifier, Some("Button"));
         check("what is Kafka", identifier, None);

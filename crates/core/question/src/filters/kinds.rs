@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::filters::{FilterValue, FoundFilter};
+use crate::names::{is_strong, names_at};
 use crate::tokens::Token;
 use crate::vocabulary::list;
 
@@ -36,6 +37,10 @@ static FOLLOWERS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_followers"));
 /// Words that form one term with the kind before them: "class loader", "function call".
 static TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_terms"));
 
+/// Words that also mean the data of a form, a table or an environment. They are kinds of code only in
+/// questions that name code.
+const DATA: [&str; 5] = ["variable", "variables", "field", "fields", "attribute"];
+
 /// Words that form one term with the kind after them: "environment variables".
 static BEFORE_TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_before_terms"));
 
@@ -67,12 +72,38 @@ fn filter(tokens: &[Token], index: usize, kinds: &'static [&'static str]) -> Fou
     FoundFilter { tokens: index..index + 1 + usize::from(has_relative), value: FilterValue::Kinds(kinds) }
 }
 
+/// Whether the word is no kind of code here: it is part of a term, a verb, or names sorts of a thing, as in
+/// "types of errors".
+fn is_other_word(tokens: &[Token], index: usize, is_plural: bool) -> bool {
+    let next = tokens.get(index + 1);
+    let is_next = |words: &[&str]| next.is_some_and(|next| next.is_any(words));
+    let is_asker_before = index > 0 && tokens[index - 1].is_any(&["what", "which", "who", "that"]);
+    let is_verb = is_plural
+        && is_asker_before
+        && match tokens[index].lower.as_str() {
+            "functions" => is_next(&["as", "like"]),
+            "interfaces" => is_next(&["with", "to"]),
+            _ => false,
+        };
+    is_verb
+        || (!is_plural && is_next(&TERMS))
+        || (index > 0 && tokens[index - 1].is_any(&BEFORE_TERMS))
+        || (is_next(&["of"]) && !has_code(tokens, index + 2))
+        || (tokens[index].is_any(&DATA) && !has_name(tokens))
+}
+
+/// Whether the words name code: they are written like a name, or a word for a kind of code is beside them.
+fn has_code(tokens: &[Token], start: usize) -> bool {
+    names_at(tokens, start).iter().any(|name| name.is_strong || name.end > name.tokens.end)
+}
+
+fn has_name(tokens: &[Token]) -> bool {
+    (0..tokens.len()).any(|index| is_strong(tokens, index))
+}
+
 fn is_asked(tokens: &[Token], index: usize, is_plural: bool) -> bool {
     let next = tokens.get(index + 1);
-    if !is_plural && next.is_some_and(|next| next.is_any(&TERMS)) {
-        return false;
-    }
-    if index > 0 && tokens[index - 1].is_any(&BEFORE_TERMS) {
+    if is_other_word(tokens, index, is_plural) {
         return false;
     }
     let num_modifiers = (0..index).rev().take_while(|before| !tokens[*before].is_any(&LEADS)).count();
@@ -126,6 +157,10 @@ mod tests {
         check("which file contains the routes", &["file"]);
         check("files changed yesterday", &["file"]);
         check("how many functions call parse", &["function", "method"]);
+        check("methods of UserService", &["function", "method"]);
+        check("list the methods of the billing module", &["function", "method"]);
+        check("which fields of `User` are validated", &["field"]);
+        check("which variables are set in settings.py", &["variable"]);
     }
 
     #[test]
@@ -140,6 +175,14 @@ mod tests {
             "type inference",
             "authentication timeout handling",
             "where is the file uploaded",
+            "what types of errors are retried",
+            "list all types of events",
+            "what classes of errors exist",
+            "which fields are validated",
+            "what variables affect the build",
+            "what methods of authentication are supported",
+            "what functions as a cache",
+            "what interfaces with the queue",
         ] {
             check(question, &[]);
         }

@@ -20,7 +20,7 @@ const LANGUAGES: &[(&[&str], &str)] = &[
     (&["php"], "php"),
     (&["scala"], "scala"),
     (&["lua"], "lua"),
-    (&["bash", "shell"], "bash"),
+    (&["bash"], "bash"),
     (&["elixir"], "elixir"),
     (&["haskell"], "haskell"),
     (&["zig"], "zig"),
@@ -30,7 +30,7 @@ const LANGUAGES: &[(&[&str], &str)] = &[
 
 /// Names of languages that are also ordinary words. Such a name is recognised only after "in" at the end of a
 /// clause, or before a word for code.
-const AMBIGUOUS: &[(&str, &str)] = &[("go", "go"), ("c", "c")];
+const AMBIGUOUS: &[(&str, &str)] = &[("go", "go"), ("c", "c"), ("shell", "bash")];
 
 /// Words for code that may be after the name of a language.
 static CODE_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("languages_code_words"));
@@ -91,6 +91,7 @@ mod tests {
         check("c++ allocator", &["cpp"]);
         check("the rust client", &["rust"]);
         check("date parsing in c", &["c"]);
+        check("shell scripts that deploy", &["bash"]);
     }
 
     #[test]
@@ -103,6 +104,7 @@ mod tests {
             "the java compiler",
             "parse python",
             "option c",
+            "how does the shell parse input",
         ] {
             check(question, &[]);
         }
