@@ -18,6 +18,7 @@ mod navigation;
 mod operate;
 mod organisation;
 mod readers;
+mod relations;
 mod remote;
 mod remote_index;
 mod runs;

@@ -1,16 +1,25 @@
-//! Abbreviations and long forms of words: `db` and `database`.
+//! Other words for the same thing: abbreviations and long forms such as `db` and `database`, and the synonyms
+//! that the operator configured.
+//!
+//! A chunk that contains such a word contains the subject of the question. A shipped synonym does not count,
+//! because it may be another thing.
 
-use cairn_question::Synonyms;
+use cairn_question::{SynonymEntry, SynonymSource, Synonyms};
 use cairn_ranking::is_abbreviation;
 
-/// The words beside a question whose counts are needed: abbreviations and long forms of its keywords.
-pub(crate) fn abbreviations(keywords: &[String]) -> String {
-    keywords.iter().flat_map(|word| abbreviations_of(word)).collect::<Vec<_>>().join(" ")
+/// Maximum number of configured synonyms of a word.
+const MAX_CONFIGURED: usize = 3;
+
+/// The words beside a question whose counts are needed: the other words for its keywords.
+pub(crate) fn other_words(keywords: &[String], configured: &[SynonymEntry]) -> String {
+    keywords.iter().flat_map(|word| other_words_of(word, configured)).collect::<Vec<_>>().join(" ")
 }
 
-pub(crate) fn abbreviations_of(word: &str) -> Vec<String> {
-    let synonyms = Synonyms::default().of(word).into_iter().map(|(synonym, _)| synonym);
-    synonyms.filter(|synonym| is_abbreviation(word, synonym)).collect()
+pub(crate) fn other_words_of(word: &str, configured: &[SynonymEntry]) -> Vec<String> {
+    let all = Synonyms { configured, learned: &[] }.of(word);
+    let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, source)| *source == SynonymSource::Configured);
+    let own = own.into_iter().take(MAX_CONFIGURED);
+    own.chain(others.into_iter().filter(|(synonym, _)| is_abbreviation(word, synonym))).map(|(word, _)| word).collect()
 }
 
 #[cfg(test)]
@@ -20,7 +29,13 @@ mod tests {
     #[test]
     fn abbreviations_of_keywords_are_counted() {
         let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
-        assert!(abbreviations(&words(&["database", "parser"])).split(' ').any(|word| word == "db"));
-        assert_eq!(abbreviations(&words(&["kafka"])), "");
+        assert!(other_words(&words(&["database", "parser"]), &[]).split(' ').any(|word| word == "db"));
+        assert_eq!(other_words(&words(&["kafka"]), &[]), "");
+    }
+
+    #[test]
+    fn configured_synonyms_are_counted() {
+        let configured = [SynonymEntry { word: "kafka".to_owned(), synonyms: vec!["bus".to_owned()] }];
+        assert_eq!(other_words_of("kafka", &configured), ["bus"]);
     }
 }

@@ -7,10 +7,11 @@ use cairn_domain::{LineSpan, View};
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_ranking::{AnswerRelevance, RankedHit, estimate_tokens, words};
 
-use crate::abbreviations::abbreviations;
+use crate::abbreviations::other_words;
 use crate::chunk_id::ChunkId;
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, name_of};
+use crate::retrieve::Ranked;
 use crate::suggestions::SuggestedQuery;
 use crate::{QueryError, RepositorySelection, Searcher};
 
@@ -205,10 +206,10 @@ impl Searcher {
 
     /// The hits in the repositories without a filter. Empty if they are not about the question.
     async fn relevant_in(&self, query: &PreparedQuery, all: &[KnownRepository]) -> Result<Vec<RankedHit>, QueryError> {
-        let counted = format!("{} {}", query.parsed.text, abbreviations(&query.words.keywords));
+        let counted = format!("{} {}", query.parsed.text, other_words(&query.words.keywords, &self.synonyms));
         let query = PreparedQuery { frequencies: self.frequencies(all, &counted).await?, ..query.clone() };
         let no_filter = ChunkFilter::default();
-        let (hits, evidence) = self.ranked(&query, all, &no_filter).await?;
+        let Ranked { hits, evidence, .. } = self.ranked(&query, all, &no_filter).await?;
         Ok(if query.relevance(evidence, &no_filter).is_relevant { hits } else { Vec::new() })
     }
 

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{ChunkRecord, EdgeKind, NodeKey, NodeRecord, RepoPath, Scope};
 use cairn_ports::{ChunkFilter, Follow, Reached, TraversalRequest};
-use cairn_question::FlowAsked;
-use cairn_ranking::{Ends, Link, RankedHit, Relevance, StopWords, Story, Via, best_story, lead_with_path, terms};
+use cairn_question::{FlowAsked, is_file_name};
+use cairn_ranking::{
+    Ends, Link, RankedHit, Relevance, StopWords, Story, Via, best_story, is_end_of_path, lead_with_path, terms,
+};
 
 use crate::chunk_filter::CompiledFilter;
 use crate::chunk_id::{ChunkId, node_of};
@@ -21,26 +23,78 @@ const NUM_STARTS: usize = 20;
 const MAX_EDGES: usize = 30;
 const MAX_NODES: usize = 2_000;
 
-/// The terms of the ends that a question gives.
+/// The ends that a question gives.
 struct AskedEnds {
-    from: BTreeSet<u32>,
-    to: BTreeSet<u32>,
+    from: Option<AskedEnd>,
+    to: Option<AskedEnd>,
 }
+
+/// One end of a flow.
+enum AskedEnd {
+    /// The path of a file or directory, or the end of it.
+    Place(String),
+    /// The words of the end. A node of the end has one of them in its name or in the name of its file, and
+    /// if the end is a module, in the path of its file.
+    Words { terms: BTreeSet<u32>, is_module: bool },
+}
+
+/// Words beside the name of a module or directory.
+const MODULE_WORDS: [&str; 8] =
+    ["module", "package", "directory", "folder", "crate", "library", "namespace", "subsystem"];
+/// Words beside the name of a definition or file.
+const CODE_WORDS: [&str; 5] = ["file", "class", "function", "method", "interface"];
 
 impl AskedEnds {
     fn of(flow: Option<&FlowAsked>) -> Self {
-        let terms_of = |end: Option<&String>| end.map(|end| term_set(end)).unwrap_or_default();
-        Self {
-            from: terms_of(flow.and_then(|flow| flow.from.as_ref())),
-            to: terms_of(flow.and_then(|flow| flow.to.as_ref())),
-        }
+        let end = |end: Option<&String>| end.and_then(|end| AskedEnd::of(end));
+        Self { from: end(flow.and_then(|flow| flow.from.as_ref())), to: end(flow.and_then(|flow| flow.to.as_ref())) }
     }
 
-    /// Whether a node with this name in this file has a word of each end.
+    /// Whether a node with this name in this file belongs to each end.
     fn matches(&self, name: &str, path: &RepoPath) -> (bool, bool) {
-        let own = &term_set(&format!("{name} {}", path.file_name()));
-        (!self.from.is_disjoint(own), !self.to.is_disjoint(own))
+        let is_at = |end: &Option<AskedEnd>| end.as_ref().is_some_and(|end| end.matches(name, path));
+        (is_at(&self.from), is_at(&self.to))
     }
+}
+
+impl AskedEnd {
+    fn of(end: &str) -> Option<Self> {
+        let words: Vec<&str> = end.split_whitespace().collect();
+        let is_beside = |words: &[&str], word: &str| words.contains(&word.to_lowercase().as_str());
+        let is_kind = |word: &&str| is_beside(&MODULE_WORDS, word) || is_beside(&CODE_WORDS, word);
+        let names: Vec<&str> = words.iter().copied().filter(|word| !is_kind(word)).collect();
+        if let [name] = names.as_slice()
+            && (name.contains('/') || is_file_name(name))
+        {
+            return Some(Self::Place(name.trim_start_matches("./").trim_matches('/').to_owned()));
+        }
+        let text = if names.is_empty() { end.to_owned() } else { names.join(" ") };
+        let terms = term_set(&text);
+        let is_module = words.iter().any(|word| is_beside(&MODULE_WORDS, word));
+        (!terms.is_empty()).then_some(Self::Words { terms, is_module })
+    }
+
+    fn matches(&self, name: &str, path: &RepoPath) -> bool {
+        match self {
+            Self::Place(place) => is_end_of_path(place, path) || is_below(place, path),
+            Self::Words { terms, is_module } => {
+                let path = if *is_module { path.as_str() } else { path.file_name() };
+                !terms.is_disjoint(&term_set(&format!("{name} {path}")))
+            }
+        }
+    }
+}
+
+/// Whether a question asks how a whole module works. Documents describe modules. All other flows have a path.
+pub(crate) fn is_about_module(flow: &FlowAsked) -> bool {
+    let is_module = |word: &str| MODULE_WORDS.contains(&word.to_lowercase().as_str());
+    let has_end = flow.from.is_some() || flow.to.is_some();
+    !has_end && flow.subject.as_ref().is_some_and(|subject| subject.split_whitespace().any(is_module))
+}
+
+/// Whether a file is in a directory whose path ends with `directory`.
+fn is_below(directory: &str, path: &RepoPath) -> bool {
+    format!("/{}", path.as_str()).contains(&format!("/{directory}/"))
 }
 
 fn term_set(text: &str) -> BTreeSet<u32> {
@@ -168,7 +222,7 @@ fn best_path(
         confidence_percent: reached.edge.confidence_percent,
     };
     let links: Vec<Link> = reached.iter().map(link).collect();
-    let ends = Ends { from: !asked.from.is_empty(), to: !asked.to.is_empty() };
+    let ends = Ends { from: asked.from.is_some(), to: asked.to.is_some() };
     best_story(&links, ends, |node| relevance.get(&node).copied().unwrap_or_default())
 }
 
@@ -189,7 +243,7 @@ fn steps(
         };
         let via = entry.filter(|_| index > 0).and_then(|entry| {
             let (symbol, path) = named(entry.previous, sources, reached)?;
-            Some(via(entry, symbol, path))
+            Some(via(entry, symbol, Some(path)))
         });
         steps.push(PathStep { place, via });
     }
@@ -219,7 +273,7 @@ fn note(asked: &AskedEnds, flow: Option<&FlowAsked>, story: Option<&Story>, num_
     let end = |name: &str, is_given: bool, text: Option<&String>| {
         text.filter(|_| is_given).map(|text| format!(" {name} \"{text}\"")).unwrap_or_default()
     };
-    let from = end("from", !asked.from.is_empty(), flow.and_then(|flow| flow.from.as_ref()));
-    let to = end("to", !asked.to.is_empty(), flow.and_then(|flow| flow.to.as_ref()));
+    let from = end("from", asked.from.is_some(), flow.and_then(|flow| flow.from.as_ref()));
+    let to = end("to", asked.to.is_some(), flow.and_then(|flow| flow.to.as_ref()));
     Some(format!("No path{from}{to} was found over three edges; the steps are the most relevant path."))
 }

@@ -110,7 +110,7 @@ impl Searcher {
             let chunk = chunks.get(&id).filter(|chunk| compiled.lets_through(chunk))?;
             let source = sources.get(&reached.previous)?;
             let (source_score, confidence, depth) = (source.score, reached.confidence, reached.depth);
-            let via = via(reached, &source.symbol, &source.path);
+            let via = via(reached, &source.symbol, Some(&source.path));
             Some(Expansion { chunk: chunk.clone(), source_score, confidence, depth, via })
         };
         let expansions: Vec<Expansion> = shown.into_iter().filter_map(expansion).take(max_added).collect();
@@ -119,13 +119,13 @@ impl Searcher {
 }
 
 /// The edge that leads to the reached node from the symbol in the file `path`.
-pub(crate) fn via(reached: &Reached, symbol: &str, path: &RepoPath) -> Via {
+pub(crate) fn via(reached: &Reached, symbol: &str, path: Option<&RepoPath>) -> Via {
     let edge = &reached.edge;
     Via {
         edge: edge.kind,
         is_outgoing: edge.source == reached.previous,
         symbol: symbol.to_owned(),
-        path: path.clone(),
+        path: path.cloned(),
         line: edge.line,
         confidence_percent: edge.confidence_percent,
     }

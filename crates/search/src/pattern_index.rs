@@ -11,11 +11,18 @@ use crate::{QueryError, Searcher};
 
 /// Maximum number of patterns that are read.
 const MAX_PATTERNS: usize = 100;
+/// Shorter words are not compounds.
+const MIN_COMPOUND: usize = 8;
+/// The second part of a compound is longer.
+const MIN_END: usize = 4;
+/// Maximum number of words that are taken apart.
+const MAX_COMPOUNDS: usize = 2;
 /// Maximum number of patterns that come before other results.
 const MAX_LEADING: usize = 5;
 
 impl Searcher {
-    /// The chunks of the patterns that share a term with the question, best first. Empty if the filter
+    /// The chunks of the patterns that share a term with the question or with the end of one of its words,
+    /// best first. Empty if the filter
     /// excludes patterns.
     pub(crate) async fn pattern_chunks(
         &self,
@@ -28,11 +35,20 @@ impl Searcher {
             return Ok(Vec::new());
         }
         let filter = ChunkFilter { kinds: vec![ChunkKind::Pattern], ..filter.clone() };
-        let terms = query_terms(question, &ScopeFrequencies::default());
+        let terms = query_terms(&format!("{question} {}", word_ends(question)), &ScopeFrequencies::default());
         let hits = self.vectors.search_sparse(view, scope, &filter, &terms, MAX_PATTERNS).await?;
         let mut chunks = self.fetch(view, scope, hits.iter().map(id_of).collect()).await?;
         Ok(hits.iter().filter_map(|hit| chunks.remove(&id_of(hit))).collect())
     }
+}
+
+/// The ends of the long words of a question: a name such as `awsimporters` may end with the name of a
+/// pattern. [`names_a_pattern`] decides which of the found patterns are meant.
+fn word_ends(question: &str) -> String {
+    let words = question.split(|letter: char| !letter.is_ascii_alphabetic());
+    let long = words.filter(|word| word.len() >= MIN_COMPOUND && word.bytes().all(|byte| byte.is_ascii_lowercase()));
+    let ends = |word: &'_ str| (2..word.len() - MIN_END).map(|start| word[start..].to_owned()).collect::<Vec<_>>();
+    long.take(MAX_COMPOUNDS).flat_map(ends).collect::<Vec<_>>().join(" ")
 }
 
 /// The names of patterns.

@@ -5,7 +5,7 @@ use cairn_ports::{ChunkFilter, FileHit, IncludeTests};
 use cairn_question::{ParsedQuery, QueryType, Synonyms};
 use cairn_ranking::{QueryWords, ScopeFrequencies, Signal, Signals, Subjects, Weights, add_synonyms, query_terms};
 
-use crate::abbreviations::abbreviations;
+use crate::abbreviations::other_words;
 use crate::chunk_id::ChunkId;
 use crate::question_names::QuestionNames;
 use crate::repositories::KnownRepository;
@@ -73,9 +73,12 @@ impl Searcher {
         text: &str,
     ) -> Result<PreparedQuery, QueryError> {
         let no_vector = || QueryError::new(QueryErrorCode::InternalError, "the embedder returned no vector");
-        let words = QueryWords::of(text);
+        let mut words = QueryWords::of(text);
+        if let Some(asked) = &parsed.symbol {
+            words.ask_for(&asked.name, asked.is_whole);
+        }
         let synonyms = synonyms(&parsed, Synonyms { configured: &self.synonyms, learned: &[] }, self.signals);
-        let counted = format!("{text} {synonyms} {}", abbreviations(&words.keywords));
+        let counted = format!("{text} {synonyms} {}", other_words(&words.keywords, &self.synonyms));
         let vector = async {
             let vector = self.embedder.embed(InputType::Query, &[text]).await?.pop();
             vector.ok_or_else(no_vector)
@@ -106,13 +109,13 @@ impl Searcher {
     }
 }
 
-/// The best synonyms of the keywords: code often has another word for the same thing. A flow is found by its
-/// steps, and synonyms would add other flows.
+/// The best synonyms of the words that describe the subject: code often has another word for the same thing.
+/// A flow is found by its steps, and synonyms would add other flows.
 fn synonyms(parsed: &ParsedQuery, table: Synonyms<'_>, signals: Signals) -> String {
     if parsed.query_type == QueryType::Flow || !signals.has(Signal::Synonyms) {
         return String::new();
     }
     let of_word = |word: &String| table.of(word).into_iter().take(SYNONYMS_OF_A_WORD);
-    let all: Vec<String> = parsed.keywords.iter().flat_map(of_word).map(|(synonym, _)| synonym).collect();
+    let all: Vec<String> = parsed.subject_words.iter().flat_map(of_word).map(|(synonym, _)| synonym).collect();
     all.join(" ")
 }

@@ -3,26 +3,23 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{EdgeKind, NodeKey, NodeKind, RepoPath, Scope, View};
-use cairn_ports::{FileMatch, Follow, NameTier, Reached, TraversalRequest};
-use cairn_question::Relation;
-use cairn_ranking::Via;
+use cairn_domain::{EdgeKind, NodeKey, NodeKind, Scope};
+use cairn_ports::{ChunkFilter, ChunkPlace, Follow, Reached, Traversal, TraversalRequest};
+use cairn_question::{Direction, Relation, RelationshipAsked};
+use cairn_ranking::{Via, query_terms};
 
 use crate::chunk_id::ChunkId;
+use crate::named_code::{NamedCode, NamedNode};
 use crate::neighbours::via;
 use crate::prepared_query::PreparedQuery;
-use crate::resolve::NameRequest;
-use crate::sites::Site;
-use crate::{QueryError, QueryErrorCode, Searcher};
+use crate::related_notes::{Counted, MAX_RELATED, no_edge_to, no_edges, shown_first};
+use crate::sites::{Place, Site};
+use crate::{QueryError, Searcher};
 
-/// Maximum number of definitions and files that have a name.
-const MAX_NAMED: usize = 8;
-/// Maximum number of edges of one definition.
-const MAX_EDGES: usize = 100;
+/// Maximum number of edges of one node, and of nodes at the other ends. More are not counted.
+const MAX_EDGES: usize = 500;
 /// Maximum number of nodes whose chunks are looked up.
 const MAX_SITES: usize = 200;
-/// Maximum number of chunks that are returned.
-const MAX_RELATED: usize = 60;
 
 /// The edges that answer a relation.
 fn edges_of(relation: Relation) -> (Follow, &'static [EdgeKind]) {
@@ -47,89 +44,189 @@ fn edges_of(relation: Relation) -> (Follow, &'static [EdgeKind]) {
     }
 }
 
-/// A node with a requested name.
-pub(crate) struct NamedNode {
-    node: NodeKey,
-    name: String,
-    path: RepoPath,
+/// The code that has the requested relation to a name.
+#[derive(Default)]
+pub(crate) struct Related {
+    /// Best first, each with its edge.
+    pub(crate) chunks: Vec<(ChunkId, Via)>,
+    /// Facts about the edges that the caller must know.
+    pub(crate) notes: Vec<String>,
 }
 
 impl Searcher {
     /// The chunks at the other ends of the edges that the question asks for, best first, each with its edge.
-    /// Empty if no definition has the name.
-    pub(crate) async fn related(
+    /// Empty if nothing has the name.
+    pub(crate) async fn related(&self, query: &PreparedQuery, scope: &Scope) -> Result<Related, QueryError> {
+        let (Some(asked), names) = (&query.parsed.relationship, &query.names) else { return Ok(Related::default()) };
+        let named = &names.related;
+        if named.nodes.is_empty() {
+            return Ok(Related::default());
+        }
+        if matches!(asked.relation, Relation::Overrides | Relation::Overridden)
+            && let Some(chunks) = self.overriding(query, scope, asked, named).await?
+        {
+            let notes = if chunks.is_empty() { vec![no_edges(asked)] } else { Vec::new() };
+            return Ok(Related { chunks, notes });
+        }
+        let (follow, kinds) = edges_of(asked.relation);
+        let Traversal { mut reached, is_cut } = self.edges_at(query, scope, named, (follow, kinds)).await?;
+        // Edges of the whole repository have no place in a file.
+        reached.retain(|reached| reached.node.kind != NodeKind::Repository);
+        let mut notes = Vec::new();
+        let first = self.ends_at_other(query, scope, asked, (follow, kinds), &reached).await?;
+        if let (Some(other), true) = (&asked.other, first.is_empty()) {
+            notes.push(no_edge_to(asked, other));
+        }
+        sort(&mut reached, &first);
+        let counted = Counted { num: reached.len(), is_cut: is_cut || has_full_node(&reached) };
+        let mut chunks = self.package_uses(query, scope, asked, named, &reached).await?;
+        chunks.extend(self.chunks_of(query, scope, named, reached).await?);
+        let mut seen = BTreeSet::new();
+        chunks.retain(|(chunk, _)| seen.insert(*chunk));
+        chunks.truncate(MAX_RELATED);
+        notes.extend(match counted.num {
+            0 if asked.other.is_none() => Some(no_edges(asked)),
+            _ => shown_first(asked, counted, chunks.len()),
+        });
+        Ok(Related { chunks, notes })
+    }
+
+    async fn edges_at(
         &self,
         query: &PreparedQuery,
         scope: &Scope,
-    ) -> Result<Vec<(ChunkId, Via)>, QueryError> {
-        let Some(asked) = &query.parsed.relationship else { return Ok(Vec::new()) };
-        let view = &query.view;
-        let named = self.named_nodes(view, scope, &asked.name).await?;
-        if named.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (follow, kinds) = edges_of(asked.relation);
+        named: &NamedCode,
+        (follow, kinds): (Follow, &[EdgeKind]),
+    ) -> Result<Traversal, QueryError> {
         let request = TraversalRequest {
-            starts: named.iter().map(|named| named.node).collect(),
+            starts: named.nodes.iter().map(|named| named.node).collect(),
             follow,
-            returns_starts: true,
+            returns_starts: !named.is_group,
             kinds: kinds.to_vec(),
             min_confidence_percent: 1,
             max_depth: 1,
             max_edges_per_node: MAX_EDGES,
-            max_nodes: MAX_SITES,
+            max_nodes: MAX_EDGES,
         };
-        let mut reached = self.graph.traverse(view, scope, &request).await?.reached;
-        // The edges with the highest confidence come first. Files come after definitions, because an edge of
-        // a file has no owner.
-        reached.sort_by_key(|reached| {
-            let Reached { node, edge, .. } = reached;
-            let rank = (Reverse(edge.confidence_percent), node.kind != NodeKind::Symbol);
-            (rank, node.repository, node.path.clone(), edge.line, node.key)
-        });
-        let sites: Vec<Site> = reached.iter().map(site).collect();
+        Ok(self.graph.traverse(&query.view, scope, &request).await?)
+    }
+
+    /// The nodes among the reached ones that also concern the second name: the second name itself in "does A
+    /// call B", and code with the same relation to it in "functions that call both A and B".
+    async fn ends_at_other(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        asked: &RelationshipAsked,
+        edges: (Follow, &[EdgeKind]),
+        reached: &[Reached],
+    ) -> Result<BTreeSet<NodeKey>, QueryError> {
+        let other = &query.names.other;
+        if asked.other.is_none() || other.nodes.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let ends: BTreeSet<NodeKey> = match asked.relation.direction() {
+            Direction::In => {
+                let of_other = self.edges_at(query, scope, other, edges).await?.reached;
+                of_other.iter().map(|reached| reached.node.key).collect()
+            }
+            Direction::Out | Direction::Both => other.nodes.iter().map(|named| named.node).collect(),
+        };
+        Ok(reached.iter().map(|reached| reached.node.key).filter(|key| ends.contains(key)).collect())
+    }
+
+    /// The chunks that name a package in the files that import it, without the imports themselves. The graph
+    /// has no edges from definitions to packages outside the repository.
+    async fn package_uses(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        asked: &RelationshipAsked,
+        named: &NamedCode,
+        reached: &[Reached],
+    ) -> Result<Vec<(ChunkId, Via)>, QueryError> {
+        let is_package = |named: &NamedNode| named.path.is_none();
+        if asked.relation != Relation::Users || !named.nodes.iter().all(is_package) {
+            return Ok(Vec::new());
+        }
+        let imports = reached.iter().filter(|reached| reached.node.kind == NodeKind::File);
+        let imports =
+            imports.filter_map(|reached| Some(((reached.node.repository, reached.node.path.clone()?), reached)));
+        let imports: BTreeMap<Place, &Reached> = imports.take(MAX_RELATED).collect();
+        let places = self.places(&query.view, imports.keys(), &ChunkFilter::default()).await?;
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+        let place_of: BTreeMap<ChunkId, &ChunkPlace> =
+            places.iter().map(|place| ((place.repository, place.key), place)).collect();
+        let paths = imports.keys().map(|(_, path)| globset::escape(path.as_str())).collect();
+        let in_files = ChunkFilter { paths, ..ChunkFilter::default() };
+        let terms = query_terms(&asked.name, &query.frequencies);
+        let hits = self.vectors.search_sparse(&query.view, scope, &in_files, &terms, MAX_SITES).await?;
+        let mut found = Vec::new();
+        for id in hits.iter().map(|hit| (hit.repository, hit.key)) {
+            let Some(place) = place_of.get(&id) else { continue };
+            let Some(import) = imports.get(&(place.repository, place.path.clone())) else { continue };
+            let package = named.nodes.iter().find(|named| named.node == import.previous);
+            if let Some(package) = package.filter(|_| !place.span.contains(import.edge.line)) {
+                found.push((id, via(import, &package.name, None)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The chunk of each reached node, without duplicates.
+    async fn chunks_of(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        named: &NamedCode,
+        mut reached: Vec<Reached>,
+    ) -> Result<Vec<(ChunkId, Via)>, QueryError> {
+        reached.truncate(MAX_SITES);
+        let named: BTreeMap<NodeKey, &NamedNode> = named.nodes.iter().map(|named| (named.node, named)).collect();
+        let sites: Vec<Site> =
+            reached.iter().map(|reached| site(reached, named.get(&reached.previous).copied())).collect();
         let chunks = self.chunks_of_sites(query, scope, &sites).await?;
-        let named: BTreeMap<NodeKey, NamedNode> = named.into_iter().map(|named| (named.node, named)).collect();
         let mut seen = BTreeSet::new();
         let found = chunks.into_iter().zip(&reached).filter_map(|(chunk, reached)| {
             let chunk = chunk.filter(|chunk| seen.insert(*chunk))?;
             let NamedNode { name, path, .. } = named.get(&reached.previous)?;
-            Some((chunk, via(reached, name, path)))
+            Some((chunk, via(reached, name, path.as_ref())))
         });
         Ok(found.take(MAX_RELATED).collect())
     }
-
-    /// The definitions and files that have a name. Exact names are preferred.
-    async fn named_nodes(&self, view: &View, scope: &Scope, name: &str) -> Result<Vec<NamedNode>, QueryError> {
-        let name = name.trim_end_matches("()");
-        let resolved = match self.resolve_name(view, scope, NameRequest::uncounted(name)).await {
-            Ok(resolved) => resolved.definitions,
-            Err(error) if error.code == QueryErrorCode::NotFound => Vec::new(),
-            Err(error) => return Err(error),
-        };
-        let is_near = resolved.first().is_some_and(|hit| hit.tier == NameTier::Near);
-        let symbols = resolved.into_iter().take(MAX_NAMED).map(|hit| hit.symbol);
-        let nodes: Vec<NamedNode> = symbols
-            .map(|symbol| NamedNode { node: symbol.node, name: symbol.qualified_name, path: symbol.path })
-            .collect();
-        if !nodes.is_empty() && !is_near {
-            return Ok(nodes);
-        }
-        let files = self.names.files(view, scope, name, FileMatch::Name, MAX_NAMED).await?;
-        let is_named = |path: &RepoPath| path.stem() == name || path.file_name() == name || path.as_str() == name;
-        let named = files.into_iter().filter(|file| is_named(&file.path)).map(|file| NamedNode {
-            node: NodeKey::file(file.repository, &file.path),
-            name: file.path.file_name().to_owned(),
-            path: file.path,
-        });
-        let files: Vec<NamedNode> = named.collect();
-        // A near name is used only if no file has the name.
-        Ok(if files.is_empty() { nodes } else { files })
-    }
 }
 
-fn site(reached: &Reached) -> Site {
+/// Nodes in `first` come first, then the edges with the highest confidence. Files come after definitions,
+/// because an edge of a file has no owner.
+fn sort(reached: &mut [Reached], first: &BTreeSet<NodeKey>) {
+    reached.sort_by_key(|reached| {
+        let Reached { node, edge, .. } = reached;
+        let rank = (!first.contains(&node.key), Reverse(edge.confidence_percent), node.kind != NodeKind::Symbol);
+        (rank, node.repository, node.path.clone(), edge.line, node.key)
+    });
+}
+
+/// Whether a node may have more edges than were followed.
+fn has_full_node(reached: &[Reached]) -> bool {
+    let mut num_edges: BTreeMap<NodeKey, usize> = BTreeMap::new();
+    reached.iter().for_each(|reached| *num_edges.entry(reached.previous).or_default() += 1);
+    num_edges.values().any(|num| *num >= MAX_EDGES)
+}
+
+/// The place that shows an edge. Packages have no text, so the reference to them is shown.
+fn site(reached: &Reached, named: Option<&NamedNode>) -> Site {
+    let (node, edge) = (&reached.node, &reached.edge);
     // The reference is in the file of the edge's source.
-    let has_line = reached.edge.source == reached.node.key && reached.edge.line > 0;
-    Site { node: reached.node.clone(), line: has_line.then_some(reached.edge.line) }
+    let line = (edge.line > 0).then_some(edge.line);
+    let source = named.filter(|_| node.path.is_none() && edge.source == reached.previous);
+    match source.and_then(|named| named.path.clone()) {
+        Some(path) => {
+            let key = NodeKey::file(edge.owner, &path);
+            let file = cairn_domain::NodeRecord { key, kind: NodeKind::File, path: Some(path), ..node.clone() };
+            Site { node: cairn_domain::NodeRecord { repository: edge.owner, ..file }, line }
+        }
+        None => Site { node: node.clone(), line: line.filter(|_| edge.source == node.key) },
+    }
 }

@@ -7,7 +7,7 @@ use cairn_ranking::{
 };
 
 use crate::Searcher;
-use crate::abbreviations::abbreviations_of;
+use crate::abbreviations::other_words_of;
 use crate::prepared_query::PreparedQuery;
 
 /// Number of the best vectors whose mean is evidence.
@@ -77,8 +77,9 @@ impl Searcher {
         let is_stop_word = |word: &String| {
             is_stop_word(word) || REQUEST_WORDS.binary_search(&word.as_str()).is_ok() || !subjects.contains(word)
         };
-        let evidence_of =
-            |word: &String| KeywordEvidence::of(word, &abbreviations_of(word), is_stop_word(word), &query.frequencies);
+        let evidence_of = |word: &String| {
+            KeywordEvidence::of(word, &other_words_of(word, &self.synonyms), is_stop_word(word), &query.frequencies)
+        };
         let is_named = |candidate: &Candidate| {
             candidate.named.is_some()
                 || candidate.name_rank.is_some()

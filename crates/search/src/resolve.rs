@@ -8,6 +8,8 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Names of a lower score are only suggested, in thousandths.
 pub(crate) const MIN_SCORE: u32 = 660;
+/// Names with a lower score do not come before other results, because the question may be a name in a text.
+pub(crate) const MIN_LEADING_SCORE: u32 = 750;
 /// Number of near names that are suggested.
 pub(crate) const NUM_SIMILAR: usize = 5;
 /// Maximum number of definitions of a name in an answer.

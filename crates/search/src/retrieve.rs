@@ -12,6 +12,7 @@ use cairn_ranking::{
 use crate::chunk_filter::CompiledFilter;
 use crate::chunk_id::{ChunkId, Chunks};
 use crate::prepared_query::PreparedQuery;
+use crate::related::Related;
 use crate::repositories::KnownRepository;
 use crate::sites::Place;
 use crate::{QueryError, Searcher};
@@ -43,17 +44,39 @@ struct NamedChunks {
     related: Vec<(ChunkId, Via)>,
 }
 
+/// The candidates of a question.
+struct Found {
+    /// In no particular order, without their texts.
+    candidates: Vec<Candidate>,
+    lists: Lists,
+    evidence: Evidence,
+    hides_related: bool,
+    notes: Vec<String>,
+}
+
+/// The ranked candidates of a question.
+pub(crate) struct Ranked {
+    /// Without their texts.
+    pub(crate) hits: Vec<RankedHit>,
+    /// The evidence for their relevance.
+    pub(crate) evidence: Evidence,
+    /// Whether the filter excludes all code that has the requested relation to a name.
+    pub(crate) hides_related: bool,
+    /// Facts about the retrieval that the caller must know.
+    pub(crate) notes: Vec<String>,
+}
+
 impl Searcher {
-    /// The ranked list of all candidates in the repositories, without their texts, and the evidence for
-    /// their relevance.
+    /// The ranked list of all candidates in the repositories.
     pub(crate) async fn ranked(
         &self,
         query: &PreparedQuery,
         selected: &[KnownRepository],
         filter: &ChunkFilter,
-    ) -> Result<(Vec<RankedHit>, Evidence), QueryError> {
+    ) -> Result<Ranked, QueryError> {
         let scope = self.scope_since(selected, filter);
-        let (candidates, lists, evidence) = self.candidates(query, &scope, filter).await?;
+        let Found { candidates, lists, evidence, hides_related, notes } =
+            self.candidates(query, &scope, filter).await?;
         let subjects = query.subjects_with(filter);
         let PreparedQuery { words, frequencies, parsed, .. } = query;
         let repositories = match selected {
@@ -67,17 +90,16 @@ impl Searcher {
         let (weights, signals) = (query.weights(), self.signals);
         let repositories = &repositories;
         let hits = rank(candidates, lists, RankQuery { words, subjects, repositories, weights, frequencies, signals });
-        Ok((hits, evidence))
+        Ok(Ranked { hits, evidence, hides_related, notes })
     }
 
-    /// The candidates of all lists without their texts, in no particular order, the scores of the lists,
-    /// and the evidence for their relevance.
+    /// The candidates of all lists.
     async fn candidates(
         &self,
         query: &PreparedQuery,
         scope: &Scope,
         filter: &ChunkFilter,
-    ) -> Result<(Vec<Candidate>, Lists, Evidence), QueryError> {
+    ) -> Result<Found, QueryError> {
         let PreparedQuery { view, terms, vector, .. } = query;
         let dense = async { Ok::<_, QueryError>(self.vectors.search_dense(view, scope, filter, vector, DEPTH).await?) };
         let sparse = async {
@@ -89,7 +111,7 @@ impl Searcher {
             self.beginnings_of(view, filter, &files).await
         };
         let related = self.related(query, scope);
-        let (dense, sparse, symbols, mut beginnings, related) =
+        let (dense, sparse, symbols, mut beginnings, Related { chunks: mut related, mut notes }) =
             tokio::try_join!(dense, sparse, symbols, beginnings, related)?;
         let searched: BTreeSet<ChunkId> = dense.iter().chain(sparse.iter().take(DEPTH)).map(id_of).collect();
         let leading = &query.names.leading;
@@ -105,13 +127,17 @@ impl Searcher {
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|id, chunk| searched.contains(id) || compiled.lets_through(chunk));
         beginnings.retain(|id| chunks.contains_key(id));
+        let num_related = related.len();
+        related.retain(|(id, _)| chunks.contains_key(id));
+        notes.extend(excluded(num_related - related.len(), num_related));
+        let hides_related = related.is_empty() && num_related > 0;
         let leading = definitions_in(&chunks, leading.clone());
         let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols), leading, related };
         let scores = |hits: &[Hit]| ScoreRange::of(hits.iter().map(|hit| hit.score));
         let lists = Lists { dense: scores(&dense), terms: scores(&sparse) };
         let candidates = joined(&dense, &sparse, &named, chunks, query);
         let evidence = self.evidence(query, (&dense, &sparse), &candidates);
-        Ok((candidates, lists, evidence))
+        Ok(Found { candidates, lists, evidence, hides_related, notes })
     }
 
     /// The symbols that the question names, best first.
@@ -188,6 +214,11 @@ impl Searcher {
         let chunks = self.vectors.fetch(view, scope, &ids, false).await?;
         Ok(chunks.into_iter().map(|chunk| ((chunk.repository, chunk.key), chunk)).collect())
     }
+}
+
+/// Some of the places at the edges of a name do not pass the filter.
+fn excluded(num_excluded: usize, num_all: usize) -> Option<String> {
+    (num_excluded > 0).then(|| format!("The filters exclude {num_excluded} of {num_all} places at the edges."))
 }
 
 /// The chunk that contains a symbol.

@@ -119,12 +119,14 @@ impl Searcher {
             first_since,
         };
         let retrieved = self.retrieve_once(view, &asked, &selected).await?;
-        let Retrieved { query, mut files, hits, since: stated_since, mut notes, relevance } = retrieved;
+        let Retrieved { query, mut files, hits, since: stated_since, mut notes, relevance, .. } = retrieved;
         let (hits, weak) = if relevance.is_relevant { (hits, Vec::new()) } else { (Vec::new(), hits) };
         let limit = asked.limit_of(&query.parsed);
         let num_results = hits.len();
         let page: Vec<RankedHit> = hits.into_iter().skip(offset).take(limit).collect();
-        let max_tokens = request.max_tokens.saturating_sub(fit_files(&mut files, &mut notes, request.max_tokens));
+        let of_files = fit_files(&mut files, &mut notes, request.max_tokens);
+        let of_notes: usize = notes.iter().map(|note| estimate_tokens(note)).sum();
+        let max_tokens = request.max_tokens.saturating_sub(of_files + of_notes);
         let budget = PageBudget { limit, max_tokens };
         let (found, mut cut) = self.with_texts(&query, &selected, page, budget).await?;
         let num_left = num_results.saturating_sub(offset + found.len());

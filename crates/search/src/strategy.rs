@@ -7,8 +7,10 @@ use cairn_ranking::{AnswerRelevance, RankedHit, Signal};
 
 use crate::bounds::MAX_LIMIT;
 use crate::chunk_id::ChunkId;
+use crate::flow::is_about_module;
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
+use crate::retrieve::Ranked;
 use crate::stated_filters::with_stated;
 use crate::target::{FoundFile, Target, TargetType, Targeted};
 use crate::{QueryError, Searcher};
@@ -58,6 +60,8 @@ pub(crate) struct Retrieved {
     /// Facts about the retrieval that the caller must know.
     pub(crate) notes: Vec<String>,
     pub(crate) relevance: AnswerRelevance,
+    /// Whether the filter excludes all code that has the requested relation to a name.
+    hides_related: bool,
 }
 
 /// A question as it was read, with the text that is searched.
@@ -92,11 +96,11 @@ impl Searcher {
         let text = parsed.text_without_filters.clone();
         let rest = Reading { parsed: parsed.clone(), text, patterns: patterns.clone() };
         let found = self.search_for(view.clone(), rest, asked, selected, (&stated.filter, of_attempt)).await?;
-        if !found.hits.is_empty() {
+        if answers(&found) {
             return Ok(Retrieved { since, ..found });
         }
         let mut found = self.search_for(view, whole, asked, selected, (asked.filter, notes)).await?;
-        if !found.hits.is_empty() {
+        if answers(&found) {
             let note = format!("Nothing matches the restrictions in the question, so they are ignored: {words}.");
             found.notes.push(note);
         }
@@ -147,44 +151,65 @@ impl Searcher {
             self.prepare(view.clone(), selected, parsed.clone(), &text),
             self.names_in(&view, (&scope, selected), (&parsed, asked.text))
         )?;
+        notes.extend(names.facts.iter().cloned());
         let mut query = PreparedQuery { patterns, names, ..prepared };
         if asked.is_about_code() {
             self.add_whole_name(&mut query, asked.text, (&scope, selected)).await?;
         }
         let target = (asked.target, filter);
         let Targeted { files, ranked } = self.targeted(&mut query, asked.text, selected, target, limit).await?;
+        let mut hides_related = false;
         let (hits, relevance) = match ranked {
             Some(ranked) => (ranked, AnswerRelevance::SHOWN),
-            None => self.hits(&query, selected, (asked.filter, filter), &mut notes).await?,
+            None => {
+                let ranked = self.ranked(&query, selected, filter).await?;
+                hides_related = ranked.hides_related;
+                self.hits(&query, ranked, selected, (asked.filter, filter), &mut notes).await?
+            }
         };
         // Files whose names match are shown, so their chunks are shown too.
         let relevance = if files.is_empty() { relevance } else { AnswerRelevance::SHOWN };
-        Ok(Retrieved { query, files, hits, since: None, notes, relevance })
+        Ok(Retrieved { query, files, hits, since: None, notes, relevance, hides_related })
     }
 
+    /// The hits and their relevance. If they are relevant, the strategy of the type adds hits over the graph.
     async fn hits(
         &self,
         query: &PreparedQuery,
+        ranked: Ranked,
         selected: &[KnownRepository],
         (of_caller, filter): (&ChunkFilter, &ChunkFilter),
         notes: &mut Vec<String>,
     ) -> Result<(Vec<RankedHit>, AnswerRelevance), QueryError> {
-        let (hits, evidence) = self.ranked(query, selected, filter).await?;
+        let Ranked { hits, evidence, notes: of_edges, .. } = ranked;
+        notes.extend(of_edges);
         let relevance = query.relevance(evidence, of_caller);
         let is_extended = query.parsed.strategy.graph && query.parsed.relationship.is_none();
         if hits.is_empty() || !relevance.is_relevant || !is_extended || !self.signals.has(Signal::Graph) {
             return Ok((hits, relevance));
         }
         let scope = self.scope_since(selected, filter);
-        let hits = if documented::are_answered_by_documents(query, &hits) {
-            self.with_documented(query, &scope, filter, hits).await?
-        } else if query.parsed.query_type == QueryType::Flow {
+        let is_documented = documented::are_answered_by_documents(query, &hits);
+        let hits = if query.parsed.flow.as_ref().is_some_and(|flow| !is_documented || !is_about_module(flow)) {
             self.with_path(query, &scope, filter, hits, notes).await?
+        } else if is_documented {
+            if query.parsed.query_type == QueryType::Flow {
+                notes.push(DOCUMENTS_OF_MODULE.to_owned());
+            }
+            self.with_documented(query, &scope, filter, hits).await?
         } else {
             self.with_neighbours(query, &scope, filter, hits).await?
         };
         Ok((hits, relevance))
     }
+}
+
+const DOCUMENTS_OF_MODULE: &str = "The question is about a module, so its documents answer it; no path is shown.";
+
+/// Whether there are hits, and the hits are about the question. If the question asks for edges of code that
+/// exists, a hit must be at an edge, unless the graph has no such edge.
+fn answers(found: &Retrieved) -> bool {
+    !found.hits.is_empty() && found.relevance.is_relevant && !found.hides_related
 }
 
 /// Decides whether a pattern question is one: "how do X work" only if X names a pattern. A pattern question

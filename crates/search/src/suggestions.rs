@@ -78,7 +78,7 @@ impl Searcher {
         let counted = Counted { searcher: self, query, scope: &scope, filter };
         let absent: Vec<&String> =
             query.words.keywords.iter().filter(|word| query.frequencies.num_chunks_with(word) == 0).collect();
-        let synonyms = synonyms_of(&absent);
+        let synonyms = synonyms_of(&absent, Synonyms { configured: &self.synonyms, learned: &[] });
         let texts: Vec<&str> = synonyms.iter().map(|(_, synonym)| synonym.as_str()).collect();
         let frequencies = self.frequencies(selected, &texts.join(" ")).await?;
         let of_synonyms = synonyms.into_iter().map(|(word, synonym)| Candidate {
@@ -170,8 +170,7 @@ fn terms_of(word: &str) -> BTreeSet<u32> {
 }
 
 /// Each absent word with its synonyms. The best synonyms of all words come first.
-fn synonyms_of(absent: &[&String]) -> Vec<(String, String)> {
-    let synonyms = Synonyms::default();
+fn synonyms_of(absent: &[&String], synonyms: Synonyms<'_>) -> Vec<(String, String)> {
     let all: Vec<Vec<(String, _)>> = absent.iter().map(|word| synonyms.of(word)).collect();
     let most = all.iter().map(Vec::len).max().unwrap_or_default();
     let mut found = Vec::new();

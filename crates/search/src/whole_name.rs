@@ -6,9 +6,9 @@ use cairn_ports::ResolvedSymbol;
 
 use crate::changed::Definitions;
 use crate::prepared_query::PreparedQuery;
-use crate::question_names::{MIN_LEADING_SCORE, leading, names_of};
+use crate::question_names::{leading, names_of};
 use crate::repositories::KnownRepository;
-use crate::resolve::{NameRequest, Resolved};
+use crate::resolve::{MIN_LEADING_SCORE, NameRequest, Resolved};
 use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// Longer questions are not names.
@@ -26,6 +26,9 @@ impl Searcher {
         (scope, selected): (&Scope, &[KnownRepository]),
     ) -> Result<(), QueryError> {
         let is_decided = !names_of(&query.parsed).is_empty() || query.parsed.file_name.is_some();
+        // The question may have a lead-in: find "validate token".
+        let asked = query.parsed.symbol.clone().filter(|asked| asked.is_whole);
+        let text = asked.as_ref().map_or(text, |asked| asked.name.as_str());
         let Some(form) = Form::of(text).filter(|_| !is_decided && query.parsed.relationship.is_none()) else {
             return Ok(());
         };

@@ -166,7 +166,14 @@ mod tests {
 
     fn via() -> Via {
         let path = RepoPath::parse("a").expect("a path");
-        Via { edge: EdgeKind::Calls, is_outgoing: true, symbol: "f".into(), path, line: 3, confidence_percent: 90 }
+        Via {
+            edge: EdgeKind::Calls,
+            is_outgoing: true,
+            symbol: "f".into(),
+            path: Some(path),
+            line: 3,
+            confidence_percent: 90,
+        }
     }
 
     fn expansion(path: &str, text: &str, source_score: u64, confidence: u64, depth: u32) -> Expansion {

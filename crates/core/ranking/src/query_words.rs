@@ -47,6 +47,24 @@ impl QueryWords {
         Self { names, spelled, whole, keywords: keywords(question) }
     }
 
+    /// Adds a name that the question asks for, although it may be written like an ordinary word: "where is
+    /// timeout defined". `is_whole` is true if the question asks for nothing else.
+    pub fn ask_for(&mut self, name: &str, is_whole: bool) {
+        if name.contains(char::is_whitespace) {
+            return;
+        }
+        add_names(name, &mut self.names);
+        let mut spelled = Vec::new();
+        add_spelled(name, &mut spelled);
+        spelled.extend(self.spelled.drain(..).collect::<Vec<_>>());
+        let mut seen = BTreeSet::new();
+        spelled.retain(|name| seen.insert(name.clone()));
+        self.spelled = spelled;
+        if is_whole {
+            self.whole = Some(name.to_owned());
+        }
+    }
+
     /// How exactly the question spells the name of a symbol. The comparison is sensitive to case and
     /// punctuation.
     pub fn spelling_of(&self, symbol: &SymbolEntry) -> Spelling {

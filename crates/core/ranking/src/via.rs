@@ -11,7 +11,8 @@ pub struct Via {
     /// Whether the edge leads from the symbol to the hit.
     pub is_outgoing: bool,
     pub symbol: String,
-    pub path: RepoPath,
+    /// None for a package outside the repository.
+    pub path: Option<RepoPath>,
     /// The line of the reference in the file of the edge's source. 0 without a reference.
     pub line: u32,
     pub confidence_percent: u8,
@@ -20,11 +21,12 @@ pub struct Via {
 /// `login (src/api.py) CALLS this at line 3, 90 %` or `CALLS login (src/api.py) at line 3, 90 %`.
 impl fmt::Display for Via {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (edge, symbol, path) = (self.edge.as_str(), &self.symbol, &self.path);
+        let (edge, symbol) = (self.edge.as_str(), &self.symbol);
+        let path = self.path.as_ref().map(|path| format!(" ({path})")).unwrap_or_default();
         if self.is_outgoing {
-            write!(out, "{symbol} ({path}) {edge} this")?;
+            write!(out, "{symbol}{path} {edge} this")?;
         } else {
-            write!(out, "{edge} {symbol} ({path})")?;
+            write!(out, "{edge} {symbol}{path}")?;
         }
         if self.line > 0 {
             write!(out, " at line {}", self.line)?;

@@ -116,3 +116,14 @@ async fn search_and_relations_label_the_changed_file() {
     assert!(error.message.contains("src/invoices.py"), "{}", error.message);
     assert_eq!(error.next_calls.iter().map(|call| call.tool).collect::<Vec<_>>(), ["index_repository", "read_code"]);
 }
+
+/// The callers of a near name are no answer about the new definition.
+#[tokio::test]
+async fn relations_of_a_new_definition_are_unknown() {
+    let (searcher, _) = searcher_with_tree().await;
+    let answer = searcher.search(&request("what calls load_invoice", &[], ChunkFilter::default())).await.expect("ok");
+    let label = answer.names[0].substitution.as_ref().expect("a label");
+    assert_eq!((label.matching, answer.names.len()), (NameMatching::Changed, 1));
+    assert_eq!(answer.notes, ["The relations of `load_invoice` are unknown until its repository is indexed again."]);
+    assert!(answer.found.iter().all(|found| found.hit.via.is_none()));
+}

@@ -15,6 +15,7 @@ mod exact;
 mod frequencies;
 mod misspelled;
 mod nothing;
+mod relations;
 mod strategies;
 mod wordings;
 

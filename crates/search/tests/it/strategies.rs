@@ -12,7 +12,7 @@ use cairn_testkit::FakeContent;
 use crate::{request, searcher_over};
 
 /// A login that creates a session over two calls, and an importer pattern.
-fn service() -> FakeContent {
+pub(crate) fn service() -> FakeContent {
     let function = |name: &str, body: &str| format!("fn {name}() {{\n    {body}\n}}\n");
     let api = function("login", "authenticate()") + &function("logout", "end()");
     let auth = function("authenticate", "store()");
@@ -59,19 +59,19 @@ fn importer() -> PatternRecord {
     }
 }
 
-async fn answer(content: FakeContent, request: SearchRequest) -> (SearchAnswer, Vec<(&'static str, usize)>) {
+pub(crate) async fn answer(content: FakeContent, request: SearchRequest) -> (SearchAnswer, Vec<(&'static str, usize)>) {
     let (counted, searcher) = searcher_over(vec![content]).await;
     let answer = searcher.search(&request).await.expect("an answer");
     let calls = counted.calls();
     (answer, calls.into_iter().collect())
 }
 
-fn ask(query: &str) -> SearchRequest {
+pub(crate) fn ask(query: &str) -> SearchRequest {
     SearchRequest { limit: None, ..request(query, &[], ChunkFilter::default()) }
 }
 
 /// The symbols or paths of the results, each with its step and its edge.
-fn shown(answer: &SearchAnswer) -> Vec<String> {
+pub(crate) fn shown(answer: &SearchAnswer) -> Vec<String> {
     let text = |found: &cairn_search::Found| {
         let hit = &found.hit;
         let name = hit.chunk.symbol.clone().unwrap_or_else(|| hit.chunk.path.to_string());
@@ -209,4 +209,106 @@ async fn pages_continue_with_the_filters_in_the_question() {
     assert_eq!((page.offset, next.offset, page.num_results), (0, 1, next.num_results));
     assert_ne!(shown(&page), shown(&next));
     assert_eq!(page.notes, next.notes);
+}
+
+/// A name in lower case, in quotes or after a keyword is asked for as well as `getUserById`.
+#[tokio::test]
+async fn symbol_questions_go_to_names_first() {
+    let mut content = FakeContent::new("names", "c1");
+    let names = ["Button", "Parser", "parse", "Session", "render", "timeout"];
+    for name in names {
+        let path = format!("src/{}_impl.rs", name.to_lowercase());
+        let text = format!("fn {name}() {{\n    run()\n}}\n");
+        content = content.file(&path, "rust", &text).symbol(&path, name, SymbolKind::Function, (1, 3));
+    }
+    // Texts that contain the names much more often than their definitions do.
+    for number in 0..30 {
+        let words = "find button class parser fn parse what is session definition of render where timeout defined ";
+        content = content.file(&format!("docs/guide_{number}.md"), "markdown", &words.repeat(4));
+    }
+    let (_, searcher) = searcher_over(vec![content]).await;
+    let check = async |question: &str, expect: &str, is_exact: bool| {
+        let answer = searcher.search(&ask(question)).await.expect("an answer");
+        assert_eq!(answer.query.query_type, QueryType::Symbol, "{question}");
+        assert_eq!(shown(&answer).first().map(String::as_str), Some(expect), "{question}: {:?}", shown(&answer));
+        let used: Vec<&str> =
+            answer.names.iter().filter_map(|note| Some(note.substitution.as_ref()?.used.as_str())).collect();
+        assert_eq!(used, if is_exact { vec![] } else { vec![expect] }, "{question}");
+    };
+    for (question, typo, expect) in [
+        ("find Button", "find Buton", "Button"),
+        ("class Parser", "class Parsr", "Parser"),
+        ("fn parse", "fn parze", "parse"),
+        ("what is Session", "what is Sesion", "Session"),
+        ("definition of render", "definition of rendr", "render"),
+        ("where is timeout defined", "where is timeuot defined", "timeout"),
+        ("find \"render\"", "find \"rendr\"", "render"),
+        ("what is \"Session\"", "what is \"Sesssion\"", "Session"),
+        ("where is `timeout` defined", "where is `timeot` defined", "timeout"),
+    ] {
+        check(question, expect, true).await;
+        check(typo, expect, false).await;
+    }
+    let answer = searcher.search(&ask("where is flurbishment defined")).await.expect("an answer");
+    let absent: Vec<&str> = answer.names.iter().map(|note| note.requested.as_str()).collect();
+    assert_eq!(absent, ["flurbishment"], "an absent name is reported");
+}
+
+/// The ends of a flow are no filters, although "from auth.py" restricts other questions.
+#[tokio::test]
+async fn flow_between_places_is_answered_by_an_ordered_path() {
+    for question in [
+        "path from api.rs to session.py",
+        "path from src/api.rs to src/session.py",
+        "data flow from the login function to the session file",
+    ] {
+        let (answer, _) = answer(service(), ask(question)).await;
+        assert_eq!(answer.query.query_type, QueryType::Flow, "{question}");
+        let steps: Vec<_> = answer.found.iter().filter_map(|found| found.hit.step).collect();
+        assert_eq!(steps, [1, 2, 3], "{question}: {:?} {:?}", shown(&answer), answer.notes);
+        assert_eq!(answer.notes, [""; 0], "{question}");
+    }
+    let (answer, _) = answer(service(), ask("path from login to session in src/nothing")).await;
+    assert!(answer.notes.iter().any(|note| note.contains("so they are ignored")), "{:?}", answer.notes);
+}
+
+/// A word such as "module" also asks for documents, but a flow question needs its path.
+#[tokio::test]
+async fn flow_question_with_a_document_word_gets_its_path() {
+    let content = service().file("AGENTS.md", "markdown", "The login module creates a session for the api module.\n");
+    let (answer, _) = answer(content, ask("path from the login module to the session module")).await;
+    assert_eq!(answer.query.query_type, QueryType::Flow);
+    assert!(answer.found[0].hit.step.is_some() || answer.notes.iter().any(|note| note.starts_with("No path")));
+}
+
+/// A filter in words is dropped if the results that match it are not about the question.
+#[tokio::test]
+async fn filter_in_words_does_not_hide_an_answer() {
+    let mut content = FakeContent::new("mixed", "c1").file(
+        "src/ledger.rs",
+        "rust",
+        "// The zorblat of the ledger is computed.\nfn compute() {}\n",
+    );
+    for number in 0..20 {
+        content = content.file(&format!("lib/file_{number}.py"), "python", "def read_header():\n    pass\n");
+    }
+    let (found, _) = answer(content, ask("zorblat ledger rebalance in python")).await;
+    assert!(shown(&found).contains(&"src/ledger.rs".to_owned()), "{:?} {:?}", shown(&found), found.notes);
+    assert!(found.notes.iter().any(|note| note.contains("so they are ignored")), "{:?}", found.notes);
+}
+
+/// If the filter in words excludes all callers, it is dropped.
+#[tokio::test]
+async fn filter_in_words_does_not_hide_all_edges() {
+    let (found, _) = answer(service(), ask("what calls authenticate in session.py")).await;
+    assert_eq!(shown(&found)[0], "login via CALLS authenticate (src/auth.rs) at line 2, 100 %");
+    assert!(found.notes.iter().any(|note| note.contains("so they are ignored")), "{:?}", found.notes);
+}
+
+/// A name in lower case that ends with the name of a pattern finds the pattern.
+#[tokio::test]
+async fn compound_in_lower_case_names_a_pattern() {
+    let (found, _) = answer(service().pattern(importer()), ask("how do awsimporters work")).await;
+    assert_eq!(found.query.query_type, QueryType::Pattern, "{:?}", found.notes);
+    assert_eq!(shown(&found)[0], "Importer");
 }

@@ -32,6 +32,24 @@ async fn configured_synonyms_are_searched() {
     assert_eq!(first(&searcher, "frobnicate").await.as_deref(), Some("one:src/a.rs"));
 }
 
+/// A configured synonym also counts as evidence, so the question is not refused, and it is suggested.
+#[tokio::test]
+async fn configured_synonym_of_an_absent_word_is_evidence() {
+    let files = [("src/a.rs", "zorblat the rows\n"), ("src/b.rs", "other words\n")];
+    let (_, searcher) = searcher_over(vec![repository("one", &files)]).await;
+    let ask = async |searcher: &Searcher, question: &str| {
+        searcher.search(&request(question, &[], Default::default())).await.expect("an answer")
+    };
+    assert!(!ask(&searcher, "where is the frobnicator").await.relevance.is_relevant);
+    let searcher = searcher.with_synonyms(&[("frobnicator".to_owned(), vec!["zorblat".to_owned()])]);
+    let answer = ask(&searcher, "where is the frobnicator").await;
+    assert!(answer.relevance.is_relevant, "{:?}", answer.relevance);
+    assert_eq!(answer.found.first().map(|found| found.hit.chunk.path.as_str()), Some("src/a.rs"));
+    let refused = ask(&searcher, "flurbish qwonkle vextra frobnicator").await;
+    let suggestions = refused.nothing_found.map(|nothing| nothing.suggestions).unwrap_or_default();
+    assert!(suggestions.iter().any(|found| found.query == "zorblat"), "{suggestions:?}");
+}
+
 #[tokio::test]
 async fn long_questions_are_cut() {
     let files = [("src/a.rs", "zorblat the rows\n"), ("src/b.rs", "sprocket the rows\n")];

@@ -63,6 +63,8 @@ pub struct FakeContent {
     skipped: Vec<(RepoPath, Reason)>,
     symbols: Vec<SymbolEntry>,
     edges: Vec<EdgeRecord>,
+    /// The ecosystems and names of the packages on which the repository depends.
+    packages: Vec<(String, String)>,
     patterns: Vec<PatternRecord>,
     /// This field is set for a repository without a run. The sync of the repository waits (`None`), or has
     /// failed with this outcome.
@@ -87,6 +89,7 @@ impl FakeContent {
             skipped: Vec::new(),
             symbols: Vec::new(),
             edges: Vec::new(),
+            packages: Vec::new(),
             patterns: Vec::new(),
             unindexed: None,
         }
@@ -143,14 +146,42 @@ impl FakeContent {
         self
     }
 
-    /// Adds an edge between two symbols that were added before.
+    /// Adds a package on which the repository depends.
     #[must_use]
-    pub fn edge(mut self, from: &str, kind: EdgeKind, to: &str, line: u32, confidence_percent: u8) -> Self {
-        let node = |name: &str| {
-            let found = self.symbols.iter().find(|symbol| symbol.qualified_name == name);
-            found.map_or_else(|| panic!("no symbol {name} was added"), |symbol| symbol.node)
+    pub fn package(mut self, ecosystem: &str, name: &str) -> Self {
+        self.packages.push((ecosystem.to_owned(), name.to_owned()));
+        let (root, package) = (NodeKey::repository(self.id), NodeKey::package(self.id, ecosystem, name));
+        self.edge_between(root, EdgeKind::DependsOn, package, 0, 100)
+    }
+
+    /// The node of a symbol, a file or a package that was added before: `Parser.parse`, `src/api.rs`,
+    /// `npm:redis`.
+    fn node(&self, name: &str) -> NodeKey {
+        let symbol = self.symbols.iter().find(|symbol| symbol.qualified_name == name).map(|symbol| symbol.node);
+        let file = || self.texts.keys().find(|path| path.as_str() == name).map(|path| NodeKey::file(self.id, path));
+        let package = || {
+            let (ecosystem, name) = name.split_once(':')?;
+            let is_known = self.packages.iter().any(|known| known.0 == ecosystem && known.1 == name);
+            is_known.then(|| NodeKey::package(self.id, ecosystem, name))
         };
-        let (source, target) = (node(from), node(to));
+        symbol.or_else(file).or_else(package).unwrap_or_else(|| panic!("no node {name} was added"))
+    }
+
+    /// Adds an edge between two symbols, files or packages that were added before.
+    #[must_use]
+    pub fn edge(self, from: &str, kind: EdgeKind, to: &str, line: u32, confidence_percent: u8) -> Self {
+        let (source, target) = (self.node(from), self.node(to));
+        self.edge_between(source, kind, target, line, confidence_percent)
+    }
+
+    fn edge_between(
+        mut self,
+        source: NodeKey,
+        kind: EdgeKind,
+        target: NodeKey,
+        line: u32,
+        confidence_percent: u8,
+    ) -> Self {
         self.edges.push(EdgeRecord {
             key: EdgeKey::derive(self.id, source, kind, target, self.edges.len() as u32),
             owner: self.id,
@@ -236,13 +267,13 @@ impl FakeContent {
     }
 
     fn nodes(&self) -> Vec<NodeRecord> {
-        let node = |key, kind, name: &str, qualified_name: &str, path: &RepoPath| NodeRecord {
+        let node = |key, kind, name: &str, qualified_name: &str, path: Option<&RepoPath>| NodeRecord {
             key,
             repository: self.id,
             kind,
             name: name.to_owned(),
             qualified_name: qualified_name.to_owned(),
-            path: Some(path.clone()),
+            path: path.cloned(),
             span: None,
             symbol_kind: None,
             signature: String::new(),
@@ -254,16 +285,21 @@ impl FakeContent {
             module_path: String::new(),
             decorators: Vec::new(),
         };
-        let files = self
-            .texts
-            .keys()
-            .map(|path| node(NodeKey::file(self.id, path), NodeKind::File, path.file_name(), path.as_str(), path));
+        let files = self.texts.keys().map(|path| {
+            node(NodeKey::file(self.id, path), NodeKind::File, path.file_name(), path.as_str(), Some(path))
+        });
         let symbols = self.symbols.iter().map(|symbol| NodeRecord {
             span: Some(symbol.span),
             symbol_kind: Some(symbol.kind),
-            ..node(symbol.node, NodeKind::Symbol, &symbol.name, &symbol.qualified_name, &symbol.path)
+            ..node(symbol.node, NodeKind::Symbol, &symbol.name, &symbol.qualified_name, Some(&symbol.path))
         });
-        files.chain(symbols).collect()
+        let package = |(ecosystem, name): &(String, String)| {
+            let key = NodeKey::package(self.id, ecosystem, name);
+            node(key, NodeKind::Package, name, &format!("{ecosystem}:{name}"), None)
+        };
+        let (name, root) = (self.name.as_str(), NodeKey::repository(self.id));
+        let repository = node(root, NodeKind::Repository, name, name, None);
+        files.chain(symbols).chain(self.packages.iter().map(package)).chain([repository]).collect()
     }
 }
 

@@ -1,13 +1,16 @@
 //! The names of a fake index.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
-use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
+use cairn_domain::{RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_name_match::{PathPart, PathScore, Reasons, WantedFile, WantedName, score_name};
 use cairn_ports::{
     ErrorKind, FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames,
     SymbolHit, SymbolNode,
 };
 use cairn_ranking::{MIN_FUZZY_PERCENT, fold_style, similarity_percent};
+use globset::GlobBuilder;
 
 use super::FakeIndex;
 
@@ -21,7 +24,7 @@ fn score(way: NameMatch, asked: &str, symbol: &SymbolEntry) -> Option<u32> {
     let matches = match way {
         NameMatch::Exact => is(&str::to_owned),
         NameMatch::CaseInsensitive => is(&str::to_lowercase),
-        NameMatch::StyleInsensitive => is(&fold_style),
+        NameMatch::StyleInsensitive => is(&|name| fold_style(&name.replace(' ', ""))),
         NameMatch::Prefix => name.to_lowercase().starts_with(&asked.to_lowercase()),
         NameMatch::Contains => name.to_lowercase().contains(&asked.to_lowercase()),
         NameMatch::Fuzzy => return similarity_percent(asked, name).filter(|score| *score >= MIN_FUZZY_PERCENT),
@@ -35,16 +38,26 @@ fn score(way: NameMatch, asked: &str, symbol: &SymbolEntry) -> Option<u32> {
     })
 }
 
-/// The score of a file. This index finds no directories and no globs.
+/// The score of a file or directory.
 fn file_score(asked: &str, path: &str, matching: FileMatch) -> Option<PathScore> {
     let (part, similar) = match matching {
         FileMatch::Path => return (path == asked).then_some(PathScore { score: 100, rank: 0 }),
         FileMatch::Name => (PathPart::Whole, false),
         FileMatch::Similar => (PathPart::Whole, true),
         FileMatch::BaseName { similar } => (PathPart::BaseName, similar),
-        FileMatch::Directory { .. } | FileMatch::Glob => return None,
+        FileMatch::Directory { similar } => (PathPart::Whole, similar),
+        FileMatch::Glob => {
+            let glob = GlobBuilder::new(asked).literal_separator(true).build().ok()?.compile_matcher();
+            let compared = if asked.contains('/') { path } else { path.rsplit('/').next().unwrap_or(path) };
+            return glob.is_match(compared).then_some(PathScore { score: 100, rank: 0 });
+        }
     };
     WantedFile::new(asked, part, similar).score(path, &path.to_lowercase())
+}
+
+fn directories_above(file: &RepoPath) -> Vec<RepoPath> {
+    let ends = file.as_str().match_indices('/');
+    ends.filter_map(|(end, _)| RepoPath::parse(&file.as_str()[..end]).ok()).collect()
 }
 
 #[async_trait]
@@ -145,7 +158,12 @@ impl Names for FakeIndex {
     ) -> Result<Vec<FileHit>, NamesError> {
         let mut found = Vec::new();
         for repository in self.within(scope) {
-            for path in &repository.files {
+            let directories: BTreeSet<RepoPath> = repository.files.iter().flat_map(directories_above).collect();
+            let files: Vec<&RepoPath> = match matching {
+                FileMatch::Directory { .. } => directories.iter().collect(),
+                _ => repository.files.iter().collect(),
+            };
+            for path in files {
                 let repository = repository.record.id;
                 let score = file_score(name, path.as_str(), matching);
                 found.extend(score.map(|PathScore { score, rank }| FileHit {

@@ -1,0 +1,158 @@
+//! Resolves the name in a relationship question to nodes of the graph: definitions, files, directories,
+//! modules and packages.
+
+use cairn_domain::{NodeKey, RepoPath, Scope, SymbolEntry, View};
+use cairn_question::{NamedKind, Relation, RelationshipAsked, is_file_name};
+
+use crate::changed::Definitions;
+use crate::repositories::KnownRepository;
+use crate::resolve::{MIN_LEADING_SCORE, NameRequest, Resolved, Substitution};
+use crate::{QueryError, QueryErrorCode, Searcher};
+
+/// Maximum number of definitions of a name.
+const MAX_DEFINITIONS: usize = 8;
+
+/// A node with a requested name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct NamedNode {
+    pub(crate) node: NodeKey,
+    pub(crate) name: String,
+    /// None for packages.
+    pub(crate) path: Option<RepoPath>,
+    /// Set for definitions.
+    pub(crate) definition: Option<SymbolEntry>,
+}
+
+/// The nodes to which a name was resolved.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct NamedCode {
+    pub(crate) nodes: Vec<NamedNode>,
+    /// Whether the nodes are the files of one directory or module. Edges between them are left out.
+    pub(crate) is_group: bool,
+    /// A sentence, if the name was read as the name of something else than a definition.
+    pub(crate) note: Option<String>,
+}
+
+/// The result of the resolution.
+pub(crate) enum NamedAs {
+    /// Definitions with the name or a near name.
+    Definitions(Resolved),
+    /// A definition in a file that changed after it was indexed. The graph does not contain it.
+    Changed(Substitution),
+    Place(NamedCode),
+    /// The near names, if there are any.
+    Absent(Vec<String>),
+}
+
+/// A kind of thing that may have the name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Try {
+    Symbols,
+    Files,
+    Directories,
+    Modules,
+    Packages,
+}
+
+/// The kinds of things that may have the name, in the order in which they are tried.
+fn tries(asked: &RelationshipAsked, name: &str) -> &'static [Try] {
+    use Try::{Directories, Files, Modules, Packages, Symbols};
+    const CODE: &[Try] = &[Symbols, Files, Directories, Packages];
+    match asked.kind {
+        Some(NamedKind::File) => &[Files, Symbols],
+        Some(NamedKind::Directory) => &[Directories, Files, Symbols],
+        Some(NamedKind::Module) => &[Files, Directories, Modules, Packages, Symbols],
+        Some(NamedKind::Package) => &[Packages, Directories, Files, Symbols],
+        Some(NamedKind::Symbol) => &[Symbols, Files],
+        None if name.contains('/') || is_file_name(name) => &[Files, Directories, Packages, Symbols],
+        None => match asked.relation {
+            // Packages are seldom written with capitals.
+            Relation::Importers | Relation::Imports if !name.contains(char::is_uppercase) => {
+                &[Files, Directories, Packages, Symbols]
+            }
+            Relation::Importers
+            | Relation::Imports
+            | Relation::Users
+            | Relation::Uses
+            | Relation::Dependents
+            | Relation::Dependencies
+            | Relation::Related => CODE,
+            _ => &[Symbols, Files],
+        },
+    }
+}
+
+impl NamedNode {
+    pub(crate) fn of_symbol(symbol: SymbolEntry) -> Self {
+        let (node, name, path) = (symbol.node, symbol.qualified_name.clone(), Some(symbol.path.clone()));
+        Self { node, name, path, definition: Some(symbol) }
+    }
+}
+
+impl NamedCode {
+    pub(crate) fn of_definitions(resolved: &Resolved) -> Self {
+        let symbols = resolved.definitions.iter().take(MAX_DEFINITIONS).map(|hit| hit.symbol.clone());
+        Self { nodes: symbols.map(NamedNode::of_symbol).collect(), is_group: false, note: None }
+    }
+}
+
+impl Searcher {
+    /// Resolves a name of a relationship question. A thing with exactly the name, or with the name in another
+    /// style, comes before a definition with a near name.
+    pub(crate) async fn named_code(
+        &self,
+        view: &View,
+        (scope, selected): (&Scope, &[KnownRepository]),
+        asked: &RelationshipAsked,
+        name: &str,
+    ) -> Result<NamedAs, QueryError> {
+        let mut definitions = None;
+        for attempt in tries(asked, name) {
+            let place = match attempt {
+                Try::Symbols => {
+                    let found = self.definitions_of(view, (scope, selected), name).await?;
+                    if matches!(&found, NamedAs::Definitions(resolved) if resolved.is_same_name())
+                        || matches!(found, NamedAs::Changed(_))
+                    {
+                        return Ok(found);
+                    }
+                    definitions = Some(found);
+                    None
+                }
+                Try::Files => self.files_called(view, scope, name).await?,
+                Try::Directories => self.directories_called(view, scope, name).await?,
+                Try::Modules => self.modules_called(view, (scope, selected), name).await?,
+                Try::Packages => self.packages_called(view, (scope, selected), name).await?,
+            };
+            if let Some(place) = place {
+                return Ok(NamedAs::Place(place));
+            }
+        }
+        Ok(definitions.unwrap_or(NamedAs::Absent(Vec::new())))
+    }
+
+    async fn definitions_of(
+        &self,
+        view: &View,
+        (scope, selected): (&Scope, &[KnownRepository]),
+        name: &str,
+    ) -> Result<NamedAs, QueryError> {
+        match self.definitions(view, scope, selected, NameRequest::uncounted(name)).await {
+            Ok(Definitions::Changed(found)) => Ok(NamedAs::Changed(found.substitution.clone())),
+            Ok(Definitions::Indexed(resolved)) if is_meant(&resolved, name) => Ok(NamedAs::Definitions(resolved)),
+            Ok(Definitions::Indexed(resolved)) => {
+                let best = resolved.definitions.first().map(|hit| hit.symbol.qualified_name.clone());
+                let others = resolved.near.iter().map(|hit| hit.symbol.qualified_name.clone());
+                Ok(NamedAs::Absent(best.into_iter().chain(others).collect()))
+            }
+            Err(error) if error.code == QueryErrorCode::NotFound => Ok(NamedAs::Absent(error.similar_symbols)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether a near name is near enough. A phrase may also be a description, so a name must be very near to it.
+fn is_meant(resolved: &Resolved, name: &str) -> bool {
+    let score = resolved.definitions.first().map_or(0, |best| best.score);
+    resolved.is_same_name() || !name.contains(char::is_whitespace) || score >= MIN_LEADING_SCORE
+}

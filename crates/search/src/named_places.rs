@@ -1,0 +1,276 @@
+//! Finds the files, directories, modules and packages with a name.
+//!
+//! A directory or module is represented by its files, because the edges of imports lead to files.
+
+use std::collections::BTreeSet;
+
+use cairn_domain::{EdgeKind, NodeKey, NodeKind, NodeRecord, RepoPath, RepositoryId, Scope, View};
+use cairn_ports::{FileMatch, Follow, MAX_TRAVERSAL_NODES, TraversalRequest};
+use cairn_question::is_file_name;
+use cairn_ranking::{fold_style, words};
+
+use crate::named_code::{NamedCode, NamedNode};
+use crate::repositories::KnownRepository;
+use crate::{QueryError, Searcher};
+
+/// Maximum number of files with one name.
+const MAX_FILES: usize = 8;
+/// Maximum number of files and directories among which the exact names are chosen.
+const MAX_FOUND: usize = 200;
+/// Maximum number of directories with one name.
+const MAX_DIRECTORIES: usize = 4;
+/// Maximum number of files of one directory or module.
+const MAX_FILES_OF_GROUP: usize = 500;
+/// Parts of a qualified name that refer to the place where the name is used.
+const RELATIVE: [&str; 4] = ["crate", "self", "super", "."];
+
+impl Searcher {
+    /// The files whose path, or the end of it, is the name. The ending may be left out.
+    pub(crate) async fn files_called(
+        &self,
+        view: &View,
+        scope: &Scope,
+        name: &str,
+    ) -> Result<Option<NamedCode>, QueryError> {
+        let asked = as_path(name);
+        let matching = if asked.contains(' ') { FileMatch::Similar } else { FileMatch::Name };
+        let mut found = self.names.files(view, scope, &asked, matching, MAX_FOUND).await?;
+        let mut grades: Vec<_> = found.iter().filter_map(|file| grade(&asked, file.path.as_str())).collect();
+        grades.sort_unstable();
+        let Some(best) = grades.first().copied() else { return Ok(None) };
+        found.retain(|file| grade(&asked, file.path.as_str()) == Some(best));
+        found.truncate(MAX_FILES);
+        let first = found.first().map(|file| file.path.to_string()).unwrap_or_default();
+        let note = (best != Grade::Exact).then(|| read_as(name, "file", &first));
+        let nodes = found.into_iter().map(|file| file_node(file.repository, file.path)).collect();
+        Ok(Some(NamedCode { nodes, is_group: false, note }))
+    }
+
+    /// The files of the directories whose path, or the end of it, is the name.
+    pub(crate) async fn directories_called(
+        &self,
+        view: &View,
+        scope: &Scope,
+        name: &str,
+    ) -> Result<Option<NamedCode>, QueryError> {
+        let asked = as_path(name);
+        let matching = FileMatch::Directory { similar: false };
+        let found = self.names.files(view, scope, &asked, matching, MAX_FOUND).await?;
+        let graded = found.iter().filter_map(|hit| Some((directory_grade(&asked, hit.path.as_str())?, hit)));
+        let mut graded: Vec<_> = graded.collect();
+        graded.sort_by_key(|(grade, hit)| (*grade, hit.path.as_str().len()));
+        let Some((best, first)) = graded.first().copied() else { return Ok(None) };
+        let note = (best != Grade::Exact).then(|| read_as(name, "directory", first.path.as_str()));
+        let mut nodes = Vec::new();
+        let mut paths: BTreeSet<&str> = BTreeSet::new();
+        for (_, directory) in graded.iter().filter(|(grade, _)| *grade == best).take(MAX_DIRECTORIES) {
+            if !paths.insert(directory.path.as_str()) {
+                continue;
+            }
+            let glob = format!("{}/**", globset::escape(directory.path.as_str()));
+            let files = self.names.files(view, scope, &glob, FileMatch::Glob, MAX_FILES_OF_GROUP).await?;
+            nodes.extend(files.into_iter().map(|file| file_node(file.repository, file.path)));
+        }
+        nodes.truncate(MAX_FILES_OF_GROUP);
+        Ok((!nodes.is_empty()).then_some(NamedCode { nodes, is_group: true, note }))
+    }
+
+    /// The files of the modules with the name. The settings of a repository may give a module another name
+    /// than its directory has.
+    pub(crate) async fn modules_called(
+        &self,
+        view: &View,
+        (scope, selected): (&Scope, &[KnownRepository]),
+        name: &str,
+    ) -> Result<Option<NamedCode>, QueryError> {
+        let spellings: BTreeSet<String> = [name.to_owned(), as_path(name), as_path(name).replace('/', ".")].into();
+        let of_repository = |known: &KnownRepository| {
+            let id = known.record.id;
+            spellings.iter().map(|name| NodeKey::module(id, name)).collect::<Vec<_>>()
+        };
+        let starts: Vec<NodeKey> = selected.iter().flat_map(of_repository).collect();
+        let reached = self.reached_over(view, scope, starts, EdgeKind::Contains, MAX_FILES_OF_GROUP).await?;
+        let files = reached.into_iter().filter(|node| node.kind == NodeKind::File);
+        let nodes: Vec<NamedNode> = files.filter_map(|node| Some(file_node(node.repository, node.path?))).collect();
+        Ok((!nodes.is_empty()).then_some(NamedCode { nodes, is_group: true, note: None }))
+    }
+
+    /// The packages with the name on which the repositories depend.
+    pub(crate) async fn packages_called(
+        &self,
+        view: &View,
+        (scope, selected): (&Scope, &[KnownRepository]),
+        name: &str,
+    ) -> Result<Option<NamedCode>, QueryError> {
+        let starts = selected.iter().map(|known| NodeKey::repository(known.record.id)).collect();
+        let reached = self.reached_over(view, scope, starts, EdgeKind::DependsOn, MAX_TRAVERSAL_NODES).await?;
+        let packages = reached.into_iter().filter(|node| node.kind == NodeKind::Package);
+        let graded = packages.filter_map(|node| Some((package_grade(name, &node.name)?, node)));
+        let mut graded: Vec<(PackageGrade, NodeRecord)> = graded.collect();
+        graded.sort_by(|left, right| {
+            let rank = |entry: &(PackageGrade, NodeRecord)| (entry.0, entry.1.qualified_name.clone(), entry.1.key);
+            rank(left).cmp(&rank(right))
+        });
+        let Some((best, first)) = graded.first() else { return Ok(None) };
+        let best = *best;
+        let note = (best != PackageGrade::Name).then(|| read_as(name, "package", &first.qualified_name));
+        let nodes = graded.into_iter().take_while(|(grade, _)| *grade == best);
+        let node = |(_, node): (_, NodeRecord)| NamedNode {
+            node: node.key,
+            name: node.qualified_name,
+            path: None,
+            definition: None,
+        };
+        Ok(Some(NamedCode { nodes: nodes.map(node).collect(), is_group: false, note }))
+    }
+
+    /// The nodes at the ends of the edges of one kind that start at these nodes.
+    async fn reached_over(
+        &self,
+        view: &View,
+        scope: &Scope,
+        starts: Vec<NodeKey>,
+        kind: EdgeKind,
+        max_nodes: usize,
+    ) -> Result<Vec<NodeRecord>, QueryError> {
+        let request = TraversalRequest {
+            starts,
+            follow: Follow::Out,
+            returns_starts: false,
+            kinds: vec![kind],
+            min_confidence_percent: 1,
+            max_depth: 1,
+            max_edges_per_node: max_nodes,
+            max_nodes,
+        };
+        let reached = self.graph.traverse(view, scope, &request).await?.reached;
+        Ok(reached.into_iter().map(|reached| reached.node).collect())
+    }
+}
+
+fn file_node(repository: RepositoryId, path: RepoPath) -> NamedNode {
+    let node = NodeKey::file(repository, &path);
+    NamedNode { node, name: path.file_name().to_owned(), path: Some(path), definition: None }
+}
+
+fn read_as(name: &str, kind: &str, used: &str) -> String {
+    format!("\"{name}\" is read as the {kind} `{used}`.")
+}
+
+/// How exactly a name is the name of a file or directory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Grade {
+    Exact,
+    /// In another case or style.
+    Style,
+}
+
+/// A qualified name as a path: `auth.session` and `crate::auth::session` are `auth/session`.
+fn as_path(name: &str) -> String {
+    let name = name.trim_end_matches("()").trim_start_matches("./").trim_matches('/');
+    if name.contains('/') || is_file_name(name) {
+        return name.to_owned();
+    }
+    let parts = name.split("::").flat_map(|part| part.split('.'));
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).skip_while(|part| RELATIVE.contains(part)).collect();
+    parts.join("/")
+}
+
+/// How exactly the name is the path of a file, or the end of it. The ending of the file may be left out.
+fn grade(asked: &str, path: &str) -> Option<Grade> {
+    let stem = match path.rsplit_once('/') {
+        Some((directory, base)) => format!("{directory}/{}", without_ending(base)),
+        None => without_ending(path).to_owned(),
+    };
+    [path, &stem].into_iter().filter_map(|path| directory_grade(asked, path)).min()
+}
+
+fn without_ending(base: &str) -> &str {
+    base.rsplit_once('.').map_or(base, |(stem, _)| if stem.is_empty() { base } else { stem })
+}
+
+/// How exactly the name is the path, or the end of it.
+fn directory_grade(asked: &str, path: &str) -> Option<Grade> {
+    let num_parts = asked.split('/').count();
+    let parts: Vec<&str> = path.split('/').collect();
+    let end = parts.get(parts.len().checked_sub(num_parts)?..)?.join("/");
+    if end == asked {
+        return Some(Grade::Exact);
+    }
+    let is_style = !asked.is_empty() && fold_style(&end.replace(' ', "")) == fold_style(&asked.replace(' ', ""));
+    is_style.then_some(Grade::Style)
+}
+
+/// How exactly a name is the name of a package.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum PackageGrade {
+    /// The whole name, in any case or style.
+    Name,
+    /// A part of the name: the artifact of `group:artifact`, or a folder of a path.
+    Part,
+    /// A word of a part, as in `go-redis`, or the name after `py`.
+    Word,
+}
+
+fn package_grade(asked: &str, package: &str) -> Option<PackageGrade> {
+    let asked = fold_style(&asked.replace(' ', ""));
+    let folded = fold_style(package);
+    if asked.is_empty() {
+        return None;
+    }
+    if folded == asked {
+        return Some(PackageGrade::Name);
+    }
+    let parts: Vec<&str> = package.split(['/', ':', '@']).filter(|part| !part.is_empty()).collect();
+    if parts.iter().any(|part| fold_style(part) == asked) {
+        return Some(PackageGrade::Part);
+    }
+    let mut is_word = folded.strip_prefix("py") == Some(asked.as_str());
+    parts.iter().for_each(|part| words(part, |word| is_word |= word == asked));
+    is_word.then_some(PackageGrade::Word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn qualified_names_are_paths() {
+        let check = |name: &str, expect: &str| assert_eq!(as_path(name), expect, "{name}");
+        check("auth", "auth");
+        check("auth.session", "auth/session");
+        check("crate::auth::session", "auth/session");
+        check("auth.py", "auth.py");
+        check("./src/auth/", "src/auth");
+    }
+
+    #[test]
+    fn names_are_ends_of_paths() {
+        let check = |asked: &str, path: &str, expect: Option<Grade>| {
+            assert_eq!(grade(asked, path), expect, "{asked} for {path}");
+        };
+        check("auth.py", "src/auth.py", Some(Grade::Exact));
+        check("auth", "src/auth.py", Some(Grade::Exact));
+        check("auth/session", "src/auth/session.py", Some(Grade::Exact));
+        check("Auth", "src/auth.py", Some(Grade::Style));
+        check("user service", "src/user_service.py", Some(Grade::Style));
+        check("auth", "src/oauth.py", None);
+        check("auth", "auth/session.py", None);
+        check("src/auth/session", "session.py", None);
+    }
+
+    #[test]
+    fn packages_have_several_names() {
+        let check = |asked: &str, package: &str, expect: Option<PackageGrade>| {
+            assert_eq!(package_grade(asked, package), expect, "{asked} for {package}");
+        };
+        check("redis", "redis", Some(PackageGrade::Name));
+        check("@acme/ui", "@acme/ui", Some(PackageGrade::Name));
+        check("SQLAlchemy", "sqlalchemy", Some(PackageGrade::Name));
+        check("ui", "@acme/ui", Some(PackageGrade::Part));
+        check("guava", "com.google.guava:guava", Some(PackageGrade::Part));
+        check("redis", "github.com/gomodule/go-redis/v9", Some(PackageGrade::Word));
+        check("yaml", "pyyaml", Some(PackageGrade::Word));
+        check("redis", "ioredis", None);
+    }
+}

@@ -1,0 +1,128 @@
+//! Finds the methods that override a method, and the methods that it overrides.
+//!
+//! The graph has edges between types, not between their methods. So the types that extend or implement the
+//! owner of the method are followed, and their methods with the same name are the answer.
+
+use std::collections::BTreeMap;
+
+use cairn_domain::{EdgeKind, NodeKey, RepositoryId, Scope, SymbolEntry};
+use cairn_ports::{Follow, MAX_TRAVERSAL_DEPTH, NameMatch, Reached, TraversalRequest};
+use cairn_question::{Relation, RelationshipAsked};
+use cairn_ranking::Via;
+
+use crate::chunk_id::ChunkId;
+use crate::named_code::NamedCode;
+use crate::neighbours::via;
+use crate::prepared_query::PreparedQuery;
+use crate::related_notes::MAX_RELATED;
+use crate::{QueryError, Searcher};
+
+/// Maximum number of types with the name of an owner.
+const MAX_OWNERS: usize = 100;
+/// Maximum number of related types.
+const MAX_TYPES: usize = 500;
+/// Maximum number of methods with one name.
+const MAX_METHODS: usize = 5_000;
+
+/// A method with the name of the type that contains it.
+struct Method {
+    /// Qualified name of the owner.
+    owner: String,
+    name: String,
+    symbol: SymbolEntry,
+}
+
+impl Method {
+    fn of(symbol: &SymbolEntry) -> Option<Self> {
+        let (owner, name) = symbol.qualified_name.rsplit_once('.')?;
+        Some(Self { owner: owner.to_owned(), name: name.to_owned(), symbol: symbol.clone() })
+    }
+}
+
+impl Searcher {
+    /// The overriding or overridden methods, nearest types first. `None` if no definition is a method.
+    pub(crate) async fn overriding(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        asked: &RelationshipAsked,
+        named: &NamedCode,
+    ) -> Result<Option<Vec<(ChunkId, Via)>>, QueryError> {
+        let methods = named.nodes.iter().filter_map(|node| Method::of(node.definition.as_ref()?));
+        let methods: Vec<Method> = methods.collect();
+        let Some(first) = methods.first() else { return Ok(None) };
+        let owners = self.owners_of(query, scope, &methods).await?;
+        let request = TraversalRequest {
+            starts: owners.keys().copied().collect(),
+            follow: if asked.relation == Relation::Overrides { Follow::In } else { Follow::Out },
+            returns_starts: false,
+            kinds: vec![EdgeKind::Extends, EdgeKind::Implements],
+            min_confidence_percent: 1,
+            max_depth: MAX_TRAVERSAL_DEPTH,
+            max_edges_per_node: MAX_TYPES,
+            max_nodes: MAX_TYPES,
+        };
+        let types = self.graph.traverse(&query.view, scope, &request).await?.reached;
+        let of_name = [NameMatch::Exact];
+        let all = self.names.symbols(&query.view, scope, &first.name, &of_name, MAX_METHODS).await?;
+        let mut by_name: BTreeMap<(RepositoryId, &str), Vec<&SymbolEntry>> = BTreeMap::new();
+        for hit in &all {
+            by_name.entry((hit.repository, hit.symbol.qualified_name.as_str())).or_default().push(&hit.symbol);
+        }
+        let names = TypeNames { owners: &owners, types: &types };
+        let mut found: Vec<(ChunkId, Via)> = Vec::new();
+        for reached in &types {
+            let node = &reached.node;
+            let qualified = format!("{}.{}", node.qualified_name, first.name);
+            for method in by_name.get(&(node.repository, qualified.as_str())).into_iter().flatten() {
+                let id = method.chunk.map(|chunk| (node.repository, chunk));
+                let Some(id) = id.filter(|id| found.iter().all(|(known, _)| known != id)) else { continue };
+                found.extend(names.via(reached).map(|via| (id, via)));
+            }
+        }
+        found.truncate(MAX_RELATED);
+        Ok(Some(found))
+    }
+
+    /// The types that contain the methods.
+    async fn owners_of(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        methods: &[Method],
+    ) -> Result<BTreeMap<NodeKey, SymbolEntry>, QueryError> {
+        let mut owners = BTreeMap::new();
+        let mut known: Vec<&str> = Vec::new();
+        for method in methods {
+            if known.contains(&method.owner.as_str()) {
+                continue;
+            }
+            known.push(&method.owner);
+            let found = self.names.symbols(&query.view, scope, &method.owner, &[NameMatch::Exact], MAX_OWNERS).await?;
+            let in_one_file: Vec<&cairn_ports::SymbolHit> = found
+                .iter()
+                .filter(|hit| hit.symbol.kind.is_container() && hit.symbol.path == method.symbol.path)
+                .collect();
+            // In some languages, a method may be in another file than its type.
+            let shown = if in_one_file.is_empty() { found.iter().collect() } else { in_one_file };
+            owners.extend(shown.into_iter().map(|hit| (hit.symbol.node, hit.symbol.clone())));
+        }
+        Ok(owners)
+    }
+}
+
+/// The names of the types on the way to a related type.
+struct TypeNames<'a> {
+    owners: &'a BTreeMap<NodeKey, SymbolEntry>,
+    types: &'a [Reached],
+}
+
+impl TypeNames<'_> {
+    fn via(&self, reached: &Reached) -> Option<Via> {
+        if let Some(owner) = self.owners.get(&reached.previous) {
+            return Some(via(reached, &owner.qualified_name, Some(&owner.path)));
+        }
+        let previous = self.types.iter().find(|known| known.node.key == reached.previous)?;
+        Some(via(reached, &previous.node.qualified_name, previous.node.path.as_ref()))
+    }
+}

@@ -1,0 +1,82 @@
+//! Sentences about the edges of a name.
+
+use cairn_question::{Relation, RelationshipAsked};
+
+/// Maximum number of chunks at the other ends of edges that come before other results.
+pub(crate) const MAX_RELATED: usize = 60;
+
+/// The number of nodes at the other ends of the edges.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Counted {
+    pub(crate) num: usize,
+    /// Whether there may be more.
+    pub(crate) is_cut: bool,
+}
+
+/// The maximum value of `limit` of `analyze_relationship`.
+const MAX_LIMIT: usize = 500;
+
+/// The graph has no edge of the relation.
+pub(crate) fn no_edges(asked: &RelationshipAsked) -> String {
+    let (name, words) = (&asked.name, words_of(asked.relation));
+    format!("The graph contains no {words} `{name}`; the results are found by words.")
+}
+
+/// No edge leads from the name to the other name.
+pub(crate) fn no_edge_to(asked: &RelationshipAsked, other: &str) -> String {
+    let (name, words) = (&asked.name, words_of(asked.relation));
+    match asked.relation {
+        Relation::Related => format!("The graph contains no edge between `{name}` and `{other}`."),
+        relation if relation.direction() == cairn_question::Direction::In => {
+            format!("The graph contains nothing that is among both the {words} `{name}` and the {words} `{other}`.")
+        }
+        _ => format!("`{other}` is not among the {words} `{name}` in the graph."),
+    }
+}
+
+/// Not all chunks are shown. None if all are shown.
+pub(crate) fn shown_first(asked: &RelationshipAsked, counted: Counted, num_shown: usize) -> Option<String> {
+    let is_cut = counted.is_cut || num_shown >= MAX_RELATED && counted.num > num_shown;
+    let mode = mode_of(asked.relation).filter(|_| is_cut)?;
+    let at_least = if counted.is_cut { "at least " } else { "" };
+    let (name, words, num) = (&asked.name, words_of(asked.relation), counted.num);
+    let limit = num.min(MAX_LIMIT);
+    let call = format!("`analyze_relationship` with `target: \"{name}\"`, `mode: \"{mode}\"`, `limit: {limit}`");
+    Some(format!(
+        "The graph contains {at_least}{num} {words} `{name}`; the first {num_shown} places are shown first. All: {call}."
+    ))
+}
+
+/// The words before the name: "callers of".
+fn words_of(relation: Relation) -> &'static str {
+    match relation {
+        Relation::Callers => "callers of",
+        Relation::Callees => "callees of",
+        Relation::CallHierarchy => "callers or callees of",
+        Relation::Users => "users of",
+        Relation::Uses => "code used by",
+        Relation::Importers => "importers of",
+        Relation::Imports => "imports of",
+        Relation::Dependents => "dependents of",
+        Relation::Dependencies => "dependencies of",
+        Relation::Subtypes => "subtypes of",
+        Relation::Supertypes => "supertypes of",
+        Relation::Hierarchy => "subtypes or supertypes of",
+        Relation::Overrides => "overrides of",
+        Relation::Overridden => "methods overridden by",
+        Relation::Creators => "creators of",
+        Relation::Related => "code related to",
+    }
+}
+
+/// The mode of `analyze_relationship` that lists all edges of the relation.
+fn mode_of(relation: Relation) -> Option<&'static str> {
+    Some(match relation {
+        Relation::Callers | Relation::Creators | Relation::CallHierarchy => "callers",
+        Relation::Callees => "callees",
+        Relation::Users | Relation::Importers | Relation::Dependents | Relation::Related => "dependents",
+        Relation::Uses | Relation::Imports | Relation::Dependencies => "dependencies",
+        Relation::Subtypes | Relation::Supertypes | Relation::Hierarchy => "inheritance",
+        Relation::Overrides | Relation::Overridden => return None,
+    })
+}
