@@ -4,8 +4,8 @@
 //! cargo run --release -p cairn-names --example measure_names -- BLOB_FOLDER FILE...
 //! ```
 //!
-//! Every line with one of the keywords `func`, `fn`, `def`, `type`, `class` and `struct` gives a symbol. The
-//! name of the symbol is the word after the keyword.
+//! Every line with one of the keywords `func`, `fn`, `def`, `type`, `class` and `struct` defines a symbol
+//! whose name is the word after the keyword.
 //!
 //! Measured with Go's sources (104,566 symbols, 7,711 files), on two cores that ten other processes used.
 //! Staging took 0.8 s, and reading the layer took 75 ms. After that, an exact lookup took 2 us, and lookups

@@ -1,12 +1,13 @@
-//! Measures how often a changed name finds the name that it was made from, by kind of change.
+//! Measures, for each kind of change, how often a search for a changed name finds the original name.
 //!
 //! ```text
 //! cargo run --release -p cairn-names --example near_names -- FOLDER…
 //! ```
 //!
-//! It collects the names that the files below the folders define, and prints the shares found first and among
-//! the first five, and the latency. `COUNT=n` sets the number of names of each kind, `MISSES=n` prints misses
-//! of each kind, and `SYNTHETIC=n` adds n names that are made from words.
+//! The program collects the names that the files below the folders define. It prints how often the original
+//! name is the first result, how often it is among the first five results, and the latency. `COUNT=n` sets
+//! the number of names for each kind of change, `MISSES=n` prints up to n misses of each kind, and
+//! `SYNTHETIC=n` adds n names that are composed of words.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,7 +15,7 @@ use std::time::Instant;
 
 use cairn_name_match::{MemoryTable, NearIndex, WantedName, folded, near_names};
 
-/// A generator of pseudo-random numbers (xorshift), so that every run asks for the same names.
+/// A generator of pseudo-random numbers (xorshift). With it, every run asks for the same names.
 struct Random(u64);
 
 impl Random {
@@ -413,7 +414,7 @@ fn main() {
             let near = near_names(&wanted, &table, &index, 10, |_| true);
             times.push(started.elapsed().as_micros());
             if kind.contains("typo") {
-                // A wrong name is kept only if one name is nearest.
+                // A changed name is used only if exactly one name is nearest to it.
                 let distance = |name: &str| cairn_name_match::bounded_distance(&flat, &name.replace(' ', ""), 6);
                 let own = distance(&distinct[name]);
                 let is_nearer = |other: &u32| {

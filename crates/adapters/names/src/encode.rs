@@ -16,10 +16,10 @@ pub(crate) struct LayerContents {
     pub(crate) repository: RepositoryId,
     /// Keys of the layers that this layer replaces.
     pub(crate) replaces: Vec<String>,
-    /// Paths with the generation that wrote their names.
+    /// Paths, each with the generation that wrote its names.
     pub(crate) files: Vec<(RepoPath, GenerationId)>,
     pub(crate) symbols: Vec<(SymbolEntry, GenerationId)>,
-    /// Paths whose earlier names are no longer valid, with the generation that ends these names.
+    /// Paths whose earlier names are no longer valid, each with the generation that ends these names.
     pub(crate) ended: Vec<(RepoPath, GenerationId)>,
 }
 

@@ -13,7 +13,7 @@ use crate::names::RepositoryNames;
 
 const EXACT: PathScore = PathScore { score: 100, rank: 0 };
 
-/// A requested file name, prepared once for all paths.
+/// A requested file name. The values for the comparison are computed once for all paths.
 pub(crate) enum RequestedFile {
     Path(String),
     Name(WantedFile),
@@ -44,7 +44,7 @@ impl RequestedFile {
 }
 
 impl RepositoryNames {
-    /// The visible files or directories whose names match, in no order.
+    /// The visible files or directories whose names match, in arbitrary order.
     pub(crate) fn files(&self, view: &View, requested: &RequestedFile) -> Result<Vec<FileHit>, DamagedLayer> {
         match requested {
             RequestedFile::Path(path) => self.scored_files(view, |_, _, entry| (entry.path == *path).then_some(EXACT)),
@@ -80,7 +80,7 @@ impl RepositoryNames {
 
     /// The directories of visible files whose names match.
     fn directories(&self, view: &View, wanted: &WantedFile) -> Result<Vec<FileHit>, DamagedLayer> {
-        // A directory is compared once, although several files are below it.
+        // Each directory is compared only once, even if several files are below it.
         let mut known: BTreeMap<&str, Option<PathScore>> = BTreeMap::new();
         let mut visible: BTreeMap<&str, (RepositoryId, PathScore)> = BTreeMap::new();
         for layer in &self.layers {

@@ -14,11 +14,10 @@
 //! count of symbols. Symbols are sorted by folded name and by the words of the name, so the symbols of a name
 //! are adjacent. The key of a chunk is stored once for all symbols in the chunk.
 //!
-//! Version 2 has no table of near names, and its symbols are not sorted by words. Version 1 has no chunk
+//! Version 2 has no table of near names, and its symbols are not sorted by words. Version 1 also has no chunk
 //! keys, and its records end before the span. A symbol of version 1 spans the line of its name and has no
-//! chunk.
-//! Both versions are supported, because an index of an older release is used until its repositories are
-//! indexed again. For near names, a layer of an older version is encoded again in memory.
+//! chunk. Both versions are supported, because an index of an older release is used until its repositories
+//! are indexed again. For near names, a layer of an older version is encoded again in memory.
 
 use serde::{Deserialize, Serialize};
 

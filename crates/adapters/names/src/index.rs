@@ -66,7 +66,7 @@ impl NameIndex {
 
     /// The best hits of all repositories that are in scope and visible in the view.
     ///
-    /// The layers of a repository are released after its search. So this search uses the layers of at most
+    /// The layers of a repository are released after its search. So one search holds the layers of at most
     /// `READS_AT_ONCE` repositories at a time.
     async fn look_up<Hit: Send + 'static>(
         &self,
@@ -127,7 +127,7 @@ impl Names for NameIndex {
             return Ok(());
         }
         let generation = run.generation;
-        // The generation was published and merged before a late writer came.
+        // A late writer writes nothing if its generation was already published and merged.
         let keys = self.store.list(Some(run.repository)).await?;
         if keys.iter().filter_map(|key| keys::newest_of_merged(key)).any(|newest| newest >= generation) {
             return Ok(());
@@ -245,7 +245,7 @@ async fn blocking<T: Send + 'static>(
     found.map_err(|damage| damaged::<Layer>(damage, Layer::FOLDER))
 }
 
-/// A hit whose name is equal except for its style.
+/// A hit whose name is equal to the requested name, or differs only in case or style.
 fn resolved(hit: SymbolHit) -> ResolvedSymbol {
     let SymbolHit { repository, symbol, matched, score } = hit;
     let tier = match matched {

@@ -39,7 +39,7 @@ pub(crate) struct Layer {
     near_table: Option<NearTable>,
     /// Values that the search for near names computes from `near_table`.
     near_index: OnceLock<NearIndex>,
-    /// This layer in the present version, if it has an older version.
+    /// This layer in the current version, if the stored version is older.
     newer: OnceLock<Arc<Layer>>,
 }
 
@@ -119,8 +119,8 @@ impl Layer {
         self.name_list.get_or_init(|| NameList::of(&self.names))
     }
 
-    /// The table and the index of near names, and the layer to which their symbols belong. A layer of an
-    /// older version is encoded again once.
+    /// The table and the index of near names, and the layer that contains their symbols. A layer of an older
+    /// version is encoded again once.
     pub(crate) fn near(&self) -> Result<(&Layer, &NearTable, &NearIndex), DamagedLayer> {
         let Some(table) = &self.near_table else { return self.newer()?.near() };
         Ok((self, table, self.near_index.get_or_init(|| NearIndex::of(table))))

@@ -1,10 +1,10 @@
-//! The name index finds symbols and files by their exact name, by the name in another style, by prefix, by
-//! part and by similarity.
+//! Finds symbols and files by their exact name, by the name in another style, by prefix, by part and by
+//! similarity.
 //!
 //! The changes of a generation are stored as one artifact (a *layer*) in the blob store. The names of a
-//! repository are the entries of its layers that a view shows. A generation writes the names of a path. These
-//! names are valid until another generation replaces them. The format is the same for local storage and S3.
-//! Layers are merged after their generations are settled.
+//! repository are the entries of its layers that are visible in a view. A generation writes the names of a
+//! path, which are valid until another generation replaces them. The format is the same for local storage and
+//! S3. Layers are merged after their generations are settled.
 //!
 //! Names have a separate index, because the full-text search of a database ranks the names of all tenants
 //! before it filters them.

@@ -1,9 +1,9 @@
 //! Sweeps, merges and removes layers.
 //!
 //! As in search segments, names keep their generations when layers are merged. A merged layer lists the
-//! layers that it replaces, and these are deleted later. Only layers of published generations are merged: the
-//! generations that the sweep reports, and generations that were merged before. A call merges at most one
-//! group of layers (`TIERS`), and the next call continues.
+//! layers that it replaces, and the replaced layers are deleted later. Only layers of published generations
+//! are merged: the generations that the sweep reports, and generations that were merged before. A call merges
+//! at most one group of layers (`TIERS`), and the next call continues.
 //!
 //! A generation is *settled* if no view in use is older. The sweep reports each settled generation once. A
 //! mark records this, until the layers of the generation are merged. The newest mark is kept: a merged layer

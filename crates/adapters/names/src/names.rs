@@ -11,8 +11,8 @@ use fst::{Automaton, IntoStreamer, Streamer};
 use crate::format::{DamagedLayer, PathEntry};
 use crate::layer::Layer;
 
-/// A longer folded name gets no automaton, but is compared with each name. Building the automaton of a long
-/// name takes longer, and few requested names are so long.
+/// For a longer folded name, no automaton is built; it is compared with each name instead. Building the
+/// automaton of a long name takes longer, and few requested names are so long.
 const MAX_AUTOMATON_CHARACTERS: usize = 12;
 /// The maximum score of a similar name. This maximum is below the score of the same name in another style.
 const MAX_FUZZY_PERCENT: u32 = 94;
@@ -31,7 +31,8 @@ impl RepositoryNames {
             && !self.layers.iter().any(|layer| layer.ends_of(&entry.path).any(ends))
     }
 
-    /// The visible symbols that match in one of the requested ways, each with its best match, in no order.
+    /// The visible symbols that match in one of the requested ways, each with its best match, in arbitrary
+    /// order.
     pub(crate) fn symbols(&self, view: &View, requested: &RequestedName) -> Result<Vec<SymbolHit>, DamagedLayer> {
         let mut hits = Vec::new();
         if requested.last.is_empty() {
@@ -51,8 +52,8 @@ impl RepositoryNames {
         Ok(hits)
     }
 
-    /// The visible symbol of each node, in the order of the nodes. Nodes without a visible symbol are left
-    /// out.
+    /// The visible symbol of each node, in the order of the nodes. Nodes without a visible symbol are
+    /// omitted.
     pub(crate) fn symbols_of(&self, view: &View, nodes: &[SymbolNode]) -> Result<Vec<SymbolEntry>, DamagedLayer> {
         let mut symbols = Vec::with_capacity(nodes.len());
         for node in nodes {
@@ -74,8 +75,8 @@ impl RepositoryNames {
         Ok(None)
     }
 
-    /// All visible symbols whose keys have a first half of at least `from`. Each is returned with this half,
-    /// in no order.
+    /// All visible symbols whose keys have a first half of at least `from`. Each symbol is returned with the
+    /// first half of its key, in arbitrary order.
     pub(crate) fn all(&self, view: &View, from: u64) -> Result<Vec<(u64, SymbolEntry)>, DamagedLayer> {
         let mut symbols = Vec::new();
         for layer in &self.layers {
@@ -99,11 +100,12 @@ pub(crate) struct RequestedName {
     whole: String,
     last: String,
     folded: String,
-    /// As `folded`, without spaces. A phrase such as `get user` requests `getUser` in another style.
+    /// The same as `folded`, but without spaces. A phrase such as `get user` requests `getUser` in another
+    /// style.
     joined: String,
     ways: Vec<NameMatch>,
     /// Finds names that are similar to the folded name. `None` if the name is too long. The automaton is
-    /// built on first use, because building takes long.
+    /// built on first use, because building it takes a long time.
     automaton: OnceLock<Option<Levenshtein>>,
 }
 
@@ -162,7 +164,7 @@ impl RequestedName {
     }
 }
 
-/// As [`fold_style`], without spaces.
+/// Folds a name like [`fold_style`], and also removes spaces.
 fn fold_all(name: &str) -> String {
     fold_style(name).split_whitespace().collect()
 }

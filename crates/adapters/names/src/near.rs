@@ -10,15 +10,16 @@ use crate::format::DamagedLayer;
 use crate::layer::Layer;
 use crate::names::RepositoryNames;
 
-/// The score of a near name is at most this, so that it is below the score of the same name.
+/// Maximum score of a near name. The same name in another style has a higher score.
 const MAX_SCORE: u32 = 940;
-/// Number of near names of a layer whose owners are compared.
+/// Number of near names in each layer whose owners are compared with the requested owner.
 const NAMES_WITH_OWNERS: usize = 40;
-/// The factor of the rank if the first words are treated as the owner, in thousandths.
+/// The rank is multiplied by this factor, in thousandths, if the first words of the requested name are
+/// treated as its owner.
 const JOINED_OWNER: u32 = 970;
 
 impl RepositoryNames {
-    /// The visible definitions of the names that are nearest to a name, in no order.
+    /// The visible definitions of the names that are nearest to the requested name, in arbitrary order.
     pub(crate) fn near(
         &self,
         view: &View,
@@ -93,8 +94,8 @@ struct Matched {
     reasons: Reasons,
 }
 
-/// Combines the nearness of the name with the nearness of its owner. The name counts four times, because a
-/// caller often remembers the name and not the owner.
+/// Combines the nearness of the name with the nearness of its owner. The name has four times the weight of
+/// the owner, because a caller often remembers the name but not the owner.
 fn matched(wanted: &WantedName, near: NearName, owner: u32) -> Matched {
     if !wanted.has_owners() {
         return Matched { score: near.score, rank: near.rank, reasons: near.reasons };
@@ -112,7 +113,7 @@ struct JoinedOwner {
 }
 
 impl JoinedOwner {
-    /// `None` if the name has all requested words.
+    /// `None` if the name contains all requested words.
     fn of(wanted: &WantedName, near: NearName, name: &str) -> Option<Self> {
         if !near.reasons.contains(Reason::MissingWords) {
             return None;

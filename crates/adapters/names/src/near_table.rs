@@ -1,4 +1,4 @@
-//! The part of a layer that finds near names: its distinct names as lists of words.
+//! The table of near names in a layer: its distinct names as lists of words.
 //!
 //! ```text
 //! counts (u32 each): names, distinct words, words in all names, bytes of text, bytes of postings
@@ -56,7 +56,7 @@ fn write_number(mut number: u32, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-/// A table whose bytes are read in place. A damaged table gives other names, but never panics.
+/// A table whose bytes are read in place. Reading a damaged table may return wrong names, but does not panic.
 pub(crate) struct NearTable {
     firsts: Bytes,
     name_ends: Bytes,
@@ -68,7 +68,8 @@ pub(crate) struct NearTable {
 }
 
 impl NearTable {
-    /// Splits the table from the bytes. Also returns the bytes after the table. `None` if they are too short.
+    /// Splits the table from the bytes. Also returns the bytes after the table. `None` if the bytes are too
+    /// short.
     pub(crate) fn read(bytes: &Bytes) -> Option<(Self, Bytes)> {
         let mut at = 0_usize;
         let mut take = |length: usize| {

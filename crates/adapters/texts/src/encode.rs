@@ -24,7 +24,8 @@ pub(crate) fn header(tenant: &Tenant, repository: RepositoryId) -> Header {
     }
 }
 
-/// Returns the bytes of the layer that a run stages. They depend only on the contents, not on their order.
+/// Returns the bytes of the layer that a run stages. The bytes depend only on the contents, not on the order
+/// of the contents.
 pub(crate) fn staged_layer(tenant: &Tenant, run: RunId, staged: StagedTexts) -> Result<Vec<u8>, postcard::Error> {
     let StagedTexts { replaced, mut texts } = staged;
     texts.sort_by(|left, right| left.path.cmp(&right.path));

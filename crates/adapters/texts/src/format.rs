@@ -28,13 +28,13 @@ pub(crate) struct Header {
     pub(crate) repository: [u8; 16],
     /// Keys of the layers that this layer replaces.
     pub(crate) replaces: Vec<String>,
-    /// The version of the trigrams. 0 if the files have trigrams of different versions.
+    /// The version of the trigrams, or 0 if the files have trigrams of different versions.
     pub(crate) grams_version: u64,
     pub(crate) packs: Vec<PackEntry>,
     pub(crate) languages: Vec<String>,
     /// The sorted files. Lists of files refer to a file by its index.
     pub(crate) files: Vec<FileEntry>,
-    /// Paths whose earlier texts are no longer valid, with the generation that ends these texts. Sorted.
+    /// Paths whose earlier texts are no longer valid, each with the generation that ends these texts. Sorted.
     pub(crate) ended: Vec<(String, u64)>,
     pub(crate) directory_bytes: u64,
     pub(crate) dictionary_bytes: u64,
@@ -99,7 +99,7 @@ pub(crate) fn put_varint(mut value: u32, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// Reads a varint and moves the start of the bytes behind it.
+/// Reads a varint, and moves the start of `bytes` to the first byte after the varint.
 pub(crate) fn take_varint(bytes: &mut &[u8]) -> Option<u32> {
     let mut value = 0_u32;
     for shift in (0..32).step_by(7) {

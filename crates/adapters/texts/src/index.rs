@@ -25,7 +25,7 @@ impl TextIndex {
         Self { store: LayerStore::new(blobs) }
     }
 
-    /// The texts of a repository. `None` if the view does not see the repository, or if it belongs to another
+    /// The texts of a repository. `None` if the repository is not visible in the view, or belongs to another
     /// tenant.
     async fn texts_of(
         &self,

@@ -22,7 +22,7 @@ pub(crate) struct Layer {
     postings: Bytes,
 }
 
-/// The list of a trigram: the number of files, and the bytes of the list.
+/// The list of the files that contain a trigram: the number of files, and the encoded list.
 #[derive(Clone, Copy)]
 pub(crate) struct List<'a> {
     num_listed: usize,
@@ -102,9 +102,10 @@ impl Layer {
         postings::read(list.bytes, list.num_listed, self.num_files()).ok_or(DAMAGED_LIST)
     }
 
-    /// The numbers of the files that satisfy the query. `None` if all files do.
+    /// The numbers of the files that satisfy the query. `None` if all files satisfy it.
     pub(crate) fn matching(&self, query: &GramQuery) -> Result<Option<Vec<u32>>, DamagedLayer> {
-        // The trigrams of the layer were made by another rule, so they exclude no file.
+        // The trigrams of the layer were computed by another version of the rules, so they cannot exclude a
+        // file.
         if self.header.grams_version != GRAMS_VERSION {
             return Ok(None);
         }
@@ -204,7 +205,7 @@ impl cairn_layered::Layer for Layer {
     }
 }
 
-/// The numbers that occur in both sorted lists. `None` contains every number.
+/// The numbers that occur in both sorted lists. `None` means a list of all numbers.
 fn common(first: Option<Vec<u32>>, other: Vec<u32>) -> Vec<u32> {
     let Some(mut first) = first else { return other };
     let mut other = other.into_iter().peekable();

@@ -1,12 +1,12 @@
 //! Sweeps, merges and removes layers.
 //!
 //! Files keep their generations when layers are merged. A merged layer lists the layers that it replaces, and
-//! these are deleted later. Only settled generations are merged: generations that the sweep has reported, and
-//! generations that were merged before. The sweep reports each generation once. If the layers of the
-//! generation are not merged at that time, a mark is stored to record that it is settled.
+//! the replaced layers are deleted later. Only settled generations are merged: generations that the sweep has
+//! reported, and generations that were merged before. The sweep reports each generation once. If the layers
+//! of the generation are not merged at that time, a mark is stored to record that it is settled.
 //!
-//! Layers are merged in tiers by size. A call merges at most one group of layers, so its cost is limited, and
-//! a file is written again only as often as its repository has tiers.
+//! Layers are merged in tiers by size. A call merges at most one group of layers, so the cost of a call is
+//! limited. A file is rewritten at most as often as its repository has tiers.
 
 use std::collections::BTreeSet;
 
@@ -21,10 +21,10 @@ use crate::index::TextIndex;
 use crate::layer::Layer;
 use crate::merge::{Target, merge_layers};
 
-/// Each tier has layers of up to four times the size of the tier before. If a tier has this number of layers,
-/// they are merged with all smaller layers.
+/// The layers of each tier are up to four times as large as the layers of the previous tier. If a tier has
+/// this number of layers, they are merged with all smaller layers.
 const TIER_LAYERS: usize = 4;
-/// A layer is merged if more than this part of its files is invisible to all views: a quarter.
+/// A layer is merged if more than a quarter of its files is invisible to all views.
 const REMOVED_PART: usize = 4;
 
 type Named = Vec<NamedLayer<Layer>>;
@@ -153,7 +153,7 @@ fn merge(group: &Named, all: &Named, settled: &Settled, keys: &[String]) -> Resu
         others().any(|(_, layer)| has_before(layer, path, GenerationId(*generation)))
     };
     let ended = group.iter().flat_map(|(_, layer)| &layer.header.ended).filter(is_needed).cloned().collect();
-    let Some((_, first)) = group.first() else { return Err(DamagedLayer("a group without layers")) };
+    let Some((_, first)) = group.first() else { return Err(DamagedLayer("the group to merge contains no layers")) };
     let target = Target {
         tenant: Tenant::new(first.header.tenant.clone()),
         repository: first.repository(),

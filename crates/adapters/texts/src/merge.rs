@@ -9,10 +9,10 @@ use crate::encode::{Sections, finish, header, sorted};
 use crate::format::{DamagedLayer, FileEntry, Header};
 use crate::layer::{Layer, Lists};
 
-/// The number of a file that the merged layer does not contain.
+/// Replaces the number of a file that the merged layer does not contain.
 const REMOVED: u32 = u32::MAX;
 
-/// The parts of a merged layer that do not follow from the merged layers.
+/// The parts of the new layer that cannot be derived from the merged layers.
 pub(crate) struct Target {
     pub(crate) tenant: Tenant,
     pub(crate) repository: RepositoryId,
@@ -41,7 +41,7 @@ pub(crate) fn merge_layers(
     Ok((bytes, num_files))
 }
 
-/// Adds the files to the header. Returns for each layer the new numbers of its files.
+/// Adds the files to the header. Returns the new numbers of the files of each layer.
 fn merge_files(merged: &mut Header, layers: &[&Layer], keep: impl Fn(&FileEntry) -> bool) -> Vec<Vec<u32>> {
     let kept: Vec<(usize, usize, &FileEntry)> = layers
         .iter()

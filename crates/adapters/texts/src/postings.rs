@@ -1,11 +1,11 @@
-//! The list of files of a trigram, as bytes.
+//! Encodes the list of the files that contain a trigram.
 //!
 //! The list of all files has no bytes. Otherwise, the distances between the numbers of the files are written
-//! as Golomb-Rice codes: the low bits of the distance, and the rest in unary code. The number of low bits
-//! follows from the number of files, so it is not stored. Frequent trigrams need about one bit for each file
+//! as Golomb-Rice codes: the low bits of the distance, and the rest in unary code. The number of low bits is
+//! computed from the number of files, so it is not stored. Frequent trigrams need about one bit for each file
 //! of the layer, and rare trigrams two bytes for each file in the list.
 
-/// Number of low bits that gives short codes for this mean distance.
+/// Number of low bits for which the codes are short at this mean distance.
 fn low_bits(num_listed: usize, num_files: usize) -> u32 {
     let typical_distance = (num_files * 11 / 16) / num_listed.max(1);
     typical_distance.checked_ilog2().unwrap_or(0)
@@ -73,7 +73,7 @@ struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// At least 56 bits from the position on. Bits after the end are zeros.
+    /// At least 56 bits, starting at the position. Bits after the end are zeros.
     fn word(&self) -> u64 {
         let rest = self.bytes.get(self.position / 8..).unwrap_or_default();
         let word = match rest.first_chunk::<8>() {
@@ -144,7 +144,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_lists_are_no_panic(
+        fn damaged_lists_cause_no_panic(
             bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..40),
             num_listed in 0_usize..100,
             num_files in 0_usize..10_000,

@@ -6,7 +6,7 @@ use memchr::{memchr, memrchr};
 
 use crate::lines::Hit;
 
-/// A line of a text that is shown.
+/// A line of a text that the answer shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShownLine {
     /// Number of the line, from 1.
@@ -17,8 +17,8 @@ pub struct ShownLine {
     pub is_hit: bool,
 }
 
-/// The lines of the hits with `before` lines before and `after` lines after each hit, each line once. `hits`
-/// must be in order.
+/// The lines of the hits, with `before` lines before and `after` lines after each hit. Each line is returned
+/// once. `hits` must be in order.
 pub fn with_context(text: &str, hits: &[Hit], before: usize, after: usize) -> Vec<ShownLine> {
     let bytes = text.as_bytes();
     let mut shown: Vec<ShownLine> = Vec::new();

@@ -1,13 +1,14 @@
 //! Folds characters, so that characters that differ only in case become equal.
 
-/// Returns the same character for all characters that are equal without case. It may also return the same
-/// character for others: the result only decides which texts are read.
+/// Returns the same character for all characters that differ only in case. The function may also return this
+/// character for other characters, because the result only decides which texts are read.
 pub(crate) fn fold(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_lowercase();
     }
     match character {
-        // These pairs are equal without case, but the conversions of the standard library do not show it.
+        // The characters of these pairs differ only in case, but the conversions of the standard library do
+        // not make them equal.
         '\u{1fd3}' => '\u{390}',
         '\u{1fe3}' => '\u{3b0}',
         '\u{fb05}' => '\u{fb06}',

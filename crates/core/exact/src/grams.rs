@@ -12,8 +12,8 @@ pub(crate) const GRAM_BYTES: usize = 3;
 const NUM_GRAMS: usize = 1 << 24;
 const MASK: u32 = 0xff_ffff;
 
-/// Collects the different trigrams of texts. It has a bit for each possible trigram, so one reader serves
-/// many texts.
+/// Collects the distinct trigrams of texts. A reader has a bit for each possible trigram, so one reader is
+/// used for many texts.
 pub struct GramReader {
     seen: Vec<u64>,
     found: Vec<Gram>,
@@ -26,7 +26,7 @@ impl Default for GramReader {
 }
 
 impl GramReader {
-    /// Returns the different trigrams of the text, in the order of their first occurrence.
+    /// Returns the distinct trigrams of the text, in the order of their first occurrence.
     pub fn read(&mut self, text: &str) -> &[Gram] {
         for gram in std::mem::take(&mut self.found) {
             self.seen[gram as usize / 64] = 0;
@@ -63,7 +63,8 @@ struct Window {
 }
 
 impl Window {
-    /// Adds a byte. Returns the trigram that ends with this byte, if the line has three bytes.
+    /// Adds a byte. Returns the trigram that ends with this byte, if the line has at least three bytes so
+    /// far.
     fn push(&mut self, byte: u8) -> Option<Gram> {
         if byte == b'\n' {
             self.num_bytes = 0;

@@ -1,8 +1,9 @@
 //! Exact search in one text: literal texts and regular expressions, with the semantics of ripgrep.
 //!
-//! A pattern is compiled once. It contains the expression that finds matches, and a query of trigrams. Every
-//! text that contains a match satisfies the query, so an index of trigrams can exclude most texts. The query
-//! and the index use folded text, so that one index serves searches with and without case.
+//! A pattern is compiled once. The compiled pattern contains the expression that finds matches, and a query
+//! of trigrams. Every text that contains a match satisfies the query, so an index of trigrams can exclude
+//! most texts. The query and the index use folded text, so that one index serves searches with and without
+//! case.
 
 mod context;
 mod fold;

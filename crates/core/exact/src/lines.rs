@@ -16,7 +16,7 @@ pub struct Hit {
     /// Number of the first line, from 1.
     pub first_line: u32,
     pub num_lines: u32,
-    /// The bytes of the lines, with the line feed at their end if there is one.
+    /// The bytes of the lines, including the line feed at their end if there is one.
     pub bytes: Range<usize>,
 }
 
@@ -28,7 +28,7 @@ pub struct Hits<'a> {
     /// The position up to which line feeds were counted, and their number.
     counted: usize,
     num_line_feeds: u32,
-    /// The next match across lines. It was found while the lines of the match before it were completed.
+    /// The next match across lines. It was found when the lines of the previous match were completed.
     next_match: Option<Range<usize>>,
     /// The end of the last match across lines.
     last_end: Option<usize>,
@@ -95,8 +95,8 @@ impl<'a> Hits<'a> {
         Some(lines)
     }
 
-    /// The next match. As in every search of a whole text, an empty match cannot follow the match before it
-    /// directly.
+    /// The next match. As in every search of a whole text, an empty match cannot start at the end of the
+    /// previous match.
     fn find(&mut self) -> Option<Range<usize>> {
         let bytes = self.text.as_bytes();
         if self.is_finished {
@@ -152,7 +152,8 @@ impl Pattern {
         let (bytes, start) = (text.as_bytes(), hit.bytes.start);
         let end = start + without_line_feed(bytes, &hit.bytes).len();
         let (searched, offset) = match self.manner {
-            // The start of the text stays visible, because the expression may look at the bytes before it.
+            // The input contains the text before `start`, because the expression may examine the bytes before
+            // a match.
             Manner::WithinLines => (Input::new(&bytes[..end]).range(start..), 0),
             Manner::LineByLine => (Input::new(&bytes[start..end]), start),
             Manner::AcrossLines => (Input::new(bytes).range(start..), 0),

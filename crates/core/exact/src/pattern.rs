@@ -9,12 +9,12 @@ use crate::query::GramQuery;
 
 /// Maximum size of a compiled pattern in memory.
 const MAX_COMPILED_BYTES: usize = 10 << 20;
-/// Memory of the cache with which one thread executes a pattern.
+/// Memory of the cache that one thread uses to execute a pattern.
 const CACHE_BYTES: usize = 8 << 20;
 /// Maximum depth of nested groups.
 const MAX_NESTING: u32 = 100;
 
-/// What to search for.
+/// The text or expression to search for, and the options of the search.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PatternRequest {
     pub text: String,
@@ -24,7 +24,8 @@ pub struct PatternRequest {
     pub ignores_case: bool,
     /// Whether matches must start and end at the boundaries of words.
     pub whole_words: bool,
-    /// Whether a match may contain line feeds. A literal text with a line feed has this property in any case.
+    /// Whether a match may contain line feeds. A match of a literal text with a line feed may always contain
+    /// line feeds.
     pub across_lines: bool,
 }
 
@@ -35,18 +36,19 @@ pub enum PatternError {
     Empty,
     #[error("the expression is not valid: {0}")]
     Invalid(String),
-    #[error("the expression matches only with a line feed, but lines are searched one by one")]
+    #[error("every match of the expression contains a line feed, but each line is searched separately")]
     LineFeed,
     #[error("the compiled expression is too large; use smaller repetitions or classes")]
     TooLarge,
 }
 
-/// How a text is searched.
+/// The way in which a text is searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Manner {
     /// No match contains a line feed, so the whole text can be searched at once.
     WithinLines,
-    /// As `WithinLines`, but the expression contains `\A` or `\z`, so each line is searched alone.
+    /// No match contains a line feed, but the expression contains `\A` or `\z`, so each line is searched
+    /// separately.
     LineByLine,
     AcrossLines,
 }
@@ -93,7 +95,7 @@ impl Pattern {
         Ok(Self { regex, manner, query: plan(&searched) })
     }
 
-    /// The condition on the trigrams of a text, without which the text contains no match.
+    /// The condition on the trigrams of a text. A text that does not satisfy the condition contains no match.
     pub fn query(&self) -> &GramQuery {
         &self.query
     }

@@ -1,9 +1,9 @@
 //! Plans an expression: computes a query of trigrams that every text with a match satisfies.
 //!
 //! For each part of the expression, the plan contains the set of texts that the part matches, if the set is
-//! small. Otherwise it contains the texts with which every match begins and ends, and a query. Sets of
-//! neighbouring parts are joined, so that trigrams across parts are found. This is the method that Russ Cox
-//! described for Google Code Search. All texts are folded.
+//! small. Otherwise the plan contains the texts with which matches begin and end, and a query. The sets of
+//! neighbouring parts are joined, so that the query contains trigrams that span several parts. Russ Cox
+//! described this method for Google Code Search. All texts are folded.
 
 use std::collections::BTreeSet;
 
@@ -14,16 +14,16 @@ use crate::query::GramQuery;
 
 /// Maximum number of texts in a set.
 const MAX_TEXTS: usize = 48;
-/// Maximum number of different folded characters of a class whose characters are listed.
+/// A class is replaced by its characters if it has at most this many distinct folded characters.
 const MAX_CLASS: usize = 16;
-/// Larger classes are not even folded.
+/// A class with more characters is not folded.
 const MAX_UNFOLDED_CLASS: u32 = 64;
-/// Maximum number of repetitions of a part that are written out.
+/// Maximum number of repetitions of a part that are planned as a sequence.
 const MAX_REPEATED: u32 = 8;
 /// Maximum size of the texts in a set that is made by joining sets.
 const MAX_JOINED_BYTES: usize = 8 << 10;
-/// Texts at the start and at the end of matches are shortened to this number of bytes. Their trigrams are
-/// part of the query by then, and two bytes are enough to join the next trigram.
+/// Texts at the start and at the end of matches are shortened to this number of bytes. At that time, the
+/// query already contains their trigrams, and two bytes are enough to form the trigram with the next byte.
 const EDGE_BYTES: usize = 2;
 
 type Texts = BTreeSet<Vec<u8>>;
@@ -31,9 +31,9 @@ type Texts = BTreeSet<Vec<u8>>;
 /// The texts that a part of an expression matches.
 #[derive(Clone)]
 enum Matches {
-    /// Exactly these texts.
+    /// The part matches exactly these texts.
     Only(Texts),
-    /// Texts that start with one of `starts`, end with one of `ends`, and satisfy the query.
+    /// The part matches texts that start with one of `starts`, end with one of `ends`, and satisfy the query.
     Within { starts: Texts, ends: Texts, query: GramQuery },
 }
 
@@ -96,7 +96,8 @@ fn of_repetition(repetition: &Repetition) -> Matches {
         return if is_optional { matches_of(&repetition.sub).or(Matches::empty()) } else { Matches::anything() };
     }
     let written = min.min(MAX_REPEATED);
-    // The part is planned once, because nested repetitions would be planned exponentially often.
+    // The repeated part is planned once, because otherwise nested repetitions would be planned exponentially
+    // often.
     let once = matches_of(&repetition.sub);
     let mut all = once.clone();
     for _ in 1..written {
@@ -178,7 +179,7 @@ impl Matches {
     }
 }
 
-/// The matches of two parts in sequence, of which neither is a small set.
+/// The matches of two parts in sequence, if they cannot be joined to one small set.
 fn followed(first: Matches, next: Matches) -> Matches {
     let ((starts, first_ends, first_query), (next_starts, ends, next_query)) = (first.parts(), next.parts());
     let between = joined(&first_ends, &next_starts).map_or(GramQuery::All, |texts| GramQuery::of_any(texts.iter()));
@@ -188,7 +189,7 @@ fn followed(first: Matches, next: Matches) -> Matches {
 /// Each text of the first set followed by each text of the second set. `None` if there are too many.
 fn joined(first: &Texts, next: &Texts) -> Option<Texts> {
     if first.len() * next.len() > MAX_TEXTS {
-        // A set of many texts may still be followed by one text.
+        // If one of the sets has only one text, the other set may have more texts.
         if first.len().min(next.len()) != 1 || first.len().max(next.len()) > 4 * MAX_TEXTS {
             return None;
         }

@@ -20,8 +20,8 @@ pub enum GramQuery {
 }
 
 impl GramQuery {
-    /// The query for texts that contain this folded text. A long text has more trigrams than needed to find
-    /// it, so only some of them are used.
+    /// The query for texts that contain this folded text. A long text has more trigrams than are needed to
+    /// find it, so only some of them are used.
     pub(crate) fn of_text(folded: &[u8]) -> Self {
         let grams: Vec<Gram> = grams_of(folded).collect();
         let step = grams.len().div_ceil(MAX_GRAMS).max(1);

@@ -4,7 +4,8 @@ use crate::lexicon::weight;
 use crate::reasons::{Reason, Reasons};
 use crate::wanted::{MAX_WORDS, WantedName, WantedWord};
 
-/// A pair of some requested words with some words of a name. The words are bit sets of positions.
+/// Some requested words, paired with the words of a name that match them. `wanted` and `name` are bit sets of
+/// word positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pair {
     pub(crate) nearness: u32,
@@ -13,19 +14,22 @@ pub(crate) struct Pair {
     pub(crate) reasons: Reasons,
 }
 
-/// The factor for words in another order, in thousandths.
+/// The score is multiplied by this factor, in thousandths, if the words have another order.
 const OTHER_ORDER: u32 = 975;
-/// The weight of a word that only describes or links others, if the name does not contain it.
+/// The weight of an optional requested word that the name does not contain. An optional word only describes
+/// or links other words.
 const OPTIONAL_WEIGHT: u32 = 1;
-/// The nearness of different words at the same place between near words, in thousandths.
+/// The nearness, in thousandths, of two different words that are at the same place between pairs of near
+/// words.
 pub(crate) const OTHER_WORD: u32 = 300;
-/// Words are at the same place only if this share of the weight is near, in thousandths.
+/// Words at the same place are compared only if the score without them is at least this, in thousandths.
 const MIN_NEAR_SHARE: u32 = 400;
-/// The factor if words are missing and other words are added, in thousandths.
+/// The score is multiplied by this factor, in thousandths, if requested words are missing and other words are
+/// added.
 const REPLACED_WORDS: u32 = 920;
 
-/// The score of a name in thousandths, and its reasons. `pairs` contains all near pairs. The function sorts
-/// and cuts it. `weights` are the weights of the name's words.
+/// Returns the score of a name in thousandths, and the reasons for it. `pairs` contains all near pairs; the
+/// function keeps only the chosen pairs and sorts them. `weights` contains the weights of the name's words.
 pub(crate) fn align(wanted: &WantedName, weights: &[u32], pairs: &mut Vec<Pair>) -> (u32, Reasons) {
     choose(pairs);
     let (mut of_wanted, mut of_name, mut matched, mut reasons) = (0_u16, 0_u16, 0, Reasons::NONE);
@@ -74,8 +78,8 @@ pub(crate) fn align(wanted: &WantedName, weights: &[u32], pairs: &mut Vec<Pair>)
     (score, reasons)
 }
 
-/// Pairs of a requested word and a word of the name that no other word is near to, and that are between the
-/// same near words. `pairs` are in the order of both names.
+/// Pairs of a requested word and a word of the name that both belong to no near pair, and that are at the
+/// same place between the near pairs. `pairs` are in the order of both names.
 fn same_places(wanted: &WantedName, num_words: usize, pairs: &[Pair]) -> Vec<(usize, usize)> {
     let (mut left, mut right) = (0, 0);
     let mut places = Vec::new();
@@ -93,7 +97,7 @@ fn same_places(wanted: &WantedName, num_words: usize, pairs: &[Pair]) -> Vec<(us
     places
 }
 
-/// Keeps the nearest pairs that share no word.
+/// Keeps the nearest pairs, so that no word belongs to two pairs.
 fn choose(pairs: &mut Vec<Pair>) {
     let offset = |pair: &Pair| pair.wanted.trailing_zeros().abs_diff(pair.name.trailing_zeros());
     pairs.sort_unstable_by_key(|pair| (std::cmp::Reverse(pair.nearness), offset(pair), pair.wanted, pair.name));

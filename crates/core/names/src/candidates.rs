@@ -12,13 +12,13 @@ use crate::word_match::{max_edits, sound_match, word_match};
 
 pub(crate) const JOINED: u32 = 980;
 const INITIALS_OF_WORDS: u32 = 760;
-/// Initials of fewer words often occur by chance.
+/// The initials of fewer words are ignored, because they often match by chance.
 const MIN_INITIALS: usize = 3;
-/// Names with fewer equal words are not near, whatever their other words are.
+/// A name is not near if the bound of its matching words is lower, in thousandths.
 const MIN_BOUND: u32 = 380;
-/// The names that are scored exactly, at most. The bounds of all others are lower.
+/// Maximum number of names that are scored exactly. All other names have lower or equal bounds.
 const MAX_CANDIDATES: usize = 20_000;
-/// Shorter names are not compared with names from which a part is missing.
+/// Minimum number of characters of a name that is compared with names that lack a part of it.
 const MIN_WITH_GAP: usize = 5;
 /// Divides the sums of bounds, so that they fit into 16 bits.
 const UNIT: u32 = 16;
@@ -26,11 +26,11 @@ const UNIT: u32 = 16;
 /// How a word of the table matches some requested words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WordUse {
-    /// It matches these requested words.
+    /// The word matches these requested words.
     Whole { wanted: u16, nearness: u32, reasons: Reasons },
-    /// It is the start of a requested word, up to the byte `cut`. The next word must be the rest.
+    /// The word is the start of a requested word, up to the byte `cut`. The next word must be the rest.
     Start { wanted: u8, cut: u8 },
-    /// It is the rest of a requested word.
+    /// The word is the rest of a requested word.
     Rest { wanted: u8, cut: u8 },
 }
 
@@ -63,7 +63,8 @@ impl WordUses {
             near.extend(find_word(table, other));
             near.extend(find_word(table, &format!("{other}s")));
         }
-        // The words that begin like the requested word, and the beginnings of the requested word.
+        // These words begin with the first letters of the requested word, or are beginnings of the requested
+        // word.
         let beginning = beginning(&wanted.text, 3);
         near.extend(starting_with(table, beginning));
         let ends = wanted.text.char_indices().map(|(at, _)| at).skip(2);
@@ -99,7 +100,7 @@ impl WordUses {
         }
     }
 
-    /// Adds the pairs of words that are a requested word together: `file` and `name` for `filename`.
+    /// Adds the pairs of words that together form a requested word: `file` and `name` for `filename`.
     fn add_halves(&mut self, position: usize, wanted: &WantedWord, table: &impl NameTable) {
         for (cut, _) in wanted.text.char_indices().skip(2) {
             let (start, rest) = wanted.text.split_at(cut);
@@ -114,7 +115,7 @@ impl WordUses {
         }
     }
 
-    /// Adds the words that are several requested words together, or their initials.
+    /// Adds the words that consist of two requested words, or of the initials of several requested words.
     fn add_joined(&mut self, wanted: &WantedName, table: &impl NameTable) {
         let words = &wanted.words;
         for start in 0..words.len() {
@@ -141,7 +142,7 @@ impl WordUses {
         self.of_word.entry(word).or_default().push(word_use);
     }
 
-    /// The names that contain near words, with an upper bound of their score by words. Names with a bound
+    /// The names that contain near words, each with an upper bound of its score by words. Names with a bound
     /// below `min` are left out. The highest bounds come first.
     pub(crate) fn names(
         &self,
@@ -182,7 +183,8 @@ impl WordUses {
     }
 }
 
-/// The most that a word adds to the score of a name, in units of weight times nearness, rounded up.
+/// The maximum that a word adds to the score of a name, as weight times nearness in units of `UNIT`, rounded
+/// up.
 fn bound_of(word_use: WordUse, wanted: &WantedName, weight_in_name: u32) -> u16 {
     let of = |position: u8| wanted.words[usize::from(position)].weight;
     let points = match word_use {
@@ -196,16 +198,16 @@ fn bound_of(word_use: WordUse, wanted: &WantedName, weight_in_name: u32) -> u16 
     (points / UNIT + 1).min(u32::from(u16::MAX)) as u16
 }
 
-/// How the letters of a name differ from all letters of the requested name.
+/// The difference between the letters of a name and the letters of the requested name, without separators.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Letters {
     /// The number of edits.
     Edits(u32),
-    /// The number of letters that are left out in one place, or added in one place.
+    /// The number of letters that are missing in one place, or added in one place.
     Gap(u32),
 }
 
-/// The names whose letters are near all letters of the requested name.
+/// The names whose letters are near the letters of the requested name, without separators.
 pub(crate) fn near_by_letters(
     wanted: &WantedName,
     table: &impl NameTable,

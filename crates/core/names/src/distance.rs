@@ -1,7 +1,8 @@
-//! Distances of words and signatures that exclude distant words without a comparison.
+//! Distances between words, and signatures that exclude distant words without a comparison.
 
 /// The number of insertions, deletions, substitutions and swaps of neighbours that change one text into the
-/// other. `None` if it exceeds `max`. It compares bytes if both texts are ASCII, and allocates nothing then.
+/// other. `None` if the number exceeds `max`. If both texts are ASCII, the function compares bytes and
+/// allocates no memory.
 pub fn bounded_distance(left: &str, right: &str, max: u32) -> Option<u32> {
     if left.is_ascii() && right.is_ascii() {
         return smallest(left.as_bytes(), right.as_bytes(), max);
@@ -35,10 +36,10 @@ fn within<T: PartialEq>(left: &[T], right: &[T], edits: u32) -> bool {
         || (swapped && within(&left_rest[1..], &right_rest[1..], edits - 1))
 }
 
-/// The most bytes that may be left out of a text in one place.
+/// Maximum number of bytes that may be missing from a text in one place.
 pub(crate) const MAX_GAP: usize = 5;
 
-/// Whether `short` is `long` with one part left out: at the start, in the middle or at the end.
+/// Whether `short` is `long` without one part, which is at the start, in the middle or at the end.
 pub(crate) fn gap(short: &str, long: &str) -> bool {
     let num_same = short.bytes().zip(long.bytes()).take_while(|(left, right)| left == right).count();
     let end = short.bytes().rev().zip(long.bytes().rev()).take_while(|(left, right)| left == right).count();
@@ -67,7 +68,7 @@ pub(crate) fn edit_distance(left: &str, right: &str) -> u32 {
     last[right.len()]
 }
 
-/// The share of common pairs of letters in thousandths. Spaces are ignored.
+/// The share of letter pairs that both texts contain, in thousandths. Spaces are ignored.
 pub fn closeness(left: &str, right: &str) -> u32 {
     let (mut of_left, mut of_right) = (pairs(left), pairs(right));
     let total = of_left.len() + of_right.len();
@@ -96,7 +97,7 @@ fn pairs(text: &str) -> Vec<(char, char)> {
     pairs
 }
 
-/// The letters of a text as a set, in which a letter that occurs twice is a second member. One edit removes
+/// The letters of a text as a set. The second occurrence of a letter is a separate member. One edit removes
 /// at most one member and adds at most one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Signature(pub(crate) u64);
@@ -120,7 +121,7 @@ impl Signature {
         Self(set)
     }
 
-    /// Whether at most `edits` edits may change one text into the other, as far as the letters show.
+    /// Returns false only if more than `edits` edits are needed to change one text into the other.
     #[inline]
     pub(crate) fn may_be_within(self, other: Self, edits: u32) -> bool {
         has_at_most(self.0 & !other.0, edits) && has_at_most(other.0 & !self.0, edits)
@@ -133,7 +134,8 @@ impl Signature {
     }
 }
 
-/// Whether a set has at most `limit` members. This is faster than a count without hardware support.
+/// Whether a set has at most `limit` members. Without hardware support for counting bits, this is faster than
+/// a count.
 #[inline]
 fn has_at_most(mut set: u64, limit: u32) -> bool {
     for _ in 0..limit {

@@ -1,4 +1,4 @@
-//! How well the path of a file or directory matches a requested file name.
+//! Scores how well the path of a file or directory matches a requested file name.
 
 use crate::distance::{Signature, closeness, edit_distance};
 use crate::fold::{fold_words, folded};
@@ -7,19 +7,20 @@ const EXACT: u32 = 100;
 const BASE_NAME: u32 = 90;
 const BEGINNING: u32 = 80;
 const PART: u32 = 60;
-/// The score of a similar name is below this.
+/// The maximum score of a similar name.
 const SIMILAR: u32 = 50;
-/// Names of lower similarity are not similar, in thousandths.
+/// A name is similar only if its similarity is above this, in thousandths.
 const MIN_SIMILARITY: u32 = 700;
 
-/// Names without a longer word are not compared by words, because an extension would match all files.
+/// A requested name is compared by words only if a word has at least this size, because an extension alone
+/// would match all files with it.
 const MIN_WORD_BYTES: usize = 4;
 
 /// The match of a path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PathScore {
-    /// 100 for the path, 90 for the base name or the last parts of the path, 80 for the beginning of either,
-    /// 60 for another part of the path, at most 50 for a similar name.
+    /// 100 for the whole path, 90 for the base name or the last parts of the path, 80 for the beginning of
+    /// the path or of the base name, 60 for another part of the path, at most 50 for a similar name.
     pub score: u32,
     /// Sorts paths with the same score: the nearest path has the highest value.
     pub rank: u32,
@@ -33,7 +34,7 @@ pub enum PathPart {
     BaseName,
 }
 
-/// A requested file name, prepared once for all paths.
+/// A requested file name. The values for the comparison are computed once for all paths.
 #[derive(Clone, Debug)]
 pub struct WantedFile {
     asked: String,
@@ -47,7 +48,7 @@ pub struct WantedFile {
 }
 
 impl WantedFile {
-    /// `similar` allows names that only have similar letters or contain the same words.
+    /// If `similar` is set, names also match that only have similar letters or contain the same words.
     pub fn new(asked: &str, part: PathPart, similar: bool) -> Self {
         let asked = asked.trim().trim_start_matches("./").trim_end_matches('/').to_owned();
         let lower = asked.to_lowercase();
@@ -88,7 +89,8 @@ impl WantedFile {
             return None;
         };
         let is_same_case = path.contains(&self.asked);
-        // A name that ends after the requested part, or has only an extension more, is nearer than others.
+        // A name that continues with an extension directly after the requested part is nearer than other
+        // names.
         let is_stem = base.strip_prefix(&self.lower).is_some_and(|rest| rest.starts_with('.'));
         let rank = closeness(&self.lower, target) + 1_000 * u32::from(is_stem) + u32::from(is_same_case);
         Some(PathScore { score, rank })
@@ -117,7 +119,8 @@ impl WantedFile {
         best
     }
 
-    /// The share of words in thousandths, if the base name contains all requested words.
+    /// The share of requested words among the words of the base name, in thousandths. `None` unless the base
+    /// name contains all requested words.
     fn by_words(&self, base: &str) -> Option<u32> {
         let longest = self.words.iter().max_by_key(|word| word.len()).filter(|word| word.len() >= MIN_WORD_BYTES)?;
         if self.part == PathPart::Whole && self.num_parts > 1 || !base.contains(longest.as_str()) {

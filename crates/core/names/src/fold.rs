@@ -1,6 +1,6 @@
 //! Splits names into words.
 
-/// The classes of characters that the borders of words depend on.
+/// The classes of characters. Words are separated at changes between certain classes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Lower,
@@ -23,8 +23,8 @@ impl Class {
     }
 }
 
-/// Calls `word` with each word of a name in lower case: `parseHTTPResponse2` gives `parse`, `http`,
-/// `response`, `2`. Unlike [`cairn_ranking::words`], it keeps letters beyond ASCII.
+/// Calls `word` with each word of a name in lower case: `parseHTTPResponse2` has the words `parse`, `http`,
+/// `response`, `2`. Unlike [`cairn_ranking::words`], this function keeps letters outside ASCII.
 pub fn fold_words(name: &str, mut word: impl FnMut(&str)) {
     let characters: Vec<(usize, char)> = name.char_indices().collect();
     let class = |index: usize| characters.get(index).map_or(Class::Separator, |(_, character)| Class::of(*character));

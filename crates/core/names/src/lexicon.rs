@@ -1,4 +1,5 @@
-//! The shipped tables of words: abbreviations, synonyms, spellings, and words that say little in a name.
+//! The shipped tables of words: abbreviations, synonyms, spellings, and words that carry little meaning in a
+//! name.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -60,7 +61,7 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
     Lists { fill: take("fill"), noise: take("noise"), affix: take("affix"), keyword: take("keyword") }
 });
 
-/// How a word of a table replaces another word.
+/// The relation between a word and its replacement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Replacement {
     Abbreviation,
@@ -86,8 +87,8 @@ pub(crate) fn replacements(word: &str) -> Vec<(&'static str, Replacement)> {
     found
 }
 
-/// Every word of the tables with its letters. Short words are left out, because a typing error makes another
-/// short word of them.
+/// Every word of the tables, with the signature of its letters. Short words are omitted, because a typing
+/// error often changes a short word into another word.
 static KNOWN_WORDS: LazyLock<Vec<(&'static str, Signature)>> = LazyLock::new(|| {
     let tables = [&*SPELLINGS, &*ABBREVIATIONS, &*SYNONYMS];
     let words: BTreeSet<&'static str> = tables.iter().flat_map(|table| table.of_word.keys().copied()).collect();
@@ -97,10 +98,11 @@ static KNOWN_WORDS: LazyLock<Vec<(&'static str, Signature)>> = LazyLock::new(|| 
 
 /// Words with fewer letters are not considered misspelled.
 const MIN_MISSPELLED: usize = 4;
-/// The most replacements of a misspelled word.
+/// Maximum number of replacements of a misspelled word.
 const MAX_MISSPELLED: usize = 24;
 
-/// The replacements of the known words that differ from an unknown word by one edit, or by two if it is long.
+/// The replacements of the known words that differ from an unknown word by one edit, or by at most two edits
+/// if the unknown word is long.
 pub(crate) fn replacements_of_misspelled(word: &str) -> Vec<(&'static str, Replacement)> {
     let num_characters = word.chars().count();
     let is_known = [&*SPELLINGS, &*ABBREVIATIONS, &*SYNONYMS].iter().any(|table| table.of_word.contains_key(word));
@@ -125,7 +127,7 @@ pub(crate) fn replacements_of_misspelled(word: &str) -> Vec<(&'static str, Repla
 /// Weight of an ordinary word.
 pub(crate) const FULL_WEIGHT: u32 = 8;
 
-/// How much a word says in a name.
+/// How much meaning a word carries in a name.
 pub(crate) fn weight(word: &str) -> u32 {
     if LISTS.fill.contains(word) {
         return 2;
@@ -143,12 +145,13 @@ pub(crate) fn weight(word: &str) -> u32 {
     if LISTS.affix.contains(word) { by_length.min(5) } else { by_length }
 }
 
-/// Whether a word only describes or links the others in a phrase: "the function that opens".
+/// Whether a word only describes or links the other words of a phrase, such as "the", "function" and "that"
+/// in "the function that opens".
 pub(crate) fn is_noise(word: &str) -> bool {
     LISTS.noise.contains(word) || LISTS.fill.contains(word)
 }
 
-/// Whether languages write the word before the name in a definition.
+/// Whether the word is a keyword that programming languages write before the name in a definition.
 pub(crate) fn is_keyword(word: &str) -> bool {
     LISTS.keyword.contains(word)
 }

@@ -1,14 +1,14 @@
 //! Finds names that are near a requested name.
 //!
 //! A name is folded into words: `getUserById`, `get_user_by_id` and `get user by id` have the same words. A
-//! requested name matches a name in two ways, and the better one counts:
+//! requested name can match a name in two ways, and the higher score is used:
 //!
-//! - by its letters: few letters were typed wrongly, left out, added or swapped;
-//! - by its words: the words have another order, some are missing, added, abbreviated, inflected or replaced
-//!   by words of the same meaning.
+//! - by its letters: a few letters are wrong, missing, added or swapped;
+//! - by its words: the words have another order, or some words are missing, added, abbreviated, inflected or
+//!   replaced by words with the same meaning.
 //!
-//! The score of a name depends only on the requested name and on this name. It does not depend on other
-//! names, so it is equal on every back end. All scores are integers in thousandths.
+//! The score of a name depends only on the requested name and on this name. The score does not depend on
+//! other names, so it is the same on every back end. All scores are integers in thousandths.
 
 mod align;
 mod candidates;

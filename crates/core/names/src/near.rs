@@ -10,26 +10,28 @@ use crate::reasons::{Reason, Reasons};
 use crate::table::{MemoryTable, NameTable};
 use crate::wanted::{MAX_WORDS, WantedName};
 
-/// Names with a lower score are not near.
+/// Minimum score of a near name.
 pub const MIN_SCORE: u32 = 500;
-/// The score by letters must be at least this.
+/// A lower score by letters is ignored.
 const MIN_LETTER_SCORE: u32 = 700;
-/// The highest score of a near name. It is below the score of the same name in another style.
+/// Maximum score of a near name. The same name in another style has a higher score.
 const MAX_SCORE: u32 = 940;
 const MAX_EDITS: u32 = 2;
-/// Added to the score by letters for a common beginning.
+/// Added to the score by letters if one name is the beginning of the other.
 const BEGINNING: u32 = 200;
-/// The loss of rank if every letter is wrong. Fewer edits lose a share of it.
+/// The loss of rank if every letter is wrong. If only some letters are wrong, the loss is proportionally
+/// smaller.
 const EDIT_LOSS: u32 = 750;
-/// The loss of score and rank if every letter is missing, and all missing letters are in one place.
+/// The loss of score and rank if every letter is missing in one place. If only some letters are missing, the
+/// loss is proportionally smaller.
 const GAP_LOSS: u32 = 800;
 const OTHER_WORD_LOSS: u32 = 80;
 /// Added to the rank if the requested name is only the beginning of the name.
 const CONTINUATION: u32 = 60;
-/// The highest nearness of other letters.
+/// Maximum nearness by letters.
 const LETTERS_AT_MOST: u32 = 990;
 const SCORE_OF_INITIALS: u32 = 700;
-/// The rank of initials of many words is higher, because they rarely occur by chance.
+/// The rank of the initials of many words. It is higher, because many initials rarely match by chance.
 const RANK_OF_MANY_INITIALS: u32 = 860;
 const MANY_INITIALS: usize = 4;
 /// The weight of the score in the order of names. The other part of the order is the closeness of letters.
@@ -39,15 +41,15 @@ const SCORE_WEIGHT: u32 = 6;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NearName {
     pub name: u32,
-    /// In thousandths.
+    /// The score in thousandths.
     pub score: u32,
-    /// Names with a higher rank are nearer. It also considers how many letters are equal.
+    /// Names with a higher rank are nearer. The rank depends on the score and on how many letters are equal.
     pub rank: u32,
     pub reasons: Reasons,
 }
 
-/// The nearest names of a table, the nearest first. `accept` rejects names that the caller does not see; it
-/// is called only for names that would be returned.
+/// The nearest names of a table, nearest first. `accept` rejects the names that the caller may not see.
+/// `accept` is called only for names that would be returned.
 pub fn near_names(
     wanted: &WantedName,
     table: &impl NameTable,
@@ -89,8 +91,8 @@ pub fn near_names(
     nearest.found.into_values().collect()
 }
 
-/// The score of one name, or `None` if it is not near. It is the score that [`near_names`] gives this name in
-/// any table.
+/// The score of one name, or `None` if the name is not near. In every table, [`near_names`] returns the same
+/// score for this name.
 pub fn score_name(wanted: &WantedName, name: &str) -> Option<NearName> {
     let table = MemoryTable::of(std::iter::once(name));
     near_names(wanted, &table, &NearIndex::of(&table), 1, |_| true).into_iter().next()
@@ -132,7 +134,7 @@ impl<F: FnMut(u32) -> bool> Nearest<F> {
     }
 }
 
-/// The words of the name that is scored. The memory is used again for each name.
+/// The words of the name that is being scored. The memory is reused for each name.
 #[derive(Default)]
 struct Scratch {
     flat: String,
@@ -142,7 +144,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Reads the words of a name and their pairs with requested words.
+    /// Reads the words of a name, and pairs them with requested words.
     fn read(&mut self, table: &impl NameTable, uses: &WordUses, name: u32) {
         self.flat.clear();
         self.initials.clear();
@@ -180,7 +182,8 @@ impl Scratch {
         if words == 0 && letters.0 == 0 {
             return None;
         }
-        // Two wrong letters that make another word of a word are less likely than a missing word.
+        // Two typing errors rarely change a word into another word that exists, so a missing word is more
+        // likely.
         let is_other_word = distance == Some(Letters::Edits(2)) && reasons.contains(Reason::OtherWord);
         let letters = (letters.0, letters.1.saturating_sub(if is_other_word { OTHER_WORD_LOSS } else { 0 }));
         let nearness = words.max(letters.1);
@@ -193,7 +196,7 @@ impl Scratch {
         })
     }
 
-    /// The score by letters, and the nearness for the rank.
+    /// The score by letters, and the nearness from which the rank is computed.
     fn by_letters(&self, wanted: &WantedName, letters: Letters) -> (u32, u32) {
         let length = self.flat.chars().count().max(wanted.flat.chars().count()).max(1) as u32;
         let (continues, is_start) = (self.flat.starts_with(&wanted.flat), wanted.flat.starts_with(&self.flat));
@@ -222,7 +225,7 @@ impl Scratch {
     }
 }
 
-/// The pair of a word at a position. `starts` are the uses of the word before it.
+/// The pair of a word at a position of a name. `starts` contains the uses of the previous word.
 fn pair_of(word_use: WordUse, starts: &[WordUse], position: usize) -> Option<Pair> {
     match word_use {
         WordUse::Whole { wanted, nearness, reasons } => Some(Pair { nearness, wanted, name: 1 << position, reasons }),

@@ -1,4 +1,4 @@
-//! Values that the search for near names computes once for each table.
+//! Values that are computed once for each table and then used by every search for near names.
 
 use crate::distance::Signature;
 use crate::lexicon::weight;
@@ -10,8 +10,8 @@ pub(crate) const MAX_FLAT_BYTES: usize = 96;
 /// Names with fewer words have no initials.
 const MIN_INITIALS: usize = 2;
 
-/// Texts in ascending order of their length, with their signatures. A scan reads only the texts of the
-/// lengths in question, and compares 8 bytes for each of them.
+/// Texts in ascending order of their length, with their signatures. A scan reads only the texts of certain
+/// lengths, and compares 8 bytes for each text.
 #[derive(Default)]
 pub(crate) struct ByLength {
     /// The position of the first text of each length.
@@ -40,7 +40,8 @@ impl ByLength {
         Self { starts, signatures, numbers }
     }
 
-    /// Calls `found` with the number of each text whose letters allow a distance of at most `edits`.
+    /// Calls `found` with the number of each text whose distance may be at most `edits`, according to its
+    /// signature.
     pub(crate) fn scan(&self, length: usize, signature: Signature, edits: u32, mut found: impl FnMut(u32)) {
         let start = |length: usize| self.starts.get(length.min(MAX_FLAT_BYTES + 1)).map_or(0, |at| *at as usize);
         let range = start(length.saturating_sub(edits as usize))..start(length + edits as usize + 1);
@@ -51,8 +52,8 @@ impl ByLength {
         }
     }
 
-    /// Calls `found` with the number of each text of these lengths that may contain all letters, or may be
-    /// contained in them.
+    /// Calls `found` with the number of each text of these lengths whose letters may contain all letters of
+    /// the signature, or may all be contained in the signature.
     pub(crate) fn scan_parts(
         &self,
         lengths: std::ops::RangeInclusive<usize>,
@@ -71,7 +72,7 @@ impl ByLength {
 
 /// Signatures, lengths and weights of the names and words of a table.
 pub struct NearIndex {
-    /// By the number of the word.
+    /// The signature of each word, by the number of the word.
     pub(crate) word_signatures: Vec<Signature>,
     pub(crate) words: ByLength,
     /// The sound codes of words in ascending order, each with the word.
@@ -120,7 +121,7 @@ impl NearIndex {
         Self { word_signatures, words, sounds, names, name_weights, initials }
     }
 
-    /// The approximate memory size for a table with these numbers of names and words.
+    /// The approximate memory, in bytes, for a table with this many names and words.
     pub fn size_bytes(num_names: usize, num_words: usize) -> usize {
         num_names * 21 + num_words * 36
     }
@@ -131,7 +132,7 @@ impl NearIndex {
         self.sounds[first..].iter().take_while(move |(other, _)| *other == code).map(|(_, word)| *word)
     }
 
-    /// The names whose words have these initials, and some others.
+    /// The names whose words have these initials. Other names with the same hash are also returned.
     pub(crate) fn with_initials(&self, initials: &str) -> impl Iterator<Item = u32> {
         let mut wanted = Initials::default();
         initials.chars().for_each(|letter| wanted.add(letter.encode_utf8(&mut [0; 4])));
@@ -140,7 +141,7 @@ impl NearIndex {
     }
 }
 
-/// The length as a key of [`ByLength`]. All longer texts have the same key, which no scan reaches.
+/// The length as a key of [`ByLength`]. All longer texts have the same key, which no scan reads.
 fn length_of(num_characters: usize) -> u8 {
     num_characters.min(MAX_FLAT_BYTES) as u8
 }

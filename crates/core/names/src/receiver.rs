@@ -6,10 +6,10 @@ use crate::fold::folded;
 use crate::near::score_name;
 use crate::wanted::WantedName;
 
-/// An owner with a lower score is another one.
+/// An owner with a lower score is not the requested owner.
 const MIN_OWNER_SCORE: u32 = 660;
 
-/// Compares the requested owner with owners. The score of each owner is computed once.
+/// Compares the requested owner with the owners of symbols. The score of each owner is computed once.
 pub struct OwnerScores<'a> {
     requested: Option<&'a WantedName>,
     known: FxHashMap<String, u32>,
@@ -20,9 +20,9 @@ impl<'a> OwnerScores<'a> {
         Self { requested: wanted.owners.last(), known: FxHashMap::default() }
     }
 
-    /// How near the requested owner is to one of the owners of a symbol, in thousandths. For `Server.run`,
-    /// the owner is `Server`. The owners of a symbol are the parts of its qualified name, its file and its
-    /// module.
+    /// The highest score of the owners of a symbol, compared with the requested owner, in thousandths. For
+    /// `Server.run`, the owner is `Server`. The owners of a symbol are the parts of its qualified name, its
+    /// file and its module.
     pub fn best<'o>(&mut self, owners: impl Iterator<Item = &'o str>) -> u32 {
         let Some(requested) = self.requested else { return 0 };
         let mut best = 0;
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nearest_owner_counts() {
+    fn score_of_the_nearest_owner_is_returned() {
         let check = |asked: &str, owners: &[&str], expect: u32| {
             let wanted = WantedName::new(asked);
             let score = OwnerScores::new(&wanted).best(owners.iter().copied());

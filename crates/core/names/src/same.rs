@@ -1,8 +1,8 @@
-//! Whether a requested name is the name of a symbol, except for its case and style.
+//! Decides whether a requested name is equal to the name of a symbol, apart from case and style.
 
 use crate::fold::folded;
 
-/// How a requested name is equal to the name of a symbol.
+/// The way in which a requested name is equal to the name of a symbol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum SameName {
     Exact,
@@ -14,7 +14,7 @@ pub enum SameName {
 
 impl SameName {
     /// Compares a requested name with the short and the qualified name of a symbol. `Server.run` also
-    /// requests `app.Server.run`. `None` for another name.
+    /// requests `app.Server.run`. `None` if the names differ.
     pub fn of(requested: &str, name: &str, qualified_name: &str) -> Option<Self> {
         let requested = requested.trim().trim_end_matches("()").replace("::", ".").replace(['#', '/'], ".");
         let requested = requested.replace("->", ".");
@@ -29,7 +29,7 @@ impl SameName {
     }
 }
 
-/// The words of each part without spaces: `app.HttpServer` gives `app.httpserver`.
+/// The lower-case words of each part without separators: `app.HttpServer` becomes `app.httpserver`.
 fn style(name: &str) -> String {
     name.split('.').map(|part| folded(part).replace(' ', "")).collect::<Vec<_>>().join(".")
 }

@@ -1,12 +1,14 @@
-//! How a word sounds. Words that sound alike have the same sound code: `request` and `rekwest`.
+//! Computes sound codes. Words that sound alike have the same sound code, for example `request` and
+//! `rekwest`.
 
 /// Spellings of one sound that the classes of letters do not cover.
 const SPELLINGS: [(&str, &str); 4] = [("gh", ""), ("ph", "f"), ("tion", "sion"), ("wr", "r")];
-/// Words with fewer consonants sound like too many others.
+/// A word with fewer consonants has no sound code, because it sounds like too many other words.
 const MIN_CONSONANTS: usize = 2;
 
-/// The consonants of a word by classes of similar sounds, as Soundex has them, and whether the word begins
-/// with a vowel. `None` if the word is not ASCII or has too few consonants.
+/// The sound code of a word: the classes of its consonants, and whether the word begins with a vowel. A class
+/// contains consonants with similar sounds, as in Soundex. `None` if the word is not ASCII or has too few
+/// consonants.
 pub(crate) fn sound_code(word: &str) -> Option<u64> {
     if !word.is_ascii() {
         return None;

@@ -1,4 +1,4 @@
-//! The names of an index, as the search for near names reads them.
+//! The names of an index, in the form that the search for near names reads.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub trait NameTable {
     fn names_with(&self, word: u32) -> impl Iterator<Item = u32>;
 }
 
-/// The number of the first word that is not before `text`.
+/// The number of the first word that is equal to `text` or sorted after it.
 pub(crate) fn first_word(table: &impl NameTable, text: &str) -> u32 {
     let (mut low, mut high) = (0, table.num_words());
     while low < high {
@@ -44,7 +44,7 @@ pub struct MemoryTable {
 }
 
 impl MemoryTable {
-    /// The table of names. The number of a name is its position.
+    /// Builds the table of some names. The number of a name is its position in `names`.
     pub fn of<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
         let mut texts: Vec<Vec<String>> = Vec::new();

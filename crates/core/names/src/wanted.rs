@@ -1,16 +1,16 @@
-//! A requested name, prepared once for all names that it is compared with.
+//! A requested name. The values for the comparison are computed once for all names.
 
 use crate::distance::Signature;
 use crate::fold::{fold_words, folded};
 use crate::lexicon::{Replacement, is_keyword, is_noise, replacements, replacements_of_misspelled, weight};
 use crate::sound::sound_code;
 
-/// The limit of words of a name that are compared. Bit sets of words have 16 bits.
+/// Maximum number of words of a name that are compared, because bit sets of words have 16 bits.
 pub(crate) const MAX_WORDS: usize = 16;
 /// Longer names are cut.
 const MAX_CHARACTERS: usize = 200;
 
-/// Keywords for the surrounding definition. They name no owner.
+/// Keywords that refer to the surrounding definition. These keywords are not owners.
 const OWN: [&str; 6] = ["self", "Self", "this", "super", "cls", "crate"];
 
 /// A requested name: `getUser`, `Server.run`, `server::Run()`, or a phrase such as "open the config file".
@@ -31,9 +31,11 @@ pub(crate) struct WantedWord {
     pub(crate) num_characters: usize,
     pub(crate) signature: Signature,
     pub(crate) weight: u32,
-    /// The word only describes or links other words of a phrase. It counts only if a name contains it.
+    /// Whether the word only describes or links other words of a phrase. The full weight of such a word is
+    /// used only if a name contains the word.
     pub(crate) is_optional: bool,
-    /// The word is the keyword before a name: `def` in `def run`. Only the same word is near.
+    /// Whether the word is a keyword before a name, such as `def` in `def run`. Only the same keyword is
+    /// near.
     pub(crate) is_keyword: bool,
     pub(crate) sound: Option<u64>,
     pub(crate) replacements: Vec<(&'static str, Replacement)>,
@@ -84,7 +86,7 @@ impl WantedName {
         let num_keywords = if is_phrase { keywords_before(&texts) } else { 0 };
         let is_optional = |word: &str| is_phrase && is_noise(word);
         let has_required = texts.iter().any(|word| !is_optional(word));
-        // A word that was typed twice counts once, unless a name contains it twice.
+        // If a word was typed twice, the second occurrence is optional: it may be missing from a name.
         let is_repeated = |at: usize| at > 0 && texts[at - 1] == texts[at];
         let word = |(at, word): (usize, &String)| match at < num_keywords {
             true => WantedWord::keyword(word),
@@ -95,8 +97,8 @@ impl WantedName {
         Self { owners: Vec::new(), words, signature: Signature::of(flat.chars()), flat }
     }
 
-    /// The name, if its first words are the owner of a name with this many words: `server_run` as
-    /// `server.run`.
+    /// The name as a name with `num_words` words whose owner consists of the words before them: `server_run`
+    /// becomes `server.run`.
     pub fn with_joined_owner(&self, num_words: usize) -> Option<Self> {
         let at = self.words.len().checked_sub(num_words).filter(|at| *at > 0 && num_words > 0)?;
         let (owner, name) = self.words.split_at(at);
@@ -108,12 +110,12 @@ impl WantedName {
         Self { owners: Vec::new(), words: words.to_vec(), signature: Signature::of(flat.chars()), flat }
     }
 
-    /// Whether the innermost owner of the name is this one, except for its case and style.
+    /// Whether the innermost owner of the name is `owner`, apart from case and style.
     pub fn has_owner(&self, owner: &str) -> bool {
         self.owners.last().is_some_and(|requested| folded(owner).replace(' ', "") == requested.flat)
     }
 
-    /// Whether the name has no letters and digits, so that no name is near it.
+    /// Whether the name contains neither letters nor digits, so that no name is near it.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -133,7 +135,7 @@ fn keywords_before(texts: &[String]) -> usize {
     texts.iter().take_while(|word| is_keyword(word)).count().min(texts.len().saturating_sub(1))
 }
 
-/// `run(a, b)` is `run`. A name that begins with a parenthesis is kept.
+/// Removes the arguments: `run(a, b)` becomes `run`. A name that begins with a parenthesis is kept.
 fn without_arguments(asked: &str) -> &str {
     match asked.find(['(', '<']) {
         Some(at) if at > 0 => asked[..at].trim_end(),

@@ -1,11 +1,11 @@
-//! How near one word of a name is to one requested word.
+//! Computes how near one word of a name is to one requested word.
 
 use crate::distance::{MAX_GAP, bounded_distance, gap};
 use crate::lexicon::Replacement;
 use crate::reasons::{Reason, Reasons};
 use crate::wanted::WantedWord;
 
-/// A pair of equal words, in thousandths.
+/// The nearness of equal words, in thousandths. The following values are also in thousandths.
 pub(crate) const EQUAL: u32 = 1_000;
 const PLURAL: u32 = 970;
 const SPELLING: u32 = 970;
@@ -15,19 +15,20 @@ const WITHOUT_VOWELS: u32 = 900;
 const SYNONYM: u32 = 820;
 const CONSONANTS: u32 = 800;
 const SOME_LETTERS: u32 = 720;
-/// A beginning of a word has at least this, and up to `BEGINNING_BY_LENGTH` more.
+/// The minimum nearness of a beginning of a word with at least three letters. Up to `BEGINNING_BY_LENGTH` is
+/// added, depending on the length.
 const BEGINNING: u32 = 760;
 const BEGINNING_BY_LENGTH: u32 = 140;
 const SHORT_BEGINNING: u32 = 680;
-/// An end of a word, or a word without a part in its middle, has at least this, and up to
-/// `BEGINNING_BY_LENGTH` more.
+/// The minimum nearness of an end of a word, and of a word without a part in its middle. Up to
+/// `BEGINNING_BY_LENGTH` is added, depending on the length.
 const END: u32 = 700;
-/// The factor for a replacement of a misspelled word, in thousandths.
+/// The nearness of a replacement of a misspelled word is multiplied by this factor, in thousandths.
 const MISSPELLED: u32 = 900;
-/// The loss of a word in which every letter is wrong.
+/// The loss of nearness if every letter of a word is wrong.
 const ALL_WRONG: u32 = 800;
 const OTHER_FIRST_LETTER: u32 = 30;
-/// The loss of a word that sounds alike, if every letter is wrong.
+/// The loss of nearness if every letter is wrong, but both words sound alike.
 const ALL_WRONG_BY_SOUND: u32 = 400;
 const MAX_EDITS_BY_SOUND: u32 = 4;
 
@@ -62,7 +63,8 @@ fn replacement(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
     in_table(&wanted.replacements, word)
 }
 
-/// `deccode` is a misspelled `decode`, which has the synonym `parse`.
+/// Compares the word with the replacements of a misspelled word: `deccode` is a misspelled `decode`, which
+/// has the synonym `parse`.
 fn replacement_of_misspelled(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
     let (nearness, reasons) = in_table(&wanted.replacements_if_misspelled, word)?;
     Some((nearness * MISSPELLED / 1_000, reasons.with(Reason::Typo)))
@@ -78,7 +80,7 @@ fn in_table(replacements: &[(&str, Replacement)], word: &str) -> Option<(u32, Re
     })
 }
 
-/// `users` and `user`, `parser` and `parse`, `mapping` and `map`.
+/// The nearness of two forms of a word: `users` and `user`, `parser` and `parse`, `mapping` and `map`.
 fn inflection(left: &str, right: &str) -> Option<(u32, Reasons)> {
     let num_same = num_same_bytes(left, right);
     let longer = left.len().max(right.len());
@@ -99,7 +101,7 @@ fn inflection(left: &str, right: &str) -> Option<(u32, Reasons)> {
     Some((if is_plural { PLURAL } else { INFLECTION }, Reason::Inflection.into()))
 }
 
-/// The number of equal bytes at the start, cut to a border of characters.
+/// The number of equal bytes at the start, reduced to a whole number of characters.
 fn num_same_bytes(left: &str, right: &str) -> usize {
     let mut same = left.bytes().zip(right.bytes()).take_while(|(left, right)| left == right).count();
     while !left.is_char_boundary(same) {
@@ -113,7 +115,8 @@ fn char_before(text: &str, end: usize) -> usize {
     text[..end].chars().next_back().map_or(0, char::len_utf8)
 }
 
-/// One word is the beginning of the other, or contains only some of its letters: `param`, `msg`.
+/// The nearness if one word is the beginning of the other word, or contains only some of its letters:
+/// `param`, `msg`.
 fn shortened(left: &str, right: &str) -> Option<(u32, Reasons)> {
     let (short, long) = if left.len() <= right.len() { (left, right) } else { (right, left) };
     let reason = Reasons::from(Reason::Abbreviation);
@@ -144,8 +147,8 @@ fn shortened(left: &str, right: &str) -> Option<(u32, Reasons)> {
     (is_long_enough && ends_equally).then_some((SOME_LETTERS, reason))
 }
 
-/// Whether one part of `long` is left out in `short`: `compiler` and `piler` or `comler`. At least three
-/// letters and half of the word must be left.
+/// Whether `short` is `long` without one part: `piler` or `comler` for `compiler`. At least three letters and
+/// half of the word must remain.
 fn is_with_gap(short: &str, long: &str) -> bool {
     let missing = long.len() - short.len();
     short.len() >= 3 && missing <= MAX_GAP && short.len() >= missing && gap(short, long)
@@ -168,14 +171,14 @@ fn consonants(word: &str) -> String {
         .collect()
 }
 
-/// As `consonants`, with double letters once.
+/// The same as `consonants`, but with only one of each two equal adjacent letters.
 fn consonants_once(word: &str) -> String {
     let mut letters: Vec<char> = consonants(word).chars().collect();
     letters.dedup();
     letters.into_iter().collect()
 }
 
-/// The limit of edits in a word of this many characters.
+/// Maximum number of edits for a word with this many characters.
 pub(crate) fn max_edits(num_characters: usize) -> u32 {
     match num_characters {
         0..=2 => 0,
@@ -197,7 +200,7 @@ fn typo(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
     Some((EQUAL - loss, Reason::Typo.into()))
 }
 
-/// How near a word is that sounds alike, as `request` and `rekwest`.
+/// The nearness of a word that sounds alike, for example `request` and `rekwest`.
 pub(crate) fn sound_match(wanted: &WantedWord, word: &str) -> Option<(u32, Reasons)> {
     let num_characters = wanted.num_characters.max(word.len()) as u32;
     let edits = bounded_distance(&wanted.text, word, (num_characters / 2).min(MAX_EDITS_BY_SOUND))?;

@@ -1,5 +1,5 @@
-//! Decides the type of a question. The tests have a fixed order: quoted terms, patterns, relations, flows,
-//! names, else a concept.
+//! Decides the type of a question. The tests have a fixed order: quoted terms, file names, patterns,
+//! relations, flows, names, definitions. If no test applies, the question is about a concept.
 
 use std::ops::Range;
 
@@ -20,7 +20,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) file_name: Option<&'a FileNameQuery>,
 }
 
-/// The type of a question with its reason, and the parts that its strategy reads.
+/// The type of a question, the reason for the type, and the parts of the question that the strategy of this
+/// type uses.
 pub(crate) struct Classified {
     pub(crate) query_type: QueryType,
     pub(crate) reason: TypeReason,
@@ -111,7 +112,7 @@ impl Reading<'_> {
         text_of(self.question, self.tokens, range)
     }
 
-    /// The words at these positions, with an ellipsis between words that are apart.
+    /// The words at these positions. An ellipsis replaces the words between them.
     fn words(&self, positions: &[usize]) -> String {
         let mut text = String::new();
         for (index, position) in positions.iter().enumerate() {

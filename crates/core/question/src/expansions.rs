@@ -1,4 +1,4 @@
-//! Makes other wordings of a question. They find code that uses other words than the question.
+//! Creates other wordings of a question. These wordings find code that uses other words than the question.
 
 use serde::Serialize;
 
@@ -6,14 +6,14 @@ use crate::keywords::is_stop_word;
 use crate::synonyms::{SynonymSource, Synonyms};
 use crate::tokens::{Token, TokenKind};
 
-/// The most expansions of a question.
+/// Maximum number of expansions of a question.
 pub const MAX_EXPANSIONS: usize = 3;
 
 /// Another wording of a question.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Expansion {
     pub text: String,
-    /// The word that was replaced and its synonym. None if the wording consists of the keywords.
+    /// The word that was replaced, and its synonym. `None` if the wording consists of the keywords.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced: Option<Replaced>,
 }
@@ -46,7 +46,7 @@ pub(crate) fn expansions(
     found
 }
 
-/// The keywords with the code spans of the question. A single word is not used as a wording.
+/// The keywords and the code spans of the question. A single word is not used as a wording.
 fn keywords_alone(tokens: &[Token], keywords: &[String]) -> Option<String> {
     if keywords.len() < 2 {
         return None;

@@ -7,7 +7,7 @@ use crate::query_type::Strategy;
 
 impl ParsedQuery {
     /// The facts about the question. Each line contains the name of the fact, a colon, and the value. Facts
-    /// without a value are left out.
+    /// without a value are omitted.
     pub fn explain(&self) -> Vec<String> {
         let mut lines = vec![format!("question: {}", self.text.replace('\n', " ⏎ "))];
         if let Some(cut) = self.cut {

@@ -12,23 +12,23 @@ use crate::vocabulary::{NAME_ENDS, list};
 #[derive(Clone, Copy, PartialEq)]
 enum Guard {
     None,
-    /// A word such as "path", "flow", "get", "go", "travel" or "reach" is in the question.
+    /// The question must contain a word such as "path", "flow", "get", "go", "travel" or "reach".
     Travel,
     /// The subject must not be a pronoun: "how do I get the id" does not ask for a flow.
     NoPronoun,
-    /// The subject is one thing and no pronoun: "how parsers work" asks for a pattern.
+    /// The subject must be in the singular and no pronoun: "how parsers work" asks for a pattern.
     Singular,
-    /// A word that names the flow is in the question: "path", "flow".
+    /// The question must contain a word that names the flow: "path", "flow".
     Path,
 }
 
-/// Pronouns of people. They are never the subject of a flow.
+/// Pronouns for people. These pronouns are never the subject of a flow.
 static PEOPLE: LazyLock<&[&str]> = LazyLock::new(|| list("people"));
 
 /// Other words that are never the subject of a flow.
 static AUXILIARIES: LazyLock<&[&str]> = LazyLock::new(|| list("auxiliaries"));
 
-/// The slots `a` and `b` are the two ends, `x` is the subject.
+/// The slots `a` and `b` match the two ends of the flow. The slot `x` matches the subject.
 const RULES: &[(&str, Guard)] = &[
     ("how does|do|did|can|could|would|will <x> @adv* @move from <a> to|into <b> $", Guard::None),
     ("from <a> @toward <b> $", Guard::Travel),

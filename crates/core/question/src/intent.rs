@@ -20,11 +20,11 @@ pub enum Intent {
     List,
     /// Compare two things.
     Compare,
-    /// How to do something.
+    /// Explain how to do something.
     How,
-    /// Why something is done.
+    /// Explain why something is done.
     Why,
-    /// Help with an error.
+    /// Help with an error in the code.
     Debug,
     General,
 }

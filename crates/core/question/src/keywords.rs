@@ -1,4 +1,4 @@
-//! The keywords of a question: its words without stop words, with identifiers split into words.
+//! Finds the keywords of a question: its words except stop words. Identifiers are split into words.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use crate::vocabulary::list;
 /// Words that never help to find code. Sorted.
 static STOP_WORDS: LazyLock<&[&str]> = LazyLock::new(|| list("stop_words"));
 
-/// Whether a word in lower case says nothing about the subject of a question.
+/// Whether a lower-case word does not describe the subject of a question.
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok() || cairn_ranking::is_stop_word(word)
 }

@@ -6,7 +6,7 @@ use crate::identifiers::{is_capitalised, is_document_id, is_file, is_identifier}
 use crate::tokens::{Token, TokenKind};
 use crate::vocabulary::{DETERMINERS, KIND_WORDS, NAME_ENDS, NOT_NAMES, PRONOUNS};
 
-/// The most words of a name that is not written as code: "the session cookie".
+/// Maximum number of words of a name that is not written like code: "the session cookie".
 const MAX_PLAIN_WORDS: usize = 4;
 
 /// A name in a question.
@@ -93,7 +93,7 @@ fn is_part_of_name(token: &Token) -> bool {
     token.is_span() || !token.is_any(&NAME_ENDS)
 }
 
-/// The name without kind words at its ends.
+/// The name without words such as "class" or "function" at its start and end.
 fn plain_name(tokens: &[Token], start: usize, end: usize) -> Name {
     let (mut first, mut last) = (start, end);
     let mut is_strong = false;

@@ -95,7 +95,7 @@ pub struct FlowAsked {
     pub subject: Option<String>,
 }
 
-/// The thing whose usual form a question asks for. None for a question without a subject, such as
+/// The thing whose usual form a question asks for. `None` for a question without a subject, such as
 /// "conventions".
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct PatternAsked {
@@ -165,14 +165,14 @@ impl ParsedQuery {
         }
     }
 
-    /// Uses the strategy of concept questions, with its limit. The type stays.
+    /// Replaces the strategy and the limit by those of concept questions. The type does not change.
     pub fn use_concept_strategy(&mut self) {
         self.strategy = QueryType::Concept.strategy();
     }
 }
 
 impl Classified {
-    /// The tokens of the names beside the relationship words, and of the ends of a flow.
+    /// The tokens of the names that the relationship words refer to, and of the ends of a flow.
     fn named_tokens(&self, tokens: &[Token]) -> Vec<Range<usize>> {
         let of_relation = self.relation.iter().flat_map(|found| [Some(found.name.clone()), found.other.clone()]);
         let of_flow = self.flow.iter().flat_map(|found| found.named_ends(tokens));
@@ -189,7 +189,7 @@ impl Classified {
     }
 }
 
-/// The tokens that are in none of these ranges.
+/// The tokens that are outside all of these ranges.
 fn without(tokens: &[Token], ranges: &[Range<usize>]) -> Vec<Token> {
     let is_kept = |index: &usize| !ranges.iter().any(|range| range.contains(index));
     (0..tokens.len()).filter(is_kept).map(|index| tokens[index].clone()).collect()
@@ -207,8 +207,8 @@ fn is_pronoun(subject: &str) -> bool {
     crate::vocabulary::PRONOUNS.contains(&subject.to_lowercase().as_str())
 }
 
-/// The source of the parts that the strategy of a type reads. If the caller chose the type and the question
-/// does not state these parts, the names and keywords of the question are used.
+/// Provides the parts of the question that the strategy of its type uses. If the caller chose the type and
+/// the question does not state these parts, the names and keywords of the question are used.
 struct Asked<'a> {
     query_type: QueryType,
     reading: &'a Reading<'a>,

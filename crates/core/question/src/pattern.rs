@@ -23,7 +23,7 @@ enum Guard {
     NoTerm,
 }
 
-/// Pattern phrases are tested before pattern words.
+/// The rules with phrases are tested before the rules with single words.
 const RULES: &[(&str, Guard)] = &[
     ("how @adv* do <x> @adv* @usually? work", Guard::Work),
     ("how <x> @adv* work", Guard::PluralWork),
@@ -229,7 +229,7 @@ pub(crate) fn names_pattern(subject: &[Token], names: &[String]) -> bool {
             let folded = without_separators(word);
             let min_length = if folded != word { MIN_PART } else { MIN_UNMARKED_PART };
             let is_compound = folded != word || is_unknown(word);
-            // The last word of a compound says what the thing is.
+            // The last word of a compound name states what the named thing is.
             let head = word.rsplit(['_', '-']).next().unwrap_or(word);
             names.iter().any(|name| {
                 let whole = without_separators(&name.to_lowercase());

@@ -5,8 +5,8 @@
 //! | element | matches |
 //! |---|---|
 //! | `get` `get\|go` | one of these words |
-//! | `@name` | a word of a list of `data/words.txt` |
-//! | `@name?` `@name*` | at most one, or any number of these words; `?` also follows `get\|go` |
+//! | `@name` | a word in the list `name` of `data/words.txt` |
+//! | `@name?` `@name*` | at most one of these words, or any number of them; `?` is also allowed after `get\|go` |
 //! | `^` `$` | the start of the question or the end of a clause |
 //! | `..` | at most 7 tokens of one clause |
 //! | `~` | 1 to 5 words that can form a noun phrase |
@@ -86,15 +86,15 @@ impl Phrase {
         Self(rule.split_whitespace().map(element).collect())
     }
 
-    /// A rule in which `placeholder` matches any number of the words in `list`.
+    /// Compiles a rule in which `placeholder` matches any number of the words in `list`.
     pub(crate) fn with_words(rule: &'static str, placeholder: &str, list: &'static str) -> Self {
         let any = |list: &'static str| Element::Words(list.split('|').collect(), Count::Any);
         let compile = |text: &'static str| if text == placeholder { any(list) } else { element(text) };
         Self(rule.split_whitespace().map(compile).collect())
     }
 
-    /// A rule in which the name of each list in `lists` matches one word of this list. `NAME?` matches at
-    /// most one word.
+    /// Compiles a rule in which the name of each list in `lists` matches one word of this list. `NAME?`
+    /// matches at most one word.
     pub(crate) fn with_lists(rule: &'static str, lists: &[(&str, &'static str)]) -> Self {
         let compile = |text: &'static str| {
             let (name, count) = text.strip_suffix('?').map_or((text, Count::One), |name| (name, Count::Optional));

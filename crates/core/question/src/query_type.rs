@@ -73,7 +73,7 @@ pub struct Strategy {
     /// The maximum number of edges between a result and its neighbours in the answer. 0 if the strategy does
     /// not use the graph.
     pub graph_depth: u32,
-    /// The number of results for callers that give no limit.
+    /// The number of results if the caller sets no limit.
     pub limit: u32,
 }
 
@@ -159,7 +159,9 @@ impl fmt::Display for TypeReason {
             Self::Identifier { name } => write!(out, "The word \"{name}\" is written like a name of code."),
             Self::Definition { name } => write!(out, "The question asks for the definition of \"{name}\"."),
             Self::NoTest => write!(out, "No word of the question asks for a pattern, a relation, a flow or a name."),
-            Self::Forced { detected } => write!(out, "The caller chose the type; the words alone give {detected}."),
+            Self::Forced { detected } => {
+                write!(out, "The caller chose the type; without this choice, it would be {detected}.")
+            }
         }
     }
 }
@@ -178,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strategies_have_the_limits_and_depths_of_their_type() {
+    fn each_type_has_the_limit_and_depth_of_its_strategy() {
         let check = |query_type: QueryType, flags: [bool; 4], graph_depth: u32, limit: u32| {
             let [semantic, symbols, patterns, graph] = flags;
             let expect = Strategy { semantic, symbols, patterns, graph, graph_depth, limit };

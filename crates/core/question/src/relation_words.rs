@@ -1,4 +1,4 @@
-//! The verbs and nouns that relate code to code, and the relations that they ask for.
+//! The verbs and nouns that relate code to other code, and the relations that these words ask for.
 
 use crate::relation::Relation;
 
@@ -38,7 +38,7 @@ const TYPES: (Relation, Relation) = (Relation::Subtypes, Relation::Supertypes);
 const OVERRIDES: (Relation, Relation) = (Relation::Overrides, Relation::Overridden);
 const CREATES: (Relation, Relation) = (Relation::Creators, Relation::Uses);
 
-/// Longer forms of a verb are before shorter forms.
+/// Longer forms of a verb are listed before shorter forms.
 pub(crate) const VERBS: &[Verb] = &[
     verb(["calls out to", "call out to", "calling out to", "called out to"], CALLS, false, false),
     verb(["calls into", "call into", "calling into", "called into"], CALLS, false, true),
@@ -91,17 +91,17 @@ pub(crate) const VERBS: &[Verb] = &[
     verb(["creates", "create", "creating", "created"], CREATES, true, true),
 ];
 
-/// A noun that relates code to code, such as "callers of X".
+/// A noun that relates code to other code, such as "callers" in "callers of X".
 #[derive(Debug)]
 pub(crate) struct Noun {
     pub(crate) words: &'static [&'static str],
-    /// The words that may follow before the name.
+    /// The prepositions that may be between the noun and the name.
     pub(crate) prepositions: &'static [&'static str],
     pub(crate) relation: Relation,
     /// Whether the noun relates code only if the name is written like a name of code.
     pub(crate) is_weak: bool,
-    /// Whether the noun has no other meaning. If so, the noun also states a relation without a preposition,
-    /// as in "redis usages".
+    /// Whether the noun has no other meaning. Then the noun also states a relation without a preposition, as
+    /// in "redis usages".
     pub(crate) is_exclusive: bool,
 }
 
@@ -115,7 +115,7 @@ const fn noun(
     Noun { words, prepositions, relation, is_weak, is_exclusive }
 }
 
-/// Longer nouns are before their parts.
+/// Longer nouns are listed before the nouns that they contain.
 pub(crate) const NOUNS: &[Noun] = &[
     noun(&["callers", "caller"], &["of", "to", "for"], Relation::Callers, false, true),
     noun(&["callees", "callee"], &["of", "for", "in"], Relation::Callees, false, true),

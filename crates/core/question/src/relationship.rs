@@ -1,7 +1,7 @@
 //! Recognises questions about how code is related to other code.
 //!
-//! A word such as "call" relates code only beside an asker and a name ("who calls X") or as a noun with a
-//! name ("calls to X"). "call stack" and "import parser" state no relation.
+//! A word such as "call" states a relation only as a verb with a question word and a name ("who calls X"), or
+//! as a noun with a name ("calls to X"). "call stack" and "import parser" state no relation.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn askers_with_verbs_relate() {
+    fn question_words_with_verbs_state_a_relation() {
         use Relation::{Callers, Creators, Dependents, Importers, Subtypes, Users};
         check("what calls validateToken", Some((Callers, "validateToken")));
         check("functions that use redis", Some((Users, "redis")));
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_about_objects_relate() {
+    fn questions_about_objects_state_a_relation() {
         use Relation::{Callees, Dependencies, Imports, Supertypes};
         check("what does validateToken call", Some((Callees, "validateToken")));
         check("which modules does auth.py import", Some((Imports, "auth.py")));
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn nouns_with_names_relate() {
+    fn nouns_with_names_state_a_relation() {
         use Relation::{Callers, Dependencies, Dependents, Imports, Subtypes, Users};
         check("callers of X", Some((Callers, "X")));
         check("imports of auth", Some((Imports, "auth")));
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_relate_nothing_are_ignored() {
+    fn words_without_a_relation_are_ignored() {
         for question in [
             "import parser",
             "call stack",

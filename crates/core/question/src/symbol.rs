@@ -22,7 +22,7 @@ pub struct SymbolAsked {
 /// only for this name.
 static LEAD_INS: LazyLock<&[&str]> = LazyLock::new(|| list("lead_ins"));
 
-/// Keywords of languages that begin a definition.
+/// Keywords of programming languages that begin a definition.
 static DECLARING: LazyLock<&[&str]> = LazyLock::new(|| list("declaring"));
 
 const DEFINITIONS: &[&str] = &[
@@ -34,7 +34,7 @@ const DEFINITIONS: &[&str] = &[
 
 static COMPILED: LazyLock<Vec<Phrase>> = LazyLock::new(|| DEFINITIONS.iter().map(|rule| Phrase::new(rule)).collect());
 
-/// The token of the quoted term or code span, if the question has no other words than lead-ins. If the
+/// The token of the quoted term or code span, if all other words of the question are lead-ins. If the
 /// question consists of several such tokens, the first is returned.
 pub(crate) fn only_span(tokens: &[Token]) -> Option<usize> {
     let first = tokens.iter().position(Token::is_span)?;
@@ -62,7 +62,7 @@ pub(crate) fn identifier(tokens: &[Token]) -> Option<usize> {
     tokens.iter().position(is_name).or_else(|| declared(tokens)).or_else(|| capitalised(tokens))
 }
 
-/// The capitalised word of a question that has only lead-ins beside it: "find Button".
+/// The capitalised word of a question whose other words are only lead-ins: "find Button".
 fn capitalised(tokens: &[Token]) -> Option<usize> {
     let index = (1..tokens.len()).find(|index| is_capitalised(&tokens[*index]))?;
     has_only_lead_ins(tokens, index).then_some(index)
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn words_whose_definition_is_asked_are_found() {
+    fn words_with_requested_definition_are_found() {
         check("where is timeout defined", defined_word, Some("timeout"));
         check("definition of render", defined_word, Some("render"));
         check("where is the retry policy defined", defined_word, None);

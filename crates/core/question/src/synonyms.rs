@@ -1,12 +1,12 @@
-//! The words that may replace a word of a question. They come from the table in Cairn, from the
-//! configuration, and from words that occur together in the code in scope.
+//! Finds the words that may replace a word of a question. The sources are the table that ships with Cairn,
+//! the configuration, and words that occur together in the code in scope.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::Serialize;
 
-/// Words that the configuration allows to replace a word.
+/// A word, and the configured words that may replace it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SynonymEntry {
     pub word: String,
@@ -121,7 +121,7 @@ fn singulars(word: &str) -> impl Iterator<Item = String> + '_ {
 mod tests {
     use super::*;
 
-    /// The tables of the source documents, word by word.
+    /// The synonyms that the source documents list for each word.
     const DOCUMENTED: &[(&str, &[&str])] = &[
         ("auth", &["authentication", "login", "session", "token", "credential", "credentials"]),
         ("authentication", &["auth", "login", "session", "token", "credentials"]),

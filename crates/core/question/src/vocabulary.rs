@@ -1,11 +1,11 @@
-//! Lists of words that rules refer to by name.
+//! The lists of words that rules refer to by name.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 static LISTS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| lists(include_str!("../data/words.txt")));
 
-/// A line begins with the name of its list. An indented line continues the list of the line before it.
+/// Each list begins with a line that starts with the name of the list. Indented lines continue the list.
 fn lists(text: &'static str) -> HashMap<&'static str, Vec<&'static str>> {
     let mut lists: HashMap<&str, Vec<&str>> = HashMap::new();
     let mut name = "";
@@ -27,7 +27,7 @@ pub(crate) fn list(name: &str) -> &'static [&'static str] {
     LISTS.get(name).unwrap_or_else(|| panic!("no list of words has the name {name}"))
 }
 
-/// Adverbs that may be between an asker and a verb.
+/// Adverbs that may be between a question word and a verb.
 pub(crate) static ADVERBS: LazyLock<&[&str]> = LazyLock::new(|| list("adv"));
 
 pub(crate) static PRONOUNS: LazyLock<&[&str]> = LazyLock::new(|| list("pronoun"));
@@ -60,7 +60,7 @@ mod tests {
     fn lists_have_unique_names_and_words() {
         let text = include_str!("../data/words.txt");
         let num_names = text.lines().filter(|line| !line.starts_with([' ', '#'])).count();
-        assert_eq!(num_names, LISTS.len(), "two lists have one name");
+        assert_eq!(num_names, LISTS.len(), "two lists have the same name");
         for (name, words) in LISTS.iter() {
             let mut distinct = words.clone();
             distinct.sort_unstable();

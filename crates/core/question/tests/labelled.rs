@@ -11,7 +11,11 @@ struct Labelled {
 fn labelled() -> Vec<Labelled> {
     let text = include_str!("questions/labelled.txt");
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|line| row(line).unwrap_or_else(|| panic!("wrong line: {line}"))).collect()
+    lines
+        .map(|line| {
+            row(line).unwrap_or_else(|| panic!("the line does not have the form `TYPE | INTENT | QUESTION`: {line}"))
+        })
+        .collect()
 }
 
 fn row(line: &'static str) -> Option<Labelled> {
@@ -24,18 +28,23 @@ fn row(line: &'static str) -> Option<Labelled> {
 #[test]
 fn labelled_questions_have_their_type_and_intent() {
     let rows = labelled();
-    assert!(rows.len() >= 250, "{} questions", rows.len());
+    assert!(rows.len() >= 250, "there are only {} labelled questions", rows.len());
     let mut wrong = Vec::new();
     for row in &rows {
         let parsed = ParsedQuery::new(row.question, ParseOptions::default());
         if parsed.query_type != row.query_type {
             wrong.push(format!(
-                "{} instead of {}: {} ({})",
+                "type {} instead of {}: {} ({})",
                 parsed.query_type, row.query_type, row.question, parsed.reason
             ));
         }
         if parsed.intent != row.intent {
-            wrong.push(format!("{} instead of {}: {}", parsed.intent.as_str(), row.intent.as_str(), row.question));
+            wrong.push(format!(
+                "intent {} instead of {}: {}",
+                parsed.intent.as_str(),
+                row.intent.as_str(),
+                row.question
+            ));
         }
     }
     assert!(wrong.is_empty(), "{} of {} labels are wrong:\n{}", wrong.len(), 2 * rows.len(), wrong.join("\n"));
@@ -46,10 +55,10 @@ fn every_type_and_intent_has_questions() {
     let rows = labelled();
     for query_type in QueryType::ALL {
         let count = rows.iter().filter(|row| row.query_type == query_type).count();
-        assert!(count >= 30, "{query_type} has {count} questions");
+        assert!(count >= 30, "the type {query_type} has only {count} questions");
     }
     for intent in Intent::ALL {
         let count = rows.iter().filter(|row| row.intent == intent).count();
-        assert!(count >= 3, "{} has {count} questions", intent.as_str());
+        assert!(count >= 3, "the intent {} has only {count} questions", intent.as_str());
     }
 }

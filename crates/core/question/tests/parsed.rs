@@ -126,7 +126,7 @@ fn words_match_only_at_word_boundaries() {
 }
 
 #[test]
-fn words_in_spans_count_for_no_other_test() {
+fn words_in_spans_are_ignored_by_other_tests() {
     for (question, expect) in [
         ("why does \"path from a to b\" fail", QueryType::Concept),
         ("the message `no pattern found` is logged", QueryType::Concept),
@@ -172,7 +172,7 @@ fn forced_type_decides_strategy_and_parts() {
 }
 
 #[test]
-fn names_of_patterns_in_scope_decide() {
+fn names_of_patterns_in_scope_decide_the_type() {
     let names = ["Importer".to_owned()];
     let with = |names| ParseOptions { pattern_names: Some(names), ..ParseOptions::default() };
     let check = |question: &str, expect: QueryType| {
@@ -213,7 +213,7 @@ fn caller_adds_synonyms() {
 
 proptest! {
     #[test]
-    fn any_text_is_read(question in "\\PC{0,200}") {
+    fn reading_any_text_gives_a_consistent_result(question in "\\PC{0,200}") {
         let parsed = parse(&question);
         prop_assert!(parsed.expansions.len() <= 3);
         prop_assert_eq!(parsed.relationship.is_some(), parsed.query_type == QueryType::Relationship);
@@ -223,7 +223,7 @@ proptest! {
     }
 
     #[test]
-    fn any_words_of_rules_are_read(words in prop::collection::vec(
+    fn reading_any_words_of_rules_gives_a_reason(words in prop::collection::vec(
         prop::sample::select(vec!["who", "what", "calls", "how", "does", "from", "to", "path", "pattern", "`x`", "parseUrl",
             "of", "work", "in", "auth.py", "since", "last", "week.", "tests", "functions", "that", "\"", "'", "?", "the", "get\n"]), 0..25))
     {

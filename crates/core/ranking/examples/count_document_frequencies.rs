@@ -1,4 +1,4 @@
-//! Makes the table of document frequencies that is part of the program.
+//! Creates the table of document frequencies that is part of the program.
 //!
 //! ```text
 //! cargo run --release -p cairn-ranking --example count_document_frequencies -- OUT.bin MIN_COUNT PATH...

@@ -47,7 +47,7 @@ pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
     Fit { num_taken: costs.len(), num_tokens, cut: Cut::Nothing }
 }
 
-/// Estimates how many tokens a language model reads in `text`. The estimate is usually too high and seldom
+/// Estimates how many tokens a language model reads in `text`. The estimate is usually too high and rarely
 /// too low, so that an answer stays within its limit.
 ///
 /// Six letters of a word are counted as one token, and so are three digits. Fewer remaining letters or digits

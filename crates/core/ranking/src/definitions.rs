@@ -1,4 +1,4 @@
-//! The order of several definitions of one name.
+//! Orders several definitions of one name.
 
 use cairn_domain::{RepositoryId, SymbolEntry, SymbolKind};
 
@@ -11,8 +11,8 @@ pub struct DefinitionContext<'a> {
     pub near_path: Option<&'a str>,
 }
 
-/// The key by which the definitions of a name are sorted, the best first. `num_uses` is the number of known
-/// uses. Tests and copied or generated code come last.
+/// The key by which the definitions of a name are sorted, best first. `num_uses` is the number of known uses.
+/// Tests and copied or generated code come last.
 pub fn definition_key<'a>(
     repository: RepositoryId,
     symbol: &'a SymbolEntry,

@@ -10,7 +10,7 @@ use crate::rank::{Contribution, FURTHER_HIT, RankedHit, factor, leading_points, 
 use crate::via::Via;
 use crate::{Signal, Signals};
 
-/// A hit has this part of the score of its source, for each edge between them.
+/// For each edge between an added hit and its source, the score of the source is multiplied by this factor.
 const EXPANSION_PERCENT: u64 = 50;
 
 /// A chunk that was reached from a hit.
@@ -27,15 +27,15 @@ pub struct Expansion {
 }
 
 impl Expansion {
-    /// The score before priors.
+    /// The score before the priors are applied.
     pub fn score(&self) -> u64 {
         let score = times(self.source_score, self.confidence.min(ONE));
         (0..self.depth).fold(score, |score, _| score * EXPANSION_PERCENT / 100)
     }
 }
 
-/// Adds expansions to sorted hits. An expansion replaces the score of a hit with the same chunk only if it is
-/// higher. An expansion with the text of another hit is left out.
+/// Adds expansions to sorted hits. If the chunk is already a hit, the score of the expansion replaces the
+/// score of the hit only if it is higher. An expansion with the same text as another hit is omitted.
 pub fn expand(
     mut hits: Vec<RankedHit>,
     expansions: Vec<Expansion>,
@@ -105,8 +105,8 @@ fn reduce(hit: &mut RankedHit) {
     hit.priors.push(FURTHER_HIT);
 }
 
-/// Puts the chunks of a path first, in the order of the path. Their scores state their positions. Each chunk
-/// after the first has the edge that leads to it.
+/// Puts the chunks of a path first, in the order of the path. Their scores decrease from one position to the
+/// next. Each chunk after the first chunk has the edge that leads to it.
 pub fn lead_with_path(mut hits: Vec<RankedHit>, path: Vec<(ChunkRecord, Option<Via>)>) -> Vec<RankedHit> {
     for (step, (chunk, via)) in (1..).zip(path) {
         let points = leading_points(step);

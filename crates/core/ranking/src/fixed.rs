@@ -1,5 +1,5 @@
-//! Logarithms and fractions in integers. The logarithms of libm differ in their last bit between platforms,
-//! but numbers that are stored or ranked must be equal on all platforms.
+//! Logarithms and fractions in integers. The last bit of a logarithm of libm depends on the platform, but
+//! numbers that are stored or ranked must be equal on all platforms.
 
 /// Computes `log2(numerator / denominator)` in units of `2^-fraction_bits`, rounded down.
 ///
@@ -23,7 +23,7 @@ pub(crate) fn log2_of_ratio(numerator: u64, denominator: u64, fraction_bits: u32
     logarithm
 }
 
-/// The number 1 in the points of ranking, which are millionths.
+/// The number 1 in the points of the ranking, which are in millionths.
 pub(crate) const ONE: u64 = 1_000_000;
 
 /// `part / whole` in millionths, between 0 and 1. If `whole` is not positive, the result is 0.
@@ -35,12 +35,12 @@ pub(crate) fn share(part: i64, whole: i64) -> u64 {
     (part * u128::from(ONE) / u128::from(whole.unsigned_abs())) as u64
 }
 
-/// `points · factor`, where both are millionths.
+/// `points · factor`, where all values are in millionths.
 pub(crate) fn times(points: u64, factor: u64) -> u64 {
     (u128::from(points) * u128::from(factor) / u128::from(ONE)) as u64
 }
 
-/// `points / divisor`, where all are millionths. 0 if the divisor is 0.
+/// `points / divisor`, where all values are in millionths. The result is 0 if the divisor is 0.
 pub(crate) fn over(points: u64, divisor: u64) -> u64 {
     (u128::from(points) * u128::from(ONE)).checked_div(u128::from(divisor)).unwrap_or(0) as u64
 }

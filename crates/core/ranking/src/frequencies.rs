@@ -1,9 +1,9 @@
-//! The rarity of terms, from a fixed table that is part of the program.
+//! Reads the rarity of terms from a fixed table that is part of the program.
 //!
-//! The table is made from public code and never from indexed code. Therefore scores reveal nothing about
-//! other tenants and do not depend on the order of indexing. The table is used only to weight the terms of
-//! questions, so a new table does not require a new index. The example `count_document_frequencies` writes
-//! the table to a file.
+//! The table was created from public code and contains nothing from indexed code. Therefore scores reveal
+//! nothing about other tenants and do not depend on the order of indexing. The table is used only to weight
+//! the terms of questions, so a new table does not require a new index. The example
+//! `count_document_frequencies` writes the table to a file.
 //!
 //! The layout is little-endian: the magic `CDF1`; the number of documents (u32); the number of terms (u32);
 //! the terms (u32 each, ascending); for each term, the number of documents that contain the term (u32).
@@ -63,7 +63,7 @@ impl<'a> DocumentFrequencies<'a> {
         self.terms.len()
     }
 
-    /// The number of documents that contain `term`. 0 if the term is too rare for the table.
+    /// The number of documents that contain `term`. The result is 0 if the term is too rare for the table.
     pub fn count(&self, term: u32) -> u32 {
         let found = self.terms.binary_search_by_key(&term, |stored| u32::from_le_bytes(*stored));
         found.map_or(0, |index| u32::from_le_bytes(self.counts[index]))
@@ -83,7 +83,7 @@ pub fn shipped_frequencies() -> &'static DocumentFrequencies<'static> {
     &SHIPPED
 }
 
-/// Counts terms and makes a table of document frequencies.
+/// Counts terms and creates a table of document frequencies.
 #[derive(Default, Debug)]
 pub struct FrequencyCounter {
     num_documents: u32,

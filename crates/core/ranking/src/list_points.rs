@@ -1,4 +1,4 @@
-//! The points that a chunk gets from one ranked list: half from its score, half from its rank.
+//! Computes the points that a chunk gets from one ranked list: half for its score, half for its rank.
 //!
 //! Scores of one list can be compared with each other, and ranks can be compared between lists. The mean of
 //! score and rank gives a better order than the score alone or the rank alone.
@@ -9,20 +9,20 @@ use crate::{Signal, Signals};
 /// The constant in the points of a rank. A larger constant makes the points of neighbouring ranks more
 /// similar.
 const RANK_CONSTANT: u64 = 20;
-/// The same constant for the list of names. In this list, the first entries are much better than the next
-/// entries.
+/// The constant for the list of names. It is smaller, because the first entries of this list are much better
+/// than the following entries.
 const NAMES_CONSTANT: u64 = 10;
 
 /// The position of a chunk in a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Listed {
-    /// The rank, from 1. None if only the score of the chunk is known, because the list ends before the
+    /// The rank, from 1. `None` if only the score of the chunk is known, because the list ends before the
     /// chunk.
     pub rank: Option<u32>,
     pub score: i64,
 }
 
-/// The scores at both ends of a list.
+/// The highest and the lowest score of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ScoreRange {
     pub first: i64,
@@ -30,7 +30,7 @@ pub struct ScoreRange {
 }
 
 impl ScoreRange {
-    /// The range of a list that is sorted by score, highest first.
+    /// The range of the scores of a list that is sorted by score, highest first.
     pub fn of(scores: impl Iterator<Item = i64> + Clone) -> Self {
         Self { first: scores.clone().next().unwrap_or_default(), last: scores.last().unwrap_or_default() }
     }
@@ -64,7 +64,7 @@ pub(crate) fn name_points(rank: u32) -> u64 {
     of_rank(Some(rank), NAMES_CONSTANT)
 }
 
-/// The first rank gets all points.
+/// The points for a rank. The first rank gets all points.
 fn of_rank(rank: Option<u32>, constant: u64) -> u64 {
     rank.map_or(0, |rank| ONE * (constant + 1) / (constant + u64::from(rank)))
 }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn points_of_names_fall_with_the_rank() {
+    fn points_of_names_decrease_with_the_rank() {
         assert_eq!([1, 2, 12].map(name_points), [ONE, 916_666, 500_000]);
     }
 }

@@ -1,14 +1,15 @@
-//! Finds out whether a question names a repository.
+//! Decides whether a question names a repository.
 
 use crate::priors::Prior;
 use crate::{fold_style, is_stop_word};
 
-/// The factor of the chunks of a repository that the question names.
+/// The scores of the chunks of a repository are multiplied by this factor if the question names the
+/// repository.
 pub(crate) const NAMED_REPOSITORY: Prior = Prior { name: "repository", percent: 150 };
 
-/// Shorter names are often words of the question with another meaning.
+/// Shorter names are ignored, because they are often words of the question with another meaning.
 const MIN_NAME: usize = 3;
-/// Maximum number of words of a question that together are a name, as in "js sdsl" for `js-sdsl`.
+/// Maximum number of words of a question that together form a name, for example "js sdsl" for `js-sdsl`.
 const MAX_WORDS: usize = 3;
 
 /// Whether the question contains the last part of the repository's name in any style.

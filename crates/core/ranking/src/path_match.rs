@@ -1,4 +1,4 @@
-//! How well the path of a file matches the words of a question.
+//! Computes how well the path of a file matches the words of a question.
 
 use cairn_domain::RepoPath;
 
@@ -11,7 +11,7 @@ const QUESTION_WORDS_IN_NAME: u64 = 500_000;
 const NAME_WORDS_IN_QUESTION: u64 = 400_000;
 const RARE_WORDS_IN_DIRECTORIES: u64 = 200_000;
 
-/// Shorter words of a question match too many names.
+/// Shorter words of a question are ignored, because they match too many names.
 const MIN_WORD: usize = 3;
 /// Words of a name and of a question that share this many first letters are treated as related.
 const PREFIX_OF_NAME: usize = 3;

@@ -1,5 +1,5 @@
-//! Factors for the kind of a chunk and for its directory: documents, tests and examples rarely answer a
-//! question about code.
+//! Computes factors for the kind of a chunk and for its directory, because documents, tests and examples
+//! rarely answer a question about code.
 //!
 //! A factor does not apply if the question asks for this kind of chunk.
 
@@ -7,7 +7,7 @@ use cairn_domain::{ChunkKind, ChunkRecord};
 
 use crate::{Signal, Signals, words};
 
-/// A factor of a score.
+/// A factor by which a score is multiplied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Prior {
     /// The name of the factor, as shown in explanations.
@@ -24,7 +24,7 @@ const ASIDE: Prior = Prior { name: "example_or_vendored", percent: 30 };
 /// questions.
 const NAVIGATION: Prior = Prior { name: "navigation", percent: 150 };
 
-/// Directories whose code demonstrates or copies other code. Sorted.
+/// Directories whose code demonstrates other code or is copied from elsewhere. Sorted.
 const ASIDE_DIRECTORIES: [&str; 20] = [
     "bench",
     "benches",
@@ -53,7 +53,7 @@ const ASIDE_DIRECTORIES: [&str; 20] = [
 pub struct Subjects {
     pub tests: bool,
     pub documents: bool,
-    /// How to build, test or start, a module, the conventions.
+    /// The question asks how to build, test or start the code, or asks about a module or the conventions.
     pub navigation: bool,
     pub patterns: bool,
     pub examples: bool,
@@ -137,7 +137,7 @@ const TEXT_EXTENSIONS: [&str; 22] = [
     "adoc", "cfg", "conf", "css", "csv", "htm", "html", "ini", "json", "log", "lst", "md", "po", "rst", "sql", "svg",
     "text", "toml", "tsv", "txt", "xml", "yml",
 ];
-/// Ends of names of documents and configuration.
+/// Endings of the names of documents and configuration files.
 const DOCUMENT_EXTENSIONS: [&str; 13] =
     [".adoc", ".cfg", ".conf", ".csv", ".ini", ".json", ".md", ".rst", ".toml", ".txt", ".xml", ".yaml", ".yml"];
 

@@ -1,4 +1,4 @@
-//! Extracts the words of a question: the names in it that are spelled as code, and its keywords.
+//! Extracts the words of a question: the names in it that are spelled like code, and its keywords.
 
 use std::collections::BTreeSet;
 
@@ -16,16 +16,16 @@ const QUESTION_WORDS: [&str; 32] = [
 /// The words of a question that ranking uses.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QueryWords {
-    /// Names that the question spells as code, such as `UserService`, `get_user`, `render()` or `` `open` ``.
-    /// The names are normalised by [`fold_style`]. For `Parser.parse`, the set contains the whole name and
-    /// the last part.
+    /// Names that the question spells like code, such as `UserService`, `get_user`, `render()` or `` `open`
+    /// ``. The names are normalised by [`fold_style`]. For `Parser.parse`, the set contains the whole name
+    /// and the last part.
     pub names: BTreeSet<String>,
     /// The same names in their original spelling, in the order of the question. The parts of a qualified name
     /// are joined by dots. For `Parser::parse`, the list contains the whole name and then the
     /// last part.
     pub spelled: Vec<String>,
-    /// The name that the question asks for. It is set if the question is one word, or one name with words
-    /// such as `what is` or `function`. Without surrounding quotes.
+    /// The name that the question asks for, without surrounding quotes. The field is set if the question is
+    /// one word, or one name with words such as `what is` or `function`.
     pub whole: Option<String>,
     /// The words of the question without stop words and question words. Identifiers are split into words. The
     /// words are in lower case, in the order of the question, without duplicates.
@@ -107,7 +107,7 @@ fn one_word(question: &str) -> Option<String> {
     (!word.is_empty() && !word.contains(char::is_whitespace)).then(|| word.to_owned())
 }
 
-/// Words beside a name that do not change the meaning of the question. Sorted.
+/// Companions: words beside a name that do not change the meaning of the question. Sorted.
 const COMPANIONS: [&str; 27] = [
     "a",
     "class",
@@ -138,7 +138,7 @@ const COMPANIONS: [&str; 27] = [
     "where",
 ];
 
-/// The only name of a question, if all other words are such companions.
+/// The only name of a question, if all other words are companions.
 fn only_name<'a>(written: &[&'a str]) -> Option<&'a str> {
     let mut names = written.iter().copied().filter(|token| is_code_name(token));
     let name = names.next().filter(|_| names.next().is_none())?;
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_has_three_grades() {
+    fn spelling_of_a_name_has_three_grades() {
         use Spelling::{Other, Part, Whole};
         let check = |question: &str, path: &str, qualified: &str, expect: Spelling| {
             let found = QueryWords::of(question).spelling_of(&symbol(path, qualified));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn only_name_of_a_question_is_its_whole() {
+    fn only_name_of_a_question_is_the_requested_name() {
         assert!(COMPANIONS.is_sorted());
         for (question, expect) in [
             ("what is getUserById", Some("getUserById")),

@@ -21,7 +21,7 @@ use crate::priors::{Prior, Subjects, priors};
 use crate::via::Via;
 use crate::{QueryWords, ScopeFrequencies, Signal, Signals, StopWords, Weights, fold_style, terms};
 
-/// Points for the evidence in the other candidates of a file.
+/// Points for the evidence in all candidates of a file.
 const FILE_EVIDENCE: u64 = 3 * ONE / 10;
 /// Points for the definition of exactly the requested name.
 const DEFINITION: u64 = 2 * ONE;
@@ -32,16 +32,16 @@ const FILE_HAS_THE_NAME: u64 = 3 * ONE / 2;
 /// Points for code that has the requested relation to a name in the graph, and for a pattern that a pattern
 /// question names.
 const LEADING: u64 = 20 * ONE;
-/// The factor of each further hit of a file.
+/// The score of each further hit in a file is multiplied by this factor.
 pub(crate) const FURTHER_HIT: Prior = Prior { name: "same_file", percent: 60 };
 
 /// A chunk with its positions in the lists.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate {
     pub chunk: ChunkRecord,
-    /// None if the chunk is not in the list of vectors.
+    /// `None` if the chunk is not in the list of vectors.
     pub dense: Option<Listed>,
-    /// None if the chunk contains no term of the question.
+    /// `None` if the chunk contains no term of the question.
     pub terms: Option<Listed>,
     /// The rank in the list of names, from 1.
     pub name_rank: Option<u32>,
@@ -73,8 +73,8 @@ pub enum Exactness {
     Exact,
     /// The question is the name in another style or case, such as `get_user` for `getUser`.
     OtherStyle,
-    /// The question is a wrongly written name. The rank is the rank of this definition, from 1. The
-    /// definition comes before all other hits.
+    /// The question is a misspelled name. The value is the rank of this definition among the definitions of
+    /// near names, from 1. The definition comes before all other hits.
     Near(u32),
 }
 
@@ -85,12 +85,12 @@ pub struct Lists {
     pub terms: ScoreRange,
 }
 
-/// A question, as the ranking uses it.
+/// The facts about a question that the ranking uses.
 #[derive(Clone, Copy, Debug)]
 pub struct RankQuery<'a> {
     pub words: &'a QueryWords,
     pub subjects: Subjects,
-    /// The repositories that the question names, if it searches others too.
+    /// The repositories that the question names, if other repositories are also searched.
     pub repositories: &'a BTreeSet<RepositoryId>,
     pub weights: Weights,
     pub frequencies: &'a ScopeFrequencies,
@@ -111,9 +111,9 @@ pub struct Place {
 pub struct Contribution {
     /// `dense`, `terms`, `names`, `file`, `relation`, `pattern`, `path`, `definition`, `graph` or `flow`.
     pub name: &'static str,
-    /// The rank in the list, from 1. None for parts without a list.
+    /// The rank in the list, from 1. `None` for parts without a list.
     pub rank: Option<u32>,
-    /// Millionths, after all priors.
+    /// In millionths, after all priors.
     pub points: u64,
 }
 
@@ -121,12 +121,12 @@ pub struct Contribution {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RankedHit {
     pub chunk: ChunkRecord,
-    /// The sum of the contributions. In further hits of a file, and in patterns that the question does not
-    /// ask for, this sum is multiplied by a factor.
+    /// The sum of the contributions. This sum is multiplied by a factor if the hit is a further hit of a
+    /// file, or a pattern that the question does not ask for.
     pub score: u64,
     pub contributions: Vec<Contribution>,
-    /// The factors that are part of the contributions, and the factors of a further hit and of a pattern
-    /// that the question does not ask for.
+    /// The factors that are included in the contributions, and the factors for a further hit of a file and
+    /// for a pattern that the question does not ask for.
     pub priors: Vec<Prior>,
     pub relation_rank: Option<u32>,
     /// The edge over which the hit was found.
@@ -162,7 +162,7 @@ pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: RankQuery<'_>) -> V
     hits
 }
 
-/// A pattern comes first only if the question asks for patterns. Expects sorted hits.
+/// Moves patterns behind the first hit that is not a pattern. `hits` must be sorted.
 fn hold_patterns_back(hits: &mut [RankedHit]) {
     let is_pattern = |hit: &RankedHit| hit.chunk.kind == ChunkKind::Pattern;
     let Some(first_other) = hits.iter().find(|hit| !is_pattern(hit)).map(|hit| hit.score) else { return };
@@ -175,7 +175,7 @@ fn hold_patterns_back(hits: &mut [RankedHit]) {
     sort(hits);
 }
 
-/// A hit with the points of the lists, multiplied by its priors.
+/// A hit whose score is the points from the lists, multiplied by its priors.
 fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> RankedHit {
     let RankQuery { signals, weights, .. } = query;
     let Candidate { chunk, dense, terms, name_rank, relation_rank, via, pattern_rank, named, definition } = candidate;
@@ -277,7 +277,7 @@ fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
             add(hit, "path", times(points, prior));
         }
         match hit.named.filter(|_| signals.has(Signal::Definition)) {
-            // The distance of two ranks exceeds the sum of the other parts.
+            // The difference between the points of two ranks exceeds the sum of all other parts.
             Some(Exactness::Near(rank)) => add(hit, "definition", leading_points(10 * rank)),
             Some(named) if words.whole.is_some() => {
                 let points = definition_points(named, words, &hit.chunk.path);
@@ -347,7 +347,7 @@ fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
     kept
 }
 
-/// Expects sorted hits, so that the best hit of a file keeps its score. The factor is the same for all
+/// `hits` must be sorted, so that the best hit of a file keeps its score. The factor is the same for all
 /// further hits: a factor that decreases with each hit would hide functions in a large file.
 fn reduce_further_hits(hits: &mut [RankedHit]) {
     let mut files: BTreeSet<(RepositoryId, RepoPath)> = BTreeSet::new();
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_the_path_are_points() {
+    fn matching_words_of_the_path_give_points() {
         let candidates = vec![candidate("src/other.rs", 1, "1", 300), candidate("src/retry.rs", 1, "2", 200)];
         check(candidates, "retry a request", &[("src/retry.rs", 1, 0), ("src/other.rs", 1, 0)]);
     }

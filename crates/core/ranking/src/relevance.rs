@@ -9,30 +9,32 @@
 use crate::subjects::{Subject, subject_of};
 use crate::{ScopeFrequencies, StopWords, shipped_frequencies, terms};
 
-/// A question with a lower score, in thousandths of the natural logarithm of the odds, is refused.
+/// Minimum score of a question that is not refused, in thousandths of the natural logarithm of the odds.
 const MIN_SCORE: i64 = -250;
-/// The same for a question of two keywords of which one exists: the other one may be an unusual word for the
-/// same thing.
+/// The minimum score of a question with two keywords of which one exists. It is lower, because the other
+/// keyword may be an unusual word for the same thing.
 const MIN_SCORE_OF_TWO: i64 = -3_000;
-/// A question is refused with any score if this share of its keywords is unknown, by rarity, in percent.
+/// A question is refused regardless of its score if at least this share of its keywords, by rarity and in
+/// percent, is unknown.
 const GIBBERISH_PERCENT: i64 = 75;
-/// A question is shown if a smaller share of its keywords is missing, by rarity, in percent. A missing
-/// subject is always enough for a refusal.
+/// A question is not refused if a smaller share of its keywords, by rarity and in percent, is missing. This
+/// limit does not apply if a missing keyword names a subject.
 const MIN_MISSING_PERCENT: i64 = 25;
-/// If no missing keyword names a subject, and public code contains all of them, at least one of them must
-/// be as rare as this, in sixteenths of a bit. A common word has other words with the same meaning.
+/// If no missing keyword names a subject, and public code contains all missing keywords, a question is
+/// refused only if at least one missing keyword has this rarity, in sixteenths of a bit. The code may use
+/// other words instead of a common word.
 const MIN_RARITY: u32 = 160;
 /// A name with at least this number of changes between letters and digits looks random.
 const RANDOM_CHANGES: usize = 4;
 const INTERCEPT: i64 = -14_494;
-/// The weight of the share of missing keywords that public code does not contain either.
+/// The weight of the share of missing keywords that public code does not contain.
 const UNKNOWN: i64 = -3_547;
 /// The weight of the terms of the best chunk.
 const BEST_TERMS: i64 = 1_356;
 const DENSE_MEAN: i64 = 5_676;
 const DENSE_SPREAD: i64 = 4_119;
 const DENSE_OF_TERMS: i64 = 2_496;
-/// The weight of each keyword. A long question describes more.
+/// The weight of each keyword. A long question describes its subject in more detail.
 const EACH_KEYWORD: i64 = 1_514;
 const MAX_KEYWORDS: i64 = 7;
 /// The weight of a technology that no chunk mentions.
@@ -43,69 +45,68 @@ const MAX_EVERYDAY: i64 = 2;
 
 /// The weight of a term that occurs once in a chunk of mean length, see `sparse.rs`.
 const UNITS_PER_TERM: i64 = 102;
-/// The dot product that counts as 1: the vectors of the shipped model have this scale.
+/// The dot product that represents 1. The vectors of the shipped model have this scale.
 const DENSE_ONE: i64 = 65_536;
 
-/// A keyword of a question in the searched repositories.
+/// A keyword of a question, with its frequency in the searched repositories.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeywordEvidence {
     pub word: String,
     /// Number of chunks that contain the word, an inflection of it, or an abbreviation of it.
     pub num_chunks: u64,
-    /// Whether the word says nothing about the subject of the question. Such a word is never missing.
+    /// Whether the word does not describe the subject of the question. Such a word is never missing.
     pub is_stop_word: bool,
-    /// How rare the word is in public code, in sixteenths of a bit.
+    /// The rarity of the word in public code, in sixteenths of a bit.
     rarity: u32,
     /// Whether public code contains the word.
     is_known: bool,
     subject: Option<Subject>,
 }
 
-/// The scores of vectors that the relevance uses. The values are dot products.
+/// The scores of vectors from which the relevance is computed. The values are dot products.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DenseEvidence {
-    /// The mean of the first five.
+    /// The mean of the first five scores.
     pub mean: i64,
-    /// The difference between the first and the last of the list.
+    /// The difference between the first and the last score of the list.
     pub spread: i64,
-    /// The highest one among the first three chunks of the list of terms.
+    /// The highest score of a vector among the first three chunks of the list of terms.
     pub of_best_terms: i64,
 }
 
-/// Everything that is known about the results of a question.
+/// The facts about the results of a question from which the relevance is computed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Evidence {
     pub keywords: Vec<KeywordEvidence>,
     /// Whether the question names a definition, file, relation or pattern that exists.
     pub is_direct: bool,
-    /// The question, if it is one name that looks random, such as a hash.
+    /// The question, if it is a name that looks random, such as a hash.
     pub random_name: Option<String>,
     /// The score of the best chunk in the list of terms.
     pub best_terms: i64,
     /// The sum of the weights of the question's terms.
     pub sum_of_weights: i64,
-    /// None if the scores of the embedding model are not calibrated.
+    /// `None` if the scores of the embedding model are not calibrated.
     pub dense: Option<DenseEvidence>,
 }
 
-/// Whether the results of a question are about it.
+/// Whether the results of a search are relevant to the question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AnswerRelevance {
     pub is_relevant: bool,
-    /// In thousandths of the natural logarithm of the odds. None if the question is relevant without a
-    /// score.
+    /// In thousandths of the natural logarithm of the odds. `None` if the results are shown without a score.
     pub score: Option<i64>,
     /// The keywords that no chunk contains, in the order of the question.
     pub missing: Vec<String>,
 }
 
 impl AnswerRelevance {
-    /// The relevance of results that are shown in any case.
+    /// The relevance of results that are shown without a score.
     pub const SHOWN: Self = Self { is_relevant: true, score: None, missing: Vec::new() };
 }
 
 impl DenseEvidence {
-    /// The evidence of a typical relevant question, in place of scores that are not calibrated.
+    /// The evidence of a typical relevant question. It replaces scores that are not calibrated.
     const TYPICAL: Self =
         Self { mean: DENSE_ONE * 9 / 10, spread: DENSE_ONE * 55 / 100, of_best_terms: DENSE_ONE * 8 / 10 };
 }
@@ -156,15 +157,16 @@ impl Evidence {
         AnswerRelevance { is_relevant, score: Some(score), missing }
     }
 
-    /// Whether no chunk can contain a name that looks random: its words that exist are a small part of it,
-    /// and no chunk contains most of them. Every text has some of its short pieces.
+    /// Whether no chunk contains a name that looks random. This is assumed if the words of the name that
+    /// exist are a small part of the name, and no chunk contains most of them. Short pieces of the name are
+    /// ignored, because they occur in every text.
     fn is_absent(&self, name: &str) -> bool {
         let existing = self.keywords.iter().filter(|keyword| keyword.num_chunks > 0 && is_piece(&keyword.word));
         let num_existing: usize = existing.map(|keyword| keyword.word.chars().count()).sum();
         2 * num_existing < name.chars().count() && 2 * self.best_terms < self.sum_of_weights * UNITS_PER_TERM
     }
 
-    /// The sum of the rarities of the keywords that are no stop words.
+    /// The sum of the rarities of the keywords that are not stop words.
     fn rarity(&self) -> i64 {
         rarity_of(self.keywords.iter().filter(|keyword| !keyword.is_stop_word))
     }
@@ -195,9 +197,9 @@ fn weighted(weight: i64, part: i64, whole: i64) -> i64 {
     if whole <= 0 { 0 } else { weight.saturating_mul(part) / whole }
 }
 
-/// The keywords that count as evidence: single characters and numbers are in almost every chunk. In a
-/// question that is one name, pairs of letters do not count either. If no keyword is left, all are
-/// returned.
+/// The keywords that are used as evidence. Single characters and numbers are omitted, because almost every
+/// chunk contains them. In a question that is one name, pairs of letters are also omitted. If no keyword
+/// remains, all keywords are returned.
 pub fn keywords_for_relevance(keywords: &[String], is_name: bool) -> Vec<String> {
     let min_length = if is_name { 3 } else { 2 };
     let counts = |word: &&String| {
@@ -207,7 +209,8 @@ pub fn keywords_for_relevance(keywords: &[String], is_name: bool) -> Vec<String>
     if found.is_empty() { keywords.to_vec() } else { found }
 }
 
-/// Whether a part of a name says something about it. Single characters, pairs and numbers do not.
+/// Whether a part of a name is specific to the name. Single characters, pairs of characters and numbers are
+/// not.
 fn is_piece(word: &str) -> bool {
     word.chars().count() >= 3 && !word.chars().all(|character| character.is_ascii_digit())
 }
@@ -219,8 +222,9 @@ pub fn looks_random(name: &str) -> bool {
     kinds.windows(2).filter(|pair| pair[0] != pair[1]).count() >= RANDOM_CHANGES
 }
 
-/// Whether one word abbreviates the other: the letters of the shorter one occur in the longer one in this
-/// order, and both begin with the same letter. `db` and `database`, `auth` and `authentication`.
+/// Whether one word abbreviates the other, such as `db` for `database` and `auth` for `authentication`: the
+/// letters of the shorter word occur in the longer word in this order, and both words begin with the same
+/// letter.
 pub fn is_abbreviation(left: &str, right: &str) -> bool {
     let (short, long) = if left.len() <= right.len() { (left, right) } else { (right, left) };
     let mut rest = long.chars();
@@ -242,7 +246,7 @@ mod tests {
     use super::*;
     use crate::query_terms;
 
-    /// A thousand chunks, in which each of these words is in ten chunks.
+    /// The counts for a thousand chunks. Ten of them contain each of these words.
     fn frequencies(question: &str, words: &str) -> ScopeFrequencies {
         let mut terms: Vec<(u32, i32)> = terms_of(words).into_iter().map(|term| (term, 10)).collect();
         terms.sort_unstable();
@@ -289,7 +293,7 @@ mod tests {
             false,
             &["long", "should", "sourdough", "rest", "before", "baking"],
         );
-        // A paraphrase shares few words with its answer, but the vectors are near.
+        // A paraphrase shares few words with its answer, but its vector is near the vector of the answer.
         let question = "a worker crashed in the midst of its work, which process picks the orphaned task up again";
         check(question, code, 40, 95, true, &["midst", "work", "picks", "up", "again"]);
     }

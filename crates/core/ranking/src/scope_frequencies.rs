@@ -1,8 +1,8 @@
-//! The rarity of terms in what a question searches.
+//! Computes the rarity of terms in the repositories that a question searches.
 //!
 //! The counts come from the repositories that the caller searches, and from no other repository. The shipped
-//! table counts as much as 100 further chunks, so that a small repository does not make every term equally
-//! rare.
+//! table has the same weight as 100 additional chunks. Otherwise, all terms of a small repository would be
+//! about equally rare.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -14,10 +14,10 @@ use crate::frequencies::UNITS_PER_BIT_LOG2;
 use crate::terms::distinct_terms;
 use crate::{StopWords, shipped_frequencies, terms};
 
-/// The number of chunks that the shipped table counts for.
+/// The number of additional chunks that the shipped table represents.
 const SHIPPED_CHUNKS: u64 = 100;
 
-/// How many of the searched chunks contain the terms of a question.
+/// The number of searched chunks that contain each term of a question.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ScopeFrequencies {
     num_chunks: u64,
@@ -25,13 +25,13 @@ pub struct ScopeFrequencies {
 }
 
 impl ScopeFrequencies {
-    /// The terms of a question without counts.
+    /// The terms of a question, before any chunks are counted.
     pub fn of(question: &str) -> Self {
         let terms = distinct_terms(question, StopWords::Kept);
         Self { num_chunks: 0, counts: terms.into_iter().map(|term| (term, 0)).collect() }
     }
 
-    /// Adds the chunks of a repository. The sum of its tables is the number of chunks.
+    /// Adds the counts of a repository, which are the sums of its tables.
     pub fn add(&mut self, tables: &[impl Borrow<TermCounts>]) {
         let sum = |count: &dyn Fn(&TermCounts) -> i64| {
             let sum: i64 = tables.iter().map(|table| count(table.borrow())).sum();
@@ -43,18 +43,20 @@ impl ScopeFrequencies {
         }
     }
 
-    /// Number of chunks in the searched repositories. 0 if no repository has term counts.
+    /// Number of chunks in the searched repositories. The result is 0 if no repository has term counts.
     pub fn num_chunks(&self) -> u64 {
         self.num_chunks
     }
 
-    /// Number of searched chunks that contain the term. 0 for a term that is not in the question.
+    /// Number of searched chunks that contain the term. The result is 0 for a term that is not in the
+    /// question.
     pub fn count(&self, term: u32) -> u64 {
         self.counts.get(&term).copied().unwrap_or_default().min(self.num_chunks)
     }
 
     /// Number of searched chunks that contain the word or an inflection of it. The word must be part of the
-    /// question. A word in a script without spaces has several terms; the rarest one limits the number.
+    /// question. A word in a script without spaces has several terms; then the number of the rarest term is
+    /// returned.
     pub fn num_chunks_with(&self, word: &str) -> u64 {
         let mut rarest = None;
         terms(word, StopWords::Kept, |term| {
@@ -66,8 +68,9 @@ impl ScopeFrequencies {
 
     /// BM25's `log(1 + (N - n + 0.5) / (n + 0.5))` in sixteenths of a bit. The result is at least 1.
     ///
-    /// N is the number of chunks and n the number of chunks with the term, both with the share of the shipped
-    /// table. Without chunks, the rarity is that of the shipped table.
+    /// N is the number of chunks, and n is the number of chunks with the term. Both numbers include the
+    /// chunks that the shipped table represents. If there are no chunks, the rarity in the shipped table is
+    /// returned.
     pub fn inverse(&self, term: u32) -> u32 {
         let shipped = shipped_frequencies();
         if self.num_chunks == 0 {

@@ -9,19 +9,19 @@ pub enum Signal {
     Terms,
     /// The list of the definitions that the question names.
     Names,
-    /// The counts of the scope in the rarity of terms.
+    /// The counts of the searched repositories in the rarity of terms.
     ScopeFrequencies,
     /// The synonyms of the keywords in the list of terms.
     Synonyms,
-    /// The scores of the lists. Without them, only ranks count.
+    /// The scores in the lists. Without them, only ranks are used.
     Scores,
-    /// The ranks in the lists. Without them, only scores count.
+    /// The ranks in the lists. Without them, only scores are used.
     Ranks,
-    /// The factors of documents and configuration, and of navigation documents.
+    /// The factors for documents and configuration, and for navigation documents.
     DocumentPrior,
-    /// The factor of tests.
+    /// The factor for tests.
     TestPrior,
-    /// The factors of examples, patterns and generated code.
+    /// The factors for examples, patterns and generated code.
     OtherPriors,
     FileEvidence,
     Path,
@@ -29,7 +29,7 @@ pub enum Signal {
     /// Neighbours in the graph, and the path that answers a flow question.
     Graph,
     Definition,
-    /// The factor of each further hit of a file.
+    /// The factor for each further hit in a file.
     FurtherHits,
 }
 
@@ -79,7 +79,7 @@ impl Signal {
     }
 }
 
-/// The parts of the ranking that are used. All are used, except in measurements.
+/// The parts of the ranking that are used. Only measurements switch parts off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signals(u32);
 

@@ -6,8 +6,8 @@ pub const MAX_EDIT_DISTANCE: usize = 2;
 /// Fuzzy matches with a lower similarity are ignored.
 pub const MIN_FUZZY_PERCENT: u32 = 70;
 
-/// Converts a name to lower case and removes `_`, `-` and `$`. `get_user`, `getUser` and `GetUser` all give
-/// the same result.
+/// Converts a name to lower case and removes `_`, `-` and `$`. The result is the same for `get_user`,
+/// `getUser` and `GetUser`.
 pub fn fold_style(name: &str) -> String {
     let kept = name.chars().filter(|character| !matches!(character, '_' | '-' | '$'));
     kept.flat_map(char::to_lowercase).collect()
@@ -43,7 +43,7 @@ fn either_starts(left: &str, right: &str) -> bool {
 }
 
 /// The number of insertions, deletions, substitutions and swaps of neighbours that change one name into the
-/// other. `None` if it exceeds [`MAX_EDIT_DISTANCE`].
+/// other. `None` if the number exceeds [`MAX_EDIT_DISTANCE`].
 fn edit_distance(left: &[char], right: &[char]) -> Option<usize> {
     if left.len().abs_diff(right.len()) > MAX_EDIT_DISTANCE {
         return None;
@@ -79,7 +79,7 @@ pub fn are_near(left: &str, right: &str) -> bool {
 }
 
 /// Tries each kind of edit at the first difference, then compares the remaining characters. With two edits,
-/// this makes at most sixteen short comparisons.
+/// the function makes at most sixteen short comparisons.
 fn within<T: PartialEq>(left: &[T], right: &[T], edits: usize) -> bool {
     if left.len().abs_diff(right.len()) > edits {
         return false;

@@ -10,14 +10,14 @@ use cairn_domain::SparseVector;
 use crate::terms::distinct_terms;
 use crate::{ScopeFrequencies, StopWords, terms};
 
-/// The maximum number of terms of a question. If a question has more terms, those with the largest weights
-/// are used.
+/// The maximum number of terms of a question. If a question has more terms, the terms with the largest
+/// weights are used.
 pub const MAX_QUERY_TERMS: usize = 64;
 
 /// The weight of a synonym, compared with a word of the question.
 const SYNONYM_PERCENT: u32 = 30;
 
-/// The number of units for one occurrence in the text. The constants below use the same units.
+/// The number of units for one occurrence in the text. The constants below are in the same units.
 const TEXT: u32 = 4;
 /// One occurrence in the name of the symbol is worth four occurrences in the text. This value gave the best
 /// ranking.
@@ -69,7 +69,7 @@ pub fn passage_terms(fields: &PassageFields<'_>) -> SparseVector {
 /// [`MAX_QUERY_TERMS`] terms are returned.
 ///
 /// If a question contains only stop words, such as "with", the stop words are used as terms. Such a question
-/// can only mean a name.
+/// can only ask for a name.
 pub fn query_terms(text: &str, frequencies: &ScopeFrequencies) -> Vec<(u32, u32)> {
     let mut found = distinct_terms(text, StopWords::Dropped);
     if found.is_empty() {
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn synonyms_count_less_than_words_of_the_question() {
+    fn synonyms_weigh_less_than_words_of_the_question() {
         let shipped = ScopeFrequencies::default();
         let mut found = query_terms("fetch user", &shipped);
         let before = found.clone();

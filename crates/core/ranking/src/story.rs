@@ -7,18 +7,18 @@ use cairn_domain::NodeKey;
 
 use crate::fixed::{ONE, times};
 
-/// How well a node fits a question.
+/// The facts about how well a node fits a question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Relevance {
-    /// The score of the node's chunk among the hits; 0 if it is no hit.
+    /// The score of the node's chunk, or 0 if the chunk is not a hit.
     pub score: u64,
-    /// Whether the node has a word of the place where the flow begins.
+    /// Whether the name of the node contains a word of the place where the flow begins.
     pub is_from: bool,
-    /// Whether the node has a word of the place where the flow ends.
+    /// Whether the name of the node contains a word of the place where the flow ends.
     pub is_to: bool,
 }
 
-/// The ends that a question gives.
+/// The ends of the flow that a question states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ends {
     pub from: bool,
@@ -38,21 +38,23 @@ pub struct Link {
 pub struct Story {
     /// At least two nodes.
     pub path: Vec<NodeKey>,
-    /// Whether the path has both ends that the question gives.
+    /// Whether the path has all ends that the question states.
     pub has_ends: bool,
 }
 
 /// Maximum number of nodes of a path: three edges.
 const MAX_NODES: usize = 4;
 
-/// Orders paths: whether the path has both given ends, its sum of scores, and its length with its last node.
+/// The order of paths: whether the path has all stated ends, then the sum of the scores, then the length and
+/// the last node.
 type StoryRank = (bool, u64, Reverse<(usize, NodeKey)>);
 
 /// The best path of a traversal, in which each node is reached over at most one edge.
 ///
-/// A path with both given ends is better than other paths. Among these, the path with the highest sum of
-/// scores is the best, where each score is multiplied by the confidence of the path to its node. Among equal
-/// paths, the shortest is the best. A path ends with a node that is a hit or has a word of the given end.
+/// A path with all ends that the question states is better than other paths. If several paths have all ends,
+/// the path with the highest sum of scores is best. In this sum, each score is multiplied by the confidence
+/// of the path to its node. If the sums are equal, the shortest path is best. A path ends with a node that is
+/// a hit, or whose name contains a word of the stated end.
 pub fn best_story(links: &[Link], ends: Ends, relevance: impl Fn(NodeKey) -> Relevance) -> Option<Story> {
     let of_node: BTreeMap<NodeKey, &Link> = links.iter().map(|link| (link.node, link)).collect();
     let mut best: Option<(StoryRank, Vec<NodeKey>)> = None;
@@ -110,7 +112,7 @@ mod tests {
         NodeKey(Digester::new("node").text(name).key())
     }
 
-    /// `links` are written as `a>b`. `relevant` gives the scores of nodes; `<a` and `b>` mark the ends.
+    /// `links` are written as `a>b`. `relevant` contains the scores of nodes; `<a` and `b>` mark the ends.
     fn check(links: &[&str], relevant: &[(&str, u64)], ends: Ends, expect: Option<(&[&str], bool)>) {
         let links: Vec<Link> = links
             .iter()
@@ -139,7 +141,7 @@ mod tests {
         let links = ["a>b", "a>c", "b>d", "c>e"];
         check(&links, &[("a", 100), ("c", 50), ("e", 40)], none, Some((&["a", "c", "e"], true)));
         check(&links, &[("a", 100), ("d", 50), ("c", 30)], none, Some((&["a", "b", "d"], true)));
-        // A path does not end with nodes that are no hits.
+        // A path does not end with a node that is not a hit.
         check(&links, &[("a", 10), ("b", 5)], none, Some((&["a", "b"], true)));
         check(&links, &[("a", 10)], none, None);
         check(&[], &[("a", 10)], none, None);
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn given_ends_decide() {
+    fn path_with_the_stated_ends_is_best() {
         let both = Ends { from: true, to: true };
         let links = ["a>b", "x>y", "b>c", "y>z"];
         let relevant = [("<a", 1), ("c>", 0), ("x", 50), ("y", 40), ("z", 30)];

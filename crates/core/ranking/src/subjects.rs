@@ -1,5 +1,5 @@
-//! Words of technologies and of everyday domains. If a question contains such a word and the searched
-//! repositories do not, the question is probably about something else.
+//! Lists words for technologies and words of everyday domains. If a question contains such a word, but the
+//! searched repositories do not, the question is probably about something else.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -1,4 +1,5 @@
-//! Counts how many chunks contain each term and each pair of words in a name, and adds such tables.
+//! Counts how many chunks contain each term, and each pair of words in the name of their symbol. Adds up
+//! tables of these counts.
 
 use cairn_domain::{ChunkRecord, SparseVector, TermCounts, WordPair};
 use rustc_hash::FxHashMap;
@@ -14,12 +15,12 @@ pub struct TermCounter {
 }
 
 impl TermCounter {
-    /// Counts a chunk that begins.
+    /// Counts a chunk that a generation adds.
     pub fn begin(&mut self, chunk: &ChunkRecord, terms: &SparseVector) {
         self.add(chunk, terms, 1);
     }
 
-    /// Counts a chunk that ends.
+    /// Subtracts a chunk that a generation removes.
     pub fn end(&mut self, chunk: &ChunkRecord, terms: &SparseVector) {
         self.add(chunk, terms, -1);
     }

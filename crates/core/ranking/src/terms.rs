@@ -1,10 +1,11 @@
 //! Converts text to terms, the entries of the sparse index.
 //!
 //! Text is cut into identifiers. The terms of an identifier are the stems of its words (see
-//! [`crate::words`]). An identifier of several words also gives one term without separators. So `get_user`,
-//! `getUser` and the question "get user" share `get` and `user`, and the two spellings also share `getuser`.
-//! Words may contain letters beyond ASCII. These letters are converted to lower case, and diacritics are
-//! removed. In scripts without spaces between words, each pair of neighbouring characters is a word.
+//! [`crate::words`]). An identifier of several words also has one term without separators, its compound term.
+//! So `get_user`, `getUser` and the question "get user" share `get` and `user`, and the two spellings also
+//! share `getuser`. Words may contain letters outside ASCII. These letters are converted to lower case, and
+//! diacritics are removed. In scripts without spaces between words, each pair of neighbouring characters is a
+//! word.
 //!
 //! A term is stored as a hash of 32 bits. The hash is the 64-bit FNV-1a hash of the UTF-8 bytes. Its two
 //! halves are combined by exclusive or. Every stored index contains these hashes, so the hash function never
@@ -16,7 +17,7 @@ use unicode_normalization::char::is_combining_mark;
 use crate::stem::{Stem, is_stop_word_bytes, stem};
 use crate::words::{Class, word_end};
 
-/// Only the first bytes of an identifier, up to this number, give terms. A longer identifier gives no
+/// Only this number of bytes at the start of an identifier is converted to terms. A longer identifier has no
 /// compound term, because it is probably data and not a name.
 const MAX_IDENTIFIER_BYTES: usize = 64;
 
@@ -68,7 +69,7 @@ fn ascii_end(bytes: &[u8], start: usize) -> usize {
 }
 
 /// Reads the identifier at `start`. The part of the identifier before `known` is ASCII. The next character is
-/// beyond ASCII and may continue the identifier. Returns the position after the identifier.
+/// outside ASCII and may continue the identifier. Returns the position after the identifier.
 fn with_other_letters(
     text: &str,
     start: usize,
@@ -128,7 +129,8 @@ fn ascii_word(word: &[u8], stop_words: StopWords, term: &mut impl FnMut(u32)) {
     }
 }
 
-/// Reads an identifier with letters beyond ASCII. Such identifiers are rare, so this function may allocate.
+/// Reads an identifier with letters outside ASCII. Such identifiers are rare, so this function may allocate
+/// memory.
 fn other_identifier(identifier: &str, stop_words: StopWords, term: &mut impl FnMut(u32)) {
     let folded: String = identifier.nfkd().filter(|character| !is_diacritic(*character)).nfc().collect();
     if folded.is_ascii() {
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn names_keep_stop_words_and_data_gives_no_terms() {
+    fn names_keep_stop_words_and_data_has_no_compound_term() {
         assert_eq!(found("with", StopWords::Kept).len(), 1);
         assert_eq!(found("with", StopWords::Dropped).len(), 0);
         assert_eq!(found(&"ab1".repeat(400), StopWords::Dropped).len(), 42);

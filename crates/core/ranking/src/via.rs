@@ -1,4 +1,4 @@
-//! The edge over which a hit was found.
+//! Describes the edge over which a hit was found.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub struct Via {
     pub symbol: String,
     /// None for a package outside the repository.
     pub path: Option<RepoPath>,
-    /// The line of the reference in the file of the edge's source. 0 without a reference.
+    /// The line of the reference in the file of the edge's source, or 0 if there is no reference.
     pub line: u32,
     pub confidence_percent: u8,
 }

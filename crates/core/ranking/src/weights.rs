@@ -1,9 +1,9 @@
-//! The weights of the lists. They depend on the type of the question.
+//! The weights of the lists, which depend on the type of the question.
 
-/// How much each list counts, in percent, and whether further hits of a file count less.
+/// The weight of each list in percent, and whether the scores of further hits in a file are reduced.
 ///
-/// The weights were chosen on the tuning half of the evaluation set. For each of its repositories, the other
-/// repositories chose the same weights or their neighbours.
+/// The weights were chosen on the tuning half of the evaluation set. Cross-validation over the repositories
+/// chose the same weights, or weights that differ by one step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weights {
     pub(crate) dense: u64,
@@ -17,7 +17,7 @@ impl Weights {
     pub const TOPIC: Self = Self { dense: 40, terms: 60, names: 60, further_hits_count_less: true };
     /// A question that is one word, or one name with a lead-in.
     pub const ONE_WORD: Self = Self { dense: 30, terms: 70, ..Self::TOPIC };
-    /// A question about the relations of a name. Vectors say little about names.
+    /// A question about the relations of a name. Vectors contain little information about names.
     pub const RELATION: Self = Self { dense: 20, terms: 80, ..Self::TOPIC };
     /// A question about a flow, whose steps are often in one file.
     pub const FLOW: Self = Self { further_hits_count_less: false, ..Self::TOPIC };

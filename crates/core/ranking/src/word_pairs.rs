@@ -1,7 +1,7 @@
-//! The words that the names in a scope use together, such as "token" and "validate" in `validate_token`.
+//! Finds the words that names in a scope use together, such as "token" and "validate" in `validate_token`.
 //!
 //! Pairs are counted for each published repository, with its terms. A question adds the tables of the
-//! repositories that the caller searches, and no others.
+//! repositories that the caller searches, and no other tables.
 
 use std::borrow::Borrow;
 use std::cmp::Reverse;
@@ -17,9 +17,10 @@ pub const MAX_LEARNED: usize = 3;
 /// Only the first words of a long name are paired.
 const MAX_WORDS_OF_NAME: usize = 6;
 const MIN_LETTERS: usize = 3;
-/// Two words are used together if at least this number of chunks has both words in its name.
+/// Two words are used together if the names of at least this number of chunks contain both words.
 const MIN_CHUNKS: i64 = 3;
-/// The share of the pairs of two words, in thousandths, that must be pairs of these two words.
+/// Two words are used together only if they form at least this share, in thousandths, of all pairs that
+/// contain either word.
 const MIN_SHARE: i64 = 100;
 
 /// The pairs of words in the name of a chunk's symbol, each in both orders. The names of tests are sentences
@@ -31,9 +32,9 @@ pub(crate) fn word_pairs(chunk: &ChunkRecord) -> Vec<WordPair> {
     };
     let mut found: Vec<String> = Vec::new();
     words(name, |word| {
-        let is_said =
+        let is_counted =
             word.len() >= MIN_LETTERS && !is_stop_word(word) && word.bytes().all(|byte| !byte.is_ascii_digit());
-        if is_said && found.len() < MAX_WORDS_OF_NAME && found.iter().all(|known| known != word) {
+        if is_counted && found.len() < MAX_WORDS_OF_NAME && found.iter().all(|known| known != word) {
             found.push(word.to_owned());
         }
     });
@@ -127,7 +128,7 @@ mod tests {
     #[test]
     fn frequent_pairs_are_learned() {
         let tables = [table(&[("zorbl_ledger", 4), ("zorbl_rows", 3), ("zorbl_quorum", 2), ("rows_of_page", 60)])];
-        // "quorum" is in too few names, and "rows" is mostly used with another word.
+        // "quorum" occurs in too few names, and "rows" mostly occurs with another word.
         assert_eq!(learned(&tables, "zorbl"), ["ledger"]);
         assert_eq!(learned(&tables, "zorbls"), ["ledger"]);
         assert_eq!(learned(&tables, "quorum"), [] as [&str; 0]);

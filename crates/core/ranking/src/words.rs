@@ -5,14 +5,14 @@
 //! scripts, `[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+`. Matches are searched from left to right, and
 //! each match is converted to lower case.
 
-/// Longer words are converted to lower case on the heap. Identifiers that people write are shorter.
+/// Longer words are converted to lower case on the heap. Identifiers that people write are usually shorter.
 const STACK_BYTES: usize = 64;
 
 /// Calls `word` with every word of `text` in lower case, in order.
 ///
-/// `parseHTTPResponse2` gives `parse`, `http`, `response`, `2`. Bytes other than ASCII letters and digits
-/// separate words and are never part of a word. Memory is allocated only for capitalised words of more than
-/// 64 bytes.
+/// `parseHTTPResponse2` has the words `parse`, `http`, `response`, `2`. Bytes other than ASCII letters and
+/// digits separate words and are never part of a word. Memory is allocated only for capitalised words of more
+/// than 64 bytes.
 ///
 /// ```
 /// let mut found = Vec::new();
@@ -42,7 +42,7 @@ pub(crate) enum Class {
     Digit,
     /// `_` and `$`, which join words.
     Joint,
-    /// Part of a character beyond ASCII.
+    /// Part of a character outside ASCII.
     Other,
     Separator,
 }

@@ -248,7 +248,7 @@ async fn play(steps: &[(Generation, bool)]) {
             let published: Vec<GenerationId> = published.iter().copied().map(GenerationId).collect();
             index.sweep_retired(repository(), &published).await.expect("swept");
         } else if number % 2 == 0 {
-            // Each second view is no longer in use.
+            // Every second view is no longer in use.
             let mut is_used = false;
             alive.retain(|_| {
                 is_used = !is_used;

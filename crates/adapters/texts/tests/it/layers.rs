@@ -1,4 +1,4 @@
-//! The number and the size of the layers, and damaged layers.
+//! Checks the number and the size of layers, and the report of damaged layers.
 
 use std::sync::Arc;
 
@@ -36,10 +36,10 @@ async fn stage(index: &TextIndex, generation: u64, staged: StagedTexts) -> Resul
     Ok(index.stage(&Tenant::local(), run, staged).await?)
 }
 
-/// After many small changes, few layers are left, and the large first layer is written again only a few
+/// After many small changes, only a few layers exist, and the large first layer was rewritten only a few
 /// times.
 #[tokio::test]
-async fn cost_of_many_small_changes_follows_the_changes() -> Result<()> {
+async fn many_small_changes_leave_few_layers_and_rarely_rewrite_the_large_layer() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let blobs = Arc::new(LocalBlobs::open(directory.path())?);
     let index = TextIndex::new(blobs.clone());

@@ -1,4 +1,5 @@
-//! Kinds of code that a question asks for: "functions that parse dates", "which class loads the settings".
+//! Finds the kinds of code that a question asks for: "functions that parse dates", "which class loads the
+//! settings".
 
 use std::sync::LazyLock;
 
@@ -7,11 +8,11 @@ use crate::names::{is_strong, names_at};
 use crate::tokens::Token;
 use crate::vocabulary::list;
 
-/// A word with the kinds of symbols that it names.
+/// The singulars and the plurals of a word, and the kinds of code that the word names.
 type KindRow = (&'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
-/// The singulars and the plurals of a word, and the kinds that it names. Both words "function" and "method"
-/// name both kinds, because most people do not distinguish them.
+/// The words for kinds of code. "function" and "method" each name both kinds, because most people do not
+/// distinguish functions from methods.
 const KINDS: &[KindRow] = &[
     (&["function", "func", "fn", "method"], &["functions", "funcs", "methods"], &["function", "method"]),
     (&["class"], &["classes"], &["class"]),
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_that_are_asked_for_filter() {
+    fn requested_kinds_become_filters() {
         check("functions that use redis", &["function", "method"]);
         check("list all methods", &["function", "method"]);
         check("classes in auth.py", &["class"]);
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn topics_with_kind_words_do_not_filter() {
+    fn topics_with_kind_words_are_no_filters() {
         for question in [
             "how are classes loaded",
             "function call",

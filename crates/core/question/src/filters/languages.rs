@@ -1,4 +1,4 @@
-//! Languages that a question names.
+//! Finds the languages that a question names.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use crate::filters::{FilterValue, FoundFilter};
 use crate::tokens::Token;
 use crate::vocabulary::list;
 
-/// Names of languages: the words of a question, and the name that Cairn uses.
+/// Names of languages: the words in a question, and the name that Cairn uses.
 const LANGUAGES: &[(&[&str], &str)] = &[
     (&["python", "py"], "python"),
     (&["javascript", "js", "nodejs", "node.js"], "javascript"),
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn named_languages_filter() {
+    fn named_languages_become_filters() {
         check("python", &["python"]);
         check("python functions that parse dates", &["python"]);
         check("retry logic in Go", &["go"]);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_as_topics_do_not_filter() {
+    fn languages_as_topics_are_no_filters() {
         for question in [
             "go to the handler",
             "where does it go",

@@ -208,7 +208,7 @@ fn without(question: &str, tokens: &[Token], ranges: &[Range<usize>]) -> String 
     }
     text.push_str(&question[copied..]);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // The mark at the end of the question follows its last remaining word.
+    // If only a punctuation mark remains at the end, it is appended to the last remaining word.
     match text.rsplit_once(' ') {
         Some((start, mark)) if mark.chars().all(|character| character.is_ascii_punctuation()) => {
             format!("{start}{mark}")

@@ -1,4 +1,4 @@
-//! Files, directories and modules that a question names.
+//! Finds the files, directories and modules that a question names.
 
 use std::sync::LazyLock;
 
@@ -56,7 +56,7 @@ fn place(tokens: &[Token], start: usize) -> Option<FoundFilter> {
     }
 }
 
-/// A path without a word for its kind: "in src/auth".
+/// Finds a path without a word such as "folder" beside it: "in src/auth".
 fn path(tokens: &[Token], start: usize, at: usize) -> Option<FoundFilter> {
     let text = &tokens[at].text;
     let is_path = text.trim_matches('/').contains('/') && !text.contains("//") && !tokens[at].is_span();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn places_filter() {
+    fn named_places_become_filters() {
         check("classes in auth.py", &[("file", "auth.py")]);
         check("functions from the file src/net/tcp.rs", &[("file", "src/net/tcp.rs")]);
         check("retries in the billing module", &[("module", "billing")]);

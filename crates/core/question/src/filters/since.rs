@@ -13,10 +13,10 @@ use crate::tokens::Token;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Since {
-    /// From the start of the day that is this number of days before today. 0 is today.
+    /// Since the start of a day: the number of days before today. 0 means today.
     DaysAgo(u32),
     HoursAgo(u32),
-    /// From the start of this day.
+    /// Since the start of this day.
     Date {
         year: u32,
         month: u32,

@@ -1,4 +1,4 @@
-//! Whether a question excludes tests or asks only for tests.
+//! Decides whether a question excludes tests or asks only for tests.
 
 use std::ops::Range;
 use std::sync::LazyLock;
