@@ -1,8 +1,8 @@
-//! Other words for the same thing: abbreviations and long forms such as `db` and `database`, and the synonyms
-//! that the operator configured.
+//! Finds other words for the same thing: abbreviations and long forms such as `db` and `database`, and the
+//! synonyms that the operator configured.
 //!
-//! A chunk that contains such a word contains the subject of the question. A shipped synonym does not count,
-//! because it may be another thing.
+//! A chunk that contains such a word contains the subject of the question. A shipped synonym is not one of
+//! these words, because it may be another thing.
 
 use cairn_question::{SynonymEntry, SynonymSource, Synonyms};
 use cairn_ranking::is_abbreviation;
@@ -10,7 +10,7 @@ use cairn_ranking::is_abbreviation;
 /// Maximum number of configured synonyms of a word.
 const MAX_CONFIGURED: usize = 3;
 
-/// The words beside a question whose counts are needed: the other words for its keywords.
+/// The additional words whose counts a question needs: the other words for its keywords.
 pub(crate) fn other_words(keywords: &[String], configured: &[SynonymEntry]) -> String {
     keywords.iter().flat_map(|word| other_words_of(word, configured)).collect::<Vec<_>>().join(" ")
 }

@@ -1,5 +1,5 @@
-//! Explains that a requested name is absent: what the index contains of its words, what other repositories
-//! define it, and whether anything is indexed.
+//! Explains that a requested name is absent: which of its words the index contains, which other repository
+//! defines it, and which repositories are not indexed.
 
 use cairn_domain::View;
 use cairn_ports::NameMatch;
@@ -10,11 +10,11 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of definitions in other repositories that are looked up.
 const MAX_ELSEWHERE: usize = 20;
-/// Maximum number of calls of an error.
+/// Maximum number of calls that an error suggests.
 const MAX_CALLS: usize = 2;
 
 impl Searcher {
-    /// Adds facts to the error that says that no symbol has the name. Other errors stay unchanged.
+    /// Adds facts to the error for an absent name. Other errors are not changed.
     pub(crate) async fn explain_absent_name(
         &self,
         error: QueryError,
@@ -48,7 +48,10 @@ impl Searcher {
                 arguments: vec![("query", (*word).clone())],
             }),
             None if frequencies.num_chunks() > 0 => {
-                facts.push(format!("none of the {} indexed chunks contains a word of it", frequencies.num_chunks()));
+                facts.push(format!(
+                    "none of the {} indexed chunks contains a word of the name",
+                    frequencies.num_chunks()
+                ));
             }
             // Without term counts, nothing is known about the words.
             None => calls.extend(error.next_calls.iter().filter(|call| call.tool == "search_code").cloned()),

@@ -1,9 +1,9 @@
 //! Caches the ranked hits of questions.
 //!
 //! The key contains everything on which the hits depend: the tenant, the searched repositories with their
-//! published runs, the question, the way it is read, and its filters. A publication changes the key. So no
-//! hits outlive the state from which they were computed, and no caller gets hits of another scope. Texts and
-//! stamps are read again for each page.
+//! published runs, the question, the options for reading it, and its filters. A publication changes the key.
+//! So no hits outlive the state from which they were computed, and no caller gets hits of another scope.
+//! Texts and stamps are read again for each page.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,19 +33,21 @@ impl Default for AnswerCache {
 }
 
 impl AnswerCache {
-    /// A cache of this size. A cache of zero bytes keeps nothing.
+    /// A cache of this size. A cache of zero bytes stores nothing.
     pub fn with_bytes(max_bytes: usize) -> Self {
         Self(Mutex::new(Recent::new(max_bytes)))
     }
 
     fn cached(&self) -> MutexGuard<'_, Recent<Digest, Arc<Retrieved>>> {
-        // No method leaves the cache inconsistent, so it can be used after a panic of another thread.
+        // No method leaves the cache inconsistent, so the cache can be used after another thread has
+        // panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Searcher {
-    /// As `retrieve`. An equal question to an equal published state is answered from the cache.
+    /// Retrieves the hits of a question, from the cache if an equal question was asked before and the
+    /// published state has not changed.
     pub(crate) async fn retrieve_once(
         &self,
         view: View,
@@ -61,7 +63,8 @@ impl Searcher {
             return Ok(known);
         }
         let retrieved = self.retrieve(view, asked, selected).await?;
-        // Names that are not in the index may be in changed files, which no key contains.
+        // If a name is not in the index, it may be in a changed file. Such a result is not cached, because
+        // the key does not depend on changed files.
         if self.changed.is_some() && !retrieved.query.names.notes.is_empty() {
             return Ok(retrieved);
         }
@@ -81,7 +84,7 @@ impl Searcher {
         let digester = digester.option(forced_type.map(QueryType::as_str), Digester::text);
         let digester =
             of_filter(digester, filter).option(since, |digester, since| digester.number(since.cast_unsigned()));
-        // Only a search for files and names depends on the limit.
+        // The limit affects the hits only in a search for files or names.
         let limit = limit.filter(|_| target.target_type != TargetType::Auto);
         target.digest(digester).option(limit, |digester, limit| digester.number(limit as u64)).digest()
     }

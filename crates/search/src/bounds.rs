@@ -8,7 +8,8 @@ use crate::{FieldFault, QueryError, QueryErrorCode};
 
 /// Maximum number of results on a page.
 pub(crate) const MAX_LIMIT: usize = 100;
-/// A question may be a whole issue. Its first part is searched, see `cairn_question::Cut`.
+/// Maximum size of a question, which may be a whole issue. Only its first part is searched, see
+/// `cairn_question::Cut`.
 const MAX_QUERY_BYTES: usize = 65_536;
 /// Maximum size of the pattern of an exact search.
 const MAX_PATTERN_BYTES: usize = 4_096;
@@ -59,8 +60,8 @@ pub(crate) fn words<'a>(field: &str, words: impl ExactSizeIterator<Item = &'a st
     words.into_iter().try_for_each(|text| word(field, text))
 }
 
-/// Checks the globs of paths. A path of the caller becomes at most two globs, and the limit of `words`
-/// applies to the paths of the caller.
+/// Checks the number of globs for paths. Each path from the caller becomes at most two globs, so the limit is
+/// twice the limit for words.
 pub(crate) fn number_of_globs(field: &str, number: usize) -> Result<(), QueryError> {
     if number > 2 * MAX_WORDS {
         return Err(invalid(FieldFault::of(field), format!("`{field}` has more than {MAX_WORDS} entries")));

@@ -10,7 +10,7 @@ use globset::GlobMatcher;
 
 use crate::{QueryError, Searcher, bounds};
 
-/// Which repositories of the tenant a caller may see.
+/// The repositories of the tenant that a caller may see.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Allowed {
     All,
@@ -27,7 +27,7 @@ impl Allowed {
         names.iter().filter_map(|name| bounds::glob("repositories", name).err()).map(|error| error.message).collect()
     }
 
-    /// Whether the caller may see a repository of this name. The repository need not exist.
+    /// Whether the caller may see a repository with this name. The repository need not exist.
     pub fn allows(&self, repository: &RepositoryName) -> bool {
         self.compiled().allows(repository)
     }
@@ -40,7 +40,7 @@ impl Allowed {
     }
 }
 
-/// If `names` is None, every name is allowed.
+/// The compiled form of [`Allowed`]. If `names` is `None`, every name is allowed.
 struct Compiled<'a> {
     names: Option<&'a [String]>,
     globs: Vec<GlobMatcher>,
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn different_rights_give_different_identities() {
+    fn callers_with_different_rights_have_different_identities() {
         let of = |tenant: &str, name: &str, allowed| {
             let caller = Caller { tenant: Tenant::new(tenant), name: name.to_owned(), allowed };
             caller.identity().digest()

@@ -1,7 +1,7 @@
 //! Resolves names in files that changed after they were indexed.
 //!
 //! The index does not contain these definitions, so they have no chunks and no edges. The files are read and
-//! parsed when a name is not in the index. Only local mode has working trees at hand.
+//! parsed when a name is not in the index. Only local mode can read working trees.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::repositories::KnownRepository;
 use crate::resolve::{MIN_SCORE, NameMatching, NameRequest, Resolved, Substitution, is_in_file};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// The changed files of at most this many repositories are read for one name.
+/// Maximum number of repositories whose changed files are read for one name.
 const MAX_REPOSITORIES: usize = 16;
 
 /// A definition in a changed file.
@@ -36,7 +36,7 @@ pub(crate) enum Definitions {
 }
 
 impl ChangedDefinition {
-    /// The file as it is in the working tree.
+    /// The file in its state in the working tree.
     pub(crate) fn file(&self) -> Option<&ChangedFile> {
         self.files.iter().find(|file| file.path == self.symbol.path)
     }
@@ -71,7 +71,7 @@ impl ChangedDefinition {
         })
     }
 
-    /// The error for a question that needs the index: about relations of the definition.
+    /// The error for a question about relations of the definition, because such a question needs the index.
     pub(crate) fn not_indexed(&self) -> QueryError {
         let SymbolEntry { qualified_name, path, line, .. } = &self.symbol;
         let message = format!("`{qualified_name}` is in `{path}`, line {line}, which changed after it was indexed");
@@ -111,8 +111,8 @@ struct Candidate<'a> {
 }
 
 impl Searcher {
-    /// The definitions of a name. The same name in a changed file comes before another name in the index, and
-    /// another name in the index comes before another name in a changed file.
+    /// The definitions of a name, in this order of preference: the requested name in the index, the requested
+    /// name in a changed file, a near name in the index, a near name in a changed file.
     pub(crate) async fn definitions(
         &self,
         view: &View,
@@ -185,7 +185,7 @@ fn near_names<'a>(changed: &'a Changed<'_>, request: NameRequest<'a>) -> Vec<Can
     symbols(changed, request).filter_map(candidate).collect()
 }
 
-/// The best candidate. Other candidates with its name become the other definitions.
+/// The best candidate. Other candidates with the same name become the other definitions.
 fn best(mut candidates: Vec<Candidate<'_>>, request: NameRequest<'_>) -> Option<ChangedDefinition> {
     let context = DefinitionContext { near_path: request.near_path };
     candidates.sort_by(|left, right| {

@@ -1,4 +1,4 @@
-//! Files of a working tree that differ from the published generation.
+//! Provides the files of a working tree that differ from the published generation.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ pub struct ChangedFile {
     pub symbols: Vec<SymbolEntry>,
 }
 
-/// Reads and parses files that changed after the published generation was indexed. Only local mode has
-/// working trees at hand.
+/// Reads and parses files that changed after the published generation was indexed. Only local mode can read
+/// working trees.
 #[async_trait]
 pub trait ChangedFiles: Send + Sync {
-    /// The changed files of a repository, sorted by path. Empty if its source is not a working tree or a
-    /// directory, or cannot be read at present: the index alone then answers the question. The number and the
-    /// size of the files are limited, so some may be missing.
+    /// The changed files of a repository, sorted by path. The list is empty if the source of the repository
+    /// is not a working tree or a directory, or cannot be read now. Then the question is answered from the
+    /// index only. The number and the size of the files are limited, so some may be missing.
     async fn changed_files(&self, repository: &RepositoryRecord) -> Arc<[ChangedFile]>;
 }

@@ -1,4 +1,4 @@
-//! The ids of chunks, and chunks by their ids.
+//! The ids of chunks, and maps from ids to chunks.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use cairn_domain::{ChunkKey, ChunkRecord, NodeKey, RepositoryId};
 pub(crate) type ChunkId = (RepositoryId, ChunkKey);
 pub(crate) type Chunks = BTreeMap<ChunkId, ChunkRecord>;
 
-/// The node of the symbol whose code the chunk contains. None for chunks without a symbol. If several
-/// symbols of the file have the same name and kind, the node is that of the first one.
+/// The node of the symbol whose code the chunk contains. `None` for chunks without a symbol. If several
+/// symbols of the file have the same name and kind, the node of the first symbol is returned.
 pub(crate) fn node_of(chunk: &ChunkRecord) -> Option<NodeKey> {
     let (symbol, kind) = (chunk.symbol.as_deref()?, chunk.symbol_kind?);
     Some(NodeKey::symbol(chunk.repository, &chunk.path, symbol, kind, 0))

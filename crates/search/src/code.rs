@@ -28,7 +28,7 @@ pub struct CodeRequest {
     pub symbol: Option<String>,
     /// A file near the wanted definition, if several definitions have the name.
     pub context_path: Option<String>,
-    /// First and last line to show; None shows all lines.
+    /// First and last line to show. `None` shows all lines.
     pub lines: Option<(u32, u32)>,
     /// Hard limit for the tokens of the text.
     pub max_tokens: usize,
@@ -39,14 +39,14 @@ pub struct Code {
     pub repository: String,
     pub path: RepoPath,
     pub language: String,
-    /// The lines that are shown; None if the file is empty.
+    /// The lines that are shown. `None` if the file is empty.
     pub span: Option<LineSpan>,
     pub num_lines: u32,
     pub text: String,
-    /// Number of requested lines that are missing because of the limit.
+    /// Number of requested lines that are not shown because of the limit.
     pub num_lines_cut: usize,
     pub symbol: Option<SymbolEntry>,
-    /// Set if the symbol has another name than the requested one.
+    /// Set if the name of the symbol differs from the requested name.
     pub substitution: Option<Substitution>,
     /// Other definitions of the name.
     pub others: Vec<SymbolEntry>,
@@ -82,7 +82,7 @@ impl Searcher {
             },
             (None, Some(path)) => {
                 let read = self.read_file(&view, &selected, path, request).await;
-                // `src/server.py#Server.run` names a symbol, unless a file has this path.
+                // `src/server.py#Server.run` refers to a symbol, unless a file has this path.
                 match (read, path.split_once('#')) {
                     (Err(error), Some((_, name))) if error.code == QueryErrorCode::NotFound && !name.is_empty() => {
                         self.read_symbol(&view, &selected, path, None, request).await
@@ -130,7 +130,7 @@ impl Searcher {
         Ok(code)
     }
 
-    /// The lines that look like a definition.
+    /// Reads the lines that look like a definition.
     async fn read_heuristic(
         &self,
         view: &View,
@@ -146,7 +146,7 @@ impl Searcher {
         Ok(Code { substitution: Some(found.substitution), ..code })
     }
 
-    /// The definition in the file as it is in the working tree.
+    /// Reads the definition from the file in the working tree.
     async fn read_changed(
         &self,
         selected: &[KnownRepository],
@@ -215,8 +215,8 @@ impl Searcher {
         Err(self.unknown_file(view, &self.scope_of(selected), path).await?)
     }
 
-    /// The repositories that contain the path according to the name index, in the order of `selected`. Empty
-    /// if only one repository is selected.
+    /// The repositories that contain the path according to the name index, in the order of `selected`. The
+    /// list is empty if only one repository is selected.
     async fn owners(
         &self,
         view: &View,
@@ -325,7 +325,7 @@ impl Searcher {
                 arguments: vec![("path", best.path.to_string())],
             }));
         }
-        Ok(error.hint("search for words of the file instead").next(NextCall {
+        Ok(error.hint("search for words in the file instead").next(NextCall {
             tool: "search_code",
             reason: "finds code by words".to_owned(),
             arguments: vec![("query", path.replace('/', " "))],

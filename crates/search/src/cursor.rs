@@ -42,7 +42,7 @@ pub(crate) struct Cursor {
     /// Digest of the question that the pages answer, without the value of `since`.
     pub question: Digest,
     /// The resolved `since` of the first page, in seconds since 1970. The time is stored because a relative
-    /// value such as `20h` gives a different time when the next page is requested.
+    /// value such as `20h` is resolved to a different time when the next page is requested.
     pub since: i64,
     /// The publication whose view the pages read.
     pub seq: PublishedSeq,
@@ -65,7 +65,7 @@ impl Cursor {
         tag.iter().chain(&body).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Decrypts and checks a cursor. The question in the cursor must be equal to the question of the current
+    /// Decrypts and checks a cursor. The question in the cursor must be equal to the question in the current
     /// request.
     pub(crate) fn open(
         text: &str,
@@ -76,12 +76,12 @@ impl Cursor {
     ) -> Result<Self, QueryError> {
         let cursor = Self::open_for(text, key, caller, question, now_ms)?;
         if !(0..=LIFE_MS / 1000).contains(&since.saturating_sub(cursor.since)) {
-            return Err(invalid("the cursor belongs to another `since`"));
+            return Err(invalid("the cursor was issued for another `since`"));
         }
         Ok(cursor)
     }
 
-    /// As `open`, for requests without `since`. The field may contain another value.
+    /// The same as `open`, for requests without `since`. The value of `since` in the cursor is not checked.
     pub(crate) fn open_for(
         text: &str,
         key: CursorKey,
@@ -94,7 +94,7 @@ impl Cursor {
         };
         let (own_question, numbers) = body.split_at_mut(QUESTION_BYTES);
         if own_question != short(&question) {
-            return Err(invalid("the cursor belongs to another query or other filters"));
+            return Err(invalid("the cursor was issued for another query or other filters"));
         }
         let mut values = numbers.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()));
         let mut value = || values.next().unwrap_or_default();
@@ -150,7 +150,7 @@ fn opened(text: &str, key: CursorKey, caller: &Caller) -> Option<[u8; BODY_BYTES
     is_ours.then_some(body)
 }
 
-/// Reads the digits that `seal` writes. Other spellings are rejected.
+/// Reads the hexadecimal digits that `seal` writes. All other texts are rejected.
 fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digit = |digit: u8| match digit {
         b'0'..=b'9' => Some(digit - b'0'),

@@ -16,9 +16,9 @@ use crate::prepared_query::PreparedQuery;
 use crate::sites::Site;
 use crate::{QueryError, Searcher};
 
-/// A document leads to the sections that it contains, and these lead to files and symbols.
+/// The edges lead from a document to its sections, and from the sections to files and symbols.
 const FOLLOWED_KINDS: [EdgeKind; 3] = [EdgeKind::Contains, EdgeKind::EntryPoint, EdgeKind::Mentions];
-/// Number of best hits among which documents are searched.
+/// Number of best hits in which the search looks for documents.
 const NUM_LEADING: usize = 5;
 /// A document must be among this number of best hits. Otherwise, the question is about something else.
 const NUM_FIRST: usize = 3;
@@ -28,7 +28,7 @@ const MAX_LOOKED_UP: usize = 20;
 const MAX_EDGES: usize = 60;
 const MAX_NODES: usize = 300;
 
-/// Whether the question is about modules, entry points or conventions, and documents answer it.
+/// Whether the question is about modules, entry points or conventions, and a document is among its best hits.
 pub(crate) fn are_answered_by_documents(query: &PreparedQuery, hits: &[RankedHit]) -> bool {
     query.subjects.navigation && hits.iter().take(NUM_FIRST).any(is_document)
 }
@@ -121,7 +121,7 @@ fn add_sections(sources: &mut BTreeMap<NodeKey, Source>, reached: &[Reached]) {
     }
 }
 
-/// The score of a named file or symbol before the priors. 0 for other nodes.
+/// The score of a named file or symbol before the priors are applied. The result is 0 for other nodes.
 fn score(sources: &BTreeMap<NodeKey, Source>, reached: &Reached) -> u64 {
     let is_named = matches!(reached.edge.kind, EdgeKind::Mentions | EdgeKind::EntryPoint)
         && matches!(reached.node.kind, NodeKind::File | NodeKind::Symbol);

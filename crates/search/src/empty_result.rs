@@ -1,5 +1,5 @@
-//! Explains why a search has no results: whether anything is indexed, whether anything is about the
-//! question, and which restriction excludes the results.
+//! Explains why a search has no results: whether anything is indexed, whether any indexed code is relevant,
+//! and which restriction excludes the results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,7 @@ impl Restriction {
         }
     }
 
-    /// The filter without this restriction. None if the filter does not contain the restriction.
+    /// The filter without this restriction. `None` if the filter does not contain the restriction.
     fn removed_from(self, filter: &ChunkFilter) -> Option<ChunkFilter> {
         let mut wider = filter.clone();
         match self {
@@ -70,18 +70,19 @@ impl Restriction {
     }
 }
 
-/// A module that is near the question.
+/// A module whose code is similar to the question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RelatedModule {
     pub repository: String,
     pub module: String,
     /// Number of results in this module among the best results.
     pub num_results: usize,
-    /// Why the module is near, for readers.
+    /// The reason why the module is listed, as a text for users.
     pub reason: String,
 }
 
-/// The place of a chunk that is near the question, but does not answer it.
+/// The location of a weak match: a chunk that is similar to the question, but not similar enough to be a
+/// result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WeakMatch {
     pub repository: String,
@@ -90,35 +91,36 @@ pub struct WeakMatch {
     pub symbol: Option<String>,
 }
 
-/// Why a search has no results, and what has results instead.
+/// The reasons why a search has no results, and suggestions that have results.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NothingFound {
     /// The reason as a sentence.
     pub statement: String,
-    /// The keywords of the question that no chunk contains, if the results are not about the question.
+    /// The keywords of the question that no chunk contains, if the results are not relevant.
     pub missing_words: Vec<String>,
     /// Requested repositories without a published generation.
     pub not_indexed: Vec<String>,
     /// Number of chunks in the requested repositories, without the filter.
     pub num_chunks: u64,
-    /// Restrictions whose removal would give results, each with the number of chunks that would match. The
-    /// restriction with most chunks comes first.
+    /// The restrictions without which the search would have results, each with the number of chunks that
+    /// would match. The restriction with the most chunks comes first.
     pub without: Vec<(Restriction, u64)>,
-    /// Questions with results, the best first.
+    /// Questions with results, best first.
     pub suggestions: Vec<SuggestedQuery>,
     /// At most five modules, most results first.
     pub modules: Vec<RelatedModule>,
-    /// The best chunks that do not answer the question. Empty if the filter excludes all chunks.
+    /// The best chunks that are not relevant enough to be results. The list is empty if the filter excludes
+    /// all chunks.
     pub weak_matches: Vec<WeakMatch>,
 }
 
 const MAX_MODULES: usize = 5;
-/// Number of missing words in the sentence.
+/// Maximum number of missing words in the statement.
 const MAX_STATED_WORDS: usize = 6;
 const MAX_WEAK_MATCHES: usize = 3;
 /// Number of best results whose modules are counted.
 const MODULES_OF_BEST: usize = 20;
-/// Tokens of an entry in addition to its names.
+/// Number of tokens of an entry in addition to its names.
 const ENTRY_TOKENS: usize = 20;
 
 /// A search without results.
@@ -126,7 +128,7 @@ pub(crate) struct WithoutResults<'a> {
     pub(crate) query: &'a PreparedQuery,
     pub(crate) selected: &'a [KnownRepository],
     pub(crate) filter: &'a ChunkFilter,
-    /// The hits that are not about the question.
+    /// The hits that are not relevant to the question.
     pub(crate) weak: Vec<RankedHit>,
     pub(crate) relevance: &'a AnswerRelevance,
 }
@@ -138,7 +140,7 @@ pub(crate) struct EmptyResult {
 }
 
 impl NothingFound {
-    /// Drops the least useful entries until the others need at most this number of tokens.
+    /// Removes the least useful entries until the remaining entries need at most this number of tokens.
     pub(crate) fn fit(&mut self, max_tokens: usize) {
         while self.num_tokens() > max_tokens {
             let dropped = self.weak_matches.pop().is_some()
@@ -204,7 +206,7 @@ impl Searcher {
         Ok(EmptyResult { hidden_by_scope: hidden_by_scope(num_outside(&wide, &weak)), nothing_found })
     }
 
-    /// The hits in the repositories without a filter. Empty if they are not about the question.
+    /// The hits in the repositories without a filter. The list is empty if the hits are not relevant.
     async fn relevant_in(&self, query: &PreparedQuery, all: &[KnownRepository]) -> Result<Vec<RankedHit>, QueryError> {
         let counted = format!("{} {}", query.parsed.text, other_words(&query.words.keywords, &self.synonyms));
         let query = PreparedQuery { frequencies: self.frequencies(all, &counted).await?, ..query.clone() };
@@ -265,7 +267,7 @@ fn statement(relevance: &AnswerRelevance, is_excluded: bool, num_chunks: u64) ->
         );
     }
     let words: Vec<String> = relevance.missing.iter().take(MAX_STATED_WORDS).map(|word| format!("`{word}`")).collect();
-    format!("nothing here is about this: none of the {num_chunks} indexed chunks contains {}", words.join(", "))
+    format!("nothing relevant found: none of the {num_chunks} indexed chunks contains {}", words.join(", "))
 }
 
 fn weak_match(selected: &[KnownRepository], hit: &RankedHit) -> WeakMatch {
@@ -295,7 +297,7 @@ fn related_modules(all: &[KnownRepository], hits: &[RankedHit], keywords: &[Stri
     modules
 }
 
-/// Why a module is near a question.
+/// The reason why a module is listed for a question.
 fn reason(module: &str, hits: &[&RankedHit], keywords: &[String]) -> String {
     let mut in_name = keywords.iter().filter(|word| {
         let mut found = false;
@@ -307,7 +309,7 @@ fn reason(module: &str, hits: &[&RankedHit], keywords: &[String]) -> String {
     }
     let has_terms = |hit: &&&RankedHit| hit.contributions.iter().any(|part| part.name == "terms");
     match hits.iter().filter(has_terms).count() {
-        0 => "its code is near in meaning".to_owned(),
+        0 => "its code has a similar meaning".to_owned(),
         1 => "one of its chunks contains words of the question".to_owned(),
         num => format!("{num} of its chunks contain words of the question"),
     }

@@ -8,7 +8,7 @@ use cairn_ports::{ErrorKind, PortError};
 pub(crate) const REBUILD: &str =
     "`cairn doctor` lists everything that is damaged; `cairn index --rebuild` writes it again";
 
-/// Error codes, which clients use to select their reaction.
+/// Error codes. Clients use the code to decide how to react.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueryErrorCode {
     ValidationError,
@@ -45,7 +45,7 @@ impl QueryErrorCode {
     }
 }
 
-/// A suggested call in a form that every front end can show: the tool and its arguments.
+/// A suggested call: the tool and its arguments. Every front end can show this form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NextCall {
     /// Name of the tool: `search_code`, `read_code` …
@@ -59,13 +59,13 @@ pub struct NextCall {
 /// The field of a request that has an invalid value.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FieldFault {
-    /// Name of the field, as the caller wrote it.
+    /// Name of the field, as the caller spelled it.
     pub field: String,
     /// The value, if it is an invalid pattern.
     pub pattern: Option<String>,
     /// The value, if it is a path that cannot be used.
     pub path: Option<String>,
-    /// The largest allowed number, if the value is a number above it.
+    /// The largest allowed number, if the value exceeds this number.
     pub max_allowed: Option<u64>,
     /// The value, if it is a number outside the allowed range.
     pub provided: Option<u64>,
@@ -133,8 +133,8 @@ impl<E: PortError> From<E> for QueryError {
             ErrorKind::Corrupt => QueryErrorCode::Corrupt,
             ErrorKind::Timeout => QueryErrorCode::Timeout,
             ErrorKind::Throttled { retry_after } => QueryErrorCode::RateLimited { retry_after },
-            // Faults of the caller are found before a port is called. So all other errors of a port are
-            // internal errors, whatever their kind.
+            // Mistakes of the caller are found before a port is called. So all other errors of a port are
+            // internal errors.
             _ => QueryErrorCode::InternalError,
         };
         let mut message = error.to_string();

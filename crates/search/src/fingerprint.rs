@@ -64,7 +64,8 @@ impl Searcher {
         ])
     }
 
-    /// The sum of the term counts. Their layers depend on the history of runs, and the sum does not.
+    /// The digest of the sum of the term counts. The layers of the counts depend on the history of runs, but
+    /// the sum does not.
     async fn terms(&self, known: &KnownRepository) -> Result<KindDigest, QueryError> {
         let tables = self.tables_of(known).await?;
         let sum = sum_of_counts(tables.iter().map(|table| &**table));

@@ -1,4 +1,5 @@
-//! Answers flow questions: the hits and the graph give a path, which comes first as ordered steps.
+//! Answers flow questions: finds a path in the graph from the hits, and shows its steps in order before the
+//! other hits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +24,7 @@ const NUM_STARTS: usize = 20;
 const MAX_EDGES: usize = 30;
 const MAX_NODES: usize = 2_000;
 
-/// The ends that a question gives.
+/// The ends that a question states.
 struct AskedEnds {
     from: Option<AskedEnd>,
     to: Option<AskedEnd>,
@@ -50,7 +51,7 @@ impl AskedEnds {
         Self { from: end(flow.and_then(|flow| flow.from.as_ref())), to: end(flow.and_then(|flow| flow.to.as_ref())) }
     }
 
-    /// Whether a node with this name in this file belongs to each end.
+    /// Whether a node with this name in this file belongs to the first end, and to the second end.
     fn matches(&self, name: &str, path: &RepoPath) -> (bool, bool) {
         let is_at = |end: &Option<AskedEnd>| end.as_ref().is_some_and(|end| end.matches(name, path));
         (is_at(&self.from), is_at(&self.to))
@@ -176,14 +177,14 @@ const NO_PATH: &str = "No path through the graph connects the results; they are 
 /// A node of the path.
 struct PathStep {
     place: StepPlace,
-    /// The edge that leads to the node. None for the first node.
+    /// The edge that leads to the node. `None` for the first node.
     via: Option<Via>,
 }
 
 enum StepPlace {
     /// The index of a hit.
     Hit(usize),
-    /// A node that is no hit.
+    /// A node that is not a hit.
     Node(Box<NodeRecord>),
 }
 

@@ -87,10 +87,9 @@ pub struct GraphEdge {
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct GraphAnswer {
-    /// The nodes with the requested name, the best first. The list has several entries if the name is not
-    /// unique.
+    /// The nodes with the requested name, best first. The list has several entries if the name is not unique.
     pub about: Vec<(String, NodeRecord)>,
-    /// Set if the nodes have another name than the requested one.
+    /// Set if the name of the nodes differs from the requested name.
     pub substitution: Option<Substitution>,
     pub edges: Vec<GraphEdge>,
     /// Number of all edges, including the edges beyond the limit.
@@ -166,7 +165,7 @@ impl Searcher {
         })
     }
 
-    /// The nodes that a name refers to: files with this path, otherwise the definitions of the name, the best
+    /// The nodes that a name refers to: files with this path, otherwise the definitions of the name, best
     /// first.
     async fn resolve(
         &self,
@@ -201,7 +200,8 @@ impl Searcher {
         Ok(nodes.into_iter().map(|node| node.key).collect())
     }
 
-    /// Returns a random sample of edges. Equal parameters and equal indexes give equal samples.
+    /// Returns a random sample of edges. The sample depends only on the parameters and on the contents of the
+    /// index.
     pub async fn sample_edges(
         &self,
         repositories: &RepositorySelection,

@@ -1,4 +1,4 @@
-//! Finds definitions of names that the index does not know as symbols, with regular expressions over texts.
+//! Finds definitions of names that are not symbols in the index, with regular expressions over texts.
 //!
 //! Such definitions are in languages without a parser, in code that macros generate, or in damaged files. The
 //! result may be wrong, so answers that use it contain a warning.
@@ -39,7 +39,8 @@ impl HeuristicDefinition {
 }
 
 impl Searcher {
-    /// A line that looks like the definition of the name, in the chunks that contain its words.
+    /// Finds a line that looks like the definition of the name, in the chunks that contain the words of the
+    /// name.
     pub(crate) async fn heuristic_definition(
         &self,
         view: &View,

@@ -1,4 +1,4 @@
-//! Coverage: which paths are in the index, which are not, and why.
+//! Reports which paths are in the index, which paths are not, and why.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct Coverage {
     pub stamps: Vec<Stamp>,
 }
 
-/// Why a path is or is not in the index.
+/// The reason why a path is or is not in the index.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Why {
     pub repository: String,
@@ -25,7 +25,7 @@ pub struct Why {
     pub outcome: String,
     /// The outcome as a sentence that users can read.
     pub explanation: String,
-    /// The time when this path got its present content according to the history, in seconds since 1970.
+    /// The time at which the path got its current content according to the history, in seconds since 1970.
     pub changed_at: Option<i64>,
     pub stamps: Vec<Stamp>,
 }

@@ -93,14 +93,14 @@ pub struct Searcher {
     pub graph: Arc<dyn GraphStore>,
     pub names: Arc<dyn Names>,
     pub texts: Arc<dyn Texts>,
-    /// Reads the files that changed after they were indexed. `None` if no working tree is at hand.
+    /// Reads the files that changed after they were indexed. `None` if no working tree can be read.
     pub changed: Option<Arc<dyn ChangedFiles>>,
     /// The source packs that were read last. All questions share them.
     pub packs: Arc<SourcePacks>,
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
-    /// The key that encrypts and authenticates cursors. An encrypted cursor reveals nothing. An altered
-    /// cursor or a cursor of another caller is detected.
+    /// The key that encrypts and authenticates cursors. An encrypted cursor reveals nothing. Altered cursors
+    /// and cursors of other callers are detected.
     pub cursor_key: CursorKey,
     /// The parts of the ranking that are used.
     pub signals: Signals,
@@ -110,7 +110,7 @@ pub struct Searcher {
     pub answers: Arc<AnswerCache>,
     /// The cached members of patterns. Searchers of one process share them.
     pub pattern_members: Arc<PatternMembers>,
-    /// Synonyms that the operator adds to the built-in ones.
+    /// Synonyms that the operator adds to the built-in synonyms.
     pub synonyms: Arc<Vec<SynonymEntry>>,
 }
 

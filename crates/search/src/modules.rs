@@ -1,8 +1,8 @@
-//! The modules of a repository, as a tree.
+//! Lists the modules of a repository as a tree.
 //!
 //! A module is a folder with code, with a document that describes it, or with a package manifest. Searches
-//! filter by its name. Its description is the first paragraph of its document or of the file of code that
-//! documents it.
+//! can filter by the name of a module. Its description is the first paragraph of its document, or of the file
+//! of code that documents it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,9 +33,9 @@ pub struct ModulesRequest {
 pub struct Module {
     /// `fisio.imports`; empty for the root.
     pub name: String,
-    /// The folder; None if no folder has exactly this name.
+    /// The folder. `None` if no folder has exactly this name.
     pub directory: Option<String>,
-    /// None until `describe` is called, and if no file describes the module.
+    /// `None` before `describe` is called, and if no file describes the module.
     pub description: Option<String>,
     /// Number of indexed files in the module, including all modules in it.
     pub num_files: u64,
@@ -151,7 +151,7 @@ fn self_and_ancestors(name: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(name), |name| (!name.is_empty()).then(|| name.rsplit_once('.').map_or("", |(up, _)| up)))
 }
 
-/// The module with this name. Adds it and the modules around it if they are missing.
+/// Returns the module with this name. Adds the module and the modules that contain it, if they are missing.
 fn module_of<'m>(modules: &'m mut BTreeMap<String, Module>, name: &str) -> &'m mut Module {
     for around in self_and_ancestors(name).skip(1) {
         modules.entry(around.to_owned()).or_insert_with(|| empty(around));
@@ -171,7 +171,8 @@ fn empty(name: &str) -> Module {
     }
 }
 
-/// The rank of a file among the files that describe their module, from 0. None if it describes none.
+/// The rank of a file among the files that describe their module, from 0. `None` if the file describes no
+/// module.
 fn describing_rank(path: &RepoPath, is_code: bool) -> Option<usize> {
     let stem = path.stem().to_lowercase();
     let is_document = matches!(path.extension().as_str(), "" | "md" | "mdx" | "markdown" | "rst" | "adoc" | "txt");
@@ -191,7 +192,7 @@ fn unknown_module(name: &str, known: &KnownRepository, all: &BTreeMap<String, Mo
     let near = all.keys().find(|module| module.rsplit('.').next() == Some(last));
     match near {
         Some(near) => error.hint(format!("did you mean `{near}`?")),
-        None => error.hint("search for its words instead").next(NextCall {
+        None => error.hint("search for the words of the name instead").next(NextCall {
             tool: "search_code",
             reason: "finds code by words".to_owned(),
             arguments: vec![("query", name.replace(['.', '/'], " ")), ("repository", repository)],

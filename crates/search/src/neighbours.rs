@@ -1,4 +1,4 @@
-//! Adds code to the hits of a question that the graph relates to its best hits.
+//! Adds code to the hits of a question. The graph relates this code to the best hits.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,12 @@ pub(crate) const EXPANDED_KINDS: [EdgeKind; 4] =
     [EdgeKind::Calls, EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Imports];
 /// Number of best hits whose neighbours are added.
 const NUM_SOURCES: usize = 5;
-/// Maximum number of added hits. More of them would hide hits that match the question.
+/// Maximum number of added hits. More added hits would displace hits that match the question.
 const MAX_ADDED: usize = 3;
 /// Maximum number of neighbours whose chunks are looked up.
 const MAX_LOOKED_UP: usize = 20;
-/// Edges with less confidence are mostly wrong: the reference has many possible targets.
+/// Edges with less confidence are ignored. They are mostly wrong, because the reference has many possible
+/// targets.
 pub(crate) const MIN_CONFIDENCE_PERCENT: u8 = 20;
 const MAX_EDGES: usize = 30;
 const MAX_NEIGHBOURS: usize = 150;
@@ -34,7 +35,7 @@ pub(crate) struct Source {
     pub(crate) path: RepoPath,
 }
 
-/// The nodes of the best hits that contain the code of a symbol.
+/// The nodes of those best hits that contain the code of a symbol.
 pub(crate) fn sources(hits: &[RankedHit], max: usize) -> BTreeMap<NodeKey, Source> {
     let mut sources: BTreeMap<NodeKey, Source> = BTreeMap::new();
     for hit in hits.iter().take(max) {
@@ -73,7 +74,7 @@ impl Searcher {
         self.with_expansions(query, scope, filter, hits, &sources, &reached).await
     }
 
-    /// Adds the best of the reached nodes that are neighbours of a source.
+    /// Adds the best reached nodes that are neighbours of a source.
     pub(crate) async fn with_expansions(
         &self,
         query: &PreparedQuery,
@@ -94,7 +95,7 @@ impl Searcher {
         self.with_shown(query, (scope, filter), hits, sources, shown, MAX_ADDED).await
     }
 
-    /// Adds the first of the chunks that show reached nodes.
+    /// Adds the chunks of the reached nodes, up to the maximum number.
     pub(crate) async fn with_shown(
         &self,
         query: &PreparedQuery,

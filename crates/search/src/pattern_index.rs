@@ -1,4 +1,4 @@
-//! The index of patterns, which pattern questions read first.
+//! Reads the index of patterns, which pattern questions read first.
 
 use cairn_domain::{ChunkKind, ChunkRecord, Scope, View};
 use cairn_ports::ChunkFilter;
@@ -22,8 +22,7 @@ const MAX_LEADING: usize = 5;
 
 impl Searcher {
     /// The chunks of the patterns that share a term with the question or with the end of one of its words,
-    /// best first. Empty if the filter
-    /// excludes patterns.
+    /// best first. The list is empty if the filter excludes patterns.
     pub(crate) async fn pattern_chunks(
         &self,
         view: &View,

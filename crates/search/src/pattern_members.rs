@@ -54,7 +54,7 @@ impl Members {
         Some(name)
     }
 
-    /// The pattern that the code of a chunk follows. A chunk that describes a pattern follows none.
+    /// The pattern that the code of a chunk follows. `None` for a chunk that describes a pattern.
     pub(crate) fn followed_by(&self, chunk: &ChunkRecord) -> Option<&str> {
         if chunk.kind == ChunkKind::Pattern { None } else { self.followed_at(&chunk.path, chunk.span) }
     }
@@ -62,7 +62,8 @@ impl Members {
 
 impl PatternMembers {
     fn cached(&self) -> MutexGuard<'_, Recent<String, Arc<Members>>> {
-        // No method leaves the cache inconsistent, so it can be used after a panic of another thread.
+        // No method leaves the cache inconsistent, so the cache can be used after another thread has
+        // panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -72,7 +73,7 @@ impl PatternMembers {
 }
 
 impl Searcher {
-    /// The members of the patterns of the repositories that `wanted` contains.
+    /// The members of the patterns of each repository in `wanted`.
     pub(crate) async fn pattern_members(
         &self,
         view: &View,

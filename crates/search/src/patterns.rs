@@ -8,14 +8,14 @@ use crate::{QueryError, RepositorySelection, Searcher, Stamp};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct PatternAnswer {
-    /// Each pattern with the name of its repository. Patterns with most members come first.
+    /// Each pattern, with the name of its repository. Patterns with the most members come first.
     pub patterns: Vec<(String, PatternRecord)>,
     pub stamps: Vec<Stamp>,
 }
 
 impl Searcher {
-    /// The patterns of the repositories. With `name`, only patterns whose names contain it, without regard to
-    /// case.
+    /// The patterns of the repositories. If `name` is set, only the patterns whose names contain it,
+    /// regardless of case.
     pub async fn patterns(
         &self,
         repositories: &RepositorySelection,

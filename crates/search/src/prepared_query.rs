@@ -1,4 +1,4 @@
-//! A question that is prepared once for all its retrievals.
+//! Prepares a question once for all its retrievals.
 
 use cairn_domain::{ChunkKind, DenseVector, InputType, View};
 use cairn_ports::{ChunkFilter, FileHit, IncludeTests};
@@ -11,7 +11,7 @@ use crate::question_names::QuestionNames;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, QueryErrorCode, Searcher};
 
-/// Number of synonyms of each keyword that are searched too.
+/// Number of synonyms of each keyword that are also searched.
 const SYNONYMS_OF_A_WORD: usize = 3;
 
 /// The words, the weighted terms and the vector of a question, and the view that the question reads.
@@ -30,10 +30,10 @@ pub(crate) struct PreparedQuery {
     /// The sum of the weights of the question's own terms.
     pub(crate) sum_of_weights: i64,
     pub(crate) vector: DenseVector,
-    /// The names in the question that no symbol has exactly. They are resolved after the preparation, because
-    /// the scope is needed.
+    /// The names in the question that are not exactly the name of a symbol. The names are resolved after the
+    /// preparation, because resolving needs the scope.
     pub(crate) names: QuestionNames,
-    /// The files that the question names, the best first.
+    /// The files that the question names, best first.
     pub(crate) named_files: Vec<FileHit>,
     /// The chunks of the patterns that a pattern question names, best first.
     pub(crate) patterns: Vec<ChunkId>,
@@ -63,8 +63,8 @@ impl PreparedQuery {
 }
 
 impl Searcher {
-    /// Prepares a question to the selected repositories. Embeds the text that is searched once: the question,
-    /// or the question without the words that state filters.
+    /// Prepares a question for the selected repositories. Embeds the searched text once. This text is the
+    /// question, or the question without the words that state filters.
     pub(crate) async fn prepare(
         &self,
         view: View,
@@ -109,8 +109,8 @@ impl Searcher {
     }
 }
 
-/// The best synonyms of the words that describe the subject: code often has another word for the same thing.
-/// A flow is found by its steps, and synonyms would add other flows.
+/// The best synonyms of the keywords, because code often uses another word for the same thing. For a flow
+/// question, the result is empty: a flow is found by its steps, and synonyms would add steps of other flows.
 fn synonyms(parsed: &ParsedQuery, table: Synonyms<'_>, signals: Signals) -> String {
     if parsed.query_type == QueryType::Flow || !signals.has(Signal::Synonyms) {
         return String::new();

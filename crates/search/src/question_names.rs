@@ -16,29 +16,29 @@ use crate::{QueryError, QueryErrorCode, Searcher};
 const MAX_NAMES: usize = 3;
 /// Maximum number of definitions of a near name that become candidates.
 const MAX_NEAR: usize = 5;
-/// Tokens of a note in addition to its names.
+/// Number of tokens of a note in addition to its names.
 const NOTE_TOKENS: usize = 30;
 
-/// A name in a question that no symbol has exactly.
+/// A name in a question that is not exactly the name of a symbol.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NameNote {
     pub requested: String,
     /// Whether the name is the name of a file.
     pub is_file: bool,
-    /// The name that was used instead; None if the name is absent.
+    /// The name that was used instead. `None` if the name is absent.
     pub substitution: Option<Substitution>,
     /// Near names, if the name is absent.
     pub similar: Vec<String>,
 }
 
-/// The names of a question that no symbol has exactly.
+/// The names in a question that are not exactly the name of a symbol.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct QuestionNames {
     pub(crate) notes: Vec<NameNote>,
-    /// Definitions of near names, the best first.
+    /// Definitions of near names, best first.
     pub(crate) near: Vec<SymbolHit>,
-    /// The definitions of the nearest names, if the whole question is a wrongly written name. They come
-    /// before all other results.
+    /// The definitions of the nearest names, if the whole question is a misspelled name. These definitions
+    /// come before all other results.
     pub(crate) leading: Vec<SymbolHit>,
     /// Whether a symbol has one of the names, in any case or style.
     pub(crate) has_exact: bool,

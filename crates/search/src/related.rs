@@ -1,4 +1,5 @@
-//! The chunks that answer a question about a relationship: the code at the other end of the edges of a name.
+//! Finds the chunks that answer a question about a relationship: the code at the other ends of the edges of
+//! the named code.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,7 +56,7 @@ pub(crate) struct Related {
 
 impl Searcher {
     /// The chunks at the other ends of the edges that the question asks for, best first, each with its edge.
-    /// Empty if nothing has the name.
+    /// The list is empty if no definition has the name.
     pub(crate) async fn related(&self, query: &PreparedQuery, scope: &Scope) -> Result<Related, QueryError> {
         let (Some(asked), names) = (&query.parsed.relationship, &query.names) else { return Ok(Related::default()) };
         let named = &names.related;

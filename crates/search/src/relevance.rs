@@ -17,7 +17,7 @@ const BEST_TERMS: usize = 3;
 /// The names of the embedding models whose scores are calibrated begin with this text.
 const CALIBRATED: &str = "cairn-static-";
 
-/// Words that describe the kind of the answer, and not its subject. Sorted.
+/// Words that describe the kind of answer, but not its subject. Sorted.
 const REQUEST_WORDS: [&str; 41] = [
     "architecture",
     "call",
@@ -63,8 +63,8 @@ const REQUEST_WORDS: [&str; 41] = [
 ];
 
 impl Searcher {
-    /// The evidence of the lists of vectors and of terms, whose best chunks come first, and of the
-    /// candidates.
+    /// The evidence in the list of vectors, in the list of terms and in the candidates. The lists must be
+    /// sorted, best first.
     pub(crate) fn evidence(
         &self,
         query: &PreparedQuery,
@@ -72,7 +72,7 @@ impl Searcher {
         candidates: &[Candidate],
     ) -> Evidence {
         let keywords = keywords_for_relevance(&query.words.keywords, query.words.whole.is_some());
-        // Words that state a filter are no subject either.
+        // Words that state a filter do not describe the subject either.
         let subjects = cairn_ranking::keywords(&query.parsed.text_without_filters);
         let is_stop_word = |word: &String| {
             is_stop_word(word) || REQUEST_WORDS.binary_search(&word.as_str()).is_ok() || !subjects.contains(word)

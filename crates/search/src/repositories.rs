@@ -1,4 +1,4 @@
-//! The repositories that a question selects, and the data about them in every answer.
+//! Selects the repositories of a question, and provides the data about them that every answer contains.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,8 +68,8 @@ impl Searcher {
         Ok(known.collect())
     }
 
-    /// A digest of the published state of the repositories. Answers with equal versions were computed from
-    /// equal states.
+    /// A digest of the published state of the repositories. If two answers have equal versions, they were
+    /// computed from the same state.
     pub fn index_version(&self, known: &[KnownRepository]) -> String {
         let each = |digester: Digester, known: &KnownRepository| {
             digester.text(known.record.name.as_str()).option(known.run_id.as_deref(), Digester::text)
@@ -77,7 +77,7 @@ impl Searcher {
         Digester::new("index version").list(known, each).key().to_string()
     }
 
-    /// The selected repositories. A word that matches no repository gives an error with similar names.
+    /// The selected repositories. If a word matches no repository, the error contains similar names.
     pub async fn select(
         &self,
         view: &View,
@@ -103,7 +103,7 @@ impl Searcher {
         Ok(selected)
     }
 
-    /// The only repository that a word refers to.
+    /// The repository that a word refers to. It is an error if the word refers to several repositories.
     pub async fn select_one(&self, view: &View, word: &str) -> Result<KnownRepository, QueryError> {
         let mut selected = self.select(view, &RepositorySelection(vec![word.to_owned()])).await?;
         if let (1, Some(found)) = (selected.len(), selected.pop()) {
@@ -178,7 +178,7 @@ fn names(record: &RepositoryRecord, word: &str, glob: Option<&GlobMatcher>) -> b
         || glob.is_some_and(|glob| glob.is_match(name))
 }
 
-/// The matcher for a word that is a glob; None for other words.
+/// The matcher for a word that is a glob. `None` for other words.
 fn matcher(word: &str) -> Option<GlobMatcher> {
     let glob = word.contains(['*', '?', '[']).then(|| bounds::glob("repositories", word))?;
     glob.ok().map(|glob| glob.compile_matcher())

@@ -6,7 +6,7 @@ use cairn_ranking::{DefinitionContext, definition_key};
 
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// Names of a lower score are only suggested, in thousandths.
+/// Minimum score of a near name that is used, in thousandths. Names with a lower score are only suggested.
 pub(crate) const MIN_SCORE: u32 = 660;
 /// Names with a lower score do not come before other results, because the question may be a name in a text.
 pub(crate) const MIN_LEADING_SCORE: u32 = 750;
@@ -18,7 +18,7 @@ const MAX_DEFINITIONS: usize = 50;
 /// of every definition are read.
 const COUNTED_DEFINITIONS: usize = 8;
 
-/// How a name in an answer was matched.
+/// The way in which a name in an answer was matched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NameMatching {
     Case,
@@ -42,18 +42,19 @@ impl NameMatching {
     }
 }
 
-/// Another name than the requested one was used. Every answer about the other name contains this.
+/// A report that another name was used instead of the requested name. Every answer about the other name
+/// contains this report.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Substitution {
     pub requested: String,
     /// The name that was used.
     pub used: String,
     pub matching: NameMatching,
-    /// In thousandths.
+    /// The score in thousandths.
     pub score: u32,
-    /// The differences between the names, for readers.
+    /// The differences between the names, as a text for users.
     pub reason: String,
-    /// Other near names, the nearest first. Empty if the name differs only in its case or style.
+    /// Other near names, nearest first. Empty if the name differs only in its case or style.
     pub similar: Vec<String>,
 }
 
@@ -76,7 +77,7 @@ impl<'a> NameRequest<'a> {
         Self { name, path: None, near_path: None, counts_uses: true }
     }
 
-    /// For callers that sort the definitions in another way.
+    /// A request that does not count uses, for callers that sort the definitions in another way.
     pub(crate) fn uncounted(name: &'a str) -> Self {
         Self { counts_uses: false, ..Self::new(name) }
     }
@@ -104,23 +105,23 @@ fn is_path(text: &str) -> bool {
 /// The definitions to which a name was resolved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Resolved {
-    /// The definitions of one name, the best first. Never empty.
+    /// The definitions of one name, best first. Never empty.
     pub(crate) definitions: Vec<ResolvedSymbol>,
-    /// The best definition of each other near name, the nearest name first.
+    /// The best definition of each other near name, nearest name first.
     pub(crate) near: Vec<ResolvedSymbol>,
-    /// Set if the name differs from the requested one.
+    /// Set if the name differs from the requested name.
     pub(crate) substitution: Option<Substitution>,
 }
 
 impl Resolved {
-    /// Whether the definitions have the requested name, except for its case and style.
+    /// Whether the definitions have the requested name, apart from case and style.
     pub(crate) fn is_same_name(&self) -> bool {
         self.definitions.first().is_some_and(|first| first.tier != NameTier::Near)
     }
 }
 
 impl Searcher {
-    /// Resolves a name, or returns the error that says that it is absent, with near names.
+    /// Resolves a name. If the name is absent, the error contains near names.
     pub(crate) async fn resolve_name(
         &self,
         view: &View,
@@ -154,7 +155,8 @@ impl Searcher {
         Ok(Resolved { definitions: hits, near: others, substitution })
     }
 
-    /// Sorts the definitions of a name. The number of uses counts only if few definitions have the name.
+    /// Sorts the definitions of a name. The number of uses is considered only if few definitions have the
+    /// name.
     async fn sort_definitions(
         &self,
         view: &View,
@@ -182,7 +184,7 @@ fn key<'a>(hit: &'a ResolvedSymbol, num_uses: u64, context: DefinitionContext<'_
     definition_key(hit.repository, &hit.symbol, num_uses, context)
 }
 
-/// Whether the file of a symbol has this path, or a path that ends with it.
+/// Whether the path of a symbol's file is equal to this path, or ends with it.
 pub(crate) fn is_in_file(path: &str, symbol: &SymbolEntry) -> bool {
     let path = path.trim_start_matches("./");
     symbol.path.as_str() == path || symbol.path.as_str().strip_suffix(path).is_some_and(|before| before.ends_with('/'))
@@ -234,7 +236,7 @@ fn unknown_symbol(symbol: &str, near: Vec<String>) -> QueryError {
         });
     }
     error.similar_symbols = near;
-    error.hint("search for what it does instead of its name").next(NextCall {
+    error.hint("search for a description of the code instead of its name").next(NextCall {
         tool: "search_code",
         reason: "finds code by words".to_owned(),
         arguments: vec![("query", symbol.to_owned())],

@@ -1,4 +1,4 @@
-//! Retrieval: fetches lists of candidates, joins the lists and ranks the candidates.
+//! Fetches lists of candidates, joins the lists and ranks the candidates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ const DEPTH: usize = 200;
 const SCORED_BY_TERMS: usize = 1_000;
 /// Maximum number of candidate symbols whose names the question contains.
 const NAMED_SYMBOLS: usize = 50;
-/// Maximum number of symbols with one name that are searched for a symbol with a qualified name.
+/// Maximum number of symbols with the same short name among which a qualified name is searched.
 const SYMBOLS_OF_A_NAME: usize = 5_000;
 /// Maximum number of candidate files whose path equals the question.
 const NAMED_FILES: usize = 5;
@@ -38,7 +38,7 @@ struct NamedChunks {
     beginnings: Vec<ChunkId>,
     /// The chunks that contain the named symbols, each with its best named symbol.
     definitions: Vec<(ChunkId, SymbolHit)>,
-    /// The chunks with the definitions of the wrongly written name that the question is.
+    /// The chunks with the definitions of the nearest names, if the whole question is a misspelled name.
     leading: Vec<(ChunkId, SymbolHit)>,
     /// The chunks that have the requested relation to a name, each with its edge.
     related: Vec<(ChunkId, Via)>,
@@ -187,8 +187,8 @@ impl Searcher {
         Ok(found)
     }
 
-    /// The first chunk of each file that matches the filter, in the order of the files. Empty if the filter
-    /// restricts paths.
+    /// The first chunk of each file that matches the filter, in the order of the files. The list is empty if
+    /// the filter restricts paths.
     pub(crate) async fn beginnings_of(
         &self,
         view: &View,
@@ -226,8 +226,8 @@ fn chunk_of(hit: &SymbolHit) -> Option<ChunkId> {
     Some((hit.repository, hit.symbol.chunk?))
 }
 
-/// The chunks of the symbols, in the order of the symbols. Chunks that `chunks` does not contain are left
-/// out. Each chunk is listed once, with its best symbol.
+/// The chunks of the symbols, in the order of the symbols. Chunks that `chunks` does not contain are omitted.
+/// Each chunk is listed once, with its best symbol.
 fn definitions_in(chunks: &Chunks, symbols: Vec<SymbolHit>) -> Vec<(ChunkId, SymbolHit)> {
     let mut seen = BTreeSet::new();
     let shown = symbols.into_iter().filter_map(|hit| Some((chunk_of(&hit)?, hit)));

@@ -1,4 +1,4 @@
-//! Index runs in the form for callers.
+//! Finds index runs, and presents them in the form for callers.
 //!
 //! Generation numbers are shared by all tenants, so callers do not receive them. The id of a run for callers
 //! is a digest of its repository and generation, keyed with the key of the service. The id reveals nothing

@@ -22,7 +22,7 @@ const MAX_HIT_TOKENS: usize = 1_500;
 const HIT_OVERHEAD_TOKENS: usize = 30;
 /// Number of tokens that a file in the list of files needs in addition to its path and repository.
 const FILE_OVERHEAD_TOKENS: usize = 10;
-/// Number of tokens of the words that introduce the pattern of a hit.
+/// Number of tokens of the text before the name of a hit's pattern.
 const PATTERN_TOKENS: usize = 4;
 /// If the page contains several hits, at least this many tokens of each hit's text are kept.
 const MIN_HIT_TOKENS: usize = 200;
@@ -34,7 +34,7 @@ pub struct SearchRequest {
     pub filter: ChunkFilter,
     /// The type of the question, if the caller chooses it.
     pub query_type: Option<QueryType>,
-    /// Hard limit for the number of results on the page. None for the limit of the question's type.
+    /// Hard limit for the number of results on the page. `None` selects the limit of the question's type.
     pub limit: Option<usize>,
     /// Hard limit for the number of tokens of the page, as `estimate_tokens` counts them.
     pub max_tokens: usize,
@@ -59,7 +59,7 @@ pub struct Found {
 pub struct SearchAnswer {
     /// How the search interpreted the question.
     pub query: ParsedQuery,
-    /// The names in the question that no symbol has exactly.
+    /// The names in the question that are not exactly the name of a symbol.
     pub names: Vec<NameNote>,
     /// The files and directories whose names match, if the search looks for files.
     pub files: Vec<FoundFile>,
@@ -74,11 +74,12 @@ pub struct SearchAnswer {
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
     pub stamps: Vec<Stamp>,
-    /// Whether the results are about the question. If not, the answer has no results.
+    /// Whether the results are relevant to the question. If they are not, the answer contains no results.
     pub relevance: AnswerRelevance,
-    /// Set if the search has no results, but would have results without repositories and filters.
+    /// Set if the search has no results, but would have results without the restrictions to repositories and
+    /// filters.
     pub hidden_by_scope: Option<String>,
-    /// The known reasons why the search has no results; None if it has results.
+    /// The known reasons why the search has no results. `None` if it has results.
     pub nothing_found: Option<NothingFound>,
     /// The index version of the repositories that were searched.
     pub index_version: String,
@@ -96,7 +97,7 @@ struct PageStart {
     view: View,
     /// Number of results on the previous pages.
     offset: usize,
-    /// The resolved `since` of the first page. None on the first page.
+    /// The resolved `since` of the first page. `None` on the first page.
     first_since: Option<i64>,
 }
 
@@ -174,7 +175,8 @@ impl Searcher {
         })
     }
 
-    /// The start of the requested page: the position in the cursor, or the first page without a cursor.
+    /// The start of the requested page: the position in the cursor. Without a cursor, the start of the first
+    /// page.
     async fn page_start(
         &self,
         request: &SearchRequest,
@@ -212,8 +214,8 @@ impl Searcher {
         let mut texts = self.vectors.fetch(view, &scope, &keys, true).await?.into_iter().peekable();
         let members = self.pattern_members(view, selected, keys.iter().map(|(repository, _)| *repository)).await?;
         let mut found = Vec::with_capacity(page.len());
-        // If the page has few tokens, it shows the start of several hits instead of the whole text of one
-        // hit.
+        // If the token limit is small, the page shows the start of several hits instead of the whole text of
+        // one hit.
         let share = (2 * max_tokens / budget.limit.max(1)).clamp(MIN_HIT_TOKENS, MAX_HIT_TOKENS);
         for mut hit in page {
             if let Some(chunk) = texts.next_if(|chunk| chunk.key == hit.chunk.key) {
@@ -248,7 +250,7 @@ impl Searcher {
             let Some(published) = &known.published else { continue };
             if published.model != *model {
                 let message = format!(
-                    "repository `{}` was indexed with embedding model `{}`, this build has `{model}`",
+                    "repository `{}` was indexed with embedding model `{}`, but this build has `{model}`",
                     known.record.name, published.model
                 );
                 let hint = "index it again (`cairn index`) to build its vectors with this model";
@@ -259,8 +261,8 @@ impl Searcher {
     }
 }
 
-/// Cuts the list of files to the number of tokens, and adds a note about the missing ones. Returns the tokens
-/// of the list.
+/// Cuts the list of files to the token limit, and adds a note about the missing files. Returns the number of
+/// tokens of the list.
 fn fit_files(files: &mut Vec<FoundFile>, notes: &mut Vec<String>, max_tokens: usize) -> usize {
     let cost =
         |file: &FoundFile| estimate_tokens(&file.path) + estimate_tokens(&file.repository) + FILE_OVERHEAD_TOKENS;
@@ -300,8 +302,8 @@ fn check(request: &SearchRequest) -> Result<(), QueryError> {
 }
 
 /// A digest of all data that determines the results and their order. The size of a page is not part of the
-/// digest. Only the presence of `since` is hashed, because a relative value gives a different time on each
-/// call. The cursor contains the time of the first call.
+/// digest. Only the presence of `since` is hashed, because a relative value is resolved to a different time
+/// on each call. The cursor contains the time of the first call.
 fn question_digest(request: &SearchRequest) -> Digest {
     let SearchRequest { query, repositories, filter, query_type, limit: _, max_tokens: _, cursor: _, target } = request;
     let texts = |digester: Digester, texts: &[String]| digester.list(texts, |digester, text| digester.text(text));

@@ -1,4 +1,4 @@
-//! The chunks of nodes of the graph, looked up in one batch.
+//! Looks up the chunks of graph nodes in one batch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use crate::chunk_id::ChunkId;
 use crate::prepared_query::PreparedQuery;
 use crate::{QueryError, Searcher};
 
-/// A node, and the line in its file that matters.
+/// A node, and a line in its file.
 pub(crate) struct Site {
     pub(crate) node: NodeRecord,
-    /// None for the first line of the node.
+    /// `None` means the first line of the node.
     pub(crate) line: Option<u32>,
 }
 
@@ -21,7 +21,7 @@ pub(crate) type Place = (RepositoryId, RepoPath);
 
 impl Searcher {
     /// The chunk of each site: for a symbol, the chunk that contains its name; for a file or section, the
-    /// smallest chunk with the line. None for other nodes, and for sites without a chunk.
+    /// smallest chunk with the line. `None` for other nodes, and for sites without a chunk.
     pub(crate) async fn chunks_of_sites(
         &self,
         query: &PreparedQuery,
@@ -50,7 +50,7 @@ impl Searcher {
         Ok(sites.iter().map(chunk).collect())
     }
 
-    /// The chunks of all files that sites name by line.
+    /// The chunks of all files that contain the line of a site.
     async fn chunks_of_files(
         &self,
         query: &PreparedQuery,

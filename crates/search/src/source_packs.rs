@@ -1,4 +1,4 @@
-//! The source packs that were read last, so that a question reads a pack only once.
+//! Caches the source packs that were read last, so that a question reads a pack only once.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,11 +23,12 @@ impl Default for SourcePacks {
 
 impl SourcePacks {
     fn opened(&self) -> MutexGuard<'_, Recent<String, Arc<Pack>>> {
-        // No method leaves the packs inconsistent, so they can be used after a panic of another thread.
+        // No method leaves the packs inconsistent, so the packs can be used after another thread has
+        // panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The pack of a key. The error is `NotFound` if the pack does not exist.
+    /// The pack with a key. The error is `NotFound` if the pack does not exist.
     pub(crate) async fn get(&self, blobs: &dyn BlobStore, key: &str) -> Result<Arc<Pack>, QueryError> {
         if let Some(pack) = self.opened().get(key) {
             return Ok(pack);

@@ -1,6 +1,6 @@
-//! Filters that a question states in words, in the form that stores apply.
+//! Converts the filters that a question states in words to the form that stores apply.
 //!
-//! They complete the filter of the caller: a field that the caller set stays as it is.
+//! These filters complete the filter of the caller. A field that the caller set is not changed.
 
 use cairn_domain::ChunkKind;
 use cairn_ports::{ChunkFilter, IncludeTests};
@@ -14,8 +14,8 @@ pub(crate) struct Stated {
     pub(crate) words: Vec<String>,
 }
 
-/// Adds the filters that a question states. `since` is the stated time in seconds since 1970. None if the
-/// question states no filter that the caller left open.
+/// Adds the filters that a question states. `since` is the stated time in seconds since 1970. `None` if the
+/// question states no filter for a field that the caller left empty.
 pub(crate) fn with_stated(own: &ChunkFilter, filters: &Filters, since: Option<i64>) -> Option<Stated> {
     let mut filter = own.clone();
     let mut added = Vec::new();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_the_caller_stay() {
+    fn fields_of_the_caller_are_not_changed() {
         let own = ChunkFilter { languages: vec!["go".to_owned()], since: Some(1), ..ChunkFilter::default() };
         assert_eq!(stated("python handlers since last week", &own), None);
         let found = stated("python handlers without tests", &own).expect("a filter");

@@ -1,4 +1,4 @@
-//! Retrieval by the strategy of the question's type.
+//! Retrieves the hits of a question with the strategy of its type.
 
 use cairn_domain::View;
 use cairn_ports::ChunkFilter;
@@ -16,18 +16,18 @@ use crate::target::{FoundFile, Target, TargetType, Targeted};
 use crate::{QueryError, Searcher};
 use crate::{documented, pattern_index};
 
-/// A question as the caller asks it.
+/// The question and the options of the caller.
 pub(crate) struct Asked<'a> {
     pub(crate) text: &'a str,
     /// The type that the caller chose.
     pub(crate) forced_type: Option<QueryType>,
     pub(crate) filter: &'a ChunkFilter,
     pub(crate) target: &'a Target,
-    /// None for the limit of the type.
+    /// `None` selects the limit of the type.
     pub(crate) limit: Option<usize>,
     /// The time of the call, in seconds since 1970.
     pub(crate) now_seconds: i64,
-    /// The resolved `since` of the first page, on later pages.
+    /// On later pages, the resolved `since` of the first page.
     pub(crate) first_since: Option<i64>,
 }
 
@@ -41,7 +41,7 @@ impl Asked<'_> {
         self.limit.unwrap_or(parsed.strategy.limit as usize).min(MAX_LIMIT)
     }
 
-    /// Whether the question asks for code, and not for a name or a file.
+    /// Whether the question asks for code, instead of a name or a file.
     fn is_about_code(&self) -> bool {
         self.target.target_type == TargetType::Auto
     }
@@ -53,7 +53,7 @@ pub(crate) struct Retrieved {
     pub(crate) query: PreparedQuery,
     /// The files and directories whose names match, if the search looks for files.
     pub(crate) files: Vec<FoundFile>,
-    /// Without their texts.
+    /// The hits, without their texts.
     pub(crate) hits: Vec<RankedHit>,
     /// The stated `since`, if the question states one.
     pub(crate) since: Option<i64>,
@@ -64,7 +64,7 @@ pub(crate) struct Retrieved {
     hides_related: bool,
 }
 
-/// A question as it was read, with the text that is searched.
+/// The result of reading a question, and the text that is searched.
 struct Reading {
     parsed: ParsedQuery,
     text: String,
@@ -107,7 +107,7 @@ impl Searcher {
         Ok(Retrieved { since, ..found })
     }
 
-    /// The question, and the chunks of the patterns that it names.
+    /// Reads the question, and finds the chunks of the patterns that it names.
     async fn read(
         &self,
         view: &View,
@@ -212,8 +212,9 @@ fn answers(found: &Retrieved) -> bool {
     !found.hits.is_empty() && found.relevance.is_relevant && !found.hides_related
 }
 
-/// Decides whether a pattern question is one: "how do X work" only if X names a pattern. A pattern question
-/// uses the strategy of concept questions if no pattern in scope shares a word with it.
+/// Decides whether "how do X work" is a pattern question, which is the case only if X names a pattern. If no
+/// pattern in scope shares a word with a pattern question, the question uses the strategy of concept
+/// questions.
 fn decide_pattern(
     parsed: ParsedQuery,
     asked: &Asked<'_>,
@@ -226,7 +227,9 @@ fn decide_pattern(
         let decided = ParsedQuery::new(asked.text, options);
         if decided.query_type != QueryType::Pattern {
             let query_type = decided.query_type;
-            notes.push(format!("No pattern in scope has the name \"{subject}\"; searched as a {query_type} question."));
+            notes.push(format!(
+                "No pattern in scope has the name \"{subject}\", so the question is treated as a {query_type} question."
+            ));
         }
         return decided;
     }
@@ -235,6 +238,6 @@ fn decide_pattern(
     }
     let mut parsed = parsed;
     parsed.use_concept_strategy();
-    notes.push("No pattern in scope fits the question; searched with the strategy of concept questions.".to_owned());
+    notes.push("No pattern in scope fits the question, so the strategy of concept questions is used.".to_owned());
     parsed
 }

@@ -1,4 +1,4 @@
-//! Suggests questions that have results, after a question that has none.
+//! Suggests questions with results for a question without results.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ pub struct SuggestedQuery {
 }
 
 impl SuggestedQuery {
-    /// Why the suggestion has results, for readers.
+    /// The reason for the suggestion, as a text for users.
     pub fn reason(&self) -> String {
         let num = self.num_matches;
         let (chunks, contain) = if num == 1 { ("chunk", "contains") } else { ("chunks", "contain") };
@@ -66,7 +66,7 @@ impl SuggestedQuery {
 
 impl Searcher {
     /// Questions with results: near names of absent names, synonyms of absent words, and words of the
-    /// question that the scope contains, the rarest first.
+    /// question that the scope contains, rarest first.
     pub(crate) async fn suggested_queries(
         &self,
         query: &PreparedQuery,
@@ -127,7 +127,7 @@ struct Candidate {
     num_chunks: u64,
 }
 
-/// Counts the chunks that contain a word.
+/// The data with which the chunks that contain a word are counted.
 struct Counted<'a> {
     searcher: &'a Searcher,
     query: &'a PreparedQuery,
@@ -136,7 +136,7 @@ struct Counted<'a> {
 }
 
 impl Counted<'_> {
-    /// The first candidates that the scope and the filter contain.
+    /// The first candidates that have results with the scope and the filter.
     async fn best(&self, kind: SuggestionKind, candidates: Vec<Candidate>) -> Result<Vec<SuggestedQuery>, QueryError> {
         let mut found = Vec::new();
         for Candidate { query, instead_of, num_chunks } in candidates.into_iter().filter(|word| word.num_chunks > 0) {
@@ -152,7 +152,7 @@ impl Counted<'_> {
         Ok(found)
     }
 
-    /// Number of chunks with the word that the filter lets through. The term counts do not know the filter.
+    /// Number of chunks with the word that pass the filter. The term counts do not consider the filter.
     async fn num_filtered(&self, word: &str) -> Result<u64, QueryError> {
         let wanted: Vec<(u32, u32)> = terms_of(word).into_iter().map(|term| (term, 1)).collect();
         let vectors = &self.searcher.vectors;
@@ -169,7 +169,7 @@ fn terms_of(word: &str) -> BTreeSet<u32> {
     found
 }
 
-/// Each absent word with its synonyms. The best synonyms of all words come first.
+/// Pairs of an absent word and one of its synonyms. The best synonyms of all words come first.
 fn synonyms_of(absent: &[&String], synonyms: Synonyms<'_>) -> Vec<(String, String)> {
     let all: Vec<Vec<(String, _)>> = absent.iter().map(|word| synonyms.of(word)).collect();
     let most = all.iter().map(Vec::len).max().unwrap_or_default();

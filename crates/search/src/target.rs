@@ -22,26 +22,27 @@ use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 const MAX_FILES: usize = 500;
 /// Maximum number of files whose beginnings are shown.
 const MAX_BEGINNINGS: usize = 10;
-/// Maximum number of files beside the results of a question that is the name of a file.
+/// Maximum number of files that are listed in addition to the results if a question is the name of a file.
 const FILES_BESIDE_RESULTS: usize = 5;
-/// The scores of the same name and of the same beginning, and the highest score of a similar name, in
-/// percent.
+/// The scores, in percent, of the same name and of a name with the same beginning, and the maximum score of a
+/// similar name.
 const SAME_NAME: u32 = 90;
 const SAME_BEGINNING: u32 = 80;
 const SIMILAR: u32 = 50;
 
-/// The things that a search looks for.
+/// The kind of things that a search looks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TargetType {
-    /// Decided by the question: if it is the name of a file, the files come first.
+    /// The question decides: if it is the name of a file, files with this name come first. Otherwise, the
+    /// search looks for code.
     #[default]
     Auto,
-    /// Definitions of the name.
+    /// Definitions of a name.
     Symbol,
-    /// Files with the name, with their first lines.
+    /// Files with a name, together with their first lines.
     File,
     Directory,
-    /// Files with the name, without their texts.
+    /// Files with a name, without their texts.
     Filename,
 }
 
@@ -64,11 +65,11 @@ impl TargetType {
     }
 }
 
-/// The target of a search, and how names of files are compared.
+/// The target of a search, and the options for comparing names of files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
     pub target_type: TargetType,
-    /// A file near the wanted one. Near files and definitions come first.
+    /// A path near the wanted code. Files and definitions near this path come first.
     pub context_path: Option<String>,
     /// Whether similar names of files are found.
     pub fuzzy_filename: bool,
@@ -93,7 +94,7 @@ impl Target {
         digester.number((*fuzzy_filename).into()).number((*filename_only).into())
     }
 
-    /// How the name is compared with paths. A name with wildcards is a glob.
+    /// The way in which the name is compared with paths. A name with wildcards is a glob.
     fn matching(&self, name: &str) -> FileMatch {
         let similar = self.fuzzy_filename;
         match self.target_type {
@@ -120,7 +121,7 @@ pub struct FoundFile {
 #[derive(Default)]
 pub(crate) struct Targeted {
     pub(crate) files: Vec<FoundFile>,
-    /// The results of the search. `None` if the ordinary ranking gives the results.
+    /// The results of the search. `None` if the results come from the ordinary ranking.
     pub(crate) ranked: Option<Vec<RankedHit>>,
 }
 
@@ -195,8 +196,8 @@ impl Searcher {
         Ok(found)
     }
 
-    /// The files whose names match, the best first. Of files with the same score, those near the context come
-    /// first.
+    /// The files whose names match, best first. If several files have the same score, the files near the
+    /// context come first.
     async fn files_named(
         &self,
         query: &PreparedQuery,
@@ -208,7 +209,7 @@ impl Searcher {
         if matching == FileMatch::Glob
             && let Err(error) = bounds::glob("query", name)
         {
-            // A question that is no glob may still be the name of a file.
+            // A question that is not a valid glob may still be the name of a file.
             if target.target_type != TargetType::Auto {
                 return Err(error);
             }
@@ -244,8 +245,8 @@ impl Searcher {
         Ok(hits.filter_map(|((id, score), rank)| Some(result(chunks.remove(&id)?, rank, score, None))).collect())
     }
 
-    /// The chunks with the definitions of a name, in the order of the definitions. If no symbol has the name,
-    /// the definitions of other near names follow.
+    /// The chunks with the definitions of a name, in the order of the definitions. If no symbol has exactly
+    /// this name, the definitions of other near names follow.
     async fn definitions_as_results(
         &self,
         query: &mut PreparedQuery,
@@ -359,7 +360,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_compared_as_the_target_says() {
+    fn target_selects_how_names_are_compared() {
         let check = |target_type, filename_only, name: &str, expect: FileMatch| {
             let target = Target { target_type, filename_only, ..Target::default() };
             assert_eq!(target.matching(name), expect, "{name}");

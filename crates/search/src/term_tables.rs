@@ -1,8 +1,8 @@
-//! The term counts of the repositories that a question searches.
+//! Reads the term counts of the repositories that a question searches.
 //!
 //! The manifest of a generation lists the layers of its counts. Layers never change, so they are cached by
-//! key. A question reads only the layers of its own scope: a repository that the caller may not see changes
-//! no weight.
+//! key. A question reads only the layers of the repositories in its scope, so a repository that the caller
+//! may not see does not affect the weights.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -49,7 +49,8 @@ impl Default for Cached {
 
 impl TermTables {
     fn cached(&self) -> MutexGuard<'_, Cached> {
-        // No method leaves the cache inconsistent, so it can be used after a panic of another thread.
+        // No method leaves the cache inconsistent, so the cache can be used after another thread has
+        // panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -79,8 +80,8 @@ impl Searcher {
         Ok(frequencies)
     }
 
-    /// The words that the code of these repositories uses together with each of the words. The tables of the
-    /// repositories are added, so a repository outside of them has no influence.
+    /// The words that the code of these repositories uses together with each of the words. Only the tables of
+    /// these repositories are added, so other repositories do not affect the result.
     pub(crate) async fn learned(
         &self,
         selected: &[KnownRepository],
@@ -100,7 +101,8 @@ impl Searcher {
         Ok(words.iter().flat_map(of_word).collect())
     }
 
-    /// The layers of a repository. Empty if it is not published, or if an older release indexed it.
+    /// The layers of a repository. The list is empty if the repository is not published, or if an older
+    /// release indexed it.
     pub(crate) async fn tables_of(&self, known: &KnownRepository) -> Result<Vec<Arc<TermCounts>>, QueryError> {
         let mut tables = Vec::new();
         for reference in self.layers_of(known).await?.iter() {

@@ -1,4 +1,4 @@
-//! Resolves a question that is a wrongly written name, although it is not written like code.
+//! Resolves a question that is a misspelled name, but is not written like code.
 
 use cairn_domain::Scope;
 use cairn_name_match::{Reason, WantedName};
@@ -11,14 +11,14 @@ use crate::repositories::KnownRepository;
 use crate::resolve::{MIN_LEADING_SCORE, NameRequest, Resolved};
 use crate::{QueryError, QueryErrorCode, Searcher};
 
-/// Longer questions are not names.
+/// Questions with more words are not treated as names.
 const MAX_PHRASE_WORDS: usize = 7;
-/// A phrase with a lower score is not a name.
+/// A phrase with a lower score is not treated as a name.
 const MIN_PHRASE_SCORE: u32 = 800;
 
 impl Searcher {
-    /// Resolves a question that may be a wrongly written name, although it is not written like code: a word
-    /// that no text in scope contains, words with hyphens, or a phrase with all words of a name.
+    /// Resolves a question that may be a misspelled name, but is not written like code: a word that no text
+    /// in scope contains, words with hyphens, or a phrase that contains all words of a name.
     pub(crate) async fn add_whole_name(
         &self,
         query: &mut PreparedQuery,
@@ -78,13 +78,13 @@ impl Form {
     }
 }
 
-/// Whether a text begins as a question, and not as a name.
+/// Whether a text begins like a question instead of a name.
 fn is_sentence(text: &str) -> bool {
     const FIRST: [&str; 12] = ["are", "can", "do", "does", "how", "is", "what", "when", "where", "which", "who", "why"];
     text.split_whitespace().next().is_some_and(|first| FIRST.contains(&first.to_lowercase().as_str()))
 }
 
-/// Whether a near name has all words of a phrase, and no other words.
+/// Whether a near name contains all words of a phrase, and no other words.
 fn has_all_words(resolved: &Resolved, phrase: &str) -> bool {
     const OTHER: [Reason; 4] = [Reason::MissingWords, Reason::AdditionalWords, Reason::OtherWord, Reason::Initials];
     let is_whole = |best: &ResolvedSymbol| {

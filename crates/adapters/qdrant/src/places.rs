@@ -42,7 +42,7 @@ impl Default for Places {
 
 impl Places {
     fn known(&self) -> MutexGuard<'_, Recent<String, Arc<Place>>> {
-        // No method leaves the map inconsistent, so it can be used after a panic of another thread.
+        // No method leaves the map inconsistent, so the map can be used after another thread has panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -24,7 +24,7 @@ use scan::{Progress, Scan};
 use types::Place;
 pub use types::{ExactAnswer, ExactCut, ExactFile, ExactLine, ExactRequest};
 
-/// A page has at most this many hits.
+/// Maximum number of hits on a page.
 const MAX_LIMIT: usize = 1_000;
 /// Maximum number of lines before and after each hit.
 const MAX_CONTEXT: usize = 20;
@@ -102,7 +102,8 @@ impl Searcher {
             (false, false, false) => Some(ExactCut::Time),
             (false, false, true) => None,
         };
-        // Without progress, the next page would be the same page.
+        // If the page shows no hit, the next page would be the same page, unless the time limit ended the
+        // search.
         let has_more = cut.is_some() && (page.num_shown > 0 || cut == Some(ExactCut::Time));
         let used: Vec<RepositoryId> = if page.files.is_empty() {
             selected.iter().map(|known| known.record.id).collect()
@@ -138,7 +139,7 @@ fn check(request: &ExactRequest) -> Result<Pattern, QueryError> {
     Pattern::compile(&request.pattern).map_err(|error| {
         let wrong = invalid(format!("`query`: {error}"));
         match error {
-            PatternError::Empty => wrong.hint("give the text or the expression to find"),
+            PatternError::Empty => wrong.hint("pass the text or the expression to find"),
             PatternError::Invalid(_) => wrong.hint("escape the special characters, or search for the text literally"),
             PatternError::LineFeed => wrong.hint("allow matches across lines"),
             PatternError::TooLarge => wrong,

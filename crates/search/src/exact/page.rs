@@ -15,7 +15,7 @@ const MAX_LINE_BYTES: usize = 400;
 const BYTES_BEFORE_MATCH: usize = 100;
 /// Maximum number of lines of one hit that are shown.
 const MAX_HIT_LINES: u32 = 40;
-/// Tokens of a line, and of a file, in addition to their texts.
+/// Number of tokens of a line, and of a file, in addition to their texts.
 const LINE_TOKENS: usize = 4;
 const FILE_TOKENS: usize = 12;
 
@@ -67,8 +67,8 @@ impl Page {
     }
 }
 
-/// The largest number from 1 to `most` for which `fits` returns a value, with this value. If a number fits,
-/// all smaller ones fit.
+/// The largest number from 1 to `most` for which `fits` returns a value, together with this value. If a
+/// number fits, all smaller numbers must fit.
 fn largest<T>(most: usize, fits: impl Fn(&usize) -> Option<T>) -> Option<(usize, T)> {
     if most == 0 {
         return None;
@@ -118,7 +118,8 @@ fn is_shown(hits: &[Hit], line: &ShownLine) -> bool {
     hit_of(hits, line).is_none_or(|hit| line.number - hit.first_line < MAX_HIT_LINES)
 }
 
-/// Number of lines of a hit that are missing after its last shown line. 0 for all other lines.
+/// Number of lines of a hit that are not shown after its last shown line. The result is 0 for all other
+/// lines.
 fn num_lines_cut(hits: &[Hit], line: &ShownLine) -> u32 {
     let hit = hit_of(hits, line).filter(|hit| line.number - hit.first_line + 1 == MAX_HIT_LINES);
     hit.map_or(0, |hit| hit.num_lines.saturating_sub(MAX_HIT_LINES))

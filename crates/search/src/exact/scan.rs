@@ -17,14 +17,15 @@ use crate::cursor::expired;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, QueryErrorCode, Searcher};
 
-/// Number of files in the first batch of a repository. Each next batch is twice as large.
+/// Number of files in the first batch of a repository. Each following batch is twice as large, up to
+/// `LARGEST_BATCH`.
 const FIRST_BATCH: usize = 32;
 const LARGEST_BATCH: usize = 512;
 /// Number of repositories or packs that are read at the same time, because each read may wait for a store.
 const AT_ONCE: usize = 8;
 /// Maximum number of threads that search one batch.
 const MAX_THREADS: usize = 4;
-/// Number of hits after which a thread looks at the clock.
+/// Number of hits after which a thread checks the time limit.
 const HITS_BETWEEN_CHECKS: usize = 256;
 
 /// A search in progress.
@@ -39,7 +40,7 @@ pub(super) struct Scan<'a> {
 /// The result of a search: the files with the hits of the page, and counts.
 #[derive(Default)]
 pub(super) struct Progress {
-    /// The files with the first hits, until there are enough for the page.
+    /// The files with the first hits, until the hits are sufficient for the page.
     pub(super) files: Vec<FileHits>,
     pub(super) num_hits: usize,
     pub(super) num_files: usize,
@@ -58,12 +59,12 @@ pub(super) struct FileHits {
     pub(super) hits: Vec<Hit>,
 }
 
-/// The result for one file. `None` if the time was over before the file was searched completely.
+/// The result for one file. `None` if the time limit was reached before the file was searched completely.
 type Searched = Result<Option<(String, Vec<Hit>)>, DecodeError>;
 
 impl Scan<'_> {
-    /// Searches the repositories in order, behind the place `after`, until the page is full and the hits are
-    /// counted.
+    /// Searches the repositories in order, starting after the place `after`, until the page is full and the
+    /// hits are counted.
     pub(super) async fn run(
         &self,
         selected: &[KnownRepository],
@@ -81,7 +82,7 @@ impl Scan<'_> {
             files.retain(|file| self.lets_through(&filter, file));
             let mut first_line = 0;
             if let Some(place) = after {
-                // The place was searched before, so its file is a candidate again.
+                // An earlier page searched this file, so the file is a candidate again.
                 let is_there = |file: &TextFile| Place::of(known.record.id, &file.path, 0).file == place.file;
                 let Some(position) = files.iter().position(is_there) else { continue };
                 files.drain(..position);
@@ -91,7 +92,7 @@ impl Scan<'_> {
                 return Ok(progress);
             }
         }
-        // The view of the cursor contains the place, unless its repository was removed.
+        // The view of the cursor contains the file of the place, unless its repository was removed.
         if after.is_some() {
             return Err(expired());
         }
@@ -117,7 +118,7 @@ impl Scan<'_> {
             }
     }
 
-    /// Searches the files of a repository. In the first file, only the hits behind `first_line` count.
+    /// Searches the files of a repository. In the first file, only the hits after `first_line` are used.
     /// Returns whether all files were searched.
     async fn search_repository(
         &self,
@@ -201,8 +202,8 @@ impl Scan<'_> {
         Ok(searched)
     }
 
-    /// The pack and the slot of a file. If the pack was removed, because the same content is stored elsewhere
-    /// now, the published manifest names the present place.
+    /// The pack and the slot of a file. The pack may have been removed, because the same content is now
+    /// stored elsewhere. Then the published manifest contains the current place.
     async fn open(&self, known: &KnownRepository, file: &TextFile) -> Result<(Arc<Pack>, u32), QueryError> {
         let Searcher { blobs, packs, .. } = self.searcher;
         let error = match packs.get(blobs.as_ref(), &file.pack.key).await {
@@ -217,7 +218,7 @@ impl Scan<'_> {
     }
 }
 
-/// Searches some texts in order. After the deadline, no text is searched.
+/// Searches some texts in order. No text is searched after the deadline.
 fn search_piece(
     pattern: &Pattern,
     piece: Vec<(Arc<Pack>, u32)>,

@@ -1,4 +1,4 @@
-//! Requests and answers of exact search, and the place at which a page ends.
+//! The requests and answers of exact search, and the place at which a page ends.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use cairn_ports::IncludeTests;
 
 use crate::{RepositorySelection, Stamp};
 
-/// Hits are counted up to this number, or for this time, whichever is reached first.
+/// Hits are counted until this number or this time is reached.
 pub(super) const MAX_COUNTED: usize = 10_000;
 pub(super) const COUNTING: Duration = Duration::from_millis(500);
-/// A page that is not full after this time is returned as it is.
+/// A page is returned after this time, even if it is not full.
 pub(super) const LONGEST: Duration = Duration::from_secs(3);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,13 +40,13 @@ pub struct ExactAnswer {
     /// Number of hits on the previous pages, and on this page.
     pub offset: usize,
     pub num_shown: usize,
-    /// Number of hits on all pages, and of the files that contain them. If `is_exact` is false, there are at
-    /// least as many.
+    /// Number of hits on all pages. If `is_exact` is false, there are at least this many hits.
     pub num_hits: usize,
-    /// Counted from the first file of this page.
+    /// Number of files with hits, starting with the first file of this page. If `is_exact` is false, there
+    /// are at least this many files.
     pub num_files: usize,
     pub is_exact: bool,
-    /// Why the page does not contain all hits that follow.
+    /// The reason why the page does not contain all following hits.
     pub cut: Option<ExactCut>,
     pub next_cursor: Option<String>,
     pub stamps: Vec<Stamp>,
@@ -80,19 +80,19 @@ pub struct ExactLine {
     pub num_bytes_before: usize,
     /// Whether the end of the line is not shown.
     pub is_cut: bool,
-    /// The matches on the line: first and last byte, from 0, the last one excluded. A match across lines has
-    /// its bytes on each line.
+    /// The matches on the line: the first byte, from 0, and the byte after the last byte. A match across
+    /// lines is listed on each of its lines.
     pub matches: Vec<(u32, u32)>,
     /// Number of lines of the hit after this line that are not shown.
     pub num_lines_cut: u32,
 }
 
-/// The place of a hit. The next page starts behind it.
+/// The place of a hit. The next page starts after this place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     /// A digest of the repository and the path.
     pub(super) file: u64,
-    /// The first line of the last hit. `u32::MAX` if the file was searched completely.
+    /// The first line of the last hit, or `u32::MAX` if the file was searched completely.
     pub(super) line: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Names in files that changed after they were indexed.
+//! Checks names in files that changed after they were indexed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use crate::{request, searcher_over};
 
 const TEXT: &str = "import db\n\ndef load_invoice(key):\n    return db.get(key)\n";
 
-/// A working tree with one new file, and the number of its readings.
+/// A working tree with one new file, and the number of times that it was read.
 #[derive(Default)]
 struct NewFile {
     num_reads: AtomicUsize,
@@ -88,7 +88,11 @@ async fn indexed_name_comes_before_a_changed_file() {
     let (searcher, tree) = searcher_with_tree().await;
     let read = searcher.read_code(&code("load_invoices")).await.expect("found");
     assert_eq!((read.path.as_str(), read.substitution), ("src/shop.py", None));
-    assert_eq!(tree.num_reads.load(Ordering::Relaxed), 0, "the index is enough");
+    assert_eq!(
+        tree.num_reads.load(Ordering::Relaxed),
+        0,
+        "the working tree was read, although the index contains the name"
+    );
 }
 
 #[tokio::test]

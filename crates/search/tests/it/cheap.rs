@@ -35,12 +35,12 @@ fn ask(query: &str) -> SearchRequest {
     request(query, &[], ChunkFilter::default())
 }
 
-/// The largest number of calls that a question may make.
+/// The maximum number of calls that a question may make to each port.
 struct Most {
     graph: usize,
     dense: usize,
     sparse: usize,
-    /// Reads of records, of which one reads the texts of the page.
+    /// Reads of records. One of them reads the texts of the page.
     fetch: usize,
     /// Reads of the places of chunks in files.
     places: usize,
@@ -80,8 +80,8 @@ async fn ordinary_question_makes_one_call_for_each_list() {
     check("user pattern", Most { graph: 1, dense: 1, sparse: 2, fetch: 3, places: 1 }).await;
 }
 
-/// The decision that nothing is about a question needs no call. The explanation makes a bounded number of
-/// calls, whatever the number of hits and words is.
+/// The decision to refuse a question needs no call. The explanation makes a bounded number of calls,
+/// regardless of the number of hits and words.
 #[tokio::test]
 async fn refused_question_makes_one_call_for_each_list() {
     let (counted, searcher) = searcher_over(vec![service("one"), service("two")]).await;
@@ -125,7 +125,7 @@ fn is_searched(calls: &BTreeMap<&'static str, usize>) -> bool {
 }
 
 #[tokio::test]
-async fn equal_question_to_an_equal_state_is_cached() {
+async fn equal_question_to_the_same_state_is_cached() {
     let question = ask("where is the user signed in");
     let first = || (vec![service("one")], question.clone());
     let check = async |next: Vec<FakeContent>, second: SearchRequest, caller: Caller, expect: bool| {
@@ -136,7 +136,7 @@ async fn equal_question_to_an_equal_state_is_cached() {
     check(vec![service("one")], question.clone(), local(), false).await;
     check(vec![service("one")], SearchRequest { limit: Some(3), max_tokens: 900, ..question.clone() }, local(), false)
         .await;
-    // A publication in the scope, another scope, and another question are searched.
+    // After a publication in the scope, for another scope, and for another question, the search is repeated.
     let only_one = |request: SearchRequest| SearchRequest {
         repositories: cairn_search::RepositorySelection(vec!["one".to_owned()]),
         ..request
@@ -146,7 +146,7 @@ async fn equal_question_to_an_equal_state_is_cached() {
     check(vec![service("one")], ask("where is the user signed in?"), local(), true).await;
     let rust = ChunkFilter { languages: vec!["rust".to_owned()], ..ChunkFilter::default() };
     check(vec![service("one")], SearchRequest { filter: rust, ..question.clone() }, local(), true).await;
-    // A publication outside the scope changes nothing.
+    // After a publication outside the scope, the cache still answers.
     check(vec![service("one"), service("other")], only_one(question.clone()), local(), false).await;
 }
 
@@ -162,9 +162,9 @@ async fn cache_is_separate_for_each_tenant() {
     assert!(is_searched(&calls), "{calls:?}");
 }
 
-/// Every page reports all results that follow it, also if tokens end the page early.
+/// Every page reports how many results follow it, even if the token limit ends the page early.
 #[tokio::test]
-async fn pages_report_all_that_is_left() {
+async fn pages_report_all_remaining_results() {
     let (counted, searcher) = searcher_over(vec![service("one")]).await;
     let mut request = SearchRequest { limit: Some(4), max_tokens: 150, ..ask("where is the user signed in") };
     let mut num_shown = 0;

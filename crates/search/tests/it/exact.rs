@@ -1,4 +1,4 @@
-//! Exact search: order, pages, filters, limits and counts.
+//! Checks exact search: order, pages, filters, limits and counts.
 
 use cairn_exact::PatternRequest;
 use cairn_ports::IncludeTests;
@@ -66,7 +66,7 @@ async fn hits_are_ordered_by_repository_path_and_line() {
 }
 
 #[tokio::test]
-async fn pages_join_to_the_whole_answer() {
+async fn pages_together_form_the_whole_answer() {
     let searcher = searcher().await;
     let whole = lines(&searcher.exact(&request("needle")).await.expect("an answer"));
     for (limit, max_tokens) in [(1, 100_000), (7, 100_000), (100, 300), (1_000, 150)] {

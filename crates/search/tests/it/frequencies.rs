@@ -1,5 +1,5 @@
-//! The rarity of terms and the learned words come from the repositories that the caller searches, and from no
-//! other.
+//! Checks that the rarity of terms and the learned words depend only on the repositories that the caller
+//! searches.
 
 use cairn_domain::SymbolKind;
 use cairn_ranking::{Signal, Signals};
@@ -8,8 +8,8 @@ use cairn_testkit::FakeContent;
 
 use super::{request, searcher_over};
 
-/// A repository in which the word "ledger" is in every file but one, and "quorum" is in one file. Names use
-/// "ledger" together with "zorbl".
+/// A repository in which every file except one contains the word "ledger", and one file contains "quorum".
+/// Names use "ledger" together with "zorbl".
 fn visible() -> FakeContent {
     let mut content = FakeContent::new("visible", "c1");
     for number in 0..30 {
@@ -54,7 +54,8 @@ async fn hidden_repositories_change_no_byte() {
     }
 }
 
-/// A repository in scope changes the weights: the common word of one repository is rare in both together.
+/// A second repository in scope changes the weights, because a word that is common in one repository is rare
+/// in both repositories together.
 #[tokio::test]
 async fn repositories_in_scope_change_the_rarity() {
     let (_, searcher) = searcher_over(vec![visible(), hidden(None)]).await;

@@ -1,7 +1,7 @@
 //! Checks how many calls one question makes to each store and to the embedder.
 //!
-//! In the past, each symbol needed a search and each retrieval needed an embedding. Now symbols have chunk
-//! keys and a query is prepared once. This reduced the number of calls of these questions:
+//! In an earlier version, each symbol needed a search and each retrieval needed an embedding. Now symbols
+//! have chunk keys, and a question is prepared once. This reduced the number of calls of these questions:
 //!
 //! - a search for eight names: from 33 to 17;
 //! - a search with an empty answer: from 23 to 12;

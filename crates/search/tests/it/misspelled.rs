@@ -1,4 +1,4 @@
-//! Questions that are wrongly written names.
+//! Checks questions that are misspelled names.
 
 use cairn_domain::SymbolKind;
 use cairn_ports::ChunkFilter;

@@ -1,4 +1,5 @@
-//! A question that nothing in scope is about is refused, with the reason and with what has results instead.
+//! Checks that a question is refused if nothing in scope is relevant, and that the answer contains the reason
+//! and suggestions with results.
 
 use cairn_domain::SymbolKind;
 use cairn_ports::ChunkFilter;
@@ -7,7 +8,7 @@ use cairn_testkit::FakeContent;
 
 use super::{request, searcher_over};
 
-/// A repository of a server whose settings are read from a database.
+/// A repository with a server whose settings are read from a database.
 fn server() -> FakeContent {
     let mut content = FakeContent::new("server", "c1");
     for number in 0..40 {
@@ -21,7 +22,7 @@ fn server() -> FakeContent {
     content.file("src/store/db.rs", "rust", "fn open_db() {\n    // Opens the db and reads the settings.\n}\n")
 }
 
-/// A repository that reads messages of Kafka.
+/// A repository with code that reads messages from Kafka.
 fn consumer() -> FakeContent {
     let mut content = FakeContent::new("consumer", "c1");
     for number in 0..5 {
@@ -45,7 +46,7 @@ async fn question_about_absent_subject_gets_suggestions_with_results() {
     assert_eq!(nothing.missing_words, ["kafka", "rebalanced"]);
     assert_eq!(
         nothing.statement,
-        "nothing here is about this: none of the 41 indexed chunks contains `kafka`, `rebalanced`"
+        "nothing relevant found: none of the 41 indexed chunks contains `kafka`, `rebalanced`"
     );
     assert!(nothing.not_indexed.is_empty() && answer.hidden_by_scope.is_none());
     assert!(!nothing.weak_matches.is_empty() && nothing.weak_matches.len() <= 3, "{nothing:?}");

@@ -11,7 +11,7 @@ use cairn_testkit::FakeContent;
 
 use crate::{request, searcher_over};
 
-/// A login that creates a session over two calls, and an importer pattern.
+/// A service with a login that creates a session through two calls, and an importer pattern.
 pub(crate) fn service() -> FakeContent {
     let function = |name: &str, body: &str| format!("fn {name}() {{\n    {body}\n}}\n");
     let api = function("login", "authenticate()") + &function("logout", "end()");
@@ -100,7 +100,7 @@ async fn flow_is_answered_by_an_ordered_path() {
 }
 
 #[tokio::test]
-async fn flow_without_a_path_says_so() {
+async fn absent_path_of_a_flow_is_reported() {
     let (answer, _) = answer(service(), ask("path from logout to session")).await;
     let expect = "No path from \"logout\" to \"session\" was found over three edges";
     assert!(answer.notes.iter().any(|note| note.starts_with(expect)), "{:?}", answer.notes);
@@ -147,7 +147,7 @@ async fn concept_is_extended_over_one_edge() {
 }
 
 #[tokio::test]
-async fn limits_follow_the_type_unless_one_is_given() {
+async fn type_sets_the_limit_unless_the_caller_does() {
     let check = async |request: SearchRequest, query_type: QueryType, num_shown: usize| {
         let mut content = FakeContent::new("many", "c1");
         for number in 0..40 {
@@ -177,7 +177,7 @@ async fn how_do_questions_ask_for_patterns_in_scope() {
     assert_eq!(found.notes, [""; 0]);
     let (found, _) = answer(service(), ask("how do importers work")).await;
     assert_eq!((found.query.query_type, found.query.strategy.limit), (QueryType::Concept, 10));
-    let note = "No pattern in scope has the name \"importers\"; searched as a concept question.";
+    let note = "No pattern in scope has the name \"importers\", so the question is treated as a concept question.";
     assert_eq!(found.notes, [note]);
     let (found, _) = answer(service(), ask("importer pattern")).await;
     assert_eq!((found.query.query_type, found.query.strategy.limit), (QueryType::Pattern, 10));
@@ -198,7 +198,7 @@ async fn filters_in_words_are_applied_or_dropped() {
     assert!(found.found.iter().all(|found| found.hit.chunk.language == "rust"), "{:?}", shown(&found));
 }
 
-/// Later pages have the results that follow, also if the question states filters and a time.
+/// Later pages contain the following results, even if the question states filters and a time.
 #[tokio::test]
 async fn pages_continue_with_the_filters_in_the_question() {
     let (_, searcher) = searcher_over(vec![service()]).await;

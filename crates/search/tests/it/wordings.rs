@@ -1,4 +1,4 @@
-//! Synonyms, long questions, and questions that name a repository.
+//! Checks synonyms, long questions, and questions that name a repository.
 
 use cairn_ranking::{Signal, Signals};
 use cairn_search::{QueryErrorCode, Searcher};
@@ -10,7 +10,7 @@ fn repository(name: &str, files: &[(&str, &str)]) -> FakeContent {
     files.iter().fold(FakeContent::new(name, "c"), |content, (path, text)| content.file(path, "rust", text))
 }
 
-/// The repository and path of the first result. Only terms count, because they decide about synonyms.
+/// The repository and path of the first result. Only terms are used, because synonyms affect only terms.
 async fn first(searcher: &Searcher, question: &str) -> Option<String> {
     let signals = Signals::only(&[Signal::Terms, Signal::Scores, Signal::Synonyms, Signal::OtherPriors]);
     let searcher = Searcher { signals, ..searcher.clone() };
@@ -63,7 +63,7 @@ async fn long_questions_are_cut() {
 }
 
 #[tokio::test]
-async fn named_repositories_count_more() {
+async fn results_in_named_repositories_come_first() {
     let contents = || {
         let text = [("src/rows.rs", "rows of the ledger\n")];
         let other = [("src/rows.rs", "rows of the old ledger\n")];

@@ -35,7 +35,8 @@ impl<L: Layer> LayerStore<L> {
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache<L>> {
-        // No method leaves the cache inconsistent, so it can be used after a panic of another thread.
+        // No method leaves the cache inconsistent, so the cache can be used after another thread has
+        // panicked.
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

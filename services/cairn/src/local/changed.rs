@@ -126,7 +126,7 @@ fn of(repository: &RepositoryRecord, message: String) -> SourceError {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No method leaves the maps inconsistent, so they can be used after a panic of another thread.
+    // No method leaves the maps inconsistent, so the maps can be used after another thread has panicked.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

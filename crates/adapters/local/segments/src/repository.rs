@@ -41,7 +41,7 @@ impl Repository {
 
     /// Opens all existing segments. Segments that are already open are reused.
     pub(crate) fn snapshot(&self) -> Result<Arc<Snapshot>, SegmentError> {
-        // The cache is replaced as a whole, so it can be used after a panic of another thread.
+        // The cache is replaced as a whole, so the cache can be used after another thread has panicked.
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         let changed_at = files::modified(&self.directory);
         if let Some(cached) = &*cached

@@ -73,7 +73,7 @@ impl SegmentStore {
 
 impl Inner {
     fn repository(&self, id: RepositoryId) -> Arc<Repository> {
-        // The map contains only complete values, so it can be used after a panic of another thread.
+        // The map contains only complete values, so the map can be used after another thread has panicked.
         let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Arc::new(Repository::new(self.root.join(id.to_string())));
         Arc::clone(repositories.entry(id).or_insert_with(new))
