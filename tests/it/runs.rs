@@ -337,7 +337,7 @@ fn failed_sync_without_a_run_is_listed_with_runs() {
     let gone = reported(&["runs", "--repo", "gone"]);
     assert!(gone.contains("no runs exist") && gone.contains(failed) && !gone.contains("requested"), "{gone}");
     let waits = reported(&["runs", "--repo", "waits"]);
-    assert!(waits.contains("host/team/waits a sync is requested") && !waits.contains("failed"), "{waits}");
+    assert!(waits.contains("host/team/waits a sync was requested") && !waits.contains("failed"), "{waits}");
     let all = reported(&["runs"]);
     assert!(all.contains(failed) && all.contains("host/team/waits"), "{all}");
     let syncs = index.json(&["runs", "--repo", "gone"])["syncs"].clone();

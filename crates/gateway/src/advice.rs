@@ -1,6 +1,6 @@
 //! Suggests the next calls after an error or an empty answer, for the command line and for HTTP.
 //!
-//! Every suggested question was asked before it is shown, with the same caller, and had an answer.
+//! Before a suggested question is shown, it was asked for the same caller and had an answer.
 
 use cairn_search::{QueryError, QueryErrorCode};
 use serde_json::{Value, json};
@@ -18,7 +18,8 @@ pub async fn after_empty(agent: &dyn Agent, question: &Question) -> Vec<Suggeste
     calls(suggested_questions(agent, question, None).await)
 }
 
-/// The report of an error that no question caused, such as an error of indexing. Its calls were not tried.
+/// The report of an error that was not caused by a question, such as an error of indexing. The suggested
+/// calls were not tried.
 pub fn report_of_command(error: &QueryError) -> ErrorReport {
     let topic = Some("recovering".to_owned());
     let guide = || vec![call("explains what to do when calls fail", &Question::Guide(GuideQuestion { topic }), 1)];
@@ -33,7 +34,8 @@ pub fn report_of(error: &QueryError, suggestions: Vec<SuggestedCall>) -> ErrorRe
     report
 }
 
-/// The calls that may follow this error of a question. Errors that the caller did not cause have none.
+/// The calls that may follow this error of a question. The list is empty for errors that the caller did not
+/// cause.
 pub async fn after_error(agent: &dyn Agent, question: &Question, error: &QueryError) -> Vec<SuggestedCall> {
     use QueryErrorCode::{Corrupt, InternalError, ModelMismatch, RateLimited, Timeout};
     if matches!(error.code, Corrupt | InternalError | ModelMismatch | RateLimited { .. } | Timeout) {
@@ -50,7 +52,7 @@ pub async fn after_error(agent: &dyn Agent, question: &Question, error: &QueryEr
 /// name, and the list of repositories or the guide.
 async fn of_any_question(agent: &dyn Agent, question: &Question, error: &QueryError) -> Vec<SuggestedCall> {
     let mut candidates = Vec::new();
-    // A question that changes something is not asked about another repository.
+    // A question that changes the index is not asked about another repository.
     let changes = matches!(question, Question::Cancel(_) | Question::Index(_) | Question::Progress(_));
     let near = error.similar_repositories.first().filter(|_| !changes);
     if let Some(similar) = near.and_then(|near| about(question, near)) {
@@ -84,7 +86,7 @@ fn request_of(question: &Question) -> SuggestedRequest {
     SuggestedRequest { method: "POST".to_owned(), path: question.path().to_owned(), body: question.short_body() }
 }
 
-/// The question of a suggested request. None if this version of Cairn does not know the question.
+/// The question of a suggested request. `None` if this version of Cairn does not support the question.
 pub fn question_of_request(request: &SuggestedRequest) -> Option<Question> {
     Question::parse(&request.path, Value::Object(request.body.clone()).to_string().as_bytes())?.ok()
 }

@@ -15,9 +15,9 @@ pub trait Agent: Send + Sync + 'static {
     /// The searcher that answers all questions, including questions about runs (`Searcher::ledger`).
     fn searcher(&self) -> &Searcher;
 
-    /// Name of the repository that the caller works in, if it is indexed. In local mode this is the
-    /// repository that contains the working directory. An MCP question without a repository searches this
-    /// one.
+    /// Name of the repository in which the caller works, if it is indexed. In local mode this is the
+    /// repository that contains the working directory. An MCP question that names no repository searches this
+    /// repository.
     async fn default_repository(&self) -> Option<String>;
 
     /// Like `default_repository`, for questions about code. Local mode indexes a working tree that is not
@@ -88,7 +88,7 @@ pub trait Agent: Send + Sync + 'static {
         Duration::from_secs(3)
     }
 
-    /// Whether the caller may read the causes of internal errors. The causes contain names of the stores and
+    /// Whether the caller may read the causes of internal errors. The causes contain names of stores and
     /// files of the service.
     fn shows_causes(&self) -> bool {
         true
@@ -121,8 +121,8 @@ impl Caps {
 }
 
 impl dyn Agent + '_ {
-    /// If the error has the hint for an empty index, adds how to index a repository. Only the service behind
-    /// the gateway can provide this text.
+    /// If the error has the hint for an empty index, adds a text that explains how to index a repository.
+    /// Only the service behind the gateway can provide this text.
     pub(crate) fn with_way_to_index(&self, mut error: QueryError) -> QueryError {
         if error.hint.as_deref() == Some(NOTHING_INDEXED) {
             error.hint = Some(self.nothing_indexed());
@@ -143,9 +143,7 @@ impl dyn Agent + '_ {
                 (InternalError, "an internal error; try again, or report it to the operator of this service")
             }
             Timeout => (Timeout, TOO_SLOW),
-            RateLimited { .. } => {
-                (error.code, "the embedding provider accepts no more calls at present; try again later")
-            }
+            RateLimited { .. } => (error.code, "the embedding provider accepts no more calls now; try again later"),
             _ => return error,
         };
         tracing::error!(code = error.code.as_str(), "{}", error.message);
@@ -153,5 +151,5 @@ impl dyn Agent + '_ {
     }
 }
 
-/// The message that all front ends return if an answer took too long.
+/// The message that all front ends return if computing an answer takes too long.
 pub(crate) const TOO_SLOW: &str = "the answer took too long; request less data (fewer repositories, a smaller limit)";

@@ -3,16 +3,16 @@
 use cairn_domain::RunState;
 use cairn_wire::{GivenSettings, RunResult};
 
-/// The repository to index, and its new settings. The default values leave the present settings unchanged.
+/// The repository to index, and its new settings. The default values do not change the current settings.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct IndexCall {
     /// Path, URL, or name of an indexed repository.
     pub target: String,
-    /// Globs in the form of `.cairn.yaml`. None leaves the stored patterns unchanged; an empty list removes
+    /// Globs in the form of `.cairn.yaml`. `None` does not change the stored patterns. An empty list removes
     /// them.
     pub include_patterns: Option<Vec<String>>,
     pub exclude_patterns: Option<Vec<String>>,
-    /// Maximum size in bytes; 0 selects the hard cap. None leaves the stored value unchanged.
+    /// Maximum size in bytes; 0 selects the hard cap. `None` does not change the stored value.
     pub max_file_size: Option<u64>,
     /// Files that the caller has just edited, relative to the root of the repository. The run reads them
     /// again even if their size and time are unchanged. The run also indexes all other changes.
@@ -33,7 +33,7 @@ impl IndexCall {
 
 /// Receives the progress of an index call.
 pub trait WatchIndexing: Send + Sync {
-    /// Another hundred files are read. `num_files` is the number of files so far.
+    /// Another hundred files were read. `num_files` is the number of files so far.
     fn files_read(&self, num_files: u64);
     /// Another part of the run has ended.
     fn parts_ended(&self, num_ended: u32, num_parts: u32);
@@ -53,10 +53,10 @@ pub struct IndexTicket {
 #[derive(Clone, PartialEq, Debug)]
 pub struct IndexStatus {
     pub repository: String,
-    /// Id of the run (`Searcher::run_id`). None if the run has not begun, or if no run was needed because
+    /// Id of the run (`Searcher::run_id`). `None` if the run has not begun, or if no run was needed because
     /// nothing had changed.
     pub run: Option<String>,
-    /// Number of the request that waits for its run.
+    /// Number of the request that is waiting for its run.
     pub request: Option<u64>,
     /// If `request` is set: id of the newest run before the request.
     pub previous_run: Option<String>,
@@ -64,11 +64,11 @@ pub struct IndexStatus {
     pub state: RunState,
     /// The result of the finished run, or the result so far.
     pub result: RunResult,
-    /// Why the run failed or was cancelled.
+    /// The reason why the run failed or was cancelled.
     pub message: Option<String>,
     pub num_parts: u32,
     /// Number of parts that have ended.
     pub num_ended: u32,
-    /// A note about the sync that the request waits for.
+    /// A note about the sync for which the request is waiting.
     pub sync: Option<String>,
 }

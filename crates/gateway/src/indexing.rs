@@ -64,7 +64,7 @@ impl LedgerIndexing {
         let at = known.iter().position(is_named).or(known.iter().position(|known| known.id == record.id));
         let before = at.map(|at| &known[at]);
         let stored = before.map(stored_settings).transpose()?.unwrap_or_default();
-        // A call that contains only an address leaves the registered branch and patterns unchanged. If a
+        // A call that contains only an address does not change the registered branch and patterns. If a
         // repository comes from the list of an organisation, the list determines its address and name.
         let is_address_only = record.branch.is_none() && given == GivenSettings::default();
         let settings = match before {
@@ -125,8 +125,8 @@ fn log_change(searcher: &Searcher, record: &RepositoryRecord, settings: &str) {
     tracing::info!(key = caller, %tenant, %repository, settings, "a call to index changed the settings");
 }
 
-/// The state of a request. `own` is the newest run, if it began after the request; `waits` contains the
-/// number of the request while it waits for its run.
+/// The state of a request. `own` is the newest run, if it began after the request. `waits` contains the
+/// number of the request while the request is waiting for its run.
 fn progress_of(searcher: &Searcher, known: KnownRepository, own: Option<RunRecord>, waits: Option<u64>) -> IndexStatus {
     let published = known.published.map_or_else(RunResult::default, |published| published.result);
     let mut status = IndexStatus {

@@ -1,10 +1,10 @@
 //! The target of a call to index: a registered repository, or a repository to be registered.
 //!
-//! A caller can register only repositories that the caller may see. A name outside the caller's permissions
-//! gets the same answer as an unknown name, whether such a repository exists or not. A caller can change the
-//! settings of a registered repository, but not its address. An address is refused if its repository name is
-//! registered with another address. Without this rule, a caller could replace the source of a registered
-//! repository.
+//! A caller can register only repositories that the caller may see. For a name outside the caller's
+//! permissions, the answer is the same as for an unknown name, whether or not such a repository exists. A
+//! caller can change the settings of a registered repository, but not its address. An address is refused if
+//! its repository name is registered with another address. Without this rule, a caller could replace the
+//! source of a registered repository.
 
 use cairn_domain::{RepositoryName, Scope, Source};
 use cairn_inventory::{FileSizeLimit, InvalidPattern, Patterns};
@@ -60,7 +60,7 @@ impl Registry<'_> {
         }
         let record = RepositoryRecord::new(searcher.caller.tenant.clone(), name, source);
         let is_taken = !self.catalogue.repositories(&Scope::only(record.tenant.clone(), [record.id])).await?.is_empty();
-        // An id also counts as used if its repository was later renamed to a name that the caller may not
+        // An id is also treated as used if its repository was later renamed to a name that the caller may not
         // see.
         if searcher.caller.allowed.allows(&record.name) && !is_taken {
             let settings = given.over(RequestSettings::default()).to_json();
@@ -113,7 +113,7 @@ pub fn check_settings(given: &GivenSettings) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// The error for invalid patterns. The details contain the first of them.
+/// The error for invalid patterns. The details contain the first invalid pattern.
 fn invalid_patterns(field: &str, kind: &str, faults: &[InvalidPattern]) -> QueryError {
     let each =
         |fault: &InvalidPattern| format!("invalid {kind} pattern {} in `{field}`: {}", fault.pattern, fault.message);
@@ -132,7 +132,7 @@ mod tests {
         (error.message, *error.fault.expect("a field"))
     }
 
-    /// The errors of the description of `index_repository`.
+    /// The errors that the description of `index_repository` lists.
     #[test]
     fn details_contain_field_pattern_and_sizes() {
         let include = Some(vec!["*.md".to_owned(), "[invalid".to_owned()]);

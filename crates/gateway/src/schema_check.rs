@@ -22,7 +22,7 @@ struct Check<'a> {
 impl<'a> Check<'a> {
     fn resolve(&self, reference: &Value) -> &'a Value {
         let pointer = reference.as_str().and_then(|text| text.strip_prefix('#')).expect("a local reference");
-        self.root.pointer(pointer).unwrap_or_else(|| panic!("{reference} leads nowhere"))
+        self.root.pointer(pointer).unwrap_or_else(|| panic!("the reference {reference} has no target"))
     }
 
     fn fits(&self, schema: &Value, value: &Value) -> bool {
@@ -83,7 +83,7 @@ impl<'a> Check<'a> {
                 other => panic!("{at}: the keyword `{other}` is not checked"),
             };
             if !is_fine {
-                faults.push(format!("{at}: `{keyword}` is {rule}, the value is {value}"));
+                faults.push(format!("{at}: `{keyword}` is {rule}, but the value is {value}"));
             }
         }
     }
@@ -99,7 +99,7 @@ impl<'a> Check<'a> {
             match known.get(name) {
                 Some(property) => self.described(property, field, &format!("{at}.{name}"), faults),
                 None if is_open => {}
-                None => faults.push(format!("{at}.{name} is not described; described are {names:?}")),
+                None => faults.push(format!("{at}.{name} is not described; the schema describes {names:?}")),
             }
         }
     }

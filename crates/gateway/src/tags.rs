@@ -1,4 +1,4 @@
-//! Tags that belong to every file.
+//! The tags that every file has.
 
-/// The tags of all indexed files. They are not stored with the chunks.
+/// The tags of all indexed files. These tags are not stored with the chunks.
 pub(crate) const TAGS_OF_ALL: [&str; 2] = ["indexed", "repository"];

@@ -13,7 +13,7 @@ pub fn rfc3339_of_seconds(seconds: i64) -> String {
     rfc3339(seconds.saturating_mul(1000))
 }
 
-/// Converts a day such as `2026-01-31` to the seconds since 1970 at its start in UTC. None if the day does
+/// Converts a day such as `2026-01-31` to the seconds since 1970 at its start in UTC. `None` if the day does
 /// not exist.
 fn seconds_of_date(text: &str) -> Option<i64> {
     let mut parts =
@@ -22,7 +22,7 @@ fn seconds_of_date(text: &str) -> Option<i64> {
     if parts.next().is_some() || !(1970..=9999).contains(&year) {
         return None;
     }
-    // Searches the days of the year (at most 366) for the day with this month and day number.
+    // Searches the at most 366 days of the year for the day with this month and day number.
     let first = days_of_year_start(year);
     (first..first + 366).find(|days| civil(*days) == (year, month, day)).map(|days| days * 86_400)
 }

@@ -14,7 +14,7 @@ pub struct CodeText {
     pub repository: String,
     pub path: String,
     pub language: String,
-    /// First and last line of `text`; null if no line is shown.
+    /// First and last line of `text`. Null if no line is shown.
     pub start_line: Option<u32>,
     pub end_line: Option<u32>,
     /// Number of lines in the whole file.
@@ -24,7 +24,7 @@ pub struct CodeText {
     /// Number of requested lines at the end that are not shown.
     pub num_lines_cut: usize,
     pub symbol: Option<SymbolPlace>,
-    /// Set if the symbol has another name than the requested one.
+    /// Set if the name of the symbol differs from the requested name.
     #[serde(flatten)]
     pub resolution: Option<Resolution>,
     pub other_definitions: Vec<SymbolPlace>,

@@ -1,4 +1,5 @@
-//! The contents of an index: every path with its outcome, the redacted secrets, and fingerprints.
+//! Answers about the contents of an index: every path with its outcome, the redacted secrets, and
+//! fingerprints.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +42,7 @@ pub struct PathOutcome {
     pub language: Option<String>,
 }
 
-/// Why a path is, or is not, in the index.
+/// The reason why a path is, or is not, in the index.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PathExplanation {
     pub repository: String,

@@ -1,4 +1,4 @@
-//! Edges of the graph.
+//! Answers about the edges of the graph.
 
 use cairn_domain::NodeRecord;
 use cairn_search::{GraphAnswer, GraphEdge, SampledEdge};
@@ -13,7 +13,7 @@ use super::source::SourceStamp;
 pub struct Relationships {
     /// The nodes with the requested name. The list has several entries if the name is not unique.
     pub about: Vec<NodeReport>,
-    /// Set if the nodes have another name than the requested one.
+    /// Set if the name of the nodes differs from the requested name.
     #[serde(flatten)]
     pub resolution: Option<Resolution>,
     pub edges: Vec<EdgeReport>,

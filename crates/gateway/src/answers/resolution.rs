@@ -1,10 +1,10 @@
-//! Labels of answers about another name than the requested one.
+//! Labels for answers about a name that differs from the requested name.
 
 use cairn_search::{NameMatching, NameNote, Substitution};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How the requested name was resolved to another one.
+/// Describes how the requested name was resolved to another name.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Resolution {
     /// The requested name.
@@ -16,12 +16,12 @@ pub struct Resolution {
     /// From 0 to 1.
     pub score: f64,
     pub reason: String,
-    /// Other near names, the nearest first.
+    /// Other near names, nearest first.
     #[serde(default)]
     pub similar_symbols: Vec<String>,
 }
 
-/// A name in the question that no symbol has exactly.
+/// A name in the question that is not exactly the name of a symbol.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NameReport {
     pub name: String,
@@ -45,7 +45,7 @@ impl Resolution {
         }
     }
 
-    /// One sentence for readers. `clean` makes names safe for the output.
+    /// The report as one sentence for users. `clean` makes names safe for the output.
     pub fn sentence(&self, clean: impl Fn(&str) -> String) -> String {
         let Self { resolved_from, resolved_to, r#match: matched, score, reason, similar_symbols } = self;
         let (requested, used) = (clean(resolved_from), clean(resolved_to));
@@ -69,7 +69,7 @@ impl NameReport {
         }
     }
 
-    /// One sentence for readers. `clean` makes names safe for the output.
+    /// The report as one sentence for users. `clean` makes names safe for the output.
     pub fn sentence(&self, clean: impl Fn(&str) -> String) -> String {
         let (what, name) = (if self.is_file { "file" } else { "symbol" }, clean(&self.name));
         let similar: Vec<String> = self.similar.iter().map(|name| clean(name)).collect();

@@ -39,9 +39,9 @@ pub struct RunReport {
     pub num_failed: u32,
     pub started_at: String,
     pub ended_at: Option<String>,
-    /// Why the run failed or was cancelled.
+    /// The reason why the run failed or was cancelled.
     pub message: Option<String>,
-    /// Parts that wait for their next attempt.
+    /// Parts that are waiting for their next attempt.
     #[serde(default)]
     pub retries: Vec<PartRetry>,
 }
@@ -87,18 +87,18 @@ pub struct Cancellation {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct IndexProgress {
     pub repository: String,
-    /// Null if nothing had changed, or if the run has not begun.
+    /// Null if the repository had not changed, or if the run has not begun.
     pub run_id: Option<String>,
-    /// Number of the request that waits for its run.
+    /// Number of the request that is waiting for its run.
     pub request: Option<u64>,
     /// Id of the newest run before the request.
     pub previous_run_id: Option<String>,
     pub state: RequestState,
-    /// Why the run failed or was cancelled.
+    /// The reason why the run failed or was cancelled.
     pub message: Option<String>,
     pub num_parts: u32,
     pub num_ended: u32,
-    /// The progress of the sync that the request waits for.
+    /// The progress of the sync for which the request is waiting.
     pub sync: Option<String>,
     #[serde(flatten)]
     pub indexed: IndexedFiles,

@@ -16,21 +16,21 @@ use crate::time::rfc3339_of_seconds;
 pub struct SearchResults {
     /// `symbol`, `relationship`, `flow`, `pattern` or `concept`.
     pub query_type: String,
-    /// Why the question has this type.
+    /// The reason why the question has this type.
     pub type_reason: String,
-    /// Facts about the search, such as restrictions in the words of the question.
+    /// Facts about the search, such as restrictions that the question states in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// How the search interpreted the question, one fact per line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reading: Vec<String>,
-    /// The names in the question that no symbol has exactly.
+    /// The names in the question that are not exactly the name of a symbol.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<NameReport>,
-    /// Files and directories whose names match, if the question is or asks for the name of a file.
+    /// Files and directories whose names match, if the question is the name of a file or asks for a file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileReport>,
-    /// False if nothing is about the question. Then there are no results.
+    /// False if no indexed code is relevant to the question. Then the answer has no results.
     #[serde(default = "shown")]
     pub relevant: bool,
     pub results: Vec<SearchResult>,
@@ -38,7 +38,7 @@ pub struct SearchResults {
     pub offset: usize,
     /// Number of results on all pages.
     pub num_results: usize,
-    /// Set if a limit left results out of the page.
+    /// Set if the page omits results because of a limit.
     pub cut: Option<CutReport>,
     pub next_cursor: Option<String>,
     /// Set if the filters exclude all results.
@@ -55,8 +55,8 @@ pub struct FileReport {
     pub repository: String,
     pub path: String,
     pub is_directory: bool,
-    /// 100 for the path, 90 for the base name, 80 for its beginning, 60 for another part, less for a similar
-    /// name.
+    /// 100 for the path, 90 for the base name, 80 for the beginning of the path or the base name, 60 for
+    /// another part of the path, less for a similar name.
     pub score: u32,
 }
 
@@ -89,7 +89,7 @@ pub struct SearchResult {
     pub is_test: bool,
     pub has_secrets: bool,
     pub tags: Vec<String>,
-    /// Time of the last change according to the history; null if no history is available.
+    /// Time of the last change according to the history. Null if no history is available.
     pub changed_at: Option<String>,
     pub score: u64,
     /// The position on the path that answers a flow question, from 1.
@@ -118,13 +118,14 @@ pub struct TextPlace {
     pub end_line: u32,
 }
 
-/// How a score was computed: the sum of the parts. If a file has several results, the sum of each result
-/// after the first is also multiplied by the factor `same_file`. The sum of a pattern may be multiplied by
-/// `pattern_not_asked_for`.
+/// Describes how a score was computed. The score is the sum of the parts. If a file has several results, the
+/// sum of each result after the first result is also multiplied by the factor `same_file`. The sum of a
+/// pattern may be multiplied by `pattern_not_asked_for`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Explanation {
     pub parts: Vec<ScorePart>,
-    /// All factors except `same_file` and `pattern_not_asked_for` are already part of the points.
+    /// The factors of the score. The points already include all factors except `same_file` and
+    /// `pattern_not_asked_for`.
     pub factors: Vec<ScoreFactor>,
     /// A definition that the question names. The result may also contain other definitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -144,7 +145,7 @@ pub struct ScorePart {
     pub points: u64,
 }
 
-/// A factor for a kind of chunk, such as `test` or `document`.
+/// A factor of a score, for example for the kind of chunk `test` or `document`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ScoreFactor {
     pub factor: String,
@@ -159,14 +160,14 @@ pub struct ShownDefinition {
     pub end_line: u32,
 }
 
-/// Why a page does not contain all results.
+/// The reason why a page does not contain all results.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CutReport {
     pub by: CutBy,
     pub num_left: usize,
 }
 
-/// The limit that left results out of the page.
+/// The limit because of which a page omits results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CutBy {
@@ -175,7 +176,7 @@ pub enum CutBy {
     Time,
 }
 
-/// The relevance of answers of servers that do not report it.
+/// The relevance of an answer from a server that does not report the relevance.
 fn shown() -> bool {
     true
 }
@@ -197,7 +198,7 @@ pub struct EmptyReport {
     #[serde(default)]
     pub suggestions: Vec<SuggestionReport>,
     pub related_modules: Vec<RelatedModuleReport>,
-    /// The nearest chunks. They do not answer the question.
+    /// The most similar chunks. They are not similar enough to be results.
     #[serde(default)]
     pub weak_matches: Vec<WeakMatchReport>,
 }
@@ -231,7 +232,7 @@ pub struct WithoutRestriction {
     pub num_chunks: u64,
 }
 
-/// A module that is near the question.
+/// A module whose code is similar to the question.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RelatedModuleReport {
     pub repository: String,

@@ -35,7 +35,7 @@ impl SourceStamp {
         }
     }
 
-    /// The state that is being indexed, for readers. `commit` shortens a commit.
+    /// The state that is being indexed, as a text for users. `commit` shortens a commit.
     pub fn newer(&self, commit: impl Fn(&str) -> String) -> Option<String> {
         match &self.newer_commit {
             Some(newer) => Some(format!("newer commit {} is being indexed", commit(newer))),
@@ -51,10 +51,10 @@ impl SourceStamp {
 /// The position of a page in a long list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PageInfo {
-    /// Number of entries before the page.
+    /// Number of entries before this page.
     pub offset: usize,
     /// Number of entries in the whole list.
     pub num_total: usize,
-    /// `offset` of the next page; null at the end.
+    /// `offset` of the next page. Null on the last page.
     pub next_offset: Option<usize>,
 }

@@ -1,5 +1,5 @@
 //! Reports how the last sync of a repository ended, and the progress of its pending sync. A pending or failed
-//! sync has no run that could report this.
+//! sync has no run that could report its state.
 
 use cairn_domain::SyncProgress;
 use cairn_ports::{RepositoryRecord, SourceError};
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::rfc3339;
 
-/// How the last requested sync ended.
+/// The end of the last requested sync.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LastSync {
     pub at: String,
-    /// Null if it succeeded.
+    /// Null if the sync succeeded.
     pub failure: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub struct RepositorySync {
 }
 
 impl LastSync {
-    /// None if no sync was requested, as in local mode.
+    /// `None` if no sync was requested, as in local mode.
     pub(crate) fn of(record: &RepositoryRecord) -> Option<Self> {
         let last = record.last_sync.as_ref()?;
         Some(Self { at: rfc3339(last.at_ms), failure: sync_failure(record) })
@@ -59,8 +59,8 @@ impl PendingSync {
     }
 }
 
-/// Why the last sync failed, in the form that callers may read: the full cause if callers can correct it,
-/// otherwise only the error code.
+/// The reason why the last sync failed, in the form that callers may read: the full cause if callers can
+/// correct it, otherwise only the error code.
 pub(crate) fn sync_failure(record: &RepositoryRecord) -> Option<String> {
     const OF_THE_SOURCE: [&str; 4] = ["not_found", "forbidden", "invalid", "too_large"];
     let (code, chain) = record.last_sync.as_ref()?.failure.as_ref()?;
@@ -72,12 +72,12 @@ pub(crate) fn sync_failure(record: &RepositoryRecord) -> Option<String> {
 }
 
 /// A note about the syncs of a repository: the progress of the pending sync, the failure of the last sync, or
-/// both. None if the last sync succeeded and no sync is pending.
+/// both. `None` if the last sync succeeded and no sync is pending.
 pub fn sync_note(last: Option<&LastSync>, pending: Option<&PendingSync>) -> Option<String> {
     let failed = last.and_then(|last| last.failure.as_ref()).map(|failure| format!("the last sync failed ({failure})"));
     let waits = pending.map(|pending| {
         let retry = pending.next_attempt_at.as_ref().map(|at| format!("; its next attempt is at {at}"));
-        format!("a sync is requested and has not ended yet{}{}", pending.so_far(), retry.unwrap_or_default())
+        format!("a sync was requested and has not ended yet{}{}", pending.so_far(), retry.unwrap_or_default())
     });
     let notes: Vec<String> = failed.into_iter().chain(waits).collect();
     (!notes.is_empty()).then(|| notes.join("; "))
@@ -116,10 +116,10 @@ mod tests {
         };
         check(None, None, None);
         check(Some("timeout"), None, Some("the last sync failed (timeout)"));
-        check(None, Some((0, 0)), Some("a sync is requested and has not ended yet"));
-        check(None, Some((1_234_567, 0)), Some("a sync is requested and has not ended yet (1235 kB fetched)"));
+        check(None, Some((0, 0)), Some("a sync was requested and has not ended yet"));
+        check(None, Some((1_234_567, 0)), Some("a sync was requested and has not ended yet (1235 kB fetched)"));
         let both =
-            "the last sync failed (timeout); a sync is requested and has not ended yet (1 kB fetched, 3 files read)";
+            "the last sync failed (timeout); a sync was requested and has not ended yet (1 kB fetched, 3 files read)";
         check(Some("timeout"), Some((1, 3)), Some(both));
     }
 
@@ -127,7 +127,7 @@ mod tests {
     fn note_reports_the_next_attempt() {
         let at = "2026-11-24T12:00:00Z".to_owned();
         let pending = PendingSync { fetched_bytes: 0, num_files_read: 0, next_attempt_at: Some(at) };
-        let expected = "a sync is requested and has not ended yet; its next attempt is at 2026-11-24T12:00:00Z";
+        let expected = "a sync was requested and has not ended yet; its next attempt is at 2026-11-24T12:00:00Z";
         assert_eq!(sync_note(None, Some(&pending)).as_deref(), Some(expected));
     }
 }

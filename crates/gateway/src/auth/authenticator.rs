@@ -1,7 +1,7 @@
 //! Identifies the caller of a request by its `Authorization` header.
 //!
-//! Valid keys are cached for a few seconds. So a revoked key stops working a few seconds later. Invalid keys
-//! are not cached. So a new key works at once, and guessed keys cannot fill the cache.
+//! Valid keys are cached for a few seconds. So a revoked key stops working after a few seconds. Invalid keys
+//! are not cached, so a new key works at once, and guessed keys cannot fill the cache.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,13 +18,14 @@ const MAX_REMEMBERED: usize = 10_000;
 /// Maximum number of concurrent lookups in the key store. Callers with invalid keys share this limit, so they
 /// cannot block other uses of the store.
 const NUM_LOOKUPS: usize = 4;
-/// Minimum time between two writes of a key's last use to the store.
+/// Minimum time before the last use of a key is written to the store again.
 const TOUCH_EVERY_MS: i64 = 60_000;
 
-/// Why no caller was identified for a request.
+/// The reason why no caller was identified for a request.
 #[derive(Debug)]
 pub enum Refused {
-    /// The request has no key or an invalid key. The response does not reveal which of the two is true.
+    /// The request has no key or an invalid key. The response does not reveal whether the key is missing or
+    /// invalid.
     Unauthenticated,
     /// The store failed.
     Store(KeyStoreError),
@@ -166,6 +167,6 @@ mod tests {
         let header = format!("Bearer {}", key.text);
         assert!(authenticator.key_of(Some(&header)).await.is_ok());
         clock.advance(Duration::from_secs(3));
-        assert!(authenticator.key_of(Some(&header)).await.is_err(), "remembered, but expired");
+        assert!(authenticator.key_of(Some(&header)).await.is_err(), "an expired key was accepted from the cache");
     }
 }

@@ -15,7 +15,7 @@ const SECRET_DIGITS: usize = 64;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyRequest {
     pub tenant: Tenant,
-    /// Full names of repositories, or globs that match names. None allows every repository of the tenant.
+    /// Full names of repositories, or globs that match names. `None` allows every repository of the tenant.
     pub repositories: Option<Vec<String>>,
     pub may_index: bool,
     pub label: String,
@@ -65,7 +65,7 @@ pub(crate) fn is_key(text: &str) -> bool {
     parts.is_some_and(|(name, secret)| is_digits(name, ID_DIGITS) && is_digits(secret, SECRET_DIGITS))
 }
 
-/// The id part of a complete key. Any other text is treated as an id and returned unchanged.
+/// The id in a complete key. Any other text is treated as an id and returned unchanged.
 pub fn id_of(text: &str) -> &str {
     if is_key(text) { &text[..BEGIN.len() + ID_DIGITS] } else { text }
 }

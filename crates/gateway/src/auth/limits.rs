@@ -1,4 +1,4 @@
-//! The limits of a key: requests per minute, requests at once after a pause, and concurrent requests.
+//! Enforces the limits of a key: requests per minute, burst requests after a pause, and concurrent requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +15,7 @@ const MAX_KEYS: usize = 10_000;
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
     pub requests_per_minute: u32,
-    /// Number of requests that are accepted at once after a pause.
+    /// Number of requests that are accepted without delay after a pause.
     pub burst: u32,
     /// Maximum number of concurrent requests of one key. A request ends when its answer is sent.
     pub concurrency: u32,
@@ -32,7 +32,7 @@ impl Default for LimitsConfig {
 pub struct Admission(#[expect(dead_code, reason = "dropping the field releases the permit")] OwnedSemaphorePermit);
 
 struct Use {
-    /// Time on the monotonic clock when the bucket of the key is full again.
+    /// The time on the monotonic clock at which the bucket of the key is full again.
     full_at: Duration,
     running: Arc<Semaphore>,
 }
@@ -83,7 +83,7 @@ mod tests {
         let config = LimitsConfig { requests_per_minute: 60, burst: 3, concurrency: 100 };
         let limits = Limits::new(config, clock.clone());
         for _ in 0..3 {
-            limits.admit("a").expect("within the burst");
+            limits.admit("a").expect("the request is within the burst");
         }
         assert_eq!(limits.admit("a").expect_err("too many"), Duration::from_secs(1));
         limits.admit("b").expect("another key");
@@ -102,6 +102,6 @@ mod tests {
         limits.admit("a").expect_err("three at once");
         limits.admit("b").expect("another key");
         drop(first);
-        limits.admit("a").expect("one has ended");
+        limits.admit("a").expect("one of the concurrent requests has ended");
     }
 }

@@ -9,8 +9,8 @@ use crate::auth::LimitsConfig;
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GatewayConfig {
-    /// Host names of the service (`name` or `name:port`). Any other `Host` is refused, so that a page of
-    /// another site cannot reach the service by DNS rebinding.
+    /// Host names of the service (`name` or `name:port`). Requests with any other `Host` are refused, so that
+    /// a page of another site cannot reach the service by DNS rebinding.
     pub allowed_hosts: Vec<String>,
     /// Allowed origins of web pages, e.g. `https://cairn.example.org`. Clients other than browsers send no
     /// origin and are allowed.
@@ -21,7 +21,7 @@ pub struct GatewayConfig {
     pub body_limit_bytes: usize,
     pub mcp_body_limit_bytes: usize,
     pub header_limit_bytes: usize,
-    /// A revoked key stays valid for at most this long.
+    /// The maximum time for which a revoked key remains valid.
     pub key_cache_ms: u64,
     pub limits: LimitsConfig,
 }
@@ -46,7 +46,7 @@ impl Default for GatewayConfig {
 const MAX_KEY_CACHE_MS: u64 = 10_000;
 
 impl GatewayConfig {
-    /// Returns all faults at once.
+    /// Returns all faults together.
     pub fn validate(&self) -> Result<(), Vec<String>> {
         let mut faults = Vec::new();
         let mut check = |is_well: bool, fault: &str| {
@@ -55,10 +55,13 @@ impl GatewayConfig {
             }
         };
         check(!self.allowed_hosts.is_empty(), "`allowed_hosts` is empty: list the host names of the service");
-        check(self.allowed_hosts.iter().all(|host| is_host(host)), "`allowed_hosts` takes `name` or `name:port`");
+        check(
+            self.allowed_hosts.iter().all(|host| is_host(host)),
+            "each entry of `allowed_hosts` must have the form `name` or `name:port`",
+        );
         check(
             self.allowed_origins.iter().all(|origin| is_origin(origin)),
-            "`allowed_origins` takes `https://name` or `https://name:port`, without a path",
+            "each entry of `allowed_origins` must have the form `https://name` or `https://name:port`, without a path",
         );
         for (name, value) in [
             ("request_timeout_ms", self.request_timeout_ms),

@@ -1,6 +1,6 @@
 //! Corrects requests that cannot be read: wrong names of fields, values of the wrong type, and paths that do
-//! not exist. The error of such a request contains the corrected request, if this request was tried and has
-//! an answer.
+//! not exist. The error of such a request contains the corrected request, if the corrected request was tried
+//! and has an answer.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ use crate::questions::{self, GuideQuestion, Question};
 /// A request that cannot be read as a question.
 pub(super) struct Refused {
     pub path: String,
-    /// The JSON of the question, as the caller wrote it.
+    /// The JSON of the question, as the caller sent it.
     pub body: Vec<u8>,
     pub error: HttpError,
 }
@@ -23,7 +23,7 @@ pub(super) struct Refused {
 struct Correction {
     path: &'static str,
     body: Map<String, Value>,
-    /// The first field with a wrong name or value, and the name that was probably meant.
+    /// The first field with a wrong name or value, and the name that the caller probably meant.
     fault: Option<(String, &'static str)>,
 }
 
@@ -44,7 +44,7 @@ pub(super) async fn corrected(service: &Service, agent: &CallerAgent, refused: R
     let candidates = corrected.map(|question| ("the corrected request", question)).into_iter().chain([guide]);
     let mut suggestions = Vec::new();
     for (reason, question) in candidates {
-        // A request that changes something is suggested, but not tried.
+        // A request that changes the index is suggested, but not tried.
         let changes = matches!(question, Question::Index(_) | Question::Cancel(_));
         let works = changes || {
             let answer = tokio::time::timeout(time, questions::answer(agent, &question)).await;
@@ -57,7 +57,8 @@ pub(super) async fn corrected(service: &Service, agent: &CallerAgent, refused: R
     error.suggest(suggestions)
 }
 
-/// The request that was probably meant. None if the body is not JSON, or if no correction is obvious.
+/// The request that the caller probably meant. `None` if the body is not JSON, or if no correction is
+/// obvious.
 fn correct(path: &str, body: &[u8]) -> Option<Correction> {
     let (name, fields) = match Question::PATHS.iter().find(|known| **known == path) {
         Some(known) => (*known, fields_of(known)?),
@@ -83,14 +84,14 @@ fn correct(path: &str, body: &[u8]) -> Option<Correction> {
     Some(correction)
 }
 
-/// The field that an unknown name most likely means.
+/// The field that the caller most likely meant by an unknown name.
 fn similar_field(path: &str, name: &str, fields: &'static Map<String, Value>) -> Option<&'static str> {
     let known: Vec<&'static str> = fields.keys().map(String::as_str).collect();
     field_of(path, name).or_else(|| nearest_word(name, &known))
 }
 
-/// The value in the type of the schema. A number or flag may be given as text, and a single word may be a
-/// list.
+/// Converts the value to the type in the schema. A text may become a number or a flag, and a single word may
+/// become a list.
 fn fitting(schema: &Value, value: Value) -> Option<Value> {
     if is(schema, "array") {
         return match value {

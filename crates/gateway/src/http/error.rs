@@ -36,7 +36,7 @@ impl HttpError {
         self
     }
 
-    /// Adds the name that an unknown field probably means.
+    /// Adds the field that the caller probably meant by an unknown name.
     pub(super) fn explain(mut self, field: &str, meant: &str) -> Self {
         self.body.message.push_str(&format!("; instead of `{field}`, did you mean `{meant}`?"));
         self
@@ -92,7 +92,7 @@ impl HttpError {
 
     pub(super) fn busy(retry_after: Duration) -> Self {
         Self::wait(
-            "the embedding provider accepts no more calls at present; wait for the number of seconds in `Retry-After`",
+            "the embedding provider accepts no more calls now; wait for the number of seconds in `Retry-After`",
             retry_after,
         )
     }
@@ -133,7 +133,8 @@ impl From<QueryError> for HttpError {
             }
         };
         let mut body = Box::new(ErrorReport::of(&error));
-        // Suggested calls of an error were not tried. The caller of this function adds calls that were.
+        // The calls that the error itself suggests were not tried, so they are removed. The caller of this
+        // function adds calls that were tried.
         body.details.tool_suggestions.clear();
         Self { status, body, retry_after: None }
     }

@@ -1,5 +1,5 @@
-//! Gives every request an id and checks it before it is routed: first `Host`, `Origin` and the headers, then
-//! the key and its limits. A refusal reveals nothing about the service.
+//! Assigns an id to every request, and checks the request before it is routed: first `Host`, `Origin` and the
+//! headers, then the key and its limits. A refusal reveals nothing about the service.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ fn is_preflight(request: &Request) -> bool {
         && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// The headers that a page may send. MCP requires the last two since its version of July 2026.
+/// The headers that a page may send. MCP requires the last two headers since its version of July 2026.
 const PAGE_HEADERS: &str =
     "authorization, content-type, accept, x-request-id, mcp-protocol-version, mcp-method, mcp-name";
 

@@ -16,7 +16,7 @@ use super::service::{CallerAgent, Service};
 use crate::agent::Agent;
 use crate::mcp::Server;
 
-/// The time limit of a request is longer than the limit of a tool call by this duration. So the service can
+/// The time limit of a request exceeds the time limit of a tool call by this duration. So the service can
 /// return the error of a call that timed out.
 const GRACE: Duration = Duration::from_millis(500);
 

@@ -2,8 +2,8 @@
 //!
 //! The service is stateless, except that it counts the requests of each key. Replicas that share the cursor
 //! key can answer any request. This includes a request for the next page of an answer that another replica
-//! gave. The `Searcher` of a caller contains the caller's permissions, so every port applies them. No code in
-//! this module checks which repositories a caller may see.
+//! returned. The `Searcher` of a caller contains the caller's permissions, so every port applies them. No
+//! code in this module checks which repositories a caller may see.
 
 mod admission_body;
 mod body;
@@ -103,7 +103,8 @@ async fn ask(
     }
 }
 
-/// Suggestions are useful but not required. If they take too long, the answer or the error has none.
+/// Suggestions are optional. If computing them takes too long, the answer or the error contains no
+/// suggestions.
 async fn in_time(service: &Service, suggestions: impl Future<Output = Vec<SuggestedCall>>) -> Vec<SuggestedCall> {
     tokio::time::timeout(service.config.time_for(false), suggestions).await.unwrap_or_default()
 }

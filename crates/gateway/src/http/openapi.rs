@@ -96,7 +96,7 @@ const ERRORS: [(&str, &str); 11] = [
     ("400", "validation_error or invalid_cursor"),
     ("401", "unauthenticated"),
     ("403", "forbidden: Host, Origin, or a missing permission of the key"),
-    ("404", "not_found: it does not exist, or this caller may not see it"),
+    ("404", "not_found: the object does not exist, or this caller may not see it"),
     ("405", "method_not_allowed"),
     ("408", "request_timeout: the body arrived too slowly"),
     ("413", "too_large: the body"),

@@ -1,8 +1,8 @@
-//! Questions by GET: the query string is converted to the body of a POST request.
+//! Reads questions that are sent by GET: the query string is converted to the body of a POST request.
 //!
-//! The schema of the question defines the names and types of the values. A list is written as a name that
-//! occurs several times. An invalid query string is refused, because the answer to a question without the
-//! invalid part would look correct.
+//! The schema of the question defines the names and types of the values. For a list, the name occurs several
+//! times. An invalid query string is refused, because the answer to a question without the invalid part would
+//! look correct.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -32,7 +32,7 @@ pub(super) fn body_of(uri: &Uri) -> Result<Vec<u8>, HttpError> {
     Ok(Value::Object(body).to_string().into_bytes())
 }
 
-/// The values of a query string as they are written, without a check of their names and types.
+/// The values of a query string, without checks of their names and types.
 pub(super) fn as_written(uri: &Uri) -> Vec<u8> {
     let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else { return Vec::new() };
     let mut body = Map::new();
@@ -54,7 +54,7 @@ fn put(body: &mut Map<String, Value>, fields: &Map<String, Value>, name: String,
     let Some(schema) = fields.get(&name) else {
         let known: Vec<&str> = fields.keys().map(String::as_str).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        return Err(format!("it has an unknown field; the fields of this question are: {known}"));
+        return Err(format!("it contains an unknown field; the fields of this question are: {known}"));
     };
     if is(schema, "array") {
         if let Value::Array(values) = body.entry(name).or_insert_with(|| json!([])) {
@@ -83,7 +83,7 @@ pub(super) fn is(schema: &Value, kind: &str) -> bool {
     }
 }
 
-/// The schemas of the fields of a question, by name. None if the route does not exist.
+/// The schemas of the fields of a question, by name. `None` if the route does not exist.
 pub(super) fn fields_of(path: &str) -> Option<&'static Map<String, Value>> {
     FIELDS.get(path)
 }

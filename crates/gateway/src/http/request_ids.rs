@@ -1,4 +1,4 @@
-//! Ids of requests.
+//! Creates and reads the ids of requests.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! The paths of the service.
+//! The paths of the HTTP interface.
 
 use crate::questions::Question;
 
@@ -11,7 +11,7 @@ pub fn routes() -> impl Iterator<Item = &'static str> {
     Question::PATHS.iter().copied().chain([MCP, OPENAPI])
 }
 
-/// Whether the question of a route can be sent by GET: it needs no fields and changes nothing.
+/// Whether the question of a route can be sent by GET, because it needs no fields and changes nothing.
 pub(super) fn is_read_by_get(path: &str) -> bool {
     let question = Question::parse(path, b"{}");
     question.is_some_and(|question| question.is_ok_and(|question| !matches!(question, Question::Cancel(_))))

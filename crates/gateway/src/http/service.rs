@@ -68,7 +68,7 @@ impl CallerAgent {
     }
 
     fn check_may_index(&self) -> Result<(), QueryError> {
-        let message = "this API key may ask questions, but not index or cancel";
+        let message = "this API key may ask questions, but it may not index or cancel";
         self.may_index.then_some(()).ok_or_else(|| QueryError::new(QueryErrorCode::Forbidden, message))
     }
 }

@@ -28,7 +28,7 @@ use crate::schema_check::faults;
 const TENANT: &str = "acme";
 const HOST: &str = "cairn.test";
 
-/// Returns answers of the same form as an implementation with a ledger.
+/// Returns answers in the same form as the implementation with a ledger.
 struct FakeIndexing;
 
 #[async_trait]
@@ -107,8 +107,8 @@ fn config() -> GatewayConfig {
 }
 
 impl Cluster {
-    /// A cluster with the repositories of `acme` and `num_others` repositories of another tenant. Some of
-    /// these have the same names and texts as the repositories of `acme`.
+    /// A cluster with the repositories of `acme` and `num_others` repositories of another tenant. Some of the
+    /// other repositories have the same names and texts as the repositories of `acme`.
     async fn new(num_others: usize, num_replicas: usize, config: GatewayConfig) -> Self {
         let mut contents = vec![of_tenant(TENANT, "host/team/app"), of_tenant(TENANT, "host/team/secret")];
         let others = ["host/team/app".to_owned(), "host/team/only-theirs".to_owned()];
@@ -204,7 +204,7 @@ fn tool_call(key: &str, tool: &str, arguments: &Value) -> Request<Body> {
     rpc(key, "2025-11-25", "tools/call", &json!({"name": tool, "arguments": arguments}))
 }
 
-/// Questions for every route, valid and invalid.
+/// Valid and invalid questions for every route.
 fn questions() -> Vec<(&'static str, Value)> {
     let mut questions = vec![
         ("/v1/repositories", json!({})),
@@ -254,7 +254,7 @@ fn questions() -> Vec<(&'static str, Value)> {
     questions
 }
 
-/// Calls of every tool, valid and invalid.
+/// Valid and invalid calls of every tool.
 fn calls() -> Vec<(&'static str, Value)> {
     let mut calls = vec![
         ("list_repositories", json!({})),
@@ -285,7 +285,7 @@ fn without_cursors(text: &str) -> (String, Vec<String>) {
         let length = rest[start..].find(|c| !is_digit(c)).unwrap_or(rest.len() - start);
         let word = &rest[start..start + length];
         out.push_str(&rest[..start]);
-        // A word of more than 64 digits is a cursor: no digest in an answer is that long.
+        // A word of more than 64 digits is a cursor, because every digest in an answer is shorter.
         if length > 64 {
             cursors.push(word.to_owned());
             out.push_str(&"#".repeat(length));
@@ -425,7 +425,7 @@ async fn altered_cursors_are_refused() {
 }
 
 #[tokio::test]
-async fn replicas_answer_alike_and_share_cursors() {
+async fn replicas_return_equal_answers_and_share_cursors() {
     let cluster = Cluster::new(4, 3, config()).await;
     let key = cluster.key(None, true).await;
     for (path, body) in questions() {
@@ -563,7 +563,7 @@ async fn oversized_questions_are_refused() {
             (StatusCode::BAD_REQUEST, &json!("validation_error")),
             "{path}"
         );
-        assert!(reply.text.len() < 1_000, "{path} repeats what was sent");
+        assert!(reply.text.len() < 1_000, "the error of {path} repeats the text of the request");
     }
 }
 
@@ -726,7 +726,7 @@ async fn changed_files_without_working_tree_get_a_note() {
 }
 
 #[tokio::test]
-async fn pages_of_long_lists_join_to_the_whole() {
+async fn pages_of_a_long_list_together_form_the_whole_list() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, false).await;
     for (path, list, question) in [
@@ -873,9 +873,10 @@ async fn filters_mean_the_same_over_http_and_mcp() {
     }
 }
 
-/// Every answer says how the question was read. The text of a tool says it only on request, to save tokens.
+/// Every answer states how the question was read. The text of a tool contains this only on request, to save
+/// tokens.
 #[tokio::test]
-async fn answers_say_how_the_question_was_read() {
+async fn answers_state_how_the_question_was_read() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, false).await;
     let question = json!({"query": "where is the date parsed", "repositories": ["app"]});
@@ -893,7 +894,7 @@ async fn answers_say_how_the_question_was_read() {
     }
 }
 
-/// The route that a caller of a tool would send the same arguments to.
+/// The route that accepts the arguments of a tool.
 fn route_of(tool: &str, arguments: &Value) -> Option<&'static str> {
     Some(match tool {
         "search_code" if arguments.get("mode").is_some() => "/v1/grep",

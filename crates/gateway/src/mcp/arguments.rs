@@ -52,13 +52,14 @@ impl Arguments {
         self.given.get(name).and_then(Value::as_str)
     }
 
-    /// The values of a list; empty if the caller did not give it.
+    /// The values of a list. The result is empty if the caller did not pass the list.
     pub(crate) fn list(&self, name: &str) -> Vec<String> {
         let values = self.given.get(name).and_then(Value::as_array).into_iter().flatten();
         values.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// The values of a list. None if the caller did not give it; an empty list gives `Some`.
+    /// The values of a list. `None` if the caller did not pass the list. If the caller passed an empty list,
+    /// the result is `Some`.
     pub(crate) fn given_list(&self, name: &str) -> Option<Vec<String>> {
         self.given.contains_key(name).then(|| self.list(name))
     }
@@ -103,7 +104,7 @@ struct Check {
     faults: Vec<String>,
     /// The field of the first fault.
     first: Option<FieldFault>,
-    /// A missing argument, and its possible words.
+    /// A missing argument, and its allowed words.
     choices: Option<(&'static str, &'static [&'static str])>,
     /// True while every fault has an obvious correction, which is in `corrected`.
     correctable: bool,
@@ -153,14 +154,15 @@ impl Check {
         }
     }
 
-    /// Records a fault of an argument that the corrected call omits. A call that changes something must not
-    /// lose an argument.
+    /// Records a fault of an argument that the corrected call omits. The corrected form of a call that
+    /// changes the index must not omit an argument.
     fn dropped(&mut self, fault: FieldFault, message: String, is_required: bool) {
         self.note(fault, message);
         self.correctable &= self.tool.read_only && !is_required;
     }
 
-    /// Records that a word of a list is missing. The corrected calls have one word each.
+    /// Records that an argument with a fixed list of words is missing. One corrected call is suggested for
+    /// each word.
     fn choose(&mut self, name: &'static str, words: &'static [&'static str], message: String) {
         self.note(FieldFault::of(name), message);
         self.choices = Some((name, words));
@@ -212,7 +214,7 @@ fn describe(parameter: &Parameter) -> String {
     }
 }
 
-/// The parameter that an unknown name most likely means.
+/// The parameter that the caller most likely meant by an unknown name.
 fn nearest(tool: &ToolSpec, name: &str) -> Option<&'static Parameter> {
     let folded = cairn_ranking::fold_style(name);
     let is_other =
@@ -224,7 +226,7 @@ fn nearest(tool: &ToolSpec, name: &str) -> Option<&'static Parameter> {
     tool.parameter(nearest_word(name, &names)?)
 }
 
-/// The word that was most likely meant, according to similar spelling or a common beginning.
+/// The word that the caller most likely meant, because its spelling is similar or its beginning is the same.
 pub(crate) fn nearest_word(given: &str, words: &[&'static str]) -> Option<&'static str> {
     /// Minimum similarity. Less similar words are treated as different words.
     const LEAST_PERCENT: u32 = 50;
@@ -237,11 +239,11 @@ pub(crate) fn nearest_word(given: &str, words: &[&'static str]) -> Option<&'stat
         let shared = given.bytes().zip(word.bytes()).take_while(|(left, right)| left == right).count();
         alike.or((shared >= STEM_LETTERS).then_some(LEAST_PERCENT))
     };
-    // Among equally similar words, the first word in the table is returned.
+    // If several words are equally similar, the first word in the table is returned.
     words.iter().rev().filter(|word| likeness(word).is_some()).max_by_key(likeness).copied()
 }
 
-/// The fault of a value, and the value that was probably meant.
+/// The fault of a value, and the value that the caller probably meant.
 #[derive(Default)]
 struct Wrong {
     what: String,
@@ -250,8 +252,8 @@ struct Wrong {
     provided: Option<u64>,
 }
 
-/// Converts a value to the type in the table. A number or flag may be given as text, and a single word
-/// becomes a list.
+/// Converts a value to the type in the table. A text may become a number or a flag, and a single word becomes
+/// a list.
 fn checked(kind: &Kind, value: Value) -> Result<Value, Wrong> {
     let wrong = |what: &str| Err(Wrong { what: what.to_owned(), ..Wrong::default() });
     match kind {

@@ -18,12 +18,12 @@ use crate::questions::{self, GraphQuestion, ReadQuestion, SearchQuestion, WantTe
 const SEARCH_TOKENS: usize = 3_000;
 const READ_TOKENS: usize = 6_000;
 const EDGE_LIMIT: usize = 25;
-/// Tokens that an answer needs in addition to its code: for the label, the stamps, and the call for the next
-/// page.
+/// Number of tokens that an answer needs in addition to its code: for the label, the stamps, and the call for
+/// the next page.
 const FRAME_TOKENS: usize = 350;
 
-/// The repositories that the call names. If the call names none, the list contains the repository that the
-/// caller works in, if this repository is known. An empty list selects all repositories.
+/// The repositories that the call names. If the call names no repository, the list contains the repository in
+/// which the caller works, if this repository is known. An empty list selects all repositories.
 pub(super) async fn repositories(agent: &dyn Agent, arguments: &Arguments) -> Vec<String> {
     let named = arguments.list("repository");
     if named.is_empty() { agent.working_repository().await.into_iter().collect() } else { named }
@@ -103,8 +103,8 @@ fn search_failure(error: QueryError, arguments: &Arguments) -> Failure {
     };
     match code {
         QueryErrorCode::InvalidCursor => without("cursor", "starts from the first page"),
-        // Suggestions are tried before they are shown. So this suggestion is shown only if `since` was the
-        // fault.
+        // Suggestions are tried before they are shown. So this suggestion is shown only if `since` caused the
+        // error.
         QueryErrorCode::ValidationError if arguments.text("since").is_some() => {
             without("since", "searches files of any age");
         }
@@ -141,7 +141,7 @@ fn nothing_found(answer: &SearchResults, nothing: &EmptyReport, arguments: &Argu
     }
     let modules = nothing.related_modules.iter().map(|module| {
         let (repository, name) = (one_line(&module.repository), one_line(&module.module));
-        format!("{repository} {name} ({} of the nearest chunks; {})", module.num_results, one_line(&module.reason))
+        format!("{repository} {name} ({} of the most similar chunks; {})", module.num_results, one_line(&module.reason))
     });
     let modules: Vec<String> = modules.collect();
     if !modules.is_empty() {
@@ -159,8 +159,8 @@ fn nothing_found(answer: &SearchResults, nothing: &EmptyReport, arguments: &Argu
     reply
 }
 
-/// The calls after a search without results: what the restrictions hide comes first, then the index that is
-/// missing, then other questions.
+/// The calls after a search without results. Searches without the restrictions come first, then a call to
+/// index a repository that is not indexed, then other questions.
 fn after_nothing(answer: &SearchResults, nothing: &EmptyReport, arguments: &Arguments) -> Vec<Suggestion> {
     let mut candidates = Vec::new();
     for without in &nothing.without {
@@ -213,7 +213,7 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments) -> Repli
     };
     let mut question = read_question(arguments, inferred.as_deref());
     let (code, note) = match (questions::read(agent, &question).await, &inferred) {
-        // The name may exist elsewhere exactly as requested.
+        // Another repository may contain exactly the requested name.
         (Ok(code), Some(here)) if is_fuzzy(&code) => match exact_elsewhere(agent, &question).await {
             Some(elsewhere) => {
                 let note = format!("not in {}; found in {}\n", one_line(here), one_line(&elsewhere.repository));
@@ -241,7 +241,7 @@ fn is_fuzzy(code: &CodeText) -> bool {
     code.resolution.as_ref().is_some_and(|resolution| resolution.r#match == NameMatching::Fuzzy.as_str())
 }
 
-/// The answer of all repositories, if one of them has the name exactly.
+/// The answer from all repositories, if one of them contains exactly this name.
 async fn exact_elsewhere(agent: &dyn Agent, question: &ReadQuestion) -> Option<CodeText> {
     let everywhere = ReadQuestion { repository: None, ..question.clone() };
     questions::read(agent, &everywhere).await.ok().filter(|code| !is_fuzzy(code))

@@ -1,7 +1,7 @@
 //! Executes a tool call and returns its result.
 //!
 //! The calls that an error or an empty answer suggests are tried before they are shown. So every suggested
-//! call has already succeeded once. Calls that change something are not tried.
+//! call has already succeeded once. Calls that change the index are not tried.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -80,7 +80,7 @@ pub(crate) struct SuggestedQuestion {
     pub question: Question,
 }
 
-/// The questions that may follow an error of this question, or its empty answer. Each of them was tried and
+/// The questions that may follow an error of this question, or its empty answer. Each question was tried and
 /// has an answer that is not empty.
 pub(crate) async fn suggested_questions(
     agent: &dyn Agent,
@@ -92,7 +92,7 @@ pub(crate) async fn suggested_questions(
     let is_read_only = ToolSpec::find(tool).is_some_and(|tool| tool.read_only);
     let candidates = match (is_read_only, error) {
         (true, _) => candidates_of(agent, tool, arguments).await,
-        // A call that changes something is not made again.
+        // A call that changes the index is not repeated.
         (false, Some(error)) => indexing::not_indexed(error.clone()).suggestions,
         (false, None) => Vec::new(),
     };
@@ -108,7 +108,7 @@ pub(crate) fn questions_in(error: &QueryError) -> Vec<SuggestedQuestion> {
     as_questions(error.next_calls.iter().filter_map(Suggestion::of).collect())
 }
 
-/// The suggestions as questions. A suggestion that is no question is omitted.
+/// The suggestions as questions. A suggestion that is not a question is omitted.
 fn as_questions(suggestions: Vec<Suggestion>) -> Vec<SuggestedQuestion> {
     let calls = reports(&suggestions).into_iter().zip(suggestions);
     let questions = calls.filter_map(|(call, suggestion)| {
@@ -187,7 +187,7 @@ impl Failure {
     }
 }
 
-/// Names of tools in other products, each with the tool that does the same here, and an argument to add.
+/// Names of tools in other products, each with the tool of Cairn that does the same, and an argument to add.
 const OTHER_NAMES: &[(&[&str], &str, AddedArgument)] = &[
     (&["grep", "rg", "search_text", "exact_search", "find_text"], "search_code", Some(("mode", "regex"))),
     (
@@ -239,7 +239,7 @@ fn unknown_tool(name: &str, arguments: JsonObject) -> Failure {
     let message = format!("the tool `{name}` does not exist; tools are {}", names.join(", "));
     let mut failure = Failure::from(QueryError::new(QueryErrorCode::NotFound, message));
     if let Some(tool) = near {
-        // The arguments may have the names of the other tool.
+        // The arguments may have the names that the other tool uses.
         let corrected = match Arguments::read(tool, arguments) {
             Ok(arguments) => vec![arguments.given().clone()],
             Err(refused) => {
@@ -247,10 +247,10 @@ fn unknown_tool(name: &str, arguments: JsonObject) -> Failure {
                 of_tool.map(|suggestion| suggestion.arguments).collect()
             }
         };
-        let suggestion = |arguments| Suggestion::new(tool.name, "does what the name says", arguments);
+        let suggestion = |arguments| Suggestion::new(tool.name, "is the tool for this task", arguments);
         failure.suggestions.extend(corrected.into_iter().map(suggestion));
     }
-    failure.suggestions.push(Suggestion::new("workflow_guide", "explains which tool does what", object([])));
+    failure.suggestions.push(Suggestion::new("workflow_guide", "explains the purpose of each tool", object([])));
     failure
 }
 

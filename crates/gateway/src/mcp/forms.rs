@@ -11,7 +11,7 @@ use crate::questions::Question;
 struct Form {
     tool: &'static str,
     path: &'static str,
-    /// Each argument of the tool with its field of the question.
+    /// Each argument of the tool, with its field of the question.
     fields: &'static [(&'static str, &'static str)],
 }
 
@@ -112,7 +112,7 @@ const COVERAGE: Form = Form {
     ],
 };
 
-/// The state of the whole index: a status call that names nothing.
+/// The state of the whole index: a status call without arguments.
 const STATUS: Form = Form { tool: "index_status", path: "/v1/status", fields: &[] };
 
 const INDEX: Form = Form {
@@ -144,7 +144,8 @@ impl Form {
     }
 }
 
-/// The question of a tool call. None for calls that no question expresses, such as a cancellation.
+/// The question of a tool call. `None` for calls that cannot be expressed as a question, such as a
+/// cancellation.
 pub(super) fn question_of(tool: &str, arguments: &JsonObject) -> Option<Question> {
     let form = FORMS.iter().find(|form| form.tool == tool && form.fits(arguments))?;
     let mut body = Map::new();
@@ -187,7 +188,7 @@ pub(super) fn call_of(question: &Question, wrong_field: Option<&str>) -> Option<
     Some((form.tool, arguments))
 }
 
-/// The field of a question that a tool calls `name`, or that clients of the tool often call so.
+/// The field of a question that a tool calls `name`, or that clients of the tool often call `name`.
 pub(crate) fn field_of(path: &str, name: &str) -> Option<&'static str> {
     let form = FORMS.iter().find(|form| form.path == path)?;
     let tool = ToolSpec::find(form.tool)?;
@@ -209,7 +210,7 @@ mod tests {
     fn object(value: Value) -> JsonObject {
         match value {
             Value::Object(object) => object,
-            other => panic!("{other} is no object"),
+            other => panic!("{other} is not an object"),
         }
     }
 

@@ -43,7 +43,7 @@ pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMod
     let answer = questions::grep(agent, &question).await.map_err(|error| failure(error, arguments))?;
     let next = answer.next_cursor.as_deref().map(|cursor| next_page(arguments, &question.repositories, cursor));
     let call = next.as_ref().map(|next| call_text("search_code", next));
-    // A page that has no hits but a next page is not empty.
+    // A page without hits is not treated as empty if a next page exists.
     let num_results = answer.num_results.max(usize::from(next.is_some()));
     let mut reply = ToolReply::new(text_of(&answer, call.as_deref()), &answer, num_results).next("search_code", next);
     reply.is_exact = answer.is_exact;
@@ -77,7 +77,7 @@ fn failure(error: QueryError, arguments: &Arguments) -> Failure {
     failure
 }
 
-/// Searches that may find something if this one finds nothing.
+/// Wider searches that may find something if this search finds nothing.
 fn wider(arguments: &Arguments, question: &GrepQuestion) -> Vec<Suggestion> {
     let mut wider = Vec::new();
     let mut suggest = |reason: &str, call| wider.push(Suggestion::new("search_code", reason, call));

@@ -18,7 +18,7 @@ use crate::answers::{Cancellation, CoverageAnswer, IndexProgress, IndexedFiles, 
 use crate::index_call::WatchIndexing;
 use crate::questions::{self, CancelQuestion, CoverageQuestion, IndexQuestion};
 
-/// The note that is returned if `changed_files` is given to a service that reads no working tree.
+/// The note that is returned if a call passes `changed_files` to a service that reads no working tree.
 const ONLY_COMMITS: &str =
     "\nthis service reads commits from the address of the repository: push the edits, then index again\n";
 
@@ -54,13 +54,17 @@ pub(super) async fn index_repository(
     Ok(reply)
 }
 
-/// The failure of a call that was refused before anything was changed.
+/// The failure of a call that was refused before it changed anything.
 pub(super) fn not_indexed(error: QueryError) -> Failure {
     let is_input = matches!(error.code, QueryErrorCode::NotFound | QueryErrorCode::ValidationError);
     let mut failure = Failure::from(error);
     if is_input {
-        failure.suggestions.push(Suggestion::new("list_repositories", "shows the names", object([])));
-        failure.suggestions.push(Suggestion::guide("keeping_up_to_date", "shows how targets are written"));
+        failure.suggestions.push(Suggestion::new(
+            "list_repositories",
+            "shows the names of all repositories",
+            object([]),
+        ));
+        failure.suggestions.push(Suggestion::guide("keeping_up_to_date", "explains the forms of `target`"));
     }
     failure
 }
@@ -86,7 +90,7 @@ fn follow(progress: &IndexProgress) -> Suggestion {
 
 fn failed(progress: &IndexProgress) -> Failure {
     let message = progress.message.as_deref().unwrap_or("no reason is recorded");
-    let message = format!("the run ended as {}: {message}; the previous state stays", progress.state.as_str());
+    let message = format!("the run ended as {}: {message}; the previous state is still used", progress.state.as_str());
     let mut failure = Failure::from(QueryError::new(QueryErrorCode::InternalError, message));
     failure.suggestions.push(follow(progress));
     failure
@@ -101,7 +105,7 @@ fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>, question: &IndexQ
     let mut out = match (progress.state, &progress.run_id) {
         (RequestState::Requested, _) => format!("{name}: requested; follow it: {}\n", follow(&progress).call()),
         (RequestState::Running, _) => format!("{name}: still running; follow it: {}\n", follow(&progress).call()),
-        (_, None) => format!("{name}: up to date, nothing had changed\n"),
+        (_, None) => format!("{name}: up to date, because nothing had changed\n"),
         (state, Some(run)) => format!("{name}: {} by run {run}\n", state.as_str()),
     };
     put_result(&mut out, &progress.result);
@@ -110,7 +114,7 @@ fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>, question: &IndexQ
     ToolReply::new(out, &IndexAnswer::Indexed(Box::new(IndexedRepository { progress, sources })), 1)
 }
 
-/// Replaces labelled patterns by the patterns of the call itself. Only patterns of a repository are
+/// Replaces labelled patterns by the patterns of the call itself, because only patterns from a repository are
 /// untrusted.
 fn unlabel(labelled: &mut [String], plain: Vec<String>, given: Option<&[String]>) {
     for (shown, pattern) in labelled.iter_mut().zip(plain) {
@@ -120,7 +124,7 @@ fn unlabel(labelled: &mut [String], plain: Vec<String>, given: Option<&[String]>
     }
 }
 
-/// The settings that the run used, and its time.
+/// Appends the settings that the run used, and the time of the run.
 fn put_settings(out: &mut String, indexed: &IndexedFiles) {
     let Some(at) = &indexed.indexed_at else { return };
     for (name, patterns) in [("include", &indexed.include_patterns), ("exclude", &indexed.exclude_patterns)] {
@@ -138,9 +142,9 @@ async fn cancel(agent: &dyn Agent, id: &str) -> Replied {
     match questions::cancel(agent, &of_run).await {
         Ok(cancelled) => {
             let text = if cancelled.cancelled.is_empty() {
-                format!("run {id} had ended already")
+                format!("run {id} had already ended")
             } else {
-                format!("run {id} is cancelled; the previous state stays")
+                format!("run {id} is cancelled; the previous state is still used")
             };
             Ok(ToolReply::new(text, &IndexAnswer::Cancelled(cancelled), 1))
         }
@@ -152,7 +156,7 @@ async fn cancel(agent: &dyn Agent, id: &str) -> Replied {
     }
 }
 
-/// Cancels the requests of a repository and its unfinished run. None if the repository does not exist.
+/// Cancels the requests of a repository and its unfinished run. `None` if the repository does not exist.
 async fn cancel_all(agent: &dyn Agent, name: &str) -> Result<Option<ToolReply>, Failure> {
     let question = CancelQuestion { repository: Some(name.to_owned()), run_id: None };
     let cancelled: Cancellation = match questions::cancel(agent, &question).await {
@@ -162,7 +166,7 @@ async fn cancel_all(agent: &dyn Agent, name: &str) -> Result<Option<ToolReply>, 
     };
     let (num_runs, num_requests) = (cancelled.cancelled.len(), cancelled.requests.len());
     let text = format!(
-        "{num_runs} runs are cancelled, and {num_requests} requests that had not begun; the previous state stays"
+        "{num_runs} runs are cancelled, and {num_requests} requests that had not begun; the previous state is still used"
     );
     Ok(Some(ToolReply::new(text, &IndexAnswer::Cancelled(cancelled), 1)))
 }

@@ -50,7 +50,7 @@ pub(super) async fn list_repositories(agent: &dyn Agent, arguments: &Arguments) 
 }
 
 /// Suggests the next call after an empty list. Only a service with an index directory has a working directory
-/// that can be indexed.
+/// to index.
 fn nothing_listed(agent: &dyn Agent, mut reply: ToolReply, is_nothing_indexed: bool) -> ToolReply {
     if !is_nothing_indexed {
         reply.suggestions = vec![Suggestion::new("list_repositories", "lists all", object([]))];
@@ -236,7 +236,7 @@ fn unnamed(path: &str, known: &[KnownRepository], arguments: &Arguments) -> Fail
         let call = arguments.with("repository", first.record.name.as_str());
         failure.suggestions.push(Suggestion::new("index_status", "shows the status of the first repository", call));
     }
-    failure.suggestions.push(Suggestion::new("list_repositories", "shows the names", object([])));
+    failure.suggestions.push(Suggestion::new("list_repositories", "shows the names of all repositories", object([])));
     failure
 }
 

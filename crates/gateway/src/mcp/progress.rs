@@ -1,4 +1,4 @@
-//! Progress notifications: the progress of an index call, for clients that asked for it with a token.
+//! Sends the progress of an index call as notifications to clients that requested them with a token.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,7 +33,7 @@ impl Notifications {
 
     fn send(&self, progress: u64, message: String) {
         let notification = ProgressNotificationParam::new(self.token.clone(), progress as f64).with_message(message);
-        // The receiver ends with the call. The run may go on, and its further progress is not sent.
+        // The receiver ends with the call. The run may continue, but its further progress is not sent.
         let _ = self.sender.send(notification);
     }
 }

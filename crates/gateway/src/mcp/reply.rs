@@ -1,4 +1,4 @@
-//! The reply to a call, before it is converted to the types of the protocol.
+//! The reply to a call, before its conversion to the types of the protocol.
 
 use cairn_search::QueryError;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
@@ -73,7 +73,7 @@ impl ToolReply {
         Self { text, num_results, is_exact: true, suggestions, extras, answer: json!(answer) }
     }
 
-    /// The number of results as words; None for a single result.
+    /// The number of results as a text. `None` for a single result.
     pub(super) fn count(&self) -> Option<String> {
         let at_least = if self.is_exact { "" } else { "at least " };
         (self.num_results > 1 || !self.is_exact).then(|| format!("{at_least}{} results", self.num_results))

@@ -9,7 +9,7 @@ use crate::answers::{CoverageReport, LastSync, PendingSync, RepositoryReport, Ru
 /// Maximum number of file errors that are listed individually.
 const NUM_ERRORS: usize = 5;
 
-/// One line about a repository. Description and topics are text from its host.
+/// One line about a repository. The description and the topics are text from its hosting service.
 pub(super) fn repository_line(repository: &RepositoryReport) -> String {
     let name = one_line(&repository.name);
     let note = sync_suffix(repository.last_sync.as_ref(), repository.pending_sync.as_ref());
@@ -63,7 +63,7 @@ pub(super) fn put_result(out: &mut String, result: &RunResult) {
         "{files_indexed} of {num_paths} files indexed, {symbols} symbols, {chunks} chunks, {edges} edges, {patterns} patterns\n"
     ));
     if *num_errors > 0 {
-        out.push_str(&format!("{num_errors} errors, the first of them:\n"));
+        out.push_str(&format!("{num_errors} errors; the first errors are:\n"));
         let errors = result.errors.iter().take(NUM_ERRORS);
         put_untrusted(out, &errors.map(|error| format!("{}: {}", error.file, error.message)).collect::<Vec<_>>());
     }

@@ -69,8 +69,8 @@ impl Server {
     }
 }
 
-/// Returns an error result for a call that takes too long. So the caller can request less data, and does not
-/// conclude that the server has stopped.
+/// Returns an error result for a call that takes too long. So the caller knows that the server is still
+/// running, and can request less data.
 async fn in_time(limit: Option<Duration>, work: impl Future<Output = CallToolResult>) -> CallToolResult {
     let Some(limit) = limit else { return work.await };
     let too_slow = || Failure::from(QueryError::new(QueryErrorCode::Timeout, TOO_SLOW)).into_result();
@@ -96,7 +96,7 @@ async fn unless_cancelled<T>(
     }
 }
 
-/// Sends the notifications of a call while the call works.
+/// Sends the notifications of a call while the call is running.
 async fn notified<T>(
     context: &RequestContext<RoleServer>,
     mut notifications: mpsc::UnboundedReceiver<ProgressNotificationParam>,
@@ -107,7 +107,7 @@ async fn notified<T>(
         tokio::select! {
             biased;
             Some(notification) = notifications.recv() => {
-                // A client that has disconnected ends the call elsewhere.
+                // An error is ignored, because a lost connection ends the call elsewhere.
                 let _ = context.peer.notify_progress(notification).await;
             }
             done = &mut work => return done,

@@ -11,7 +11,7 @@ use crate::answers::{
     SuggestedCall, schema_of,
 };
 
-/// The answer of a tool with the calls that may follow it.
+/// The answer of a tool, and the calls that may follow it.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Structured<T> {
     #[serde(flatten)]
@@ -42,7 +42,7 @@ pub(super) struct ToolSuggestion {
     pub tool: String,
     pub reason: String,
     pub arguments: JsonObject,
-    /// From 1, best first.
+    /// The priority, from 1 (best).
     pub priority: Option<usize>,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct FollowingCall {
 }
 
 /// The fields of the two answers of `search_code`: chunks, or lines if the call has a `mode`. The answers
-/// share several fields, so one object with all fields has a shorter schema than two.
+/// share several fields, so one object with all fields has a shorter schema than two objects.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SearchAnswer {
     #[serde(flatten)]
@@ -147,11 +147,11 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
     short_schema::<T>()
 }
 
-/// Types whose fields the tool schemas omit, because they have many fields and few clients need them: the
-/// counts of a run, the explanation of a score, the names of a question, the files of a search by name, the
-/// other places of a text, the reason of an empty result, the lines of exact search, the modules of a
+/// Types whose fields the tool schemas omit, because the types have many fields and few clients need them:
+/// the counts of a run, the explanation of a score, the names of a question, the files of a search by name,
+/// the other places of a text, the reason of an empty result, the lines of exact search, the modules of a
 /// repository, the stamps of sources, the retries of parts, and the syncs of repositories. The OpenAPI
-/// document describes them.
+/// document describes these types.
 const OMITTED: [&str; 12] = [
     "/$defs/RunResult",
     "/$defs/Explanation",
@@ -191,7 +191,7 @@ fn bare(schema: Value) -> Value {
     match schema {
         Value::Object(fields) => {
             let fields = fields.into_iter().filter(|(name, value)| {
-                // The value of a property with such a name is an object; the value of a keyword is not.
+                // The value of a property with this name is an object, but the value of the keyword is not.
                 let is_open = name == "additionalProperties" && *value == Value::Bool(true);
                 value.is_object() || !(is_open || LEFT_OUT.contains(&name.as_str()))
             });

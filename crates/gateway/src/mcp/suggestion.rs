@@ -24,9 +24,9 @@ impl Suggestion {
         Self::new("workflow_guide", reason, object([("topic", Value::from(topic))]))
     }
 
-    /// The call that always has an answer.
+    /// A call that always has an answer.
     pub(super) fn listing() -> Self {
-        Self::new("list_repositories", "lists what is indexed", object([]))
+        Self::new("list_repositories", "lists the indexed repositories", object([]))
     }
 
     /// The call that an error suggests. The values of the call are converted to the types in the table of the

@@ -231,7 +231,7 @@ async fn token_budget_holds_for_the_whole_text() {
     }
 }
 
-/// Answers of all kinds stay within `max_tokens`, also with explanations, and on every page.
+/// Answers of all kinds stay within `max_tokens`, even with explanations, and on every page.
 #[tokio::test]
 async fn token_budget_holds_in_many_calls() {
     let agent = agent().await;
@@ -271,7 +271,7 @@ async fn token_budget_holds_in_many_calls() {
 }
 
 #[tokio::test]
-async fn suggested_call_returns_what_was_cut() {
+async fn suggested_call_returns_the_lines_that_were_cut() {
     let agent = agent().await;
     let mut read = String::new();
     let mut next = ("read_code".to_owned(), json!({"symbol": "long_function", "max_tokens": 3_000}));
@@ -578,7 +578,7 @@ async fn pending_and_failed_syncs_are_reported() {
     let contents = vec![demo(), FakeContent::new("host/team/slow", COMMIT).waiting(), failed];
     let agent = FakeAgent::new(contents, None).await;
     let (waits, fails) =
-        ("a sync is requested", "the last sync failed (forbidden: source: the host wants a name and a key)");
+        ("a sync was requested", "the last sync failed (forbidden: source: the host wants a name and a key)");
     let listed = agent.call("list_repositories", json!({})).await.ok();
     assert!(listed.text.contains(waits) && listed.text.contains(fails), "{}", listed.text);
     let overview = agent.call("index_status", json!({})).await.ok();

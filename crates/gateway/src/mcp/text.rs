@@ -1,4 +1,4 @@
-//! Answers as compact text.
+//! Writes answers as compact text.
 
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ pub(super) fn put_stamps(out: &mut String, stamps: &[SourceStamp]) {
     }
 }
 
-/// Shortens a commit id to its first 12 digits. Marks such as `-dirty` stay.
+/// Shortens a commit id to its first 12 digits. Marks such as `-dirty` are kept.
 pub(super) fn short_commit(commit: &str) -> String {
     let (id, mark) = commit.split_at(commit.find('-').unwrap_or(commit.len()));
     if id.len() == 40 { format!("{}{mark}", &id[..12]) } else { commit.to_owned() }
@@ -61,7 +61,7 @@ pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) 
     match (&answer.cut, next) {
         (Some(cut), Some(next)) => out.push_str(&format!("\n{} more: {next}", cut.num_left)),
         (Some(cut), None) if cut.by == CutBy::MaxTokens => {
-            out.push_str(&format!("\n{} more did not fit into max_tokens", cut.num_left));
+            out.push_str(&format!("\n{} more results did not fit into max_tokens", cut.num_left));
         }
         _ => {}
     }
@@ -176,7 +176,7 @@ pub(super) fn graph(answer: &Relationships, relation: &str, more: Option<&str>) 
     } else {
         out.push_str(&format!("{UNTRUSTED}\n"));
         let several = answer.sources.len() > 1;
-        // The edges of each definition are listed apart.
+        // The edges of each definition are listed separately.
         for of_one in answer.edges.chunk_by(|left, right| left.about == right.about) {
             if let (true, Some(node)) = (answer.about.len() > 1, answer.about.get(of_one[0].about)) {
                 out.push_str(&format!("{relation} of {}{}:\n", one_line(&node.name), place_of(node)));
@@ -216,7 +216,7 @@ fn edge_line(edge: &EdgeReport, with_repository: bool) -> String {
     line
 }
 
-/// The path and line of a node. Empty for a file, because the name of a file is its path.
+/// The path and line of a node. The result is empty for a file, because the name of a file is its path.
 fn place_of(node: &NodeReport) -> String {
     match (&node.path, node.start_line) {
         (Some(path), Some(line)) => format!(" {}:{line}", one_line(path)),
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commits_are_shortened_and_marks_stay() {
+    fn commits_are_shortened_and_marks_are_kept() {
         let check = |commit: &str, expect: &str| assert_eq!(short_commit(commit), expect);
         check("0123456789abcdef0123456789abcdef01234567", "0123456789ab");
         check("0123456789abcdef0123456789abcdef01234567-dirty", "0123456789ab-dirty");

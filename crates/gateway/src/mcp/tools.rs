@@ -96,10 +96,10 @@ pub(crate) const RELATIONS: &[&str] = &["callers", "callees", "dependencies", "d
 
 pub(crate) const TARGET_TYPES: &[&str] = &["auto", "symbol", "file", "directory", "filename"];
 
-const CONTEXT_PATH: Parameter = optional("context_path", Kind::Text, "rank what is near this file first");
+const CONTEXT_PATH: Parameter = optional("context_path", Kind::Text, "show results near this file first");
 
 const ONE_REPOSITORY: Parameter =
-    optional("repository", Kind::Text, "name; default: the one you work in").also(&["repo", "repositories"]);
+    optional("repository", Kind::Text, "name; default: the repository you work in").also(&["repo", "repositories"]);
 
 pub(crate) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
@@ -118,7 +118,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             optional("whole_word", Kind::Flag, "").also(&["word", "w"]),
             optional("multiline", Kind::Flag, "matches may span lines").also(&["multi_line"]),
             optional("context", Kind::Number { min: 0, max: 20 }, "lines around hits").also(&["before", "lines"]),
-            optional("repository", Kind::List, "names or globs, `all`; default: the one you work in").also(&[
+            optional("repository", Kind::List, "names or globs, `all`; default: the repository you work in").also(&[
                 "repo",
                 "repos",
                 "repositories",
@@ -215,7 +215,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
         read_only: true,
         parameters: &[
             ONE_REPOSITORY,
-            optional("path", Kind::Text, "explain this file").also(&["file", "file_path"]),
+            optional("path", Kind::Text, "explain the outcome of this file").also(&["file", "file_path"]),
             optional("outcome", Kind::Text, "list files with this outcome, e.g. skipped(binary)")
                 .also(&["reason", "status"]),
             optional("run_id", Kind::Text, "show this run").also(&["run", "id"]),
@@ -231,7 +231,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
                       them by their run id.",
         read_only: false,
         parameters: &[
-            optional("path", Kind::Text, "path, URL or name; default: the one you work in")
+            optional("path", Kind::Text, "path, URL or name; default: the repository you work in")
                 .also(&["url", "repository", "repo", "name", "path_or_url", "directory"])
                 .shown_alias("target"),
             optional("include_patterns", Kind::List, "globs; kept for later calls")
@@ -332,8 +332,8 @@ mod tests {
 
     use super::*;
 
-    /// Clients read names, descriptions and input schemas in every session, and output schemas if they use
-    /// them.
+    /// Clients read names, descriptions and input schemas in every session. They read output schemas only if
+    /// they use them.
     #[test]
     fn tools_cost_few_tokens() {
         let count = |tools: &[Tool]| {

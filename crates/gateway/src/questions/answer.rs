@@ -125,7 +125,8 @@ pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<C
     let of_path = ReadQuestion { path: Some(target.clone()), ..without_target.clone() };
     let of_symbol = ReadQuestion { symbol: Some(target.clone()), ..without_target };
     let is_name = |read: &Result<CodeText, QueryError>| matches!(read, Ok(code) if code.resolution.is_none());
-    // Most paths contain a slash or a dot. Such a target never becomes a symbol with another name.
+    // A target with a slash or a dot is probably a path. Such a target is never resolved to a symbol with
+    // another name.
     if target.contains(['/', '.']) {
         return match read_named(agent, &of_path).await {
             Err(error) if error.code == QueryErrorCode::NotFound => {

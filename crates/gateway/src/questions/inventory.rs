@@ -143,7 +143,7 @@ async fn cancel_requests(agent: &dyn Agent, selection: &RepositorySelection) -> 
     Ok(names.map(|known| known.record.name.to_string()).collect())
 }
 
-/// The named repository. Without a name, the only repository that exists.
+/// The named repository. If no name is given, the only existing repository.
 async fn only(searcher: &Searcher, named: Option<&str>) -> Result<String, QueryError> {
     if let Some(name) = named {
         return Ok(name.to_owned());

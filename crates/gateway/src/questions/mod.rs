@@ -1,7 +1,7 @@
-//! Questions. The command line, `cairn --server`, HTTP and MCP use the same types.
+//! The questions that the command line, `cairn --server`, HTTP and MCP share.
 //!
-//! A question is plain data that can be sent. `answer` returns the typed answer that every front end
-//! serialises or prints. So the answers of a server, of local mode and of the MCP tools cannot differ.
+//! A question is plain data that can be sent. `answer` returns a typed answer, which every front end
+//! serialises or prints. So a server, local mode and the MCP tools return the same answers.
 
 mod answer;
 mod filter;

@@ -12,7 +12,7 @@ pub(super) fn wrong(message: impl Into<String>) -> QueryError {
 }
 
 pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, QueryError> {
-    // Zero has a separate message, because local mode has no upper bound and both front ends return the same
+    // Zero has a separate message, because local mode has no upper bound. Both modes must return the same
     // text.
     let fault = |max_allowed| FieldFault { max_allowed, provided: Some(value as u64), ..FieldFault::of(name) };
     if value == 0 {

@@ -45,7 +45,7 @@ impl Question {
 }
 
 impl Answer {
-    /// Whether the answer contains nothing that the question looked for.
+    /// Whether the answer contains no result of the question.
     pub fn is_empty(&self) -> bool {
         match self {
             Answer::Search(answer) => answer.results.is_empty() && answer.files.is_empty(),
@@ -122,8 +122,8 @@ impl Answer {
     }
 }
 
-/// Declares each question with its answer, its route and whether it may take long. The macro generates all
-/// code in which the question, the answer and the route must agree.
+/// Declares each question, its answer, its route, and whether it may take long. The macro generates all code
+/// in which the question, the answer and the route must agree.
 macro_rules! questions {
     ($($variant:ident($question:ty) -> $answer:ty, $path:literal $pace:ident;)+) => {
         /// Any question.
@@ -148,7 +148,7 @@ macro_rules! questions {
                 match self { $(Question::$variant(question) => serde_json::json!(question)),+ }
             }
 
-            /// Reads the body of a request. None if the route does not exist.
+            /// Reads the body of a request. `None` if the route does not exist.
             pub fn parse(path: &str, body: &[u8]) -> Option<Result<Self, serde_json::Error>> {
                 match path { $($path => Some(serde_json::from_slice(body).map(Question::$variant)),)+ _ => None }
             }

@@ -1,4 +1,4 @@
-//! The questions.
+//! The types of the questions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ fn seed() -> u64 {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchQuestion {
-    /// What to look for. The name `target` is accepted too.
+    /// What to look for. The name `target` is also accepted.
     #[serde(alias = "target")]
     pub query: String,
     /// Names or globs; an empty list selects all repositories.
@@ -73,7 +73,8 @@ pub struct SearchQuestion {
     /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
     #[serde(default)]
     pub since: Option<String>,
-    /// `symbol`, `relationship`, `flow`, `pattern` or `concept`. By default, the words decide.
+    /// `symbol`, `relationship`, `flow`, `pattern` or `concept`. By default, the words of the question
+    /// decide.
     #[serde(default)]
     pub query_type: Option<String>,
     /// Number of results, at most 100. Default: 10; 20 for relationships, 15 for flows, 5 for patterns.
@@ -87,13 +88,13 @@ pub struct SearchQuestion {
     /// Explain each score.
     #[serde(default)]
     pub explain: bool,
-    /// auto, symbol, file, directory or filename. The name `type` is accepted too.
+    /// auto, symbol, file, directory or filename. The name `type` is also accepted.
     #[serde(default, alias = "type")]
     pub target_type: Option<String>,
-    /// A file near the wanted code; near files and definitions come first.
+    /// A path near the wanted code. Files and definitions near this path come first.
     #[serde(default)]
     pub context_path: Option<String>,
-    /// Whether similar names of files are found.
+    /// Whether files with similar names are found.
     #[serde(default = "yes")]
     pub fuzzy_filename: bool,
     /// Compare only the last part of a path with the name of a file.
@@ -101,14 +102,14 @@ pub struct SearchQuestion {
     pub filename_only: bool,
 }
 
-/// How the query of an exact search is read.
+/// The way in which the query of an exact search is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GrepMode {
-    /// Literally.
+    /// The query is a literal text.
     #[default]
     Text,
-    /// As a regular expression.
+    /// The query is a regular expression.
     Regex,
 }
 
@@ -180,14 +181,14 @@ pub struct ReadQuestion {
     pub max_tokens: usize,
 }
 
-/// Lists the callers, users and subtypes of a symbol or file, or what it calls, uses and extends.
+/// Lists the callers, users and subtypes of a symbol or file, or the code that it calls, uses and extends.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphQuestion {
-    /// Symbol (`name`, `Class.method`, `path#name`) or path of a file. The name `name` is accepted too.
+    /// Symbol (`name`, `Class.method`, `path#name`) or path of a file. The name `name` is also accepted.
     #[serde(alias = "name")]
     pub target: String,
-    /// callers, callees, dependencies, dependents or inheritance. The name `relation` is accepted too.
+    /// callers, callees, dependencies, dependents or inheritance. The name `relation` is also accepted.
     #[serde(alias = "relation")]
     pub mode: String,
     /// A file near the wanted definition, if several definitions have the name.
@@ -200,7 +201,7 @@ pub struct GraphQuestion {
     pub limit: usize,
 }
 
-/// Returns a random sample of edges, for review.
+/// Returns a random sample of edges for review.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SampleQuestion {
@@ -350,17 +351,17 @@ pub struct Nothing {}
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IndexQuestion {
-    /// Name of a repository, or its URL. The name `path` is accepted too.
+    /// Name of a repository, or its URL. The name `path` is also accepted.
     #[serde(alias = "path")]
     pub target: String,
-    /// Globs, stored with the repository. If absent, the stored patterns stay unchanged. An empty list
+    /// Globs, stored with the repository. If absent, the stored patterns are not changed. An empty list
     /// removes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_patterns: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exclude_patterns: Option<Vec<String>>,
-    /// Maximum file size in bytes, stored with the repository. If absent, it stays unchanged. 0 selects the
-    /// hard cap.
+    /// Maximum file size in bytes, stored with the repository. If absent, the stored value is not changed. 0
+    /// selects the hard cap.
     #[serde(default)]
     pub max_file_size: Option<u64>,
     #[serde(default)]
