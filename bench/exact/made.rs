@@ -1,4 +1,4 @@
-//! An index of texts that is made without the pipeline, for measurements with large corpora.
+//! Creates an index of texts without the pipeline, for measurements with large corpora.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ use serde_json::json;
 
 const NUM_REPOSITORIES: usize = 20;
 const MAX_FILE_BYTES: u64 = 1 << 20;
-/// As in the pipeline: the size of the texts of one pack, and of one layer.
+/// The size of the texts in one pack, and in one layer. The sizes are the same as in the pipeline.
 const PACK_BYTES: usize = 4 << 20;
 const LAYER_BYTES: usize = 32 << 20;
 
@@ -29,7 +29,7 @@ fn name(number: usize) -> String {
     format!("r{number:02}")
 }
 
-/// A searcher over an index that `make` made.
+/// A searcher over an index that `make` created.
 pub(crate) async fn searcher(work: &Path) -> Result<Searcher> {
     let contents = (0..NUM_REPOSITORIES).map(|number| FakeContent::new(&name(number), "made")).collect();
     let index = Arc::new(FakeIndex::new(contents).await?);
@@ -46,7 +46,7 @@ pub(crate) async fn searcher(work: &Path) -> Result<Searcher> {
     Ok(Searcher::new(Caller::local(), stores, index, Arc::new(ManualClock::default()), CursorKey([1; 32])))
 }
 
-/// Makes the index, writes the texts to `WORK/texts`, and prints the sizes.
+/// Creates the index, writes the texts to `WORK/texts`, and prints the sizes.
 pub(crate) async fn make(work: &Path, folders: &[&str]) -> Result<()> {
     let blobs: Arc<dyn BlobStore> = Arc::new(LocalBlobs::open(&work.join("artifacts"))?);
     let index = TextIndex::new(Arc::clone(&blobs));

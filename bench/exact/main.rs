@@ -94,7 +94,7 @@ async fn export(home: &Path, folder: &Path) -> Result<()> {
         let manifest: Manifest = decode(ArtifactKind::Manifest, &bytes)?;
         let mut open: Option<(String, PackReader)> = None;
         for entry in manifest.entries.iter().filter(|entry| entry.outcome.is_indexed()) {
-            let slot = entry.source.as_ref().context("an indexed file without text")?;
+            let slot = entry.source.as_ref().context("an indexed file has no text")?;
             if open.as_ref().is_none_or(|(key, _)| *key != slot.artifact.key) {
                 let bytes = searcher.blobs.get(&slot.artifact.key).await?;
                 open = Some((slot.artifact.key.clone(), PackReader::open(ArtifactKind::SourcePack, bytes)?));

@@ -1,4 +1,4 @@
-//! The command line.
+//! Defines the command line.
 
 use std::path::PathBuf;
 
@@ -11,32 +11,34 @@ use crate::ask::Way;
 #[derive(Parser, Debug)]
 #[command(name = "cairn eval", version)]
 pub(crate) struct Arguments {
-    /// The half of the repositories to ask about. The results of the kept half must not change the ranking.
+    /// The half of the repositories to ask about. The results of the kept half must not influence the
+    /// ranking.
     #[arg(long, value_enum, default_value_t = Half::Tuning)]
     pub(crate) half: Half,
-    /// Ask only about this repository, for example `go-asynq`. Give it several times for several
-    /// repositories.
+    /// Ask only about this repository, for example `go-asynq`. Repeatable.
     #[arg(long, value_name = "REPOSITORY")]
     pub(crate) only: Vec<String>,
-    /// Also measure without each part of the ranking, with terms alone (BM25) and with vectors alone.
+    /// Also measure the ranking without each of its parts, with only terms (BM25), and with only vectors.
     #[arg(long)]
     pub(crate) ablations: bool,
-    /// Print the first result and the rank of the first right one for each question.
+    /// Print the first result of each question, and the rank of its first correct result.
     #[arg(long)]
     pub(crate) questions: bool,
-    /// Ask for wrongly written names instead of the questions: this many of each kind in each repository.
+    /// Instead of asking the questions, ask for misspelled names: this number of each kind in each
+    /// repository.
     #[arg(long, value_name = "COUNT")]
     pub(crate) names: Option<usize>,
-    /// With `--names`, how the names are asked for.
+    /// With `--names`, the way in which the names are requested.
     #[arg(long, value_enum, default_value_t = Way::Resolver)]
     pub(crate) way: Way,
-    /// With `--names`, also ask for this many absent names.
+    /// With `--names`, also ask for this number of absent names.
     #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
     pub(crate) absent: usize,
     /// With `--names`, the seed that generates the wrong names.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// With `--names`, index these folders and use their names instead of those of the question files.
+    /// With `--names`, index these folders, and use their names instead of the names in the repositories of
+    /// the question files.
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Vec<PathBuf>,
     /// Also ask the nonsense questions of this file in `nonsense`, and print how many are recognised.
@@ -67,7 +69,7 @@ pub(crate) enum Half {
 pub(crate) enum NonsenseSet {
     /// The weights of the relevance were fitted to these questions.
     Fitting,
-    /// These questions have the same authors as those for fitting, but were not used for it.
+    /// These questions have the same authors as the questions for fitting, but were not used for fitting.
     Aside,
     /// These questions were written after the weights were fixed.
     Late,
@@ -99,7 +101,7 @@ impl Arguments {
         }
         let of_cairn = std::env::var_os("CAIRN_CACHE").map(PathBuf::from);
         let of_user = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/cairn"));
-        let cache = of_cairn.or_else(of_user).context("give --cache, because HOME is not set")?;
+        let cache = of_cairn.or_else(of_user).context("set --cache, because HOME is not set")?;
         Ok(cache.join("eval"))
     }
 
@@ -109,7 +111,7 @@ impl Arguments {
         }
         let own = std::env::current_exe().context("finding this program's own path")?;
         let program = own.with_file_name("cairn");
-        anyhow::ensure!(program.is_file(), "{} does not exist; give --program", program.display());
+        anyhow::ensure!(program.is_file(), "{} does not exist; set --program", program.display());
         Ok(program)
     }
 }

@@ -1,4 +1,4 @@
-//! Asks questions of a local index in this process.
+//! Asks questions about a local index in this process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,15 +28,15 @@ use crate::names::last_part;
 /// Number of candidates whose best order is graded.
 const CANDIDATES: usize = 100;
 
-/// Number of nearest names that are compared with the right one.
+/// Number of nearest names that are compared with the correct name.
 const NEAREST: usize = 5;
 
-/// How a name is asked for.
+/// The way in which a name is requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Way {
-    /// The resolver alone.
+    /// Only the resolver.
     Resolver,
-    /// Reading the code of the name: the shown name, then the suggested ones.
+    /// A request for the code of the name: the shown name, then the suggested names.
     Read,
     /// An ordinary search: the names of the results.
     Search,
@@ -55,12 +55,12 @@ pub(crate) struct Index {
     view: View,
 }
 
-/// How a request for the code of a name was answered.
+/// The kind of answer to a request for the code of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answered {
-    /// The answer says that the name is absent.
+    /// The answer reports that the name is absent.
     Absent,
-    /// The answer is about another name and says so.
+    /// The answer is about another name, and has a label that reports this.
     Labelled,
     /// The answer is about a name, and has no label.
     Unlabelled,
@@ -70,7 +70,7 @@ pub(crate) enum Answered {
 pub(crate) struct Ranked {
     /// The places of each result.
     pub(crate) results: Vec<Vec<Shown>>,
-    /// The score of the relevance, if it was needed.
+    /// The score of the relevance, if a score was computed.
     pub(crate) score: Option<i64>,
     pub(crate) took: Duration,
 }
@@ -132,7 +132,7 @@ impl Index {
         Ok(symbols)
     }
 
-    /// The names that answer a request for a name, the best first, each with the reason.
+    /// The names that answer a request for a name, best first, each with the reason.
     pub(crate) async fn names_for(
         &self,
         asked: &str,
@@ -208,8 +208,8 @@ impl Index {
         location.cloned().with_context(|| format!("{} is not indexed", source.display()))
     }
 
-    /// Asks one question. `within` restricts the search to one repository. Results of other repositories than
-    /// `about` have no places, because they cannot be right.
+    /// Asks one question. `within` restricts the search to one repository. Results from repositories other
+    /// than `about` have no places, because they cannot be correct.
     pub(crate) async fn ask(&self, text: &str, within: Option<&str>, about: &str) -> anyhow::Result<Ranked> {
         let request = SearchRequest { limit: Some(CANDIDATES), ..search_of(text, within) };
         let started = Instant::now();

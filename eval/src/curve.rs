@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::questions::Kind;
 use crate::run::{Asked, Reach};
 
-/// The thresholds in thousandths.
+/// The thresholds. Each number is multiplied by a step in thousandths.
 const THRESHOLDS: std::ops::RangeInclusive<i64> = -12..=8;
 const STEP: i64 = 250;
 

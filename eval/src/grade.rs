@@ -2,10 +2,10 @@
 
 use crate::questions::Answer;
 
-/// Ranks are graded up to this one.
+/// The last rank that is graded.
 pub(crate) const DEPTH: usize = 10;
 
-/// A place that a result shows. A result may show several.
+/// A place that a result shows. A result may show several places.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Shown {
     pub(crate) path: String,
@@ -18,7 +18,7 @@ pub(crate) struct Shown {
 pub(crate) struct Grades {
     pub(crate) ndcg: f64,
     pub(crate) reciprocal_rank: f64,
-    /// Share of the answers among the first results.
+    /// Share of the answers that are among the first results.
     pub(crate) recall: f64,
     /// The NDCG of the best order of all candidates that were returned.
     pub(crate) best_order: f64,
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_count_once_and_early_ones_count_more() {
+    fn answers_count_once_and_early_answers_count_more() {
         let answers = [answer("a", Some([1, 9]), 2), answer("b", Some([1, 9]), 1)];
         let check = |results: &[Vec<Shown>], expect: [f64; 4]| {
             let Grades { ndcg, reciprocal_rank, recall, best_order } = grade(results, &answers);

@@ -28,7 +28,7 @@ pub(crate) struct SourcePackage {
     pub(crate) language: String,
     /// Whether the sources contain tests and documents.
     pub(crate) checkout: bool,
-    /// Folders that are no sources, for example compiled copies. They are not indexed.
+    /// Folders that do not contain sources, for example compiled copies. These folders are not indexed.
     #[serde(default)]
     pub(crate) exclude: Vec<String>,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Question {
     pub(crate) text: String,
     #[serde(default, rename = "answer")]
     pub(crate) answers: Vec<Answer>,
-    /// Why a question of the kind `nonsense` has no answer.
+    /// The reason why a question of the kind `nonsense` has no answer.
     pub(crate) absent: Option<String>,
 }
 
@@ -99,9 +99,9 @@ impl Kind {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answer {
     pub(crate) path: String,
-    /// First and last line, from 1. None if the answer is a file or a directory.
+    /// First and last line, from 1. `None` if the answer is a file or a directory.
     pub(crate) lines: Option<[u32; 2]>,
-    /// 2 answers the question, 1 is also useful.
+    /// 2 if the place answers the question, 1 if it is only useful.
     pub(crate) grade: u32,
 }
 
@@ -124,7 +124,7 @@ struct NonsenseQuestion {
 }
 
 /// Adds the nonsense questions of one set to the questions about their repositories. Questions about other
-/// repositories are left out.
+/// repositories are omitted.
 pub(crate) fn add_nonsense(set: &Path, nonsense: NonsenseSet, files: &mut [QuestionFile]) -> anyhow::Result<()> {
     let path = set.join("nonsense").join(nonsense.as_str()).with_extension("toml");
     let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
@@ -137,7 +137,8 @@ pub(crate) fn add_nonsense(set: &Path, nonsense: NonsenseSet, files: &mut [Quest
     Ok(())
 }
 
-/// Reads the files of one half, sorted by id. `only` selects repositories of this half; empty selects all.
+/// Reads the files of one half, sorted by id. `only` selects repositories of this half. An empty list selects
+/// all repositories.
 pub(crate) fn read(set: &Path, half: Half, only: &[String]) -> anyhow::Result<Vec<QuestionFile>> {
     let text = |path: &Path| std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()));
     let kept = text(&set.join("kept.txt"))?;

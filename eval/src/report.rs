@@ -14,7 +14,7 @@ pub(crate) struct Measured {
     pub(crate) asked: Vec<Asked>,
 }
 
-/// The mean of grades.
+/// The means of grades.
 #[derive(Clone, Copy, Default)]
 struct Mean {
     num_questions: usize,
@@ -55,11 +55,11 @@ impl Mean {
     }
 }
 
-/// A group of repositories that are asked in one way.
+/// A group of repositories, and the way in which they are searched.
 struct Group {
     name: &'static str,
     reach: Reach,
-    /// None for all repositories.
+    /// `None` for all repositories.
     checkout: Option<bool>,
 }
 
@@ -136,7 +136,7 @@ fn languages<'a>(asked: &[&'a Asked]) -> Vec<&'a str> {
     languages
 }
 
-/// The shares of questions without results: nonsense should have none.
+/// Prints the shares of questions without results. Nonsense questions should have no results.
 fn print_empty(asked: &[Asked]) {
     let share = |is_nonsense: bool| {
         let of = asked.iter().filter(|asked| (asked.kind == Kind::Nonsense) == is_nonsense);
@@ -156,7 +156,7 @@ fn print_times(asked: &[Asked]) {
     }
 }
 
-/// The NDCG of each question, so that two runs can be compared.
+/// Prints the NDCG of each question, so that two runs can be compared.
 fn print_questions(asked: &[Asked]) {
     let mut rows: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for asked in asked.iter().filter(|asked| asked.kind != Kind::Nonsense) {

@@ -1,4 +1,4 @@
-//! Fetches, indexes, asks and prints.
+//! Fetches and indexes the repositories, asks the questions, and prints the measurements.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::questions::{Kind, QuestionFile, add_nonsense, read};
 use crate::report::{self, Measured};
 use crate::settings::Setting;
 
-/// Where a question is asked.
+/// The repositories that a question searches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reach {
-    /// Only in the repository that the question is about.
+    /// Only the repository that the question is about.
     Alone,
-    /// In all repositories of the half at once, without naming one.
+    /// All repositories of the half together. The question names no repository.
     Together,
 }
 
@@ -32,9 +32,9 @@ pub(crate) struct Asked {
     pub(crate) reach: Reach,
     pub(crate) grades: Grades,
     pub(crate) num_results: usize,
-    /// Why a question of the kind `nonsense` has no answer.
+    /// The reason why a question of the kind `nonsense` has no answer.
     pub(crate) absent: Option<String>,
-    /// The score of the relevance, if it was needed.
+    /// The score of the relevance, if a score was computed.
     pub(crate) score: Option<i64>,
     pub(crate) took: Duration,
 }
@@ -52,8 +52,8 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for file in &files {
         folders.push(fetch::sources(&cache, &file.source)?.canonicalize()?);
     }
-    // The halves have separate indexes, so that the repositories of one half are not among the answers of the
-    // other.
+    // The halves have separate indexes, so that answers about one half contain no results from the other
+    // half.
     let home = cache.join("index").join(arguments.half.as_str());
     for folder in &folders {
         index(&program, &home, folder)?;

@@ -2,7 +2,7 @@
 
 use cairn_ranking::{Signal, Signals};
 
-/// A setting with its name in tables.
+/// A setting, with its name in tables.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) name: String,
@@ -10,7 +10,8 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// The ranking as shipped; with `ablations`, also each of its parts switched off, and single lists.
+    /// The shipped ranking. If `ablations` is set, also the ranking without each of its parts, and single
+    /// lists.
     pub(crate) fn all(ablations: bool) -> Vec<Self> {
         let shipped = Self { name: "all signals".to_owned(), signals: Signals::default() };
         if !ablations {

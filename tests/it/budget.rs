@@ -1,4 +1,4 @@
-//! Tests of small snapshots that expand to very much data, and of settings files that cannot be used.
+//! Tests small snapshots that expand to very large data, and settings files that cannot be used.
 
 use std::fs::{self, Permissions};
 use std::io::Write;
@@ -87,7 +87,7 @@ fn index_within_bounds(index: &Index, source: &Path, what: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The peak of the resident memory of a process until now.
+/// The peak of the resident memory of a process so far.
 fn peak_mib_of(id: u32) -> Option<f64> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -81,7 +81,7 @@ fn equal_content_is_embedded_once() {
 }
 
 #[test]
-fn vector_stays_while_a_manifest_uses_it() {
+fn vector_is_kept_while_a_manifest_uses_it() {
     let mutation = Mutation::new(seed(), 20);
     let (path, text) = ("app/once.py", "def stands_a_while(count):\n    return count * 3\n");
     let index = Index::new();
@@ -101,8 +101,8 @@ fn vector_stays_while_a_manifest_uses_it() {
     assert_eq!(embedded(text), 1);
     run(&["index", &root, "--name", "fork"]);
     embedded("VALUE = 1\n");
-    assert_eq!(embedded(text), 0, "the fork refers to it");
+    assert_eq!(embedded(text), 0, "the vector was removed, although the fork refers to it");
     run(&["remove", "fork"]);
     assert_eq!(embedded("VALUE = 2\n"), 1);
-    assert_eq!(embedded(text), 1, "nothing refers to it");
+    assert_eq!(embedded(text), 1, "the vector was kept, although no manifest refers to it");
 }

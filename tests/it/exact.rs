@@ -1,5 +1,5 @@
-//! Exact search over real indexes: the same lines as a scan of the redacted files, after any sequence of
-//! changes, and no secret.
+//! Checks exact search over real indexes: after any sequence of changes, the search finds the same lines as a
+//! scan of the redacted files, and no secret.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! The program is killed at any write, or any write fails. The tests check that after the next run, the index
-//! equals an index built from scratch.
+//! Kills the program at any write, or makes any write fail. The tests check that after the next run, the
+//! index equals an index built from scratch.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
@@ -28,7 +28,7 @@ const FILE_POINTS: [&str; 13] = [
     "home::replace",
 ];
 
-/// Maximum number of changes until a point must be reached. If the point is not reached, the test fails.
+/// Maximum number of changes after which a point must have been passed. Otherwise, the test fails.
 const ATTEMPTS: u32 = 40;
 
 const SIGKILL: i32 = 9;
@@ -127,7 +127,7 @@ impl Bench {
     /// Repeats the operation until the fault happens.
     fn hit(&mut self, variable: &str, point: &str, count: u64) {
         let hit = self.strike(variable, point, count) || (1..ATTEMPTS).any(|_| self.strike(variable, point, 0));
-        assert!(hit, "{point} is never passed; {:#?}", self.mutation.log);
+        assert!(hit, "the point {point} is never passed; {:#?}", self.mutation.log);
     }
 
     /// Executes the next run. An unfinished run is finished first, with its older state of the source.

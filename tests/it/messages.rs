@@ -1,4 +1,4 @@
-//! Tests that messages quote text of repositories and contain no secrets of callers, and that a refused call
+//! Checks that messages quote text of repositories and contain no secrets of callers, and that a refused call
 //! changes nothing.
 
 use std::process::Output;

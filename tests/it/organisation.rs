@@ -1,5 +1,5 @@
-//! Tests of `cairn index --organisation`. The test server lists the repositories in the form of Gitea, and
-//! they are cloned from it over HTTP.
+//! Tests of `cairn index --organisation`. The test server lists the repositories in the form of Gitea. The
+//! repositories are cloned from this server over HTTP.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -176,8 +176,8 @@ fn organisation_is_indexed_from_its_list() {
     assert!(index.ok(&["repos"]).contains("The shop of Acme [web, shop]"));
     assert!(index.ok(&["search", "shop", "--repo", &named("shop")]).contains("app.py"));
 
-    // A renamed repository keeps its index and its old name. A repository that is missing from the list stays
-    // until it is removed.
+    // A renamed repository keeps its index and its old name. A repository that is missing from the list is
+    // kept until it is removed.
     shelf.keep("store", roots[0].1.path());
     shelf.list(vec![shelf.entry(1, "store", &json!({}))]);
     let (code, reported, errors) = server.index(&index, &[]);

@@ -60,7 +60,10 @@ fn every_answer_contains_one_marker() {
                 let shown = markers(&shown);
                 assert_eq!(shown.len(), 1);
                 for marker in seen.into_iter().chain(shown) {
-                    assert!(marker >= newest, "marker {marker} after {newest}");
+                    assert!(
+                        marker >= newest,
+                        "an answer contains marker {marker} after an answer with marker {newest}"
+                    );
                     newest = marker;
                 }
                 num_answers += 2;
@@ -80,7 +83,7 @@ fn every_answer_contains_one_marker() {
 }
 
 #[test]
-fn pages_stay_complete_across_a_publish() {
+fn pages_are_complete_across_a_publication() {
     let directory = repository();
     let index = Index::new();
     write_marker(directory.path(), 0);
@@ -108,5 +111,5 @@ fn pages_stay_complete_across_a_publish() {
     }
     let distinct: BTreeSet<&String> = paths.iter().collect();
     assert_eq!((paths.len(), distinct.len()), (num_results, num_results), "{paths:?}");
-    assert!(marker >= 2, "only {marker} publishes between pages");
+    assert!(marker >= 2, "only {marker} generations were published between pages");
 }

@@ -238,7 +238,7 @@ fn commands_print_the_same_locally_and_remotely() {
             let reported = |output: &Output| (comparable(&output.stdout), comparable(&output.stderr));
             assert_eq!(reported(&here), reported(&there), "{arguments:?}");
             assert_eq!(here.status.code(), there.status.code(), "{arguments:?}");
-            assert!(!here.stdout.is_empty() || !here.stderr.is_empty(), "{arguments:?} says nothing");
+            assert!(!here.stdout.is_empty() || !here.stderr.is_empty(), "{arguments:?} prints no error");
         }
     }
 }

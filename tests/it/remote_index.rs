@@ -1,5 +1,5 @@
-//! Tests the requests that `cairn --server index` sends, and that it continues to wait if the server returns
-//! errors for a while.
+//! Checks the requests that `cairn --server index` sends, and that the command continues to wait if the
+//! server returns errors for a while.
 
 use std::collections::VecDeque;
 use std::process::Output;
@@ -25,8 +25,8 @@ struct Scripted {
 #[derive(Default)]
 struct Script {
     asked: Mutex<Vec<(String, Value)>>,
-    /// The answers to progress questions until all runs are published. Each entry is a status, or None for an
-    /// answer whose connection is cut.
+    /// The answers to progress questions until all runs are published. Each entry is a status, or `None` for
+    /// an answer whose connection is cut.
     troubles: Mutex<VecDeque<Option<StatusCode>>>,
 }
 

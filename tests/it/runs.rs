@@ -39,7 +39,7 @@ fn start_index(index: &Index, root: &Path) -> Child {
 fn is_in_mid_run(index: &Index, child: &mut Child) -> bool {
     let started = Instant::now();
     loop {
-        assert!(started.elapsed() < DEADLINE, "no run begins");
+        assert!(started.elapsed() < DEADLINE, "no run began before the deadline");
         let status = index.json(&["status"]);
         if status["runs_in_progress"].as_array().is_some_and(|runs| !runs.is_empty()) {
             return true;
@@ -64,7 +64,7 @@ fn in_mid_run(index: &Index, root: &Path, mut act: impl FnMut(&Index, &Child) ->
             return output;
         }
         num_files *= 3;
-        assert!(num_files < 10_000, "every run ended too soon");
+        assert!(num_files < 10_000, "every run ended before the action");
     }
 }
 
@@ -256,8 +256,8 @@ fn check_damage(sound: &Index, before: &Value, root: &Path, kind: &str, files: &
         assert_eq!(index.fingerprint(), *before, "{kind} {how}: records are missing without an error");
         index.ok(&["index", &root, "--name", "r"]);
     }
-    assert_eq!(index.fingerprint(), *before, "{kind} {how}: after the remedy");
-    assert!(index.run(&["doctor"]).status.success(), "{kind} {how}: after the remedy");
+    assert_eq!(index.fingerprint(), *before, "{kind} {how}: the index is incomplete after the remedy");
+    assert!(index.run(&["doctor"]).status.success(), "{kind} {how}: the index is incomplete after the remedy");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Tests of the search filters `--path` and `--since`. The filter `--since` uses the time of the last change
-//! of a file in the history.
+//! Tests of the search filters `--path` and `--since`. The filter `--since` uses the time at which a file was
+//! last changed in the history.
 
 use std::path::Path;
 use std::process::Command;

@@ -34,7 +34,7 @@ fn exit_codes_equal_those_in_the_help() {
         let output = index.run(arguments);
         let reported = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {reported}");
-        assert!(reported.contains(expect), "{arguments:?} does not say `{expect}`: {reported}");
+        assert!(reported.contains(expect), "{arguments:?} does not print `{expect}`: {reported}");
     };
     check(&["search", "save"], 0, "src/store.py");
     check(&["index", &root, "--name", "r"], 0, "unchanged");
@@ -91,7 +91,7 @@ fn cluster_commands_name_missing_settings() {
         let output = index.command(arguments).env_remove("CAIRN_CLUSTER_CONFIG").output().expect("the program starts");
         let reported = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {reported}");
-        assert!(reported.contains(expect), "{arguments:?} does not say `{expect}`: {reported}");
+        assert!(reported.contains(expect), "{arguments:?} does not print `{expect}`: {reported}");
     };
     check(&["topology", "check"], 2, "--cluster FILE");
     check(&["keys", "list"], 2, "--cluster FILE");
@@ -132,7 +132,7 @@ fn flag_overrides_server_and_cluster_variables() {
         let reported = String::from_utf8_lossy(&output.stderr);
         assert!(
             !output.status.success() && reported.contains(expect),
-            "{arguments:?} does not say `{expect}`: {reported}"
+            "{arguments:?} does not print `{expect}`: {reported}"
         );
     };
     check(&["search", "x"], "asking http://127.0.0.1:1");
@@ -140,7 +140,10 @@ fn flag_overrides_server_and_cluster_variables() {
     check(&["search", "x", "--server", "http://127.0.0.2:1"], "asking http://127.0.0.2:1");
     check(&["--server", "http://127.0.0.2:1", "search", "x"], "asking http://127.0.0.2:1");
     check(&["search", "x", "--cluster", "/other.toml"], "/other.toml");
-    check(&["search", "x", "--cluster", "/other.toml", "--server", "http://127.0.0.2:1"], "give only one of them");
+    check(
+        &["search", "x", "--cluster", "/other.toml", "--server", "http://127.0.0.2:1"],
+        "use only one of these options",
+    );
 }
 
 /// A word of a shell command line, without its quotes.

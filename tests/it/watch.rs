@@ -1,4 +1,4 @@
-//! Tests that `cairn watch` detects changes on disk, indexes them, and ends after a signal.
+//! Checks that `cairn watch` detects changes on disk, indexes them, and ends after a signal.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -17,7 +17,7 @@ const DEADLINE: Duration = Duration::from_secs(120);
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let started = Instant::now();
     while !holds() {
-        assert!(started.elapsed() < DEADLINE, "not after {DEADLINE:?}: {what}");
+        assert!(started.elapsed() < DEADLINE, "the condition is not true after {DEADLINE:?}: {what}");
     }
 }
 

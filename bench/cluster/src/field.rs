@@ -1,4 +1,4 @@
-//! The environment of a measurement: servers, clusters that use them, and repositories to index.
+//! Prepares the environment of a measurement: servers, clusters that use them, and repositories to index.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use cairn_testkit::Mutation;
 use tempfile::TempDir;
 use toml::Table;
 
-/// The deadline of a measurement. Every measurement takes less time than this.
+/// The deadline of a measurement. Every measurement ends before this deadline.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3 * 3600);
 
 /// Servers that only this process uses.
@@ -35,8 +35,8 @@ impl Field {
         self.directory.path().join(server)
     }
 
-    /// Starts a cluster with one of each service. It shares no vhost, bucket or database space with other
-    /// clusters. Its logs are kept if a measurement fails.
+    /// Starts a cluster with one process of each service. The cluster shares no vhost, bucket or namespace
+    /// with other clusters. Its logs are kept if a measurement fails.
     pub(crate) async fn cluster(&self) -> Result<Ground> {
         let mut ground = Ground::prepare(&self.servers, &Table::new()).await?;
         ground.keep();

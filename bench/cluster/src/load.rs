@@ -15,14 +15,14 @@ use tokio::time::{Instant, sleep_until};
 pub(crate) struct Load {
     /// `HOST:PORT` of the query service.
     pub(crate) host: String,
-    /// The API keys of the agents. A key has a limit of questions at the same time.
+    /// The API keys of the agents. Each key has a limit of concurrent questions.
     pub(crate) keys: Vec<String>,
     pub(crate) questions: Vec<String>,
     /// Questions per second of all agents together.
     pub(crate) rate: f64,
 }
 
-/// The times from the moment at which a question was due to its answer, sorted.
+/// The time of each question, from the moment at which it was due until its answer, sorted.
 pub(crate) struct Measured {
     pub(crate) times: Vec<Duration>,
     pub(crate) num_errors: usize,
@@ -43,8 +43,8 @@ impl Measured {
 }
 
 impl Load {
-    /// Asks every question once. The time of a question counts from the moment at which it was due. So a slow
-    /// service also slows the questions that wait for an agent.
+    /// Asks every question once. The time of a question is measured from the moment at which it was due. So
+    /// if the service is slow, the time of questions that wait for an agent also increases.
     pub(crate) async fn run(self) -> Result<Measured> {
         let (load, next, begin) = (Arc::new(self), Arc::new(AtomicUsize::new(0)), Instant::now());
         let mut agents = JoinSet::new();

@@ -62,10 +62,10 @@ enum Bench {
         /// Duration of each rate.
         #[arg(long, default_value_t = 20.0)]
         seconds: f64,
-        /// Questions per second, one measurement for each.
+        /// Rates in questions per second. Each rate is one measurement.
         #[arg(long, value_delimiter = ',', default_value = "10,25,50,75,100")]
         rates: Vec<f64>,
-        /// The folders of git repositories to index instead of generated ones.
+        /// The folders of git repositories to index instead of generated repositories.
         folders: Vec<PathBuf>,
     },
 }

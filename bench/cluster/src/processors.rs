@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Ticks of the clock in which the system counts processor time.
+/// Ticks per second of the clock with which the system measures processor time.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 struct Process {

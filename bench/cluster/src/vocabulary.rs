@@ -1,4 +1,4 @@
-//! Makes questions from the names and words of source trees. No two questions are equal.
+//! Generates questions from the names and words of source trees. No two questions are equal.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ pub(crate) struct Vocabulary {
     files: BTreeSet<String>,
 }
 
-/// The kinds of questions with their shares in percent. `eval/questions` has the same kinds.
+/// The kinds of questions, and their shares in percent. `eval/questions` has the same kinds.
 const SHARES: [(&str, usize); 8] = [
     ("behaviour", 34),
     ("architecture", 12),
@@ -54,7 +54,7 @@ impl Vocabulary {
         }
     }
 
-    /// Different questions of all kinds, mixed. Equal vocabularies give equal questions.
+    /// Distinct questions of all kinds, in mixed order. The questions depend only on the vocabulary.
     pub(crate) fn questions(&self, count: usize) -> Vec<String> {
         let [names, words, files] = [&self.names, &self.words, &self.files].map(|set| set.iter().collect::<Vec<_>>());
         let kinds: Vec<&str> = SHARES.iter().flat_map(|(kind, share)| std::iter::repeat_n(*kind, *share)).collect();
@@ -73,7 +73,7 @@ impl Vocabulary {
                 "file" => random.one_of(&files).to_string(),
                 _ => [(); 3].map(|()| random.letters()).join(" "),
             };
-            // A name or a file may be drawn twice. The word makes the question different.
+            // A name or a file may be drawn twice. An additional word makes the question unique.
             let question = if known.contains(&question) { format!("{question} {first}") } else { question };
             if known.insert(question.clone()) {
                 questions.push(question);

@@ -1,8 +1,7 @@
-//! Source packages of Debian, with apt.
+//! Fetches source packages of Debian with apt.
 //!
-//! Most machines list only binary packages. Therefore apt gets copies of the machine's lists, which name
-//! source packages instead, and its own folders for the indexes. The settings of the machine are not
-//! changed.
+//! Most machines list only binary packages. Therefore apt uses copies of the machine's lists that name source
+//! packages, and separate folders for the indexes. The settings of the machine are not changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,15 +32,15 @@ pub(super) fn source(package: &SourcePackage, cache: &Path, download: &Path, fol
     let description = entries(download)?.into_iter().find(|path| path.extension().is_some_and(|end| end == "dsc"));
     let description = description.context("the download has no description of a source package")?;
     let text = |path: &Path| path.to_str().map(str::to_owned).context("a path is not UTF-8");
-    // The checksums in the description are checked. Its signature is not, because keys of its author are
-    // rarely installed; apt has checked the signature of the archive.
+    // The checksums in the description are checked. The signature of the description is not checked, because
+    // the keys of its author are rarely installed. Apt has checked the signature of the archive.
     run(download, "dpkg-source", &["--no-check", "--no-copy", "--extract", &text(&description)?, &text(folder)?])?;
     // The folder contains copies of the files before the patches of Debian.
     super::remove(&folder.join(".pc"))
 }
 
-/// Unpacks the original sources, without the changes of Debian. Some mirrors lack the archive of the
-/// changes. Few packages change files of the original sources.
+/// Unpacks the original sources, without the changes of Debian. This is used because some mirrors lack the
+/// archive of the changes. Few packages change files of the original sources.
 fn original_only(download: &Path, folder: &Path) -> anyhow::Result<()> {
     for path in entries(download)? {
         if !path.to_string_lossy().contains(".orig.tar.") {
@@ -53,7 +52,7 @@ fn original_only(download: &Path, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the indexes of source packages once.
+/// Reads the indexes of source packages, if this was not done before.
 fn update(apt: &Path) -> anyhow::Result<()> {
     for folder in ["lists/partial", "archives/partial", "parts"] {
         fs::create_dir_all(apt.join(folder)).with_context(|| format!("creating {}", apt.display()))?;

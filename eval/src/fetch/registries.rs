@@ -1,4 +1,4 @@
-//! Packages of the registries for programming languages.
+//! Fetches packages from the registries of programming languages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::command::run;
 use super::unpack::only_archive;
 use crate::questions::SourcePackage;
 
-/// `go mod download` prints where it has unpacked the module.
+/// Fetches a Go module. `go mod download` prints the folder to which it has unpacked the module.
 pub(super) fn go(package: &SourcePackage, download: &Path, folder: &Path) -> anyhow::Result<()> {
     #[derive(Deserialize)]
     struct Downloaded {
@@ -23,15 +23,16 @@ pub(super) fn go(package: &SourcePackage, download: &Path, folder: &Path) -> any
     copy(&downloaded.directory, folder)
 }
 
-/// The source distribution. Only the package itself must be a source distribution: its build tools may be
-/// wheels.
+/// Fetches the source distribution of a Python package. Only the package itself must be a source
+/// distribution. Its build tools may be wheels.
 pub(super) fn pypi(package: &SourcePackage, download: &Path, folder: &Path) -> anyhow::Result<()> {
     let wanted = format!("{}=={}", package.package, package.version);
     run(download, "pip", &["download", "--quiet", "--no-deps", "--no-binary", &package.package, &wanted])?;
     only_archive(download, folder)
 }
 
-/// Cargo has no command for one crate. A package that depends on it makes cargo fetch and unpack it.
+/// Fetches a crate. Cargo has no command to fetch one crate, so cargo fetches the dependencies of a package
+/// that depends on this crate.
 pub(super) fn crates(package: &SourcePackage, download: &Path, folder: &Path) -> anyhow::Result<()> {
     #[derive(Deserialize)]
     struct Metadata {
@@ -63,7 +64,7 @@ pub(super) fn npm(package: &SourcePackage, download: &Path, folder: &Path) -> an
     only_archive(download, folder)
 }
 
-/// The archive of sources that is published beside the binary.
+/// Fetches the archive of sources that is published beside the binary.
 pub(super) fn maven(package: &SourcePackage, download: &Path, folder: &Path) -> anyhow::Result<()> {
     let artifact = format!("-Dartifact={}:{}:jar:sources", package.package, package.version);
     let output = format!("-DoutputDirectory={}", download.display());

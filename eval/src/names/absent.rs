@@ -1,4 +1,4 @@
-//! Names that no symbol has. An answer about another name must have a label.
+//! Asks for absent names. An answer about another name must have a label.
 
 use super::NameOptions;
 use super::generate::Symbol;
@@ -29,11 +29,14 @@ pub(crate) async fn run(index: &Index, all: &[(String, Vec<Symbol>)], options: N
         }
     }
     println!("\nabsent names: {absent} absent, {labelled} with a label, {unlabelled} without a label");
-    anyhow::ensure!(unlabelled == 0, "{unlabelled} absent names got an answer about another name without a label");
+    anyhow::ensure!(
+        unlabelled == 0,
+        "{unlabelled} answers about absent names are about another name, but have no label"
+    );
     Ok(())
 }
 
-/// A name of another repository, two halves of names, or letters at random.
+/// A name from another repository, a name that consists of two halves of names, or random letters.
 fn absent_name(all: &[(String, Vec<Symbol>)], at: usize, random: &mut Random) -> String {
     let of = |at: usize, random: &mut Random| {
         let symbols = &all[at].1;

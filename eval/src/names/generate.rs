@@ -1,4 +1,4 @@
-//! Makes wrong names from the names of a repository, in equal shares of each kind of error.
+//! Generates wrong names from the names of a repository, with an equal share of each kind of error.
 
 use super::letters;
 use super::random::Random;
@@ -6,12 +6,12 @@ use super::rare;
 use super::tables::KEYWORDS;
 use super::words::Words;
 
-/// A wrong name and the name that it was made from.
+/// A wrong name, and the name from which it was generated.
 #[derive(Clone, Debug)]
 pub(crate) struct WrongName {
     pub(crate) kind: &'static str,
     pub(crate) asked: String,
-    /// The right name.
+    /// The correct name.
     pub(crate) name: String,
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct WrongName {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Symbol {
     pub(crate) name: String,
-    /// With the names of the enclosing definitions.
+    /// The name with the names of the enclosing definitions.
     pub(crate) qualified_name: String,
 }
 
@@ -31,7 +31,7 @@ impl Symbol {
     }
 }
 
-/// The names of a repository, and what the errors need to know about them.
+/// The names of a repository, and the facts about them that the errors use.
 pub(crate) struct Source<'a> {
     pub(crate) symbols: &'a [Symbol],
     /// Words that occur in names.
@@ -40,7 +40,7 @@ pub(crate) struct Source<'a> {
 
 type Change = fn(&Symbol, &Source<'_>, &mut Random) -> Option<String>;
 
-/// An error in the letters of a written name.
+/// An error in the letters of a name.
 macro_rules! in_letters {
     ($change:path) => {
         |symbol, _, random| $change(&Words::of(&symbol.name).write(random), random)
@@ -58,7 +58,7 @@ macro_rules! in_words {
     };
 }
 
-/// Every kind of error with its name.
+/// Every kind of error, with its name.
 pub(crate) const KINDS: &[(&str, Change)] = &[
     ("letters swapped", in_letters!(letters::swapped)),
     ("letter missing", in_letters!(letters::missing)),
@@ -160,7 +160,8 @@ fn filled_phrase(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option
     Some(format!("{start} {}", words.join(" ")).trim().to_owned())
 }
 
-/// Makes one wrong name of a kind from a random symbol. `None` if the symbol allows no such error.
+/// Generates one wrong name with this kind of error from a random symbol. `None` if this kind of error is not
+/// possible for the symbol.
 pub(crate) fn wrong_name(
     (kind, change): (&'static str, Change),
     source: &Source<'_>,

@@ -1,4 +1,4 @@
-//! Decides whether a wrong name means one name clearly. The decision is independent of the resolver.
+//! Decides whether a wrong name clearly refers to one name. The decision does not use the resolver.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ pub(crate) struct Judge {
     flats: BTreeSet<String>,
 }
 
-/// How far a name is from a wrong name: by letters, and by words.
+/// The distance between a name and a wrong name, by letters and by words.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Distance {
     letters: usize,
@@ -25,13 +25,13 @@ impl Judge {
         Self { names, flats }
     }
 
-    /// Whether a name is equal except for its style.
+    /// Whether the scope contains this name, apart from its style.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.flats.contains(&Words::of(last_part(name)).0.concat())
     }
 
-    /// Whether no name is exactly the wrong one, and no other name is as near as the right one both by
-    /// letters and by words.
+    /// Whether no name is equal to the wrong name, and no other name is both by letters and by words as near
+    /// as the correct name.
     pub(crate) fn is_clear(&self, asked: &str, right: &str) -> bool {
         let asked = last_part(asked);
         let (asked, right) = (Words::of(asked).0, Words::of(right).0);
@@ -54,8 +54,8 @@ pub(crate) fn last_part(asked: &str) -> &str {
     asked.rsplit(['.', ':', '#', '>']).next().unwrap_or(asked)
 }
 
-/// The number of edits between two texts (optimal string alignment). More than `limit` may be returned as
-/// `limit + 1`.
+/// The number of edits between two texts (optimal string alignment). If the number exceeds `limit`, the
+/// result may be `limit + 1`.
 fn letters(left: &str, right: &str, limit: usize) -> usize {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     if left.len().abs_diff(right.len()) > limit {
@@ -83,7 +83,8 @@ fn letters(left: &str, right: &str, limit: usize) -> usize {
     rows[left.len() % 3][right.len()]
 }
 
-/// The number of words that only one of the names has. Words with similar letters count less.
+/// The number of words that only one of the names contains. Words with similar letters are counted with less
+/// weight.
 fn words(left: &[String], right: &[String]) -> f64 {
     let mut free: Vec<bool> = vec![true; right.len()];
     let mut distance = 0.0;
@@ -101,7 +102,7 @@ fn words(left: &[String], right: &[String]) -> f64 {
     distance + free.iter().filter(|is_free| **is_free).count() as f64
 }
 
-/// 0 for equal words, up to 1 for similar words, and 2 for others.
+/// The distance between two words: 0 for equal words, up to 1 for similar words, and 2 for other words.
 fn of_words(left: &str, right: &str) -> f64 {
     if left == right {
         return 0.0;

@@ -1,8 +1,8 @@
-//! Errors in single letters, as a person types them.
+//! Generates errors in single letters, like the errors of a person who types.
 
 use super::random::Random;
 
-/// The keys beside each key of a keyboard.
+/// The neighbours of each key on a keyboard.
 const NEIGHBOURS: [(char, &str); 26] = [
     ('a', "qwsz"),
     ('b', "vghn"),
@@ -80,7 +80,7 @@ fn is_letter(letter: char) -> bool {
     letter.is_ascii_alphabetic()
 }
 
-/// The positions of letters, except the first position if `inner`.
+/// A random position of a letter. If `inner` is set, the first position is excluded.
 pub(crate) fn position(letters: &[char], random: &mut Random, inner: bool) -> Option<usize> {
     let places: Vec<usize> = (usize::from(inner)..letters.len()).filter(|at| is_letter(letters[*at])).collect();
     (!places.is_empty()).then(|| places[random.below(places.len())])
@@ -138,7 +138,7 @@ pub(crate) fn neighbour_key(text: &str, random: &mut Random) -> Option<String> {
     })
 }
 
-/// Three letters in a row are left out of a long word.
+/// Removes three consecutive letters from a long word.
 pub(crate) fn missing_syllable(text: &str, random: &mut Random) -> Option<String> {
     edit(text, |letters| {
         if letters.len() < 10 {
@@ -151,7 +151,7 @@ pub(crate) fn missing_syllable(text: &str, random: &mut Random) -> Option<String
     })
 }
 
-/// Replaces one occurrence of a text of a table by another text.
+/// Replaces one occurrence of a text in the table by the other text of its entry.
 fn replaced(text: &str, table: &[(&str, &str)], random: &mut Random) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let found: Vec<(usize, &(&str, &str))> =
@@ -171,7 +171,7 @@ pub(crate) fn by_look(text: &str, random: &mut Random) -> Option<String> {
     replaced(text, &LOOKS, random)
 }
 
-/// One error of the most frequent kinds.
+/// Makes one of the most frequent errors.
 pub(crate) fn typo(text: &str, random: &mut Random) -> Option<String> {
     match random.below(5) {
         0 => swapped(text, random),

@@ -1,8 +1,9 @@
-//! `cairn eval --names`: asks for wrongly written names and counts how often the right name is found.
+//! `cairn eval --names`: asks for misspelled names, and counts how often the correct name is found.
 //!
-//! Each wrong name is made from a name of the index by one kind of error. It is kept only if no name is
-//! exactly equal and no other name is as near (see `judge`). The right name must be resolved first, or be
-//! among the first five names. Absent names must not get an answer about another name without a label.
+//! Each wrong name is generated from a name in the index with one kind of error. A wrong name is used only if
+//! no name is equal to it and no other name is as near (see `judge`). The program counts how often the
+//! correct name is the first name, and how often it is among the first five names. An answer to an absent
+//! name must have a label if it is about another name.
 
 mod absent;
 mod generate;
@@ -25,10 +26,10 @@ pub(crate) use judge::last_part;
 use random::Random;
 use words::Words;
 
-/// Attempts to make one wrong name of a kind, per wanted name.
+/// Number of attempts for each wrong name.
 const ATTEMPTS: usize = 60;
 
-/// What to ask, and what to print.
+/// The options of the measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NameOptions {
     /// Number of wrong names of each kind in each repository.
@@ -36,7 +37,7 @@ pub(crate) struct NameOptions {
     pub(crate) way: Way,
     pub(crate) num_absent: usize,
     pub(crate) seed: u64,
-    /// Whether names that were not found first are printed.
+    /// Whether the program prints wrong names whose correct name was not the first result.
     pub(crate) misses: bool,
 }
 
@@ -61,7 +62,7 @@ impl Counts {
     }
 }
 
-/// The counts by kind and the latencies of one way to ask.
+/// The counts by kind of error, and the latencies, for one way of asking.
 #[derive(Default)]
 struct Measured {
     kinds: BTreeMap<&'static str, Counts>,
@@ -83,7 +84,7 @@ impl Measured {
     }
 }
 
-/// Asks for wrong names of each repository alone, then in all repositories together.
+/// Asks for wrong names in each repository separately, then in all repositories together.
 pub(crate) async fn run(index: &Index, repositories: &[String], options: NameOptions) -> anyhow::Result<()> {
     let mut all: Vec<(String, Vec<Symbol>)> = Vec::new();
     for repository in repositories {
@@ -108,7 +109,7 @@ pub(crate) async fn run(index: &Index, repositories: &[String], options: NameOpt
     absent::run(index, &all, options).await
 }
 
-/// The wrong names of a repository, in equal shares of each kind.
+/// The wrong names of a repository, with an equal share of each kind of error.
 fn wrong_names(symbols: &[Symbol], judge: &Judge, options: NameOptions, number: u64) -> Vec<WrongName> {
     let mut wrong = Vec::new();
     let mut vocabulary: Vec<String> = symbols.iter().flat_map(|symbol| Words::of(&symbol.name).0).collect();

@@ -1,6 +1,6 @@
-//! Pseudo-random numbers from a seed, so that every run asks for the same names.
+//! Generates pseudo-random numbers from a seed, so that every run asks for the same names.
 
-/// A generator of the kind xorshift.
+/// A generator that uses xorshift.
 pub(crate) struct Random(u64);
 
 impl Random {

@@ -1,4 +1,5 @@
-//! Rarer errors: prefixes of types, numbers, wrong borders of words, accents, several short words.
+//! Generates less frequent errors: prefixes of types, numbers, wrong borders of words, accents, several short
+//! words.
 
 use super::generate::{Source, Symbol};
 use super::letters::{by_sound, edit, position, typo};
@@ -18,7 +19,7 @@ fn capital(word: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// `userName` as `strUserName`.
+/// Adds a prefix: `userName` becomes `strUserName`.
 pub(crate) fn type_prefix(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
     let prefix = random.pick(&TYPE_PREFIXES);
     let words = Words::of(&symbol.name).0;
@@ -28,13 +29,13 @@ pub(crate) fn type_prefix(symbol: &Symbol, _: &Source<'_>, random: &mut Random) 
     })
 }
 
-/// `userName` as `userName2`.
+/// Adds a number: `userName` becomes `userName2`.
 pub(crate) fn number_added(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
     let ends_with_digit = symbol.name.ends_with(|letter: char| letter.is_ascii_digit());
     (!ends_with_digit).then(|| format!("{}{}", symbol.name, random.pick(&NUMBERS)))
 }
 
-/// `userName` as `useRname`, with a typing error.
+/// Moves a border of words, and makes a typing error: `userName` becomes `useRname`.
 pub(crate) fn wrong_borders(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
     let flat = Words::of(&symbol.name).0.concat();
     if flat.len() < 7 || !flat.is_ascii() {
@@ -45,7 +46,7 @@ pub(crate) fn wrong_borders(symbol: &Symbol, _: &Source<'_>, random: &mut Random
     Some(format!("{start}{}{rest}", random.pick(&["_", "-", " "])))
 }
 
-/// `userName` as `us_name` or `usr_nam`.
+/// Shortens every word: `userName` becomes `us_name` or `usr_nam`.
 pub(crate) fn all_words_cut(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
     let mut words = Words::of(&symbol.name);
     if words.0.len() < 2 {
@@ -57,7 +58,7 @@ pub(crate) fn all_words_cut(symbol: &Symbol, _: &Source<'_>, random: &mut Random
     Some(words.write(random))
 }
 
-/// `userName` as `usrNm`.
+/// Removes all vowels: `userName` becomes `usrNm`.
 pub(crate) fn all_vowels_dropped(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
     let mut words = Words::of(&symbol.name);
     if symbol.name.len() < 8 {
@@ -69,7 +70,7 @@ pub(crate) fn all_vowels_dropped(symbol: &Symbol, _: &Source<'_>, random: &mut R
     Some(words.write(random))
 }
 
-/// `Server.run` as `server_run`.
+/// Joins the owner and the name: `Server.run` becomes `server_run`.
 pub(crate) fn owner_joined(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
     let owner = symbol.owner()?;
     let mut words = Words::of(owner);
@@ -77,7 +78,7 @@ pub(crate) fn owner_joined(symbol: &Symbol, _: &Source<'_>, random: &mut Random)
     Some(words.write(random))
 }
 
-/// Two letters with one or two others between them are swapped.
+/// Swaps two letters that have one or two letters between them.
 pub(crate) fn swapped_far(text: &str, random: &mut Random) -> Option<String> {
     edit(text, |letters| {
         let at = position(letters, random, false)?;
@@ -104,7 +105,7 @@ pub(crate) fn accents(text: &str, random: &mut Random) -> Option<String> {
     })
 }
 
-/// A key is held too long.
+/// Repeats a letter, as if its key was held too long.
 pub(crate) fn letter_held(text: &str, random: &mut Random) -> Option<String> {
     edit(text, |letters| {
         let at = position(letters, random, false)?;
@@ -118,14 +119,14 @@ pub(crate) fn by_sound_twice(text: &str, random: &mut Random) -> Option<String> 
     by_sound(&by_sound(text, random)?, random).filter(|twice| twice != text && text.len() >= 8)
 }
 
-/// `loadUserConfig` as `configUserLoad`.
+/// Reverses the order of the words: `loadUserConfig` becomes `configUserLoad`.
 pub(crate) fn all_words_reversed(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
     let mut words = Words::of(&symbol.name);
     words.0.reverse();
     (words.0.len() >= 2).then(|| words.write(random))
 }
 
-/// `loadUserConfig` as `lUserConfig`.
+/// Shortens the first word to one letter: `loadUserConfig` becomes `lUserConfig`.
 pub(crate) fn first_word_as_letter(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
     let mut words = Words::of(&symbol.name);
     let first = words.0.first_mut().filter(|word| word.len() > 2 && word.is_ascii())?;

@@ -1,7 +1,7 @@
-//! Words that the generator of wrong names replaces. They were collected apart from the tables of the
-//! resolver, so some are missing there.
+//! Words that the generator of wrong names replaces. These words were collected independently of the tables
+//! of the resolver, so the tables of the resolver lack some of them.
 
-/// Long words with their short forms.
+/// Long words and their short forms.
 pub(crate) const SHORT_FORMS: &[(&str, &str)] = &[
     ("configuration", "config"),
     ("configuration", "cfg"),
@@ -222,7 +222,7 @@ pub(crate) const SAME_MEANING: &[&[&str]] = &[
     &["unregister", "remove", "unsubscribe"],
 ];
 
-/// British and American spellings, as they occur inside of words.
+/// British and American spellings of parts of words.
 pub(crate) const SPELLINGS: &[(&str, &str)] = &[
     ("ize", "ise"),
     ("izer", "iser"),
@@ -255,7 +255,7 @@ pub(crate) const SPELLINGS: &[(&str, &str)] = &[
     ("marshaler", "marshaller"),
 ];
 
-/// Words that are written as digits, with the digits.
+/// Words, and the digits that may replace them.
 pub(crate) const DIGITS: &[(&str, &str)] = &[
     ("to", "2"),
     ("for", "4"),
@@ -275,7 +275,7 @@ pub(crate) const DIGITS: &[(&str, &str)] = &[
     ("and", "n"),
 ];
 
-/// Words before and after a name that add little.
+/// Words before and after a name that add little meaning.
 pub(crate) const PREFIXES: &[&str] = &[
     "get", "is", "set", "do", "my", "the", "new", "has", "base", "abstract", "async", "try", "_", "on", "i", "m", "fn",
 ];

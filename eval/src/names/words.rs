@@ -1,10 +1,10 @@
-//! Errors in the words of a name: other words, another order, other endings.
+//! Generates errors in the words of a name: other words, another order, other endings.
 
 use super::letters::typo;
 use super::random::Random;
 use super::tables::{DIGITS, PREFIXES, SAME_MEANING, SHORT_FORMS, SPELLINGS, SUFFIXES};
 
-/// The words of a name, and a style in which they are written.
+/// The words of a name, and the style in which they are written.
 #[derive(Clone, Debug)]
 pub(crate) struct Words(pub(crate) Vec<String>);
 
@@ -183,7 +183,7 @@ impl Words {
         })
     }
 
-    /// The longest word is cut to its beginning: `configuration` to `confi`.
+    /// Cuts the longest word to its beginning: `configuration` becomes `confi`.
     pub(crate) fn cut_word(&self, random: &mut Random) -> Option<Self> {
         let at = self.longest();
         let word = &self.0[at];
@@ -218,7 +218,7 @@ impl Words {
         })
     }
 
-    /// Typing errors in up to two words.
+    /// Makes typing errors in up to two words.
     pub(crate) fn mistyped(&self, random: &mut Random) -> Option<Self> {
         let at = self.longest();
         let mut words = self.clone();
@@ -230,7 +230,7 @@ impl Words {
         Some(words)
     }
 
-    /// A word is written twice.
+    /// Writes a word twice.
     pub(crate) fn doubled(&self, random: &mut Random) -> Option<Self> {
         let mut words = self.clone();
         let at = random.below(self.num());

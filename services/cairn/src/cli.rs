@@ -12,8 +12,8 @@ use crate::operate::arguments::{DeadLettersCommand, EnqueueArguments, KeysComman
 const EXIT_CODES: &str = "Exit codes: 0 success; 1 failure; 2 wrong usage; 3 nothing found, or no such repository, file or \
                           symbol; 4 invalid settings; 5 the run failed or is partial; 130 cancelled.";
 
-/// Index repositories and ask questions about them: which code does X, what calls Y, how is code like Z
-/// usually written here.
+/// Index repositories and ask questions about them, such as "which code does X", "what calls Y" or "how is
+/// code like Z usually written here".
 #[derive(Parser, Debug)]
 #[command(name = "cairn", version, after_help = EXIT_CODES, propagate_version = true, disable_help_subcommand = true)]
 pub struct Arguments {
@@ -41,7 +41,7 @@ pub struct Arguments {
     /// Print machine-readable output (JSON).
     #[arg(long, global = true)]
     pub json: bool,
-    /// Print more log lines. Give the flag once to log the progress of runs, and twice to log details.
+    /// Print more log lines. Use the flag once to log the progress of runs, and twice to log details.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     #[command(subcommand)]
@@ -76,7 +76,7 @@ impl Arguments {
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Index a repository (path or git URL), a YAML list of them, or an organisation.
+    /// Index a repository (path or git URL), a YAML list of repositories, or an organisation.
     #[command(
         after_help = "Examples:\n  cairn index .\n  cairn index https://example.org/team/service.git --branch main\n  cairn index . --revision v1.2.0\n  cairn index repositories.yaml\n  cairn index ../app --include '*.go' --exclude 'gen/**'\n  cairn index\n  cairn index --rebuild service\n  cairn index --organisation github:acme --token-env GITHUB_TOKEN --without '*-archive'"
     )]
@@ -88,7 +88,7 @@ pub enum Command {
     Search(SearchArguments),
     /// Find every line that contains a text or matches a regular expression.
     #[command(
-        after_help = "The expression has the syntax of the Rust crate `regex`. Lines are searched one by one, unless -U is given.\n\nExamples:\n  cairn grep 'fn\\s+parse_\\w+'\n  cairn grep -F 'items[0]' --language python -C 2\n  cairn grep -w TODO --repo all --path 'src/**' --tests exclude"
+        after_help = "The expression has the syntax of the Rust crate `regex`. Each line is searched separately, unless -U is used.\n\nExamples:\n  cairn grep 'fn\\s+parse_\\w+'\n  cairn grep -F 'items[0]' --language python -C 2\n  cairn grep -w TODO --repo all --path 'src/**' --tests exclude"
     )]
     Grep(GrepArguments),
     /// Show a file, some of its lines or the definition of a symbol, as stored in the index.
@@ -97,8 +97,8 @@ pub enum Command {
         after_help = "Examples:\n  cairn show service src/main.rs\n  cairn show service src/main.rs:10-40\n  cairn show validateToken\n  cairn show 'src/server.py#Server.run'"
     )]
     Show {
-        /// Name of a repository, and `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`, a symbol or `PATH#SYMBOL`.
-        /// Default of the name: the repository of this directory, otherwise all.
+        /// Name of a repository, and `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`, a symbol or `PATH#SYMBOL`. The
+        /// default of the name is the repository of this directory, otherwise all repositories.
         #[arg(value_names = ["REPOSITORY", "TARGET"], num_args = 1..=2, required = true)]
         targets: Vec<String>,
         /// A file near the wanted definition, if several definitions have the name.
@@ -124,7 +124,7 @@ pub enum Command {
     Modules {
         /// Only this module and the modules in it.
         module: Option<String>,
-        /// Name of the repository; default: the repository of the working directory.
+        /// Name of the repository. Default: the repository of the working directory.
         #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repository: Option<String>,
         /// Number of levels, at most 20.
@@ -140,7 +140,7 @@ pub enum Command {
     /// Show the contents of the index, their age, and the runs in progress.
     #[command(after_help = "Example:\n  cairn status")]
     Status,
-    /// Show the numbers of stored records.
+    /// Show the number of stored records of each kind.
     #[command(after_help = "Example:\n  cairn stats")]
     Stats,
     /// List index runs, newest first.
@@ -150,7 +150,7 @@ pub enum Command {
     Runs {
         #[command(subcommand)]
         action: Option<RunsCommand>,
-        /// Maximum number of runs; at most 500 with `--server`.
+        /// Maximum number of runs. At most 500 with `--server`.
         #[arg(long, default_value_t = 20)]
         limit: usize,
         #[arg(long = "repo", alias = "repository", value_name = "NAME")]
@@ -159,7 +159,7 @@ pub enum Command {
     /// List every path of a repository with its outcome.
     #[command(after_help = "Examples:\n  cairn coverage service\n  cairn coverage service --why vendor/lib.js")]
     Coverage {
-        /// Name of the repository; may be omitted if only one repository exists.
+        /// Name of the repository. It may be omitted if only one repository exists.
         repository: Option<String>,
         /// Explain why this path is, or is not, in the index.
         #[arg(long, value_name = "PATH")]
@@ -179,7 +179,7 @@ pub enum Command {
         after_help = "Working trees and directories are watched by file events. Bare repositories and URLs are polled every 5 seconds. Ctrl-C or SIGTERM ends the command with exit code 0.\n\nExamples:\n  cairn watch\n  cairn watch service ../app"
     )]
     Watch {
-        /// Names or paths; all repositories if none is given.
+        /// Names or paths. Default: all repositories.
         repositories: Vec<String>,
     },
     /// Mark a file as changed and index its repository.
@@ -200,8 +200,8 @@ pub enum Command {
     /// Check the index and the machine. Report faults and how to correct them.
     #[command(after_help = "Examples:\n  cairn doctor\n  cairn doctor --repo service --cluster cluster.toml")]
     Doctor {
-        /// Read and verify all stored data of this repository. Default: every repository of a local index, no
-        /// repository of a cluster.
+        /// Read and verify all stored data of this repository. Default: every repository of a local index,
+        /// but no repository of a cluster.
         #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repository: Option<String>,
     },
@@ -274,7 +274,7 @@ pub struct IndexArguments {
     /// repository.
     pub target: Option<String>,
     /// Only these files (glob for the name or path). Repeatable. Later calls without the option keep the
-    /// patterns; `--include ''` removes them. `--exclude` and `--include-override` behave in the same way.
+    /// patterns. `--include ''` removes them. `--exclude` and `--include-override` work in the same way.
     #[arg(long, value_name = "GLOB", requires = "target")]
     pub include: Vec<String>,
     /// Exclude these files. Repeatable.
@@ -283,7 +283,7 @@ pub struct IndexArguments {
     /// Include files that the default patterns exclude. Repeatable.
     #[arg(long, value_name = "GLOB", requires = "target")]
     pub include_override: Vec<String>,
-    /// Maximum size of a file in bytes; 0 selects the hard cap of 10 MiB.
+    /// Maximum size of a file in bytes. 0 selects the hard cap of 10 MiB.
     #[arg(long, value_name = "BYTES", requires = "target")]
     pub max_size: Option<u64>,
     /// Name of the repository. Default: the name of the remote or of the folder.
@@ -292,10 +292,11 @@ pub struct IndexArguments {
     /// Branch of a bare repository or URL. Default: the default branch of the repository.
     #[arg(long, requires = "target")]
     pub branch: Option<String>,
-    /// Commit id or tag to index instead of a branch. Its default name is `NAME@REVISION`.
+    /// Commit id or tag to index instead of a branch. The default name of the repository is then
+    /// `NAME@REVISION`.
     #[arg(long, value_name = "COMMIT|TAG", requires = "target", conflicts_with = "branch")]
     pub revision: Option<String>,
-    /// Write every record again. Damaged data is removed first.
+    /// Write all records again. Damaged data is removed first.
     #[arg(long)]
     pub rebuild: bool,
     #[command(flatten)]
@@ -344,8 +345,8 @@ pub enum Tests {
 pub struct SearchArguments {
     /// Words, a name or a question.
     pub query: String,
-    /// Name or glob of a repository, or `all`. Default: the repository of this directory, otherwise all.
-    /// Repeatable.
+    /// Name or glob of a repository, or `all`. Default: the repository of this directory, otherwise all
+    /// repositories. Repeatable.
     #[arg(long = "repo", alias = "repository", value_name = "NAME")]
     pub repositories: Vec<String>,
     #[arg(long, value_name = "LANGUAGE")]
@@ -362,8 +363,8 @@ pub struct SearchArguments {
     pub kind: Vec<String>,
     #[arg(long, value_enum, default_value_t)]
     pub tests: Tests,
-    /// `.py` (the end of the name), `indexed`, `repository`, or a tag from `.cairn.yaml`. Repeatable; a
-    /// result must have all given tags.
+    /// `.py` (the end of the name), `indexed`, `repository`, or a tag from `.cairn.yaml`. Repeatable. A
+    /// result must have all these tags.
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
     /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
@@ -376,7 +377,7 @@ pub struct SearchArguments {
     /// patterns.
     #[arg(long, short = 'n')]
     pub limit: Option<usize>,
-    /// Maximum number of tokens of the answer; at most 200000 with `--server`.
+    /// Maximum number of tokens of the answer. At most 200000 with `--server`.
     #[arg(long, default_value_t = 8000)]
     pub max_tokens: usize,
     /// The cursor of an earlier answer, to show its next page.
@@ -388,10 +389,10 @@ pub struct SearchArguments {
     /// What to look for: auto, symbol, file, directory or filename.
     #[arg(long, value_name = "TYPE")]
     pub target_type: Option<String>,
-    /// A file near the wanted code. Near files and definitions come first.
+    /// A path near the wanted code. Files and definitions near this path come first.
     #[arg(long, value_name = "PATH")]
     pub context_path: Option<String>,
-    /// Find no similar names of files.
+    /// Do not find files with similar names.
     #[arg(long)]
     pub exact_filename: bool,
     /// Compare only the last part of a path with the name of a file.
@@ -420,11 +421,11 @@ pub struct GrepArguments {
     /// Number of lines to show before each hit.
     #[arg(long, short = 'B', value_name = "LINES")]
     pub before_context: Option<usize>,
-    /// Number of lines to show before and after each hit; at most 20.
+    /// Number of lines to show before and after each hit, at most 20.
     #[arg(long, short = 'C', value_name = "LINES", default_value_t = 0)]
     pub context: usize,
-    /// Name or glob of a repository, or `all`. Default: the repository of this directory, otherwise all.
-    /// Repeatable.
+    /// Name or glob of a repository, or `all`. Default: the repository of this directory, otherwise all
+    /// repositories. Repeatable.
     #[arg(long = "repo", alias = "repository", value_name = "NAME")]
     pub repositories: Vec<String>,
     #[arg(long, value_name = "LANGUAGE")]
@@ -438,7 +439,7 @@ pub struct GrepArguments {
     /// Maximum number of hits, at most 1000.
     #[arg(long, short = 'n', default_value_t = 50)]
     pub limit: usize,
-    /// Maximum number of tokens of the answer; at most 200000 with `--server`.
+    /// Maximum number of tokens of the answer. At most 200000 with `--server`.
     #[arg(long, default_value_t = 20000)]
     pub max_tokens: usize,
     /// The cursor of an earlier answer, to show its next page.
@@ -455,7 +456,7 @@ pub struct RelationArguments {
     /// A file near the wanted definition, if several definitions have the name.
     #[arg(long, value_name = "PATH")]
     pub context_path: Option<String>,
-    /// Maximum number of edges; at most 500 with `--server`.
+    /// Maximum number of edges. At most 500 with `--server`.
     #[arg(long, short = 'n', default_value_t = 50)]
     pub limit: usize,
 }
@@ -468,10 +469,10 @@ pub enum GraphCommand {
     /// Symbols that a symbol calls.
     #[command(alias = "calls")]
     Callees(RelationArguments),
-    /// Everything that a symbol or file imports, references or depends on.
+    /// All code that a symbol or file imports, references or depends on.
     #[command(alias = "dependencies")]
     Deps(RelationArguments),
-    /// Everything that imports, references or depends on a symbol or file.
+    /// All code that imports, references or depends on a symbol or file.
     Dependents(RelationArguments),
     /// Base classes and derived classes.
     #[command(alias = "inheritance")]
@@ -483,10 +484,10 @@ pub enum GraphCommand {
         class: String,
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Maximum number of edges; at most 500 with `--server`.
+        /// Maximum number of edges. At most 500 with `--server`.
         #[arg(short = 'n', default_value_t = 20)]
         count: usize,
-        /// Kinds of edges, e.g. calls, references, extends; all if none is given.
+        /// Kinds of edges, e.g. calls, references, extends. Default: all kinds.
         #[arg(long = "kind", value_name = "KIND")]
         kinds: Vec<String>,
         #[arg(long = "repo", alias = "repository", value_name = "NAME")]
@@ -505,8 +506,8 @@ pub enum RunsCommand {
         #[arg(long = "repo", alias = "repository", value_name = "NAME")]
         repository: Option<String>,
     },
-    /// Cancel the unfinished runs and pending sync requests of one repository or of all. Published
-    /// generations stay.
+    /// Cancel the unfinished runs and pending sync requests of one repository or of all repositories.
+    /// Published generations are kept.
     Cancel {
         repository: Option<String>,
         /// Cancel only the run with this id, which `runs` shows.

@@ -37,7 +37,7 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
     if let Some(file) = arguments.cluster.clone() {
         if arguments.server.is_some() {
             bail!(wrong(
-                "`--cluster` uses the servers of a cluster and `--server` a query service: give only one of them"
+                "`--cluster` uses the servers of a cluster, and `--server` uses a query service: use only one of these options"
             ));
         }
         return operate::run(&file, arguments).await;
@@ -53,7 +53,7 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
     // The command is checked before the index is opened, so that a refused command creates no index
     // directory.
     if let Some(what) = cluster_only(&arguments.command) {
-        bail!(wrong(format!("{what}: give the file with its settings (`--cluster FILE` or CAIRN_CLUSTER_CONFIG)")));
+        bail!(wrong(format!("{what}: name the file with its settings (`--cluster FILE` or CAIRN_CLUSTER_CONFIG)")));
     }
     let local = open(&arguments)?;
     let here = repository_here(&local, &arguments.command, json).await?;
@@ -70,7 +70,7 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
             let letters = Letters { kept: broker.as_ref(), broker: broker.as_ref(), ledger, tenant: None };
             let code = dead_letters::run(&letters, command, json).await?;
             output::note(
-                "in local mode, dead letters exist only until their process ends: `cairn runs` and `cairn coverage` show what failed",
+                "in local mode, dead letters exist only until their process ends: `cairn runs` and `cairn coverage` show failures",
             );
             Ok(code)
         }
@@ -85,8 +85,8 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
     }
 }
 
-/// The repository of the working directory, for commands that use it. A question that names no repository
-/// indexes an unindexed working tree first.
+/// The repository of the working directory, for commands that use it. If a question names no repository and
+/// the working tree is not indexed, the working tree is indexed first.
 async fn repository_here(local: &Local, command: &Command, json: bool) -> anyhow::Result<Option<String>> {
     if !question::is_about_here(command) {
         return Ok(None);
@@ -154,7 +154,7 @@ fn open(arguments: &Arguments) -> anyhow::Result<Local> {
     }
     let file = home.join("config.toml");
     let operator = Operator::load(arguments.config.as_deref(), &file)?;
-    // The operator's settings were read from this file, so a missing file has no settings.
+    // The operator's settings were already read from this file, so the file has no settings if it is missing.
     let text = std::fs::read_to_string(arguments.config.as_deref().unwrap_or(&file)).unwrap_or_default();
     let embedding = local_embedding(&text, variables())?;
     let home: PathBuf = match (&arguments.home, &operator.home) {

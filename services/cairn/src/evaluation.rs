@@ -7,7 +7,7 @@ use crate::output;
 
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     let Ok(own) = std::env::current_exe() else {
-        output::error("the path of this program is not known");
+        output::error("the path of this program is unknown");
         return ExitCode::FAILURE;
     };
     let program = own.with_file_name("cairn-eval");

@@ -10,7 +10,7 @@ use cairn_search::{QueryError, QueryErrorCode};
 use crate::output;
 use crate::reported::{ReportedError, with_commands_in};
 
-/// Exit codes, as the help lists them.
+/// The exit codes that the help lists.
 pub const WRONG_USAGE: u8 = 2;
 pub const NOTHING_FOUND: u8 = 3;
 pub const INVALID_SETTINGS: u8 = 4;
@@ -42,7 +42,7 @@ pub(crate) fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
     ExitCode::from(if code == "invalid_settings" { INVALID_SETTINGS } else { 1 })
 }
 
-/// The error code, which results and `runbooks/` also use, and the message with all causes.
+/// The error code, which is also used in results and in `runbooks/`, and the message with all causes.
 pub(crate) fn code_and_message(error: &anyhow::Error) -> (&str, String) {
     if let Some(error) = error.downcast_ref::<StageError>() {
         return (error.code.as_str(), error.chain());

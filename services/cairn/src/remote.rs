@@ -25,9 +25,10 @@ const KEY: &str = "CAIRN_API_KEY";
 #[derive(Debug)]
 pub struct Unanswered {
     pub error: anyhow::Error,
-    /// The waiting time before the next attempt. None if a further attempt would not help.
+    /// The waiting time before the next attempt. `None` if another attempt would not help.
     pub again_after: Option<Duration>,
-    /// True if the server returned an error; false if it could not be reached, or if the connection was lost.
+    /// True if the server returned an error. False if the server could not be reached, or if the connection
+    /// was lost.
     pub was_reached: bool,
 }
 
@@ -53,7 +54,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The service that `--server` or `CAIRN_SERVER` names; None if neither is given.
+    /// The service that `--server` or `CAIRN_SERVER` names. `None` if neither is set.
     pub fn of(arguments: &Arguments) -> anyhow::Result<Option<Self>> {
         let Some(server) = arguments.server.as_deref() else { return Ok(None) };
         // No message shows the URL, because it may contain a password by mistake.
@@ -62,7 +63,7 @@ impl Remote {
             bail!("`--server` must begin with https:// or http://");
         }
         if !base.username().is_empty() || base.password().is_some() {
-            bail!("`--server` must not contain credentials: give the key in {KEY} or a file (--api-key-file)");
+            bail!("`--server` must not contain credentials: put the key into {KEY} or into a file (--api-key-file)");
         }
         if base.query().is_some() || base.fragment().is_some() {
             bail!("`--server` must contain only scheme, host, port and path");
@@ -90,7 +91,7 @@ impl Remote {
         bail!("the index of {} changes faster than it can be read; try again", self.base)
     }
 
-    /// Reads all pages of an answer. None if the index changed between two pages.
+    /// Reads all pages of an answer. `None` if the index changed between two pages.
     async fn whole(&self, mut question: Question) -> anyhow::Result<Option<Answer>> {
         let mut whole: Option<Answer> = None;
         loop {
@@ -166,6 +167,6 @@ fn key(file: Option<&Path>) -> anyhow::Result<String> {
     }
     match std::env::var(KEY) {
         Ok(key) if !key.trim().is_empty() => Ok(key.trim().to_owned()),
-        _ => bail!("no API key: set {KEY}, or give the file of the key (--api-key-file)"),
+        _ => bail!("no API key: set {KEY}, or name the file with the key (--api-key-file)"),
     }
 }

@@ -13,7 +13,7 @@ use crate::commands::command_line::quoted;
 use crate::exit::WRONG_USAGE;
 use crate::output;
 
-/// Prints the error. Help and version are no errors, and end the program.
+/// Prints the error. Requests for help or version are not errors, and end the program.
 pub(crate) fn report(error: &Error, given: &[OsString]) -> ExitCode {
     if error.exit_code() == 0 {
         error.exit();
@@ -105,7 +105,7 @@ fn corrected(error: &Error, given: &[String]) -> Option<Vec<String>> {
             let meant = nearest(ContextKind::SuggestedValue, &wrong);
             replaced(given, &wrong, &meant.or_else(|| nearest(ContextKind::ValidValue, &wrong))?)
         }
-        // A number that cannot be read. Without the option, its default applies.
+        // A number cannot be read. Without the option, its default applies.
         ErrorKind::ValueValidation => {
             let option = text(ContextKind::InvalidArg)?;
             without(given, option.split([' ', '=']).next()?)
@@ -114,7 +114,7 @@ fn corrected(error: &Error, given: &[String]) -> Option<Vec<String>> {
     }
 }
 
-/// The words with another word, which may be the name or the value in `--name=value`.
+/// The words with one word replaced. The replaced word may be the name or the value in `--name=value`.
 fn replaced(given: &[String], wrong: &str, right: &str) -> Option<Vec<String>> {
     let position =
         given.iter().position(|word| word == wrong || parts(word).is_some_and(|(a, b)| a == wrong || b == wrong));
@@ -132,7 +132,7 @@ fn parts(word: &str) -> Option<(&str, &str)> {
     word.split_once('=').filter(|(name, _)| name.starts_with('-'))
 }
 
-/// The words without an option, and without its value if the rest cannot be read otherwise.
+/// The words without an option. Its value is also removed if the remaining words cannot be read otherwise.
 fn without(given: &[String], option: &str) -> Option<Vec<String>> {
     let position =
         given.iter().position(|word| word == option || parts(word).is_some_and(|(name, _)| name == option))?;

@@ -2,8 +2,8 @@
 //! language.
 //!
 //! Lines are shorter than the lines of a minified file. Most nesting is below the depth at which a text is
-//! not given to its grammar. So the grammars get these texts. Only the first shapes of the list are rejected
-//! before a grammar reads them.
+//! not passed to its grammar, so the grammars read these texts. Only the first shapes of the list are
+//! rejected before a grammar reads them.
 
 /// The name and the text of a hostile file.
 pub(super) struct Shape {
@@ -130,7 +130,8 @@ pub(super) fn shapes(language: &Attacked) -> Vec<Shape> {
     shapes
 }
 
-/// Files that are rejected before a grammar gets them, because of their bytes, their lines or their brackets.
+/// Files that are rejected before a grammar reads them, because of their bytes, their lines or their
+/// brackets.
 fn stopped_before() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("brackets-200000", b"(".repeat(200_000)),

@@ -28,13 +28,13 @@ pub(super) struct Cluster {
     pub config: ClusterConfig,
     directory: TempDir,
     namespace: String,
-    /// None if the namespace was created for this cluster.
+    /// `None` if the namespace was created for this cluster.
     shared: Option<Namespace>,
     _collections: Collections,
 }
 
 impl Cluster {
-    /// A cluster whose servers are empty. None if no servers are given; the test is then skipped.
+    /// A cluster whose servers are empty. `None` if no servers are available. Then the test is skipped.
     pub fn empty() -> Option<Self> {
         Self::with(None)
     }
@@ -202,7 +202,7 @@ timeout_ms = 90000
     }
 
     /// Removes the data of the test. The collections are removed when the cluster value is dropped, even if
-    /// the test fails. The empty bucket stays, because no adapter can remove a bucket.
+    /// the test fails. The empty bucket is not removed, because no adapter can remove a bucket.
     pub fn close(self) {
         let Self { runtime, vhost, config, namespace, shared, .. } = self;
         runtime.block_on(async {

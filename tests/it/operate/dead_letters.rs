@@ -1,4 +1,4 @@
-//! Tests that dead letters are listed, shown, replayed and dropped.
+//! Checks that dead letters are listed, shown, replayed and dropped.
 
 use std::time::Duration;
 
@@ -123,7 +123,7 @@ fn dead_letters_are_dropped_while_the_ledger_is_down() {
     );
     let (code, reported) = without(&["dead-letters", "drop", "--stage", "parse"]);
     assert!(code == Some(0) && !reported.contains("Neo4j"), "{reported}");
-    assert_eq!(num(&[]), 1, "other letters than the chosen one were dropped, or no letter");
+    assert_eq!(num(&[]), 1, "a command must drop exactly the chosen letter");
     let (code, reported) = without(&["dead-letters", "replay", "--all"]);
     assert!(code == Some(1) && reported.contains("Neo4j"), "{reported}");
     assert_eq!(num(&[]), 1);
@@ -159,7 +159,7 @@ fn part_is_awaited_until_it_ends() {
 }
 
 #[test]
-fn unusable_dead_letter_stays_until_it_is_dropped() {
+fn unusable_dead_letter_is_kept_until_it_is_dropped() {
     let Some(cluster) = Cluster::prepared() else { return };
     let broker = cluster.broker();
     // This job belongs to a repository that does not exist.
@@ -177,7 +177,7 @@ fn unusable_dead_letter_stays_until_it_is_dropped() {
     );
     let found = letters(&cluster);
     assert_eq!(found.len(), 2, "{found:?}");
-    let unreadable = found.iter().find(|letter| letter["part"].is_null()).expect("the foreign one");
+    let unreadable = found.iter().find(|letter| letter["part"].is_null()).expect("the dead letter that is not a job");
     let id = unreadable["id"].as_str().expect("an id");
     assert!(cluster.ok(&["dead-letters", "show", id]).contains("{\"version\":99}"));
     assert!(cluster.ok(&["dead-letters", "drop", id]).contains("is dropped"));

@@ -30,7 +30,7 @@ fn enqueuing_twice_is_one_request() {
     assert!(!reported.contains("shop\n") && reported.contains("use --tenant for another: acme"), "{reported}");
     assert!(cluster.ok(&["repos", "--tenant", "acme"]).starts_with("shop https"));
     assert_eq!(cluster.json(&["stats"])["repositories"], 1);
-    // The stored fields of a repository stay unchanged if later only its URL is given.
+    // The stored fields of a repository are not changed if a later command contains only its URL.
     let list = cluster.file("own.yaml", &format!("- url: {URL}\n  branch: next\n"));
     cluster.ok(&["enqueue", "--file", &list]);
     cluster.ok(&["enqueue", URL]);
@@ -74,11 +74,11 @@ fn pending_request_is_cancelled() {
     let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(NAME));
     let cancelled = format!("0 runs cancelled, and 1 that had not begun: {NAME}\n");
     assert_eq!(cluster.ok(&["runs", "cancel", "shop"]), cancelled);
-    assert!(cluster.dispatched().is_empty(), "a cancelled request is not dispatched");
+    assert!(cluster.dispatched().is_empty(), "a cancelled request was dispatched");
     assert_eq!(cluster.ok(&["runs", "cancel", "shop"]), "0 runs cancelled\n");
     assert_eq!(cluster.json(&["repos"])["repositories"][0]["last_sync"]["failure"], "cancelled");
-    // A request can also be cancelled while a worker syncs the repository. The worker fails when it begins
-    // the run, and the request starts no later run.
+    // A request can also be cancelled while a worker syncs the repository. Then the worker fails when it
+    // begins the run, and the request does not start another run.
     cluster.ok(&["enqueue", URL]);
     assert_eq!(cluster.dispatched(), [repository]);
     let lease = cluster.lease(repository);
@@ -117,7 +117,11 @@ fn run_is_shown_and_cancelled_by_id() {
     let shown = cluster.ok(&["runs", "show", &id]);
     assert!(shown.contains("cancelled by the user") && shown.contains("errors "), "{shown}");
     assert_eq!(cluster.json(&["runs", "show", &id])["result"]["num_errors"], 0);
-    assert_eq!(cluster.dispatched(), [repository], "cancelling a run keeps the pending request of the repository");
+    assert_eq!(
+        cluster.dispatched(),
+        [repository],
+        "cancelling a run also cancelled the pending request of the repository"
+    );
     cluster.close();
 }
 

@@ -102,7 +102,7 @@ fn invalid_settings_are_reported() {
     let (code, reported) = cluster.output(&["runs", "--cluster", "/no/such/file"]);
     assert!(code == 4 && reported.contains("/no/such/file"), "{reported}");
     for (arguments, expect) in [
-        (&["search", "x", "--server", "http://h", "--cluster", "c.toml"][..], "give only one of them"),
+        (&["search", "x", "--server", "http://h", "--cluster", "c.toml"][..], "use only one of these options"),
         (&["index", "."], "`cairn enqueue URL`"),
         (&["watch"], "the scheduler watches"),
     ] {

@@ -5,7 +5,7 @@
 pub(super) struct Planted {
     pub(super) path: String,
     pub(super) text: String,
-    /// The rule that must find it.
+    /// The rule that must find the secret.
     pub(super) rule: &'static str,
     /// The secret value, which must not occur in any output or store.
     pub(super) secret: String,
@@ -46,7 +46,7 @@ impl Noise {
         self.of("123456789", length)
     }
 
-    /// A password such as a user would choose.
+    /// A password like the passwords that users choose.
     fn password(&mut self) -> String {
         let (first, rest) = (self.of("BCDFGHKMNPQRTVWXZ", 2), self.of("bcdfghkmnpqrtvwxz", 5));
         format!("{first}{rest}!{}", self.of("23456789", 4))

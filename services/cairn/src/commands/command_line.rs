@@ -5,11 +5,12 @@ use cairn_gateway::questions::{
     RunsQuestion, SampleQuestion, SearchQuestion, WantTests,
 };
 
-/// Options that select the index or the service. A suggested command must contain those of the given command.
+/// Options that select the index or the service. A suggested command must contain the same values of these
+/// options as the original command.
 const GLOBAL_OPTIONS: [&str; 6] = ["--home", "--config", "--server", "--api-key-file", "--cluster", "--tenant"];
 
-/// The command that asks the question. `given` is the command line of this process: its program and its
-/// global options are kept. None if no command asks this question.
+/// The command that asks the question. `given` is the command line of this process. Its program and its
+/// global options are kept. `None` if no command asks this question.
 pub(crate) fn command_line(question: &Question, mut given: impl Iterator<Item = String>) -> Option<String> {
     let program = given.next().unwrap_or_else(|| "cairn".to_owned());
     let words = std::iter::once(program).chain(words_of(question)?).chain(global_options(given));
@@ -50,7 +51,7 @@ impl Words {
         Self(words.iter().map(|word| (*word).to_owned()).collect())
     }
 
-    /// A text that may begin with `-` must not be read as an option.
+    /// Adds a text that may begin with `-`, so that it is not read as an option.
     fn text(mut self, text: &str) -> Self {
         if text.starts_with('-') {
             self.0.push("--".to_owned());
@@ -122,7 +123,7 @@ fn tests(tests: WantTests) -> Option<&'static str> {
     }
 }
 
-/// A text comes last, because it may need `--` before it.
+/// The text of the question comes last, because it may need `--` before it.
 fn search(question: &SearchQuestion) -> Words {
     Words::of(&["search"])
         .options("--repo", &question.repositories)
@@ -160,7 +161,7 @@ fn grep(question: &GrepQuestion) -> Words {
         .text(&question.query)
 }
 
-/// `cairn show` reads a symbol only without a path; `path#name` names a symbol of a file.
+/// `cairn show` accepts a symbol only without a path. `path#name` names a symbol in a file.
 fn read(question: &ReadQuestion) -> Option<Words> {
     let target = match (&question.target, &question.path, &question.symbol) {
         (_, Some(path), Some(symbol)) => format!("{path}#{symbol}"),
@@ -255,7 +256,7 @@ mod tests {
         words
     }
 
-    /// The command line means the same question.
+    /// Checks that the command line asks the same question.
     #[test]
     fn commands_ask_the_same_question() {
         let check = |path: &str, body: Value| {

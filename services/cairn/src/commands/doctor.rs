@@ -1,4 +1,4 @@
-//! `cairn doctor`.
+//! The command `cairn doctor`.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::output::{self, BAD, styled};
 /// One check of `cairn doctor`. It is printed as one line.
 pub(crate) struct Check {
     pub what: String,
-    /// The fault and how to correct it.
+    /// The fault, and how to correct it.
     pub fault: Option<String>,
 }
 
@@ -35,8 +35,9 @@ pub(crate) async fn doctor(local: &Local, named: Option<&str>, json: bool) -> Co
         checks.push(Check { what: format!("stored data of {}", repository.record.name), fault });
         let model = &local.searcher.embedder.model().name;
         let other = repository.published.filter(|published| published.model != *model);
-        let fault = other
-            .map(|published| format!("indexed with model {}, this build has {model}; index it again", published.model));
+        let fault = other.map(|published| {
+            format!("indexed with model {}, but this build has {model}; index the repository again", published.model)
+        });
         checks.push(Check { what: format!("embedding model of {}", repository.record.name), fault });
     }
     for run in local.runs.unfinished().await? {
@@ -47,7 +48,7 @@ pub(crate) async fn doctor(local: &Local, named: Option<&str>, json: bool) -> Co
     Ok(report(&checks, json))
 }
 
-/// Prints the checks; the exit code is success if no check found a fault.
+/// Prints the checks. The exit code is success if no check found a fault.
 pub(crate) fn report(checks: &[Check], json: bool) -> ExitCode {
     let is_well = checks.iter().all(|check| check.fault.is_none());
     if json {

@@ -9,8 +9,8 @@ use super::index::{Bars, cancel_unfinished};
 use crate::local::{Local, Unindexed, too_large};
 use crate::output;
 
-/// The repository of the working directory, after its first index run if it was not indexed. None if it is in
-/// no working tree that a question may index.
+/// The repository of the working directory. If it was not indexed, it is indexed first. `None` if the
+/// directory is not in a working tree that a question may index.
 pub(crate) async fn repository_here(local: &Local, here: &Path, json: bool) -> anyhow::Result<Option<String>> {
     if let Some(name) = local.repository_of_directory(here).await? {
         return Ok(Some(name));

@@ -57,7 +57,7 @@ pub(crate) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
                     _ => worst = ExitCode::from(RUN_INCOMPLETE),
                 }
             }
-            // An error for one repository does not stop the others.
+            // An error for one repository does not stop the indexing of the other repositories.
             Err(error) if several => {
                 show_error(request.name.as_str(), &error, json);
                 worst = ExitCode::from(RUN_INCOMPLETE);
@@ -74,7 +74,7 @@ async fn cancelled(local: &Local, request: &IndexRequest) -> CommandReply {
     Ok(ExitCode::from(CANCELLED))
 }
 
-/// Cancels the unfinished runs of these repositories. The published generations stay published.
+/// Cancels the unfinished runs of these repositories. The published generations are kept.
 pub(super) async fn cancel_unfinished(local: &Local, repositories: &[RepositoryId]) -> anyhow::Result<()> {
     for run in local.runs.unfinished().await? {
         if repositories.contains(&run.id.repository) {
@@ -84,7 +84,7 @@ pub(super) async fn cancel_unfinished(local: &Local, repositories: &[RepositoryI
     Ok(())
 }
 
-/// An entry of a list whose repository does not exist or is refused by the operator's rules. The other
+/// An entry of a list whose repository does not exist, or is refused by the operator's rules. The other
 /// entries are still indexed.
 struct Unlocated {
     /// File and line of the entry (`list.yaml:7`), and the name in the entry.
@@ -198,8 +198,8 @@ fn request(
 /// Maximum number of characters of a revision in the name of a repository.
 const REVISION_IN_NAME: usize = 40;
 
-/// A repository that is indexed at a revision has a default name of its own: the index of its working tree
-/// is kept.
+/// A repository that is indexed at a revision has a separate default name, so that the index of its working
+/// tree is kept.
 fn at_revision(named: Named, arguments: &IndexArguments) -> Named {
     match (&arguments.name, &arguments.revision) {
         (None, Some(revision)) => Named { name: named_revision(&named.name, revision), known: None },
@@ -217,7 +217,7 @@ fn is_in_names(character: char) -> bool {
     character.is_alphanumeric() || "._-+/@~".contains(character)
 }
 
-/// A revision is read from the objects of a repository, and not from the files of its working tree.
+/// A revision is read from the objects of a repository, not from the files of its working tree.
 fn source_of_revision(source: Source, revision: Option<&str>) -> anyhow::Result<Source> {
     Ok(match (source, revision) {
         (Source::WorkTree { path }, Some(_)) => Source::Bare { path },
@@ -228,7 +228,7 @@ fn source_of_revision(source: Source, revision: Option<&str>) -> anyhow::Result<
     })
 }
 
-/// The patterns of an option; None if the option is not given. A single empty pattern (`--include ''`) gives
+/// The patterns of an option. `None` if the option is not used. A single empty pattern (`--include ''`) gives
 /// the empty list.
 pub(super) fn given(patterns: &[String]) -> Option<Vec<String>> {
     let is_given = !patterns.is_empty();
@@ -272,7 +272,10 @@ pub(crate) async fn invalidate(local: &Local, path: &Path, json: bool) -> Comman
         Source::Bare { .. } | Source::Url { .. } => false,
     };
     let Some(record) = repositories.into_iter().find(|record| holds(&record.source)) else {
-        bail!("{} is not in an indexed working tree or directory; `cairn repos` lists them", path.display());
+        bail!(
+            "{} is not in an indexed working tree or directory; `cairn repos` lists the indexed repositories",
+            path.display()
+        );
     };
     local.forget_stat(record.id)?;
     let request = local.request_of(&record)?;
@@ -305,7 +308,7 @@ pub(crate) fn agent(local: Local) -> Arc<dyn Agent> {
     Arc::new(agent)
 }
 
-/// Progress: bars on a terminal, log lines elsewhere.
+/// Shows progress as bars on a terminal, and otherwise as log lines.
 pub(crate) struct Bars {
     bar: Option<ProgressBar>,
     last: Mutex<u32>,

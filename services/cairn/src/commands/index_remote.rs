@@ -25,12 +25,12 @@ use crate::remote::{Remote, Unanswered};
 use crate::stop::Stop;
 
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(500);
-/// The command stops waiting if the server gives no answer for this long.
+/// The command stops waiting if the server does not answer for this time.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A repository to be indexed by the server.
 struct Wanted {
-    /// The target as given, or the line of the list that contains it.
+    /// The target in the command, or the line of the list that contains it.
     place: String,
     question: anyhow::Result<IndexQuestion>,
 }
@@ -52,7 +52,7 @@ async fn index_all(remote: &Remote, arguments: &IndexArguments, json: bool) -> C
     for Wanted { place, question } in wanted {
         match request(remote, question).await {
             Ok(progress) => requested.push(progress),
-            // An error for one repository does not stop the others.
+            // An error for one repository does not stop the indexing of the other repositories.
             Err(error) if several => {
                 show_error(&place, &error, json);
                 worst = ExitCode::from(RUN_INCOMPLETE);
@@ -150,8 +150,8 @@ fn question(target: String, arguments: &IndexArguments) -> IndexQuestion {
     }
 }
 
-/// Requests one run. If the server cannot be reached at all, the error is returned at once, because the
-/// address may be wrong.
+/// Requests one run. If the server cannot be reached, the error is returned immediately, because the address
+/// may be wrong.
 async fn request(remote: &Remote, question: anyhow::Result<IndexQuestion>) -> anyhow::Result<IndexProgress> {
     let question = Question::Index(question?);
     let requested = patiently(async || match attempt(remote, &question).await {
@@ -233,7 +233,8 @@ async fn until_ended(
     }
 }
 
-/// Repeats a call until the server answers, or until it returns an error that a repetition would not change.
+/// Repeats a call until the server answers, or until it returns an error that another attempt would not
+/// avoid.
 async fn patiently(attempt: impl AsyncFn() -> Result<IndexProgress, Unanswered>) -> anyhow::Result<IndexProgress> {
     let (started_at, mut is_noted) = (Instant::now(), false);
     loop {
@@ -299,7 +300,8 @@ mod tests {
         let ended = until_ended(requested.clone(), next, show);
         assert_eq!(ended.await.expect("an end").state, RequestState::Published);
         assert_eq!(*shown.borrow(), [RequestState::Running]);
-        // The time of two pauses between calls, and the waiting time that the server requested.
+        // The expected time consists of two pauses between calls, and the waiting time that the server
+        // requested.
         assert_eq!(started.elapsed(), Duration::from_secs(40) + 2 * ASK_AGAIN_AFTER);
         let refused = until_ended(requested, async |_| unanswered(None), |_| ());
         assert_eq!(refused.await.expect_err("an error").to_string(), "away");

@@ -15,7 +15,7 @@ use super::print_inventory;
 use crate::exit::NOTHING_FOUND;
 use crate::output::{self, FAINT, NAME, PATH, styled};
 
-/// An answer with the calls that may follow it, if it is empty.
+/// An answer, and the calls that may follow it if it is empty.
 #[derive(Serialize)]
 struct WithSuggestions<'a> {
     #[serde(flatten)]
@@ -54,7 +54,7 @@ pub(crate) fn answer(question: &Question, answer: &Answer, suggestions: &[Sugges
     if !json {
         output::commands(suggestions);
     }
-    // A list of no repositories is a complete answer.
+    // An empty list of repositories is a complete answer.
     let is_empty = answer.is_empty() && !matches!(answer, Answer::Repositories(_));
     if is_empty { ExitCode::from(NOTHING_FOUND) } else { ExitCode::SUCCESS }
 }
@@ -99,7 +99,7 @@ fn search(question: &Question, answer: &SearchResults) {
     sources(&answer.sources);
 }
 
-/// Prints why a search has no results, and what has results instead.
+/// Prints why a search has no results, and suggestions that have results.
 fn nothing_found(answer: &SearchResults) {
     let Some(nothing) = &answer.nothing_found else {
         return output::note("nothing found");
@@ -244,7 +244,7 @@ fn code(question: &Question, answer: &CodeText) {
     sources(&answer.sources);
 }
 
-/// Prints how much of a file did not fit, and the command line that shows the rest.
+/// Prints the number of lines of a file that did not fit, and the command line that shows these lines.
 fn left_out(question: &ReadQuestion, answer: &CodeText) {
     let mut first = answer.end_line.map_or(question.start_line.unwrap_or(1).into(), |line| u64::from(line) + 1);
     let last = first + answer.num_lines_cut as u64 - 1;
@@ -255,7 +255,7 @@ fn left_out(question: &ReadQuestion, answer: &CodeText) {
     if first > last {
         return;
     }
-    output::note(&format!("{} of {} lines were left out; to show them:", last - first + 1, answer.num_lines));
+    output::note(&format!("{} of {} lines are not shown; to show them:", last - first + 1, answer.num_lines));
     let line = |line: u64| u32::try_from(line).ok();
     let rest = ReadQuestion {
         repository: Some(answer.repository.clone()),
@@ -276,7 +276,7 @@ fn graph(question: &Question, answer: &Relationships) {
         output::note(&resolution.sentence(str::to_owned));
     }
     let relation = if let Question::Graph(question) = question { question.mode.as_str() } else { "edges" };
-    // The edges of each definition are listed apart.
+    // The edges of each definition are listed separately.
     for (number, node) in answer.about.iter().enumerate() {
         let (path, line) = (node.path.as_deref().unwrap_or_default(), node.start_line.unwrap_or_default());
         let about = format!("{}:{line} {}", styled(PATH, path), styled(NAME, &node.name));

@@ -10,7 +10,7 @@ use crate::output::{self, FAINT, NAME, styled};
 #[derive(Debug, Serialize)]
 pub(crate) struct Ended {
     pub repository: String,
-    /// None if nothing had changed.
+    /// `None` if nothing had changed.
     pub run_id: Option<String>,
     pub state: RequestState,
     pub message: Option<String>,

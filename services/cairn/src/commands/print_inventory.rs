@@ -52,7 +52,7 @@ pub(super) fn modules(answer: &ModuleList) {
     answer.modules.iter().for_each(module);
     if let Some(next) = answer.page.next_offset {
         let left = answer.page.num_total - next;
-        output::note(&format!("{left} more modules; name a module, or give a smaller --depth"));
+        output::note(&format!("{left} more modules; name a module, or use a smaller --depth"));
     }
     super::print::sources(&answer.sources);
 }

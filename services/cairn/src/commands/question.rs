@@ -29,7 +29,7 @@ pub(crate) fn is_about_here(command: &Command) -> bool {
         )
 }
 
-/// Whether the command names a repository, so that the working directory does not matter.
+/// Whether the command names a repository. Then the working directory is not used.
 pub(crate) fn names_repository(command: &Command) -> bool {
     match command {
         Command::Search(arguments) => !arguments.repositories.is_empty(),
@@ -47,7 +47,7 @@ pub(crate) fn names_repository(command: &Command) -> bool {
     }
 }
 
-/// The question of a command; None for a command that is not a question. `here` is the repository of the
+/// The question of a command. `None` for a command that is not a question. `here` is the repository of the
 /// working directory.
 pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option<Question>> {
     let named = |name: &Option<String>| name.clone().or_else(|| here.map(str::to_owned));
@@ -151,13 +151,13 @@ fn grep(arguments: &GrepArguments, here: Option<&str>) -> GrepQuestion {
     }
 }
 
-/// Without lines, the target may be a symbol. A target without a repository is searched in the repository of
-/// the working directory.
+/// The question of `cairn show`. A target without line numbers may be a symbol. If no repository is named,
+/// the target is searched in the repository of the working directory.
 fn show(targets: &[String], context_path: Option<String>, here: Option<&str>) -> anyhow::Result<ReadQuestion> {
     let (repository, text) = match targets {
         [repository, target] => (Some(repository.as_str()), target.as_str()),
         [target] => (here, target.as_str()),
-        _ => bail!(QueryError::new(QueryErrorCode::ValidationError, "give a path or a symbol")),
+        _ => bail!(QueryError::new(QueryErrorCode::ValidationError, "pass a path or a symbol")),
     };
     let (target, lines) = path_and_lines(text)?;
     let (target, path) = if lines.is_some() { (None, Some(target)) } else { (Some(target), None) };
@@ -173,7 +173,8 @@ fn show(targets: &[String], context_path: Option<String>, here: Option<&str>) ->
     })
 }
 
-/// `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`. A colon that is not followed by a number belongs to the path.
+/// Splits `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`. A colon that is not followed by a number belongs to the
+/// path.
 fn path_and_lines(text: &str) -> anyhow::Result<(&str, Option<(u32, u32)>)> {
     let Some((path, lines)) = text.rsplit_once(':') else { return Ok((text, None)) };
     let (first, last) = lines.split_once('-').unwrap_or((lines, lines));

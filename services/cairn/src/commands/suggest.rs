@@ -1,4 +1,4 @@
-//! Answers a question of the command line. An error and an empty answer contain the commands that may follow.
+//! Answers a question from the command line. Errors and empty answers contain suggested commands.
 
 use cairn_gateway::questions::{self, Question};
 use cairn_gateway::{Agent, after_empty, after_error, report_of};

@@ -20,7 +20,7 @@ use crate::stop::Stop;
 
 /// Events that occur within this time are handled together.
 const DEBOUNCE: Duration = Duration::from_millis(500);
-/// How often bare repositories and remotes are polled for a new head.
+/// Interval at which bare repositories and remotes are polled for a new head.
 const POLL: Duration = Duration::from_secs(5);
 /// Because events may be lost, all repositories are checked again at this interval.
 const RECONCILIATION: Duration = Duration::from_secs(3600);

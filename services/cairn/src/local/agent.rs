@@ -19,15 +19,15 @@ use tokio::task::JoinHandle;
 
 use super::{Hundreds, IndexRequest, Indexed, Local, MAINTENANCE, Named, Progress, Unindexed, name_of, too_large};
 
-/// How long a question waits for the first index run of its working tree. Clients of agents often wait one
-/// minute for a reply.
+/// The time for which a question waits for the first index run of its working tree. MCP clients often wait
+/// only one minute for a reply.
 const FIRST_PATIENCE: Duration = Duration::from_secs(45);
-/// How long an index call waits for its run.
+/// The time for which an index call waits for its run.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 pub struct LocalAgent {
     local: Arc<Local>,
-    /// This lock makes the index runs of one process sequential.
+    /// The lock that makes the index runs of one process sequential.
     indexing: Arc<Mutex<()>>,
     /// The first index run of the working tree of this process, if a question began it.
     first_run: Mutex<Option<JoinHandle<anyhow::Result<Indexed>>>>,
@@ -47,7 +47,7 @@ impl LocalAgent {
         }
     }
 
-    /// Lets questions index the working tree of this process, if it is not indexed.
+    /// Allows questions to index the working tree of this process, if it is not indexed.
     #[must_use]
     pub fn indexing_on_first_use(self) -> Self {
         Self { indexes_on_first_use: true, ..self }
@@ -66,8 +66,8 @@ impl LocalAgent {
         });
     }
 
-    /// Watches the working tree of the working directory. A question about a name in a changed file then
-    /// needs no listing of the tree. Without a watch, questions list it.
+    /// Watches the working tree of the working directory. Then a question about a name in a changed file need
+    /// not list the tree. Without a watch, such questions list the tree.
     pub fn watch(&self) {
         let local = Arc::clone(&self.local);
         tokio::spawn(async move {
@@ -286,7 +286,8 @@ pub(crate) fn unusable_target(error: SourceError, target: &str) -> QueryError {
         _ => return QueryError::from(error),
     };
     let error = QueryError::new(code, message).in_field(fault);
-    let error = error.hint("give the path of a directory, the URL of a git repository, or the name of an indexed one");
+    let error =
+        error.hint("pass the path of a directory, the URL of a git repository, or the name of an indexed repository");
     match similar_directory(Path::new(target)) {
         Some(similar) => error.next(NextCall {
             tool: "index_repository",
@@ -368,7 +369,7 @@ impl Progress for Watched {
     }
 }
 
-/// Reports no progress: the caller receives only the answer.
+/// Reports no progress, because the caller receives only the answer.
 struct Quiet;
 
 impl Progress for Quiet {

@@ -15,17 +15,17 @@ use cairn_stages::{ChangedLimits, ChangedSource, Sync, SyncRequest};
 
 use super::tree_watch::TreeWatch;
 
-/// The files of one repository that are read and parsed, at most.
+/// Limits for the files of one repository that are read and parsed.
 const LIMITS: ChangedLimits = ChangedLimits { max_files: 200, max_bytes: 4 * 1024 * 1024 };
-/// A question does not wait longer for changed files.
+/// Maximum time for which a question waits for changed files.
 const LONGEST: Duration = Duration::from_secs(3);
 
 /// The symbols of a content at a path.
 type Parsed = BTreeMap<(RepoPath, FactsKey), Vec<SymbolEntry>>;
 
-/// The changed files of a repository, as they were read last.
+/// The changed files of a repository at the last reading.
 struct Known {
-    /// The manifest with which the files were compared.
+    /// The manifest to which the files were compared.
     manifest: ArtifactRef,
     files: Arc<[ChangedFile]>,
 }
@@ -53,7 +53,7 @@ impl WorkingFiles {
         Self { sync, parser, catalogue, directory, watch, known, parsed }
     }
 
-    /// Reads the changed files, unless a watch shows that the tree is as it was.
+    /// Reads the changed files, unless a watch shows that the tree has not changed.
     async fn read_if_changed(&self, repository: &RepositoryRecord) -> Result<Arc<[ChangedFile]>, SourceError> {
         let unavailable = |error: cairn_ports::CatalogueError| of(repository, error.to_string());
         let view = self.catalogue.view().await.map_err(unavailable)?;

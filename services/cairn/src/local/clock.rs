@@ -1,4 +1,4 @@
-//! The clock of the machine.
+//! Implements the clock port with the clock of the machine.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

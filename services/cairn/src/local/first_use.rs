@@ -14,7 +14,7 @@ use cairn_wire::RequestSettings;
 
 use super::{IndexRequest, Local, Named, name_of};
 
-/// The working tree of a question that is not indexed.
+/// A working tree that is not indexed, and whether a question may index it.
 pub enum Unindexed {
     /// A question may index this tree.
     Small(WorkTreeSize),
@@ -23,7 +23,8 @@ pub enum Unindexed {
 }
 
 impl Local {
-    /// The working tree around the directory, if it is not indexed. None if no question may index it.
+    /// The working tree that contains the directory, if it is not indexed. `None` if no question may index
+    /// it.
     pub async fn unindexed_tree(&self, directory: &Path) -> anyhow::Result<Option<Unindexed>> {
         let limits = &self.operator.first_use;
         if limits.max_files == 0 || self.repository_of_directory(directory).await?.is_some() {
@@ -53,13 +54,13 @@ impl Local {
     }
 }
 
-/// How a larger working tree can be indexed.
+/// The message that explains how to index a larger working tree.
 pub fn too_large(tree: &WorkTreeSize) -> String {
     let WorkTreeSize { root, num_files, size_bytes } = tree;
     let megabytes = size_bytes.div_ceil(1_000_000);
     format!(
-        "the working tree {root} is not indexed, and a question does not index {num_files} files ({megabytes} MB); \
-         `cairn index {root}` does",
+        "the working tree {root} is not indexed, and a question does not index {num_files} files ({megabytes} MB) automatically; \
+         `cairn index {root}` indexes it",
         root = root.display()
     )
 }

@@ -174,7 +174,7 @@ fn reading_plan(operator: &Arc<Operator>, requested: &Requested) -> Arc<ReadingP
     })
 }
 
-/// The settings of the index call in progress, which apply in addition to the settings in the repository.
+/// The settings of the current index call, which apply in addition to the settings in the repository.
 pub(super) type Requested = Arc<Mutex<RequestSettings>>;
 
 pub(super) fn git_settings(home: &Home, operator: &Arc<Operator>, requested: &Requested) -> GitSettings {

@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Progress is reported after each of these numbers of files.
 const FILES_PER_REPORT: u64 = 100;
 
-/// Reports each hundred of a growing number once, even if the number skips some of them.
+/// Reports each multiple of one hundred that a growing number reaches or passes. Each multiple is reported
+/// once.
 #[derive(Debug, Default)]
 pub struct Hundreds {
     reported: AtomicU64,
 }
 
 impl Hundreds {
-    /// The multiples of one hundred up to `number` that were not returned yet.
+    /// The multiples of one hundred up to `number` that were not yet returned.
     pub fn passed(&self, number: u64) -> impl Iterator<Item = u64> + use<> {
         let hundreds = number / FILES_PER_REPORT;
         let before = self.reported.fetch_max(hundreds, Ordering::Relaxed);

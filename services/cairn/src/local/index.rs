@@ -54,10 +54,10 @@ impl IndexRequest {
     }
 }
 
-/// How an index run ended.
+/// The end of an index run.
 #[derive(Clone, Debug)]
 pub struct Indexed {
-    /// None if nothing had changed.
+    /// `None` if nothing had changed.
     pub run: Option<RunId>,
     pub state: RunState,
     pub result: RunResult,
@@ -67,13 +67,13 @@ pub struct Indexed {
 /// Receives the progress of a run.
 pub trait Progress: Send + Sync {
     fn reading(&self, name: &RepositoryName);
-    /// Called again and again while a sync reads files, with the number of files so far.
+    /// Called repeatedly while a sync reads files, with the number of files so far.
     fn files_read(&self, name: &RepositoryName, num_files: u64);
     fn parts(&self, run: &RunRecord);
 }
 
 const POLL: Duration = Duration::from_millis(5);
-/// How often a sync reports the number of files that it has read.
+/// Interval at which a sync reports the number of files that it has read.
 const WATCH_POLL: Duration = Duration::from_millis(50);
 /// Duration of the lease under which artifacts are deleted.
 const PURGE_LEASE_MS: i64 = 60_000;
@@ -89,8 +89,8 @@ impl Local {
         let repository = record.id;
         request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
         let is_new = request.rebuild || !self.is_registered(request, &record).await?;
-        // The source of an unchanged record is not opened here: the sync checks the settings in it, and need
-        // not open an unchanged source.
+        // If the record is unchanged, its source is not opened here. The sync checks the settings in the
+        // source, and it need not open an unchanged source.
         let mut opened = None;
         if is_new {
             progress.reading(&record.name);
@@ -103,7 +103,7 @@ impl Local {
         }
         self.runs.register(record.clone()).await?;
         // Each run has its own broker. In a shared broker, unacknowledged jobs of a stopped runner would
-        // count as in progress for ever.
+        // remain in progress forever.
         let broker = self.broker();
         let runner = tokio::spawn(self.runner(&broker).run(self.workers.clone()));
         let indexed = self.index_registered(&broker, record, &mut opened, request.rebuild, progress).await;
@@ -240,7 +240,7 @@ impl Local {
         Ok(Indexed { run: Some(record.id), state: record.state, result, message: record.message })
     }
 
-    /// Cancels a run; the published generation stays published.
+    /// Cancels a run. The published generation is kept.
     pub async fn cancel(&self, run: RunId) -> Result<bool, StageError> {
         match self.runs.abort(run, RunState::Cancelled, "cancelled by the user", self.clock.now_ms()).await {
             Ok(()) => Ok(true),
@@ -337,7 +337,7 @@ impl Local {
     async fn forget_clone(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
         let Source::Url { url } = &record.source else { return Ok(()) };
         let Some(clone) = self.sources.unused(url)? else { return Ok(()) };
-        // A process that registers the URL from now on waits for the lock of the clone.
+        // A process that registers the URL after this check waits for the lock of the clone.
         if !self.runs.urls().await?.contains(url) {
             clone.remove().with_context(|| format!("removing the clone of {}", record.name))?;
         }
@@ -398,13 +398,13 @@ impl Local {
         Ok(known.into_iter().filter(holds).max_by_key(|record| record.source.location().len()))
     }
 
-    /// Watches the working tree that contains the working directory. Does nothing if it is not indexed.
+    /// Watches the working tree that contains the working directory. Does nothing if the tree is not indexed.
     pub(super) async fn watch_here(&self) -> anyhow::Result<()> {
         let here = std::env::current_dir()?;
         let Some(record) = self.record_of_directory(&here).await? else { return Ok(()) };
         let roots = [(record.id, std::path::PathBuf::from(record.source.location()))];
         let (watch, directory) = (Arc::clone(&self.watch), self.home.directory.clone());
-        // A watch of a large tree registers each of its folders, which takes long.
+        // A watch of a large tree registers each of its folders, which takes a long time.
         Ok(tokio::task::spawn_blocking(move || watch.start(&roots, &directory)).await??)
     }
 

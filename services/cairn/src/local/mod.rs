@@ -52,7 +52,7 @@ pub(crate) use tree_watch::{is_change, is_own};
 /// The subcommand with which this program starts itself as a child process that parses files.
 pub const PARSE_WORKER: &str = "parse-worker";
 
-/// Duration of a lease. After a process was killed, the next process waits at most this long.
+/// Duration of a lease. After a process was killed, the next process waits at most for this time.
 pub(crate) const LEASE_MS: i64 = 2_000;
 
 /// Maximum time that the handler of a part may write after its last check that the run is active.
@@ -60,7 +60,7 @@ const PART_DEADLINE: Duration = Duration::from_secs(600);
 /// Time limit of a part. This limit is long, because only the process of the part waits for the part.
 const LONGEST_PART: Duration = Duration::from_hours(6);
 
-/// How often a process that runs for long continues the maintenance of the stores.
+/// Interval at which a long-running process continues the maintenance of the stores.
 pub(crate) const MAINTENANCE: Duration = Duration::from_secs(10);
 
 /// One open index directory: its settings, stores, sources and workers.
@@ -84,7 +84,7 @@ pub struct Local {
 }
 
 impl Local {
-    /// Opens the index in `directory`; creates it if it does not exist.
+    /// Opens the index in `directory`, and creates the index if it does not exist.
     pub fn open(directory: &Path, operator: Operator, embedding: &EmbeddingConfig) -> anyhow::Result<Self> {
         let home = Home::open(directory)?;
         let operator = Arc::new(operator);

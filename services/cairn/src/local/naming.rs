@@ -1,5 +1,5 @@
-//! The name of a repository in local mode: the name of the call, or of its `.cairn.yaml`, or of its remote or
-//! folder.
+//! Chooses the name of a repository in local mode: the name in the call, else the name in `.cairn.yaml`, else
+//! the name of the remote or folder.
 
 use std::fs;
 use std::path::Path;
@@ -19,8 +19,8 @@ pub struct Named {
     pub known: Option<RepositoryRecord>,
 }
 
-/// The name of a source that a call gives without a registered name. A repository cannot take the name of
-/// another one: then the name in its `.cairn.yaml` is not used.
+/// The name of a source that a call indexes without a registered name. If another repository has the name in
+/// `.cairn.yaml`, this name is not used.
 pub fn name_of(source: &Source, given: Option<RepositoryName>, known: &[RepositoryRecord]) -> Named {
     match given {
         Some(name) => Named { name, known: None },
@@ -43,14 +43,15 @@ fn decide(
             tracing::warn!(name, "the name in `{SETTINGS_FILE}` belongs to another repository and is not used");
             Named { name: usual, known: None }
         }
-        // A repository that was indexed before its file had a name is renamed.
+        // A repository that was indexed before its settings file contained a name is renamed.
         None => {
             Named { known: known.iter().filter(of_source).find(|record| record.name == usual).cloned(), name: declared }
         }
     }
 }
 
-/// The name in the `.cairn.yaml` of a directory on disk. An unreadable file has none; the sync reports it.
+/// The name in the `.cairn.yaml` of a directory on disk. An unreadable file is treated as a file without a
+/// name. The sync reports such a file.
 fn declared_name(source: &Source) -> Option<RepositoryName> {
     let (Source::WorkTree { path } | Source::Directory { path }) = source else { return None };
     let file = Path::new(path).join(SETTINGS_FILE);

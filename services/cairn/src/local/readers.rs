@@ -26,10 +26,10 @@ use cairn_domain::{GenerationId, PublishedSeq, RepositoryId, Scope, Tenant, View
 use cairn_metastore::Metastore;
 use cairn_ports::{Catalogue, CatalogueError, MaySee, PublishedGeneration, RepositoryRecord};
 
-/// A cursor is valid for ten minutes. A question takes much less than the rest.
+/// A cursor is valid for ten minutes. The remaining minute is much longer than a question takes.
 const USED_FOR: Duration = Duration::from_secs(11 * 60);
 const LOCK_FILE: &str = "lock";
-/// A sweep holds the lock for milliseconds.
+/// Interval at which the lock is tried. A sweep holds the lock for only a few milliseconds.
 const LOCK_POLL: Duration = Duration::from_millis(1);
 
 /// The files of the readers of one index directory.
@@ -58,8 +58,8 @@ impl Readers {
         }
     }
 
-    /// Takes the shared lock. It does not block the thread, because the sweep that holds the lock may need
-    /// the thread to release it.
+    /// Takes the shared lock. The wait does not block the thread, because the sweep that holds the lock may
+    /// need the thread to release it.
     async fn shared(&self) -> io::Result<File> {
         let file = self.lock_file()?;
         loop {
@@ -104,7 +104,7 @@ impl Readers {
             let entry = entry?;
             let Some(seq) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
             let age = entry.metadata()?.modified()?.elapsed();
-            // A time in the future has no age. The clock was changed, so the view may be in use.
+            // If the time is in the future, the clock was changed, so the view may be in use.
             if age.is_ok_and(|age| age >= self.used_for) {
                 fs::remove_file(entry.path())?;
             } else {

@@ -1,4 +1,4 @@
-//! Watches working trees, so that a question knows without a listing that a tree has not changed.
+//! Watches working trees, so that a question can find out without a listing that a tree has not changed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,8 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::watch;
 
-/// How long a question waits for the events before it. If they take longer, the tree is listed.
+/// Maximum time for which a question waits for earlier events. If the events arrive later, the tree is
+/// listed.
 const LONGEST_DELIVERY: Duration = Duration::from_millis(200);
 
 /// The state of the watched trees.
@@ -157,13 +158,16 @@ mod tests {
         let id = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("watched"));
         let root = tree.path().canonicalize().expect("a path");
         let watch = TreeWatch::default();
-        assert!(!watch.mark(id).await.is_unchanged, "not watched yet");
+        assert!(!watch.mark(id).await.is_unchanged, "the tree is treated as unchanged before it is watched");
         watch.start(&[(id, root.clone())], home.path()).expect("watched");
         for round in 0..20 {
             let mark = watch.mark(id).await;
-            assert!(!mark.is_unchanged, "changed before round {round}");
+            assert!(!mark.is_unchanged, "the change before round {round} was not reported");
             watch.mark_read(id, mark);
-            assert!(watch.mark(id).await.is_unchanged, "read in round {round}");
+            assert!(
+                watch.mark(id).await.is_unchanged,
+                "the tree is treated as changed after it was read in round {round}"
+            );
             fs::write(root.join(format!("file{round}")), "text").expect("written");
         }
     }

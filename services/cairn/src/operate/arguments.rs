@@ -10,7 +10,7 @@ pub enum TopologyCommand {
     /// Create missing queues, exchanges, policies, constraints, collections and the bucket. This command can
     /// be run safely at any time.
     Apply,
-    /// Report what is missing. This command changes nothing.
+    /// Report missing objects. This command changes nothing.
     Check,
 }
 
@@ -28,7 +28,7 @@ pub enum DeadLettersCommand {
     /// Publish the job of a dead letter again. If the job is no longer needed, request a sync of its
     /// repository instead.
     Replay(ChosenLetters),
-    /// Delete a dead letter permanently. The files of its job stay failed until the next run.
+    /// Delete a dead letter permanently. The files of its job are treated as failed until the next run.
     Drop(ChosenLetters),
 }
 
@@ -53,14 +53,14 @@ pub struct LetterFilter {
     /// Only letters of this stage, for example `embed`.
     #[arg(long)]
     pub stage: Option<String>,
-    /// Only letters of this repository. Give its name, or the last part of its name.
+    /// Only letters of this repository, named by its name or by the last part of its name.
     #[arg(long = "repo", value_name = "NAME")]
     pub repository: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub struct EnqueueArguments {
-    /// URLs of git repositories, or names of registered ones.
+    /// URLs of git repositories, or names of registered repositories.
     #[arg(required_unless_present = "file", value_name = "URL|NAME")]
     pub targets: Vec<String>,
     /// YAML list of repositories, in the form that `cairn index` reads. Entries with a `path` are refused,
@@ -97,7 +97,7 @@ pub enum KeysCommand {
     Create(NewKeyArguments),
     /// List keys by their ids. Without a tenant, list the keys of all tenants.
     List,
-    /// Revoke a key; takes effect within seconds.
+    /// Revoke a key. The revocation takes effect within seconds.
     Revoke {
         /// The id that `list` shows: `cairn_1f0c22ab`.
         id: String,

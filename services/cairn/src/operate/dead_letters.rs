@@ -1,7 +1,7 @@
 //! `cairn dead-letters`: lists abandoned jobs, and executes the decisions of the operator on them.
 //!
 //! A letter is removed from its queue only after its replacement exists. If the process dies between these
-//! two steps, a job is published twice, which every stage tolerates, but no job is lost.
+//! two steps, no job is lost. A job may be published twice, which every stage tolerates.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -30,7 +30,8 @@ const TAKEN_AT_ONCE: usize = 100;
 pub(crate) struct Letters<'a> {
     pub kept: &'a dyn DeadLetters,
     pub broker: &'a dyn Broker,
-    /// None if the command does not need the ledger, or needs only names and these are not available.
+    /// `None` if the command does not need the ledger, or if it needs only names and the names are not
+    /// available.
     pub ledger: Option<Decider<'a>>,
     /// If set, only letters of this tenant.
     pub tenant: Option<&'a Tenant>,
@@ -102,7 +103,8 @@ async fn show(letters: &Letters<'_>, id: &str, json: bool) -> CommandReply {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The letters that match a filter, oldest first; at least `wanted` of them, if so many exist.
+/// The letters that match a filter, oldest first. If at least `wanted` letters match, at least `wanted`
+/// letters are returned.
 async fn filtered(letters: &Letters<'_>, filter: &LetterFilter, wanted: usize) -> anyhow::Result<Vec<DeadLetter>> {
     let LetterFilter { code, stage, repository } = filter;
     let is_open = code.is_none() && stage.is_none() && repository.is_none() && letters.tenant.is_none();
@@ -146,7 +148,7 @@ fn parse_stage(word: &str) -> Result<StageName, QueryError> {
 }
 
 /// Executes the decision for each chosen letter. An error for one letter does not stop the decisions for the
-/// others.
+/// other letters.
 async fn decide<'a>(
     letters: &'a Letters<'a>,
     chosen: &ChosenLetters,
@@ -202,7 +204,7 @@ async fn decide_of<'a, 'l>(
             Ok(true) => {}
             // Another process removed the letter first, or the letter could not be removed.
             Ok(false) => *outcome = Err(unknown(letter.id).into()),
-            Err(error) => *outcome = Err(anyhow::anyhow!("the job stays a dead letter: {error}")),
+            Err(error) => *outcome = Err(anyhow::anyhow!("the job is still a dead letter: {error}")),
         }
     }
     decided
@@ -291,7 +293,7 @@ async fn report(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<Le
     Ok(LetterReport::of(letter, name.as_ref()))
 }
 
-/// None if the repository was removed, or if names are not available.
+/// `None` if the repository was removed, or if names are not available.
 async fn name_of(letters: &Letters<'_>, job: &Job) -> anyhow::Result<Option<RepositoryName>> {
     let Some(ledger) = &letters.ledger else { return Ok(None) };
     let found = ledger.runs.repositories(&Scope::only(job.tenant().clone(), [job.repository()])).await?;

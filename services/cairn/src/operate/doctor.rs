@@ -29,7 +29,7 @@ pub(super) async fn doctor(installation: &Installation, named: Option<&str>, jso
     let (mut findings, model) = tokio::join!(survey::of_servers(installation), survey::of_model(installation));
     findings.push(model);
     let mut checks: Vec<Check> = findings.iter().map(check).collect();
-    // If a server does not answer, this fault is already reported, and the other checks would report the same
+    // If a server does not answer, this fault is already reported. The other checks would report the same
     // fault again.
     if checks.iter().all(|check| check.fault.is_none()) {
         checks.extend(work(installation).await?);
@@ -55,7 +55,7 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     still.retain(|run| run.progressed_at_ms < still_since_ms);
     let still = some_of(still.into_iter().map(|run| run.result.repository)).map(|some| {
         format!(
-            "without progress: {some}; check that every service runs, and read the logs; `cairn runs cancel NAME` cancels the run of a repository"
+            "without progress: {some}; check that every service is running, and read the logs; `cairn runs cancel NAME` cancels the run of a repository"
         )
     });
     let model = installation.config.embedding.model_id()?.name;
@@ -96,7 +96,7 @@ fn retry(repository: &str, work: &str, until_ms: i64, code: &str) -> String {
     format!("{work} of {repository} failed ({code}), next attempt at {}", rfc3339(until_ms))
 }
 
-/// Some of the names and the number of further ones; None if the list is empty.
+/// Some of the names, and the number of the other names. `None` if the list is empty.
 fn some_of(names: impl Iterator<Item = String>) -> Option<String> {
     let names: Vec<String> = names.collect();
     let num_more = names.len().saturating_sub(NAMED);

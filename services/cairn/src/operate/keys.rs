@@ -93,7 +93,7 @@ async fn revoke(keys: &Neo4jKeys, id: &str, now_ms: i64, json: bool) -> anyhow::
     if json {
         output::json(&json!({ "revoked": id }));
     } else {
-        output::line(&format!("{} is revoked; takes effect within seconds", styled(NAME, id)));
+        output::line(&format!("{} is revoked; the revocation takes effect within seconds", styled(NAME, id)));
     }
     Ok(())
 }

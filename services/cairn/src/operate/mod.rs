@@ -1,5 +1,5 @@
 //! Commands for the operator of a cluster. These commands use the servers of the cluster directly, because
-//! they must also work while the query service does not run.
+//! they must also work while the query service is not running.
 
 pub(crate) mod arguments;
 pub(crate) mod dead_letters;
@@ -50,8 +50,8 @@ pub(crate) async fn run(file: &Path, arguments: Arguments) -> CommandReply {
     }
 }
 
-/// Catalogue and ledger, if the command needs them. None if the command needs only names and they are not
-/// available.
+/// Catalogue and ledger, if the command needs them. `None` if the command needs only names and the names are
+/// not available.
 async fn ledger_for(
     installation: &Installation,
     command: &DeadLettersCommand,

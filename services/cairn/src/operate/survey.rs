@@ -1,4 +1,4 @@
-//! Finds the state of each server of a cluster: whether it answers, its version, and what is missing on it.
+//! Finds the state of each server of a cluster: whether it answers, its version, and the missing objects.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(super) struct Finding {
 }
 
 pub(super) enum State {
-    /// Why the server cannot be used, and how to correct this.
+    /// The reason why the server cannot be used, and how to correct this.
     Fault(String),
     Answers(ServerAnswer),
 }
@@ -27,7 +27,7 @@ pub(super) enum State {
 /// The answer of a server.
 #[derive(Default)]
 pub(super) struct ServerAnswer {
-    /// The version of the server; None if its protocol does not report the version.
+    /// The version of the server. `None` if its protocol does not report the version.
     pub version: Option<String>,
     /// All objects that `cairn topology apply` would create.
     pub missing: Vec<String>,
@@ -98,7 +98,7 @@ async fn qdrant(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     Ok(ServerAnswer { version, missing, ..ServerAnswer::default() })
 }
 
-/// If the model is at a provider, one vector is requested from the provider.
+/// If a provider runs the model, one vector is requested from the provider.
 async fn model(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     let config = &installation.config.embedding;
     let model = config.model_id()?;

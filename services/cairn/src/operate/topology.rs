@@ -11,7 +11,7 @@ use super::survey::{self, Finding, State};
 use crate::exit::CommandReply;
 use crate::output::{self, BAD, styled};
 
-/// Creates what is missing in each server, even if another server fails.
+/// Creates the missing objects on each server, even if another server fails.
 pub(super) async fn apply(installation: &Installation, json: bool) -> CommandReply {
     let made = [
         ("RabbitMQ", rabbitmq(installation).await),
