@@ -25,7 +25,7 @@ pub struct RepositoryRecord {
     pub tenant: Tenant,
     pub name: RepositoryName,
     pub source: Source,
-    /// The configured branch, tag or commit id; `None` for the default branch.
+    /// The configured branch, tag or commit id. `None` for the default branch.
     pub branch: Option<String>,
     /// Settings from the command line, a call or a list file, as the JSON text of their wire form.
     pub settings: String,

@@ -64,9 +64,9 @@ pub trait GraphTraversal: Send + Sync {
         request: &TraversalRequest,
     ) -> Result<Traversal, GraphStoreError>;
 
-    /// Returns the number of edges that end at each node, in the order of the nodes. Every counted edge is
-    /// visible and in scope, and so are the nodes at both its ends. All nodes are counted in one operation,
-    /// because a question may count the uses of several definitions.
+    /// Returns the number of edges that end at each node, in the order of the nodes. Only edges are counted
+    /// that are visible and in scope, and whose nodes at both ends are visible and in scope. All nodes are
+    /// counted in one operation, because a question may count the uses of several definitions.
     async fn num_uses(&self, view: &View, scope: &Scope, nodes: &[NodeKey]) -> Result<Vec<u64>, GraphStoreError>;
 }
 

@@ -111,7 +111,7 @@ impl fmt::Debug for ListingLimit {
 /// How to read a source.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// The owner of the repository: credentials of one tenant are never used for another.
+    /// The owner of the repository: the credentials of one tenant are never used for another tenant.
     pub tenant: Option<Tenant>,
     /// The branch, tag or commit id to read instead of the default branch (bare repositories and URLs).
     pub branch: Option<String>,

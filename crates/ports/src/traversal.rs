@@ -110,9 +110,9 @@ pub struct Walk {
 ///    key of the edge.
 /// 2. Among the edges that reach one node from one level, the edge with the highest product of confidences is
 ///    kept, then the edge with the smallest key of the previous node, name of the kind, line and key.
-/// 3. Starts and nodes of earlier levels are left out, except for starts on the first level if
+/// 3. Starts and nodes of earlier levels are omitted, except for starts on the first level if
 ///    `returns_starts` is set.
-/// 4. Each level is sorted by confidence and key. If there are too many nodes, the last ones are left out.
+/// 4. Each level is sorted by confidence and key. If there are too many nodes, the last nodes are omitted.
 pub fn walk<E>(
     request: &TraversalRequest,
     starts: impl IntoIterator<Item = NodeKey>,
@@ -129,8 +129,8 @@ pub fn walk<E>(
     Ok(levels.walk)
 }
 
-/// A traversal, level by level, for stores that read the edges of all nodes of a level at once. It follows
-/// the rules of [`walk`].
+/// A traversal, level by level, for stores that read the edges of all nodes of a level in one operation. The
+/// traversal follows the rules of [`walk`].
 pub struct Levels<'r> {
     request: &'r TraversalRequest,
     seen: BTreeSet<NodeKey>,

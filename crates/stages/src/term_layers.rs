@@ -1,11 +1,11 @@
-//! The term counts of a repository: how many of its published chunks contain each term and each pair of words
-//! in the name of a symbol.
+//! Computes the term counts of a repository: the number of its published chunks that contain each term, and
+//! each pair of words in the name of a symbol.
 //!
 //! Every part that begins or ends chunks reports a table of these changes. `publish` adds the tables of all
 //! parts and writes the sum as one layer. The manifest lists the layers, so the counts are exactly those of
-//! its generation. A small change writes a small layer: the new layer is merged with an older one only if
-//! the older one is less than four times as large. Therefore a repository has few layers, and the work of a
-//! merge is in proportion to the changes since the previous merge.
+//! its generation. A small change writes a small layer: the new layer is merged with an older layer only if
+//! the older layer is less than four times as large. Therefore a repository has few layers, and the cost of a
+//! merge is proportional to the changes since the previous merge.
 
 use cairn_domain::{ArtifactRef, ChunkRecord, Point, RepositoryId, TermCounts};
 use cairn_pipeline::StageError;

@@ -10,14 +10,15 @@ pub struct Toolchain {
     pub model: ModelId,
 }
 
-/// Increase this number when a code change gives different edges, patterns or requested keys for the same
+/// Increase this number when a code change produces different edges, patterns or requested keys for the same
 /// facts.
 const LINKING_VERSION: u64 = 10;
 /// Increase this number when terms or their weights change. Since version 2, every generation has term
-/// counts, and since version 3, counts of the pairs of words in names.
+/// counts. Since version 3, every generation also has counts of the pairs of words in names.
 const TERMS_VERSION: u64 = 3;
 
-/// Increase this number when the same tree and settings give other manifest entries, for example other tags.
+/// Increase this number when a code change produces different manifest entries, for example different tags,
+/// for the same tree and settings.
 const INVENTORY_VERSION: u64 = 2;
 
 impl Toolchain {

@@ -198,7 +198,7 @@ fn formats() -> Vec<Format> {
     ]
 }
 
-/// A table of version 1 has no pairs.
+/// Reads a table of term counts. A table of version 1 has no pairs.
 fn read_term_counts(bytes: &[u8]) -> Result<bool, String> {
     let found = artifact::<TermCounts>(ArtifactKind::TermCounts, bytes)?;
     let expect = values::term_counts();

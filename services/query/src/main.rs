@@ -32,7 +32,7 @@ async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
     let health_address = config.http.listen;
     let cluster = stop.unless_asked(Cluster::connect(config)).await?;
     let stores = Stores::connect(&cluster, embedder.model()).await?;
-    // The answers are right without this. The first of them would only be later.
+    // The answers are correct without this call, but the first answers would take longer.
     if let Err(error) = stop.unless_asked(plan_traversals(&cluster)).await {
         tracing::warn!(error = &*error, "the traversals are not planned yet");
     }

@@ -258,7 +258,7 @@ fn read_table<T: DeserializeOwned>(
     table.try_into().map_err(|error: toml::de::Error| anyhow::anyhow!(secrets.removed_from(&error.to_string())))
 }
 
-/// The settings of local mode that have the same form as those of a cluster.
+/// The settings of local mode that have the same form as in the settings of a cluster.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LocalConfig {

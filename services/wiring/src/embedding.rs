@@ -55,12 +55,12 @@ impl EmbeddingConfig {
 }
 
 impl EmbeddingConfig {
-    /// The faults in these settings in local mode, where one process uses the whole quota of a key.
+    /// The faults of these settings for local mode, in which one process uses the whole quota of a key.
     pub(crate) fn local_faults(&self) -> Vec<String> {
         let EmbeddingConfig::Http { provider, key_name } = self else { return Vec::new() };
         let mut faults = provider.validate(Share::Whole).err().map_or_else(Vec::new, |invalid| invalid.faults);
         if key_name.is_some() {
-            faults.push("`key_name` is only for clusters: in local mode, one process owns the key".to_owned());
+            faults.push("`key_name` is allowed only in clusters: in local mode, one process owns the key".to_owned());
         }
         faults
     }

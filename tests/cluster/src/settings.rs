@@ -158,7 +158,7 @@ pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides
         state_cache_ms = 0
         [query.gateway]
         allowed_hosts = ["127.0.0.1", "localhost"]
-        // Several unoptimised clusters may share two cores.
+        // This limit is long, because several unoptimised clusters may share two cores.
         request_timeout_ms = 30000
         [query.gateway.limits]
         requests_per_minute = 60000

@@ -12,8 +12,8 @@ pub struct WorkTreeSize {
     pub size_bytes: u64,
 }
 
-/// The working tree that contains this directory. None if the directory is in no working tree, or if its
-/// repository cannot be read. The sizes are those that git recorded; untracked files are not counted.
+/// The working tree that contains this directory. `None` if the directory is not in a working tree, or if its
+/// repository cannot be read. The sizes come from git's index, so untracked files are not counted.
 pub fn work_tree_around(directory: &Path) -> Option<WorkTreeSize> {
     let root = directory.ancestors().find(|directory| directory.join(".git").exists())?;
     let repository = open_repository(root).ok()?;

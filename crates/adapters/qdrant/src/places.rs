@@ -1,8 +1,8 @@
-//! Remembers the repository, file and line of points.
+//! Caches the repository, file and line of points.
 //!
-//! These values of a point never change, because its id is derived from its key and its generation. Reading
-//! them for each hit of a long list takes the server longer than the search. So lists are requested without
-//! them, and only the values of points that are not known yet are read.
+//! These values of a point never change, because its id is derived from its key and its generation. For a
+//! long list, reading these values takes the server longer than the search. So lists are requested without
+//! the values, and the values are read only for points that are not in the cache.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use crate::error::Fault;
 use crate::fields::{KEY, PATH, REPOSITORY, START_LINE};
 use crate::payload::{Fields, id_text};
 
-/// Maximum number of remembered points.
+/// Maximum number of cached points.
 const MAX_POINTS: usize = 100_000;
 /// Maximum number of points of one request.
 const POINTS_OF_A_REQUEST: usize = 1_000;
@@ -30,7 +30,7 @@ pub(crate) struct Place {
     pub(crate) key: ChunkKey,
 }
 
-/// The places that were used last. Clones share them.
+/// The most recently used places. Clones share these places.
 #[derive(Clone)]
 pub(crate) struct Places(Arc<Mutex<Recent<String, Arc<Place>>>>);
 
@@ -46,7 +46,7 @@ impl Places {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The places of the points, in the same order. `None` for a point that does not exist any more.
+    /// The places of the points, in the same order. `None` for a point that no longer exists.
     pub(crate) async fn of(
         &self,
         collection: &Collection,
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_that_are_used_stay_known() {
+    fn used_points_are_kept_in_the_cache() {
         let repository = RepositoryId::derive(&Tenant::new("acme"), &RepositoryName::new("r"));
         let place = || Arc::new(Place { repository, path: "a.rs".to_owned(), line: 1, key: ChunkKey(repository.0) });
         let places = Places::default();

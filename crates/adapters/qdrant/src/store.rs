@@ -24,7 +24,7 @@ use crate::{read, sweep};
 #[derive(Clone)]
 pub struct QdrantStore {
     collection: Collection,
-    /// The places of the points that were found last.
+    /// The cached places of points.
     places: Places,
     config: QdrantConfig,
     model: ModelId,

@@ -21,7 +21,7 @@ use crate::message::{CHAIN, CODE, Message, STAGE, header_text};
 use crate::shared::Shared;
 use crate::topology::{Source, parse_routing_key, passive};
 
-/// The broker sets this header when it dead-letters a message by itself. The adapter does not set it.
+/// The broker sets this header when the broker itself dead-letters a message. The adapter does not set it.
 const DEATH_REASON: &str = "x-first-death-reason";
 /// Longest time to wait until messages that were given back are in the queue again.
 const RETURN_DEADLINE: Duration = Duration::from_secs(5);

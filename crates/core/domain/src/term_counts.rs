@@ -1,4 +1,4 @@
-//! How many chunks contain each term, and how often two words are in one name.
+//! The number of chunks that contain each term, and the number of names that contain each pair of words.
 
 /// Numbers of chunks by term. In the table of a change, chunks that ended are counted as negative.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -11,8 +11,7 @@ pub struct TermCounts {
     pub pairs: Vec<(WordPair, i32)>,
 }
 
-/// Two different words of one name, in lower case. Each two words of a name make two pairs, one for each
-/// order.
+/// Two different words of one name, in lower case. Two words of a name form two pairs, one for each order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WordPair {
     pub word: String,

@@ -11,7 +11,8 @@ use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 /// Limits on the patterns that Cairn compiles for a repository.
 const MAX_PATTERNS: usize = 1_000;
 const MAX_PATTERN_BYTES: usize = 1_000;
-/// The limit of nested braces: `{a,{b,c}}` has two levels. The glob compiler uses stack space for each level.
+/// Maximum number of levels of nested braces. `{a,{b,c}}` has two levels. The glob compiler uses stack space
+/// for each level.
 pub const MAX_NESTING: usize = 8;
 
 /// A pattern that cannot be compiled. The error is reported before any file is read.

@@ -43,8 +43,8 @@ pub fn module_path(language: &str, path: &RepoPath) -> String {
     joined(path.directory(), stem, rules)
 }
 
-/// The name of the module of a folder with files in this language: `fisio/fisio/imports` is `fisio.imports`.
-/// The name is empty for the root.
+/// The name of the module of a folder with files in this language. For example, the module of
+/// `fisio/fisio/imports` is `fisio.imports`. The name is empty for the root.
 pub fn folder_module(language: &str, folder: &str) -> String {
     let rules = by_name(language).map(|row| row.modules).filter(|rules| rules.enabled);
     joined(folder, None, rules.unwrap_or(FOLDER_MODULES))

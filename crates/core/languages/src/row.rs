@@ -124,13 +124,13 @@ pub struct ModuleRules {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ModuleDoc {
     None,
-    /// The first statement, if it is a string.
+    /// The documentation is the first statement, if it is a string.
     FirstString,
-    /// The first lines that begin with this mark, e.g. `//!`.
+    /// The documentation consists of the first lines that begin with this mark, e.g. `//!`.
     Lines(&'static str),
-    /// The comment directly before the line that begins with this word, e.g. `package `.
+    /// The documentation is the comment directly before the line that begins with this word, e.g. `package `.
     CommentBefore(&'static str),
-    /// The first block comment with one of these tags, e.g. `@module`.
+    /// The documentation is the first block comment with one of these tags, e.g. `@module`.
     Tagged(&'static [&'static str]),
 }
 

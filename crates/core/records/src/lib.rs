@@ -16,5 +16,5 @@ pub use count::num_records;
 pub use names::symbol_names;
 pub use placement::Placement;
 
-/// Increase this number when a code change gives different records for the same facts.
+/// Increase this number when a code change produces different records for the same facts.
 pub const VERSION: u64 = 5;

@@ -10,7 +10,8 @@ pub struct KnownGenerations<'a> {
     pub settled: BTreeSet<GenerationId>,
     /// Published generations that are not settled.
     pub published: &'a [GenerationId],
-    /// All views in use that are older than some generation in `published`, and a view of all of them.
+    /// All views in use that are older than a generation in `published`, and a view that contains all
+    /// generations in `published`.
     pub views: &'a [View],
 }
 

@@ -85,7 +85,7 @@ impl Sweep {
         for (repository, generations) in by_repository(runs) {
             let together = self.sweep_retired(repository, &generations).await;
             if let Err(error) = &together {
-                tracing::warn!(%repository, code = %error.code, "sweeps each generation alone: {}", error.chain());
+                tracing::warn!(%repository, code = %error.code, "each generation is swept separately: {}", error.chain());
             }
             for generation in generations {
                 if failures.is_unavailable {

@@ -30,8 +30,8 @@ pub struct ChangedLimits {
 }
 
 impl Sync {
-    /// Reads the changed files in the order of their paths, until a limit is reached. Nothing is written.
-    /// Empty if no generation is published.
+    /// Reads the changed files in the order of their paths, until a limit is reached. Nothing is written. The
+    /// list is empty if no generation is published.
     pub async fn changed_sources(
         &self,
         request: &SyncRequest,
@@ -71,7 +71,7 @@ fn read(inventory: &Inventory, limits: ChangedLimits) -> Result<Vec<ChangedSourc
     Ok(changed)
 }
 
-/// `None` if the file cannot be read, or is not indexed because of its content.
+/// Reads one file. `None` if the file cannot be read, or is not indexed because of its content.
 fn read_one(
     reading: &Reading,
     listed: &TreeEntry,

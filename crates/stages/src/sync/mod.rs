@@ -237,7 +237,7 @@ impl Sync {
             return Ok(false);
         }
         let RepositoryRecord { tenant, branch, .. } = &request.repository;
-        // If `.cairn.yaml` may select the branch, the selected branch must be unchanged too.
+        // If `.cairn.yaml` may select the branch, the selected branch must also be unchanged.
         let has_settings = previous.find(SETTINGS_FILE).is_some();
         let selected = published.branch.clone().filter(|_| branch.is_none() && has_settings);
         for branch in std::iter::once(branch.clone()).chain(selected.map(Some)) {

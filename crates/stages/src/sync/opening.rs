@@ -44,7 +44,7 @@ impl Sync {
 
     /// Opens the source. If neither the caller nor the operator has selected a branch, `.cairn.yaml` on the
     /// default branch may select one. The files of that branch cannot select a third branch. A working tree
-    /// is read as it is on disk.
+    /// is read in its state on disk.
     pub(super) async fn open(&self, request: &SyncRequest, meter: &Arc<SyncMeter>) -> OpenedSource {
         let RepositoryRecord { branch, source, .. } = &request.repository;
         let tree = self.open_branch(request, branch.clone(), meter).await?;
@@ -101,8 +101,8 @@ impl Sync {
     }
 }
 
-/// The branch that `.cairn.yaml` in the root selects. A file that cannot be read selects none; the sync
-/// reports it when it reads all settings.
+/// The branch that `.cairn.yaml` in the root selects. A file that cannot be read selects no branch. The sync
+/// reports this file when it reads all settings.
 fn declared_branch(tree: &dyn SnapshotTree) -> Option<String> {
     let is_settings = |entry: &&TreeEntry| entry.path.as_str() == SETTINGS_FILE;
     let entry = tree.entries().iter().find(is_settings)?;

@@ -40,10 +40,11 @@ pub struct Operator {
 /// The limits for indexing a working tree when the first question about it is asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FirstUse {
-    /// A larger working tree is not indexed by a question. 0 means that no question indexes.
+    /// A question does not index a working tree with more files. 0 means that no question indexes a working
+    /// tree.
     pub max_files: u64,
     pub max_bytes: u64,
-    /// How long a question waits until the index is complete.
+    /// Maximum time for which a question waits until the index is complete.
     pub timeout_seconds: u64,
 }
 
@@ -238,8 +239,8 @@ const SETTINGS: &[Setting<Operator>] = &[
 ];
 
 impl Operator {
-    /// Reads a file and the environment of this process. Reads `explicit` if it is given, otherwise
-    /// `default`. A missing `default` file is not an error.
+    /// Reads a file and the environment of this process. Reads `explicit` if it is set, otherwise `default`.
+    /// A missing `default` file is not an error.
     pub fn load(explicit: Option<&Path>, default: &Path) -> Result<Self, OperatorError> {
         let path = explicit.unwrap_or(default);
         let text = match std::fs::read_to_string(path) {
@@ -388,7 +389,7 @@ fn synonyms(reader: &mut Reader, at: &At<'_>) -> Vec<(String, Vec<String>)> {
         let mut words = entry.split_whitespace().map(str::to_lowercase);
         match (words.next(), words.collect::<Vec<String>>()) {
             (Some(word), synonyms) if !synonyms.is_empty() => found.push((word, synonyms)),
-            _ => reader.fault(at, "expected a word and its synonyms, separated by spaces, in each entry"),
+            _ => reader.fault(at, "each entry must be a word and its synonyms, separated by spaces"),
         }
     }
     found.sort();

@@ -43,7 +43,7 @@ impl TagRules {
     }
 }
 
-/// The end of the file name from its last dot, in lower case.
+/// The part of the file name from its last dot to its end, in lower case.
 fn extension(path: &RepoPath) -> Option<String> {
     let name = path.as_str().rsplit('/').next().unwrap_or_default();
     let dot = name.rfind('.')?;

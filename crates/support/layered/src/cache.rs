@@ -19,7 +19,7 @@ struct Listing {
     keys: Arc<Vec<String>>,
 }
 
-/// The layers that were used last, and the lists of keys.
+/// The most recently used layers, and the lists of keys.
 pub(crate) struct Cache<L> {
     pub(crate) layers: Recent<String, Arc<L>>,
     /// The lists by repository. The list of all repositories has the key `None`.

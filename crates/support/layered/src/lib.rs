@@ -1,12 +1,12 @@
 //! Stores the indexes of repositories as layers in a blob store.
 //!
 //! A run stages a layer with the records that it wrote. The sweep merges layers: a merged layer lists the
-//! layers that it replaces, and these are deleted later. A generation is *settled* if the sweep has reported
-//! it; a mark records this until the layers of the generation are merged. The format is the same for local
-//! storage and S3.
+//! layers that it replaces, and the replaced layers are deleted later. A generation is *settled* if the sweep
+//! has reported it; a mark records this until the layers of the generation are merged. The format is the same
+//! for local storage and S3.
 //!
-//! An index decides what its layers contain and which of them are merged. `LayerStore` lists, reads, caches
-//! and deletes them.
+//! An index decides what its layers contain and which layers are merged. `LayerStore` lists, reads, caches
+//! and deletes layers.
 
 mod cache;
 pub mod keys;
@@ -34,7 +34,7 @@ pub trait Layer: Sized + Send + Sync + 'static {
 
     fn read(bytes: &Bytes) -> Result<Self, Self::Damage>;
 
-    /// The approximate memory size.
+    /// The approximate memory of the layer in bytes.
     fn size_bytes(&self) -> usize;
 
     fn tenant(&self) -> &str;

@@ -94,7 +94,7 @@ impl<L: Layer> LayerStore<L> {
         Ok(merged)
     }
 
-    /// The layer of a key. `None` if it does not exist or cannot be read.
+    /// The layer with a key. `None` if the layer does not exist or cannot be read.
     pub async fn readable(&self, key: &str) -> Result<Option<Arc<L>>, L::Error> {
         match self.layer(key).await {
             Err(error) if matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::NotFound) => Ok(None),
@@ -111,7 +111,7 @@ pub fn replaced_by<L: Layer>(group: &[NamedLayer<L>], keys: &[String]) -> Vec<St
     replaced.into_iter().collect()
 }
 
-/// An error of an index as the error of its maintenance.
+/// Converts an error of an index to an error of its maintenance.
 pub fn maintenance_error(error: impl PortError, operation: &'static str, repository: RepositoryId) -> MaintenanceError {
     MaintenanceError::new(error.kind(), operation, repository.to_string()).because(error)
 }

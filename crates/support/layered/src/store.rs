@@ -101,8 +101,8 @@ impl<L: Layer> LayerStore<L> {
         Ok(self.cache().set_keys(repository, view, keys))
     }
 
-    /// The layers of a repository. `None` if the view does not see the repository, or if it belongs to
-    /// another tenant.
+    /// The layers of a repository. `None` if the repository is not visible in the view, or belongs to another
+    /// tenant.
     pub async fn visible(
         &self,
         view: &View,
@@ -143,7 +143,7 @@ impl<L: Layer> LayerStore<L> {
         self.cache().forget_keys(repository);
     }
 
-    /// Runs work on a thread that may block, because it takes long and cannot be interrupted.
+    /// Runs work on a thread that may block, because the work takes long and cannot be interrupted.
     pub async fn blocking<T: Send + 'static>(
         operation: &'static str,
         work: impl FnOnce() -> T + Send + 'static,
@@ -156,7 +156,7 @@ impl<L: Layer> LayerStore<L> {
     }
 }
 
-/// An error of the blob store as the error of an index.
+/// Converts an error of the blob store to an error of an index.
 pub fn of_blobs<E: PortError>(error: BlobStoreError, operation: &'static str, key: &str) -> E {
     E::of(error.kind, operation, key.to_owned(), Some(error.into()))
 }

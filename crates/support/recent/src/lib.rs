@@ -1,10 +1,10 @@
-//! A map that keeps the values that were used last, up to a size.
+//! A map that keeps the most recently used values, up to a total size.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// The values that were used last, up to a number of bytes.
+/// The most recently used values, up to a number of bytes.
 pub struct Recent<K, V> {
     max_bytes: usize,
     num_bytes: usize,
@@ -26,7 +26,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Recent<K, V> {
         Self { max_bytes, num_bytes: 0, clock: 0, values: HashMap::new(), by_use: BTreeMap::new() }
     }
 
-    /// The value of a key. The value becomes the one that was used last.
+    /// The value of a key. This value becomes the most recently used value.
     pub fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -44,14 +44,14 @@ impl<K: Clone + Eq + Hash, V: Clone> Recent<K, V> {
         self.num_bytes
     }
 
-    /// Adds a value, unless it is larger than the whole map.
+    /// Adds a value, unless it is larger than the maximum size.
     pub fn add(&mut self, key: K, value: V, size_bytes: usize) {
         if size_bytes <= self.max_bytes {
             self.add_always(key, value, size_bytes);
         }
     }
 
-    /// Adds a value. If the value is larger than the whole map, the map then contains only this value.
+    /// Adds a value. If the value is larger than the maximum size, the map then contains only this value.
     pub fn add_always(&mut self, key: K, value: V, size_bytes: usize) {
         self.clock += 1;
         let used = self.clock;

@@ -63,7 +63,7 @@ async fn all_wait(bench: &Bench, repository: RepositoryId) -> Result<RunRecord> 
         if Instant::now() >= deadline {
             let queues = raw.queues().await?.into_iter().filter(|queue| queue.messages > 0);
             let waiting: Vec<String> = queues.map(|queue| format!("{} in {}", queue.messages, queue.name)).collect();
-            bail!("{num_waiting} jobs of {} runs wait: {}", runs.len(), waiting.join(", "));
+            bail!("{num_waiting} jobs of {} runs are still waiting: {}", runs.len(), waiting.join(", "));
         }
         sleep(POLL).await;
     }
@@ -76,10 +76,10 @@ async fn only_the_poison_failed(bench: &Bench, run: &RunRecord) -> Result<()> {
     ensure!((newest.id, newest.state) == (run.id, RunState::Partial), "{newest:?}");
     let parts = runs.parts(run.id).await?;
     let failed: Vec<_> = parts.iter().filter(|part| matches!(part.end, Some(PartEnd::Failed { .. }))).collect();
-    let [part] = failed.as_slice() else { bail!("these failed: {failed:?}") };
+    let [part] = failed.as_slice() else { bail!("expected one failed part, but found {failed:?}") };
     ensure!((part.id.stage, part.id.number) == (StageName::Parse, 0), "{part:?}");
     let letters = letters(bench)?;
-    let [letter] = letters.as_slice() else { bail!("expected one dead letter: {letters:?}") };
+    let [letter] = letters.as_slice() else { bail!("expected one dead letter, but found {letters:?}") };
     ensure!(letter["code"] == "crash" && letter["stage"] == "parse", "{letter:#}");
     ensure!(letter["generation"] == run.id.generation.0, "{letter:#}");
     Ok(())

@@ -105,7 +105,7 @@ impl LooseFile {
         self.header.as_ref().map(|(kind, _)| kind.as_str())
     }
 
-    /// Whether the file contains as many bytes as its header states.
+    /// Whether the content of the file has the size that its header states.
     fn has_stated_size(self) -> bool {
         let Some((_, size)) = self.header else { return false };
         io::copy(&mut self.content.take(size), &mut io::sink()).is_ok_and(|length| length == size)

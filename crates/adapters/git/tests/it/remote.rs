@@ -83,7 +83,7 @@ fn tags_and_commits_are_fetched() {
     fixture.git(&["tag", "-a", "-m", "a tag", "v1.0"]);
     fixture.write("b", "2");
     fixture.commit_all();
-    // Some servers only send commits that a reference names.
+    // Without this setting, some servers send only commits that a reference names.
     fixture.git(&["config", "uploadpack.allowReachableSHA1InWant", "true"]);
     let (source, sources) = (url(&fixture), GitSources::new(remote_settings(&fixture)));
     for (revision, name) in [("v1.0", Some("v1.0")), (first.as_str(), None)] {

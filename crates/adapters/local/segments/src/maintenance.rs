@@ -145,7 +145,7 @@ pub(crate) fn verify(repository: &Repository) -> Result<(), SegmentError> {
     Ok(())
 }
 
-/// Removes replaced files, and rewrites one group of files. Returns the number of removed rows; `None` if
+/// Removes replaced files, and rewrites one group of files. Returns the number of removed rows, or `None` if
 /// there was no group.
 fn step(
     repository: &Repository,
@@ -166,7 +166,7 @@ fn step(
 }
 
 /// The numbers of the files to merge. After a change of the embedding model, the vectors of old files may
-/// have another number of dimensions, and such files are not merged with new ones.
+/// have another number of dimensions, and such files are not merged with new files.
 fn next_group(members: &[(&str, Member<'_>)]) -> BTreeSet<usize> {
     let size = |member: &Member<'_>| Size { rows: member.open.segment.num_rows(), dead: member.dead.len() as u32 };
     let with_rows = members.iter().map(|(_, member)| &member.open.segment).filter(|segment| segment.num_rows() > 0);

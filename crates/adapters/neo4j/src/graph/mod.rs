@@ -56,7 +56,8 @@ impl Neo4jGraph {
         Self { neo4j }
     }
 
-    /// Lets the server plan the statements of traversals, so that the first questions do not wait for it.
+    /// Lets the server plan the statements of traversals, so that the first questions do not wait for the
+    /// planning.
     pub async fn plan_traversals(&self) -> Result<(), GraphStoreError> {
         traverse::plan(&self.neo4j).await.map_err(fault::of("plan_traversals", &""))
     }

@@ -1,9 +1,9 @@
 //! Traverses the graph over a few edges, with one statement for each level.
 //!
 //! The text of the statement does not depend on the number of levels. So the server plans at most three
-//! statements for all traversals: one for each direction. A busy server needed seconds to plan a statement of
-//! all levels. Texts are compared only where they are keys or names of kinds: these are ASCII, so the server
-//! compares them in the same way as Rust does.
+//! statements for all traversals: one for each direction. A busy server needed seconds to plan one statement
+//! for all levels. Texts are compared only where they are keys or names of kinds: these are ASCII, so the
+//! server compares them in the same way as Rust does.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
@@ -26,8 +26,9 @@ use crate::values::key_from;
 /// Returns the edges of visible nodes that a traversal follows, each with the record of its other end.
 ///
 /// Planning this text takes the server many times longer than executing it, and every change of the schema
-/// discards the plans. So the visibility is tested once for both records, and the hint leaves the planner one
-/// way to find the nodes. This way stays right when the graph grows, so the plan is not made again.
+/// discards the plans. So the visibility is tested once for both records, and because of the hint, the
+/// planner has only one way to find the nodes. This way is still the best when the graph grows, so the
+/// statement is not planned again.
 const LEVEL: &str = "CYPHER replan=skip
 UNWIND $nodes AS key
 MATCH (node:Node~ {key: key})<-[:VERSION_OF~]-(start)
@@ -117,7 +118,7 @@ fn statement(follow: Follow) -> String {
     LEVEL.replace("PATTERN", pattern).replace("COLUMNS", COLUMNS)
 }
 
-/// A transaction that reads the levels one after the other.
+/// A transaction that reads one level after the other.
 struct Traversing<'r> {
     query: Query,
     request: &'r TraversalRequest,
@@ -143,7 +144,7 @@ impl Work for Traversing<'_> {
         }
         let reached = |step: Step| {
             let Step { node, depth, previous, edge, confidence } = step;
-            let missing = || Fault::damaged("a node that was reached has no record");
+            let missing = || Fault::damaged("a reached node has no record");
             let node: NodeRecord = decode(records.get(&node).ok_or_else(missing)?)?;
             Ok(Reached { node, depth, previous, edge, confidence })
         };

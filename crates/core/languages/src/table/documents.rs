@@ -1,4 +1,4 @@
-//! Documents with headings.
+//! The rows of documents with headings.
 
 use super::shared::{BASE, FOLDER_MODULES};
 use crate::row::{LanguageClass, LanguageRow};

@@ -1,4 +1,4 @@
-//! Text without structure, and languages without a grammar.
+//! The rows of text without structure, and of languages without a grammar.
 
 use super::shared::{BASE, FOLDER_MODULES};
 use crate::family::Family;

@@ -49,7 +49,7 @@ fn importers() -> Vec<(String, String)> {
 #[test]
 fn importers_are_found_and_described() {
     let found = patterns(&importers());
-    let [pattern] = found.as_slice() else { panic!("one pattern, not {}", found.len()) };
+    let [pattern] = found.as_slice() else { panic!("expected one pattern, but found {}", found.len()) };
     assert_eq!(pattern.name, "Importer");
     assert_eq!(pattern.shared_methods, ["fetch", "parse", "store", "validate"]);
     assert_eq!(pattern.shared_bases, ["BaseImporter"]);
@@ -74,13 +74,14 @@ fn three_importers_are_a_pattern_if_min_cluster_size_is_three() {
     let files: Vec<(String, String)> = names.iter().map(file).collect();
     let shapes: Vec<Shape> = files.iter().flat_map(|(path, text)| shapes_of(path, text)).collect();
     let found = find_patterns(repository(), &shapes, &PatternSettings { min_cluster_size: 3, similarity_percent: 80 });
-    let [pattern] = found.as_slice() else { panic!("one pattern, not {}", found.len()) };
+    let [pattern] = found.as_slice() else { panic!("expected one pattern, but found {}", found.len()) };
     assert_eq!((pattern.name.as_str(), pattern.members.len()), ("Importer", 3));
     assert_eq!(pattern.shared_methods, methods);
     assert_eq!(patterns(&files), []);
 }
 
-/// The canonical member is the medoid: the member that most others resemble, not the first by name.
+/// The canonical member is the medoid: the member that is most similar to the other members. It is not the
+/// first member by name.
 #[test]
 fn canonical_member_is_the_medoid() {
     let mut files = importers();
@@ -100,7 +101,7 @@ fn files_with_similar_functions_form_a_pattern_with_a_snake_case_name() {
     };
     let files: Vec<(String, String)> = ["orders", "users", "invoices", "prices", "taxes"].map(file).to_vec();
     let found = patterns(&files);
-    let [pattern] = found.as_slice() else { panic!("one pattern, not {}", found.len()) };
+    let [pattern] = found.as_slice() else { panic!("expected one pattern, but found {}", found.len()) };
     assert_eq!((pattern.name.as_str(), pattern.members.len()), ("job", 5));
 }
 

@@ -38,8 +38,8 @@ pub(super) struct Style<'s> {
     pub(super) whole_tokens: u32,
     /// Blocks that are smaller than this are grouped with their neighbours.
     pub(super) small_tokens: u32,
-    /// Whether every block with own text is a chunk of its own, whatever its size is. Only a block without
-    /// own text then joins its first inner block.
+    /// Whether every block with its own text is a separate chunk, regardless of its size. Then only a block
+    /// without its own text joins its first inner block.
     pub(super) keeps_apart: bool,
     /// The first line of every header.
     pub(super) title: Option<&'s str>,
@@ -56,7 +56,7 @@ pub(super) const CODE: Style<'static> = Style {
     title: None,
 };
 
-/// Rows between blocks that are smaller than this join a block. A piece that is smaller joins a neighbour if
+/// Rows between blocks join a block if they are smaller than this. A smaller piece joins a neighbour if
 /// possible.
 const TINY_TOKENS: u32 = 24;
 /// The maximum number of names in the heading of a group.
@@ -193,10 +193,10 @@ fn group_small(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<P
     groups
 }
 
-/// Joins tiny pieces with neighbours. Loose lines join the next piece, and the name of that piece stays the
-/// same. The same applies to a piece that is only the head of the next piece, such as a heading without text
-/// or `services:`. Any other tiny piece joins the piece before it under the same parent, unless the style
-/// keeps named pieces apart.
+/// Joins tiny pieces with neighbours. Loose lines join the next piece, and the name of that piece does not
+/// change. The same applies to a piece that is only the head of the next piece, such as a heading without
+/// text or `services:`. Any other tiny piece joins the piece before it under the same parent, unless the
+/// style keeps named pieces apart.
 fn join_tiny(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Piece> {
     let is_tiny = |piece: &Piece| match style.keeps_apart && !piece.names.is_empty() {
         true => num_text_rows(lines, piece.rows) <= 1,
@@ -234,7 +234,7 @@ fn join_tiny(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Pie
     joined
 }
 
-/// The number of rows that contain a letter or digit. The underline of a heading contains none.
+/// The number of rows that contain a letter or digit. The underline of a heading is not counted.
 fn num_text_rows(lines: &Lines<'_>, rows: Rows) -> usize {
     (rows.start..rows.end).filter(|row| lines.row(*row).contains(char::is_alphanumeric)).count()
 }

@@ -8,10 +8,10 @@ use super::inline::{plain, shortened};
 const LONGEST_DESCRIPTION: usize = 300;
 /// The part of a file in which the description is searched, in bytes.
 const SEARCHED_BYTES: usize = 16 * 1024;
-/// Words of texts that many files repeat at their beginning and that describe no module.
+/// Words in texts that many files contain at their beginning. Such texts do not describe a module.
 const LEGAL_WORDS: [&str; 3] = ["copyright", "license", "licence"];
 
-/// The first paragraph of the text that documents the file's module. None if the file has no such text.
+/// The first paragraph of the text that documents the file's module. `None` if the file has no such text.
 pub(crate) fn module_description(place: ModuleDoc, text: &str) -> Option<String> {
     let end = (0..=SEARCHED_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end))?;
     let text = &text[..end];

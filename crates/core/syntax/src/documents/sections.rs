@@ -10,8 +10,8 @@ use crate::chunker::{Lines, Rows};
 
 const LONGEST_DESCRIPTION: usize = 600;
 
-/// The maximum number of sections that are chunks of their own. Documents with more sections are mostly
-/// lists, such as change logs and glossaries. Small neighbouring sections of these documents share a chunk.
+/// The maximum number of sections that are separate chunks. Documents with more sections are mostly lists,
+/// such as change logs and glossaries. Small neighbouring sections of these documents share a chunk.
 const MOST_SECTIONS_APART: usize = 60;
 
 const SECTION: Style<'static> = Style {

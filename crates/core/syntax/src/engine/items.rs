@@ -1,7 +1,7 @@
 //! Divides a text into items by its lines, without a grammar.
 //!
-//! An item begins at a line with the least indentation. The line before it must be blank, or must end an item
-//! or begin the block around it. So a declaration over several lines stays whole.
+//! An item begins at a line with the least indentation. The previous line must be blank, or must end an item
+//! or begin the surrounding block. So a declaration over several lines is not divided.
 
 use std::ops::Range;
 
@@ -19,8 +19,8 @@ pub(super) fn top_items(text: &str) -> Vec<Range<usize>> {
     items(&lines, 0, text.len())
 }
 
-/// The items inside an item: its lines that are indented further than its first line. Empty if the item has
-/// no such lines.
+/// The items inside an item, which consist of the lines that are indented further than its first line. The
+/// list is empty if the item has no such lines.
 pub(super) fn inner_items(text: &str, item: &Range<usize>) -> Vec<Range<usize>> {
     let lines = lines(text, item);
     let Some(first) = lines.iter().find(|line| !line.code.is_empty() && !is_comment(line.code)) else {
@@ -61,7 +61,7 @@ fn items(lines: &[Line<'_>], indentation: usize, end: usize) -> Vec<Range<usize>
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Whether a line belongs to the line before it.
+/// Whether a line continues the previous line.
 fn continues(code: &str) -> bool {
     code.starts_with(['{', '}', ')', ']']) || code == "end" || code.starts_with("end ") || code.starts_with("else")
 }

@@ -4,7 +4,7 @@ use super::collect::{
     ByteRange, Raw, RawAttachment, RawBinding, RawDefinition, RawExportName, RawPackage, RawReference,
 };
 
-/// Runs the code for each list of captures in `$left` and the same list in `$right`.
+/// Runs the code for each list of captures in `$left`, together with the same list in `$right`.
 macro_rules! each_list {
     ($left:expr, $right:expr, |$list:ident, $other:ident| $code:expr) => {
         each_list!(@ $left, $right, $list, $other, $code;
@@ -62,7 +62,7 @@ impl Raw {
     }
 
     /// Removes the captures that start in the range. A definition that starts before the range and ends in it
-    /// is cut, so that definitions stay nested.
+    /// is cut, so that definitions are still nested.
     pub(super) fn remove(&mut self, range: ByteRange) {
         let mut none = Raw::default();
         each_list!(self, none, |list, _other| list.retain(|capture| !range.contains(capture.start())));
@@ -73,7 +73,7 @@ impl Raw {
         }
     }
 
-    /// Adds captures. The lists are in the order of positions afterwards.
+    /// Adds captures, and sorts the lists by position.
     pub(super) fn append(&mut self, mut other: Raw) {
         each_list!(self, other, |list, more| {
             list.append(more);

@@ -7,8 +7,8 @@ use tree_sitter::{ParseOptions, Parser, Range, Tree};
 use super::limits::Budget;
 use super::query::CompiledQuery;
 
-/// Parses parts of the text as if they were the whole file. Without parts, the whole text is parsed. None if
-/// the budget is used up.
+/// Parses parts of the text as if they were the whole file. Without parts, the whole text is parsed. `None`
+/// if the budget is used up.
 pub(super) fn parse_ranges(
     parser: &mut Parser,
     query: &CompiledQuery,

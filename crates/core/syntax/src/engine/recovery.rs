@@ -1,12 +1,12 @@
-//! Parses again the items of a file that contain errors.
+//! Parses the items of a file that contain errors again.
 //!
 //! One error can hide all symbols after it, because the grammar's recovery may skip the rest of the file. The
 //! text is therefore divided into items at lines that begin a declaration. Each item with an error is parsed
-//! alone. If it still has an error, its inner items are divided in the same way, and the item is parsed
-//! without the inner items that fail. A result is used only if it has fewer errors than before.
+//! separately. If the item still has an error, its inner items are divided in the same way, and the item is
+//! parsed without the inner items that fail. A result is used only if it has fewer errors than before.
 //!
-//! A part of the text is parsed with the parser's included ranges. So all positions are those of the file,
-//! and the captures of several trees can be merged.
+//! A part of the text is parsed with the parser's included ranges. So all positions refer to the file, and
+//! the captures of several trees can be merged.
 
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ impl Errors {
         self.0.iter().map(Range::len).sum()
     }
 
-    /// The number of bytes of the item inside errors. Each missing node counts as one byte.
+    /// The number of bytes of the item that are inside errors. Each missing node is counted as one byte.
     fn within(&self, item: &Range<usize>) -> usize {
         let of_error = |error: &Range<usize>| match error.is_empty() {
             true => usize::from(item.start <= error.start && error.start <= item.end),
@@ -102,7 +102,7 @@ impl<'a, 'b> Recovery<'a, 'b> {
         let is_mostly_errors = |num_bytes: usize| num_bytes * 2 > self.parsed_text.len();
         let was_unparsable = is_mostly_errors(errors.num_bytes());
         if was_unparsable {
-            // The captures inside an error that covers most of a file are guesses.
+            // The captures inside an error that covers most of a file are unreliable, so they are removed.
             for error in &errors.0 {
                 raw.remove(byte_range(error));
             }
@@ -119,7 +119,7 @@ impl<'a, 'b> Recovery<'a, 'b> {
         let mut has_definitions = false;
         for item in top_items(self.text) {
             let before = errors.within(&item);
-            // The whole file was parsed already.
+            // The whole file was already parsed.
             if before == 0 || item.len() == self.text.len() && !self.has_inner(&item) {
                 continue;
             }
@@ -131,7 +131,7 @@ impl<'a, 'b> Recovery<'a, 'b> {
     }
 
     /// Adds the items inside macros, such as `cfg_feature! { … }`. A macro whose text is not a list of items
-    /// stays as it is.
+    /// is not changed.
     pub(super) fn items_in_macros(&mut self, raw: &mut Raw) {
         for _ in 0..MAX_DEPTH {
             let macros = std::mem::take(&mut raw.item_macros);
@@ -153,7 +153,7 @@ impl<'a, 'b> Recovery<'a, 'b> {
         !inner_items(self.text, item).is_empty()
     }
 
-    /// Parses an item alone, and without the inner items that fail. None if a limit is reached.
+    /// Parses an item separately, and without the inner items that fail. `None` if a limit is reached.
     fn solve(&mut self, item: &Range<usize>, depth: usize) -> Option<Solved> {
         let whole = self.parse(std::slice::from_ref(item))?;
         let errors = Errors::of(whole.root_node());
@@ -166,7 +166,8 @@ impl<'a, 'b> Recovery<'a, 'b> {
             let solved = self.solve(&range, depth + 1)?;
             inner.push((range, solved));
         }
-        // If all inner items are sound alone, only their place in the item is not.
+        // If every inner item can be parsed without errors separately, all inner items are kept, because only
+        // their place in the item causes the errors.
         if inner.iter().any(|(_, solved)| solved.errors > 0) {
             inner.retain(|(_, solved)| solved.errors > 0);
         }
@@ -197,10 +198,12 @@ impl<'a, 'b> Recovery<'a, 'b> {
         collect(self.query, self.cursor, tree.root_node(), self.text, self.limits, self.budget, raw)
     }
 
-    /// Replaces the captures in the range by those of the trees. Returns whether they contain definitions.
+    /// Replaces the captures in the range by the captures of the trees. Returns whether the new captures
+    /// contain definitions.
     ///
-    /// The captures stay if the time is over, or if the trees contain fewer definitions. For example, the
-    /// grammar of PHP parses code without the opening tag as text, without errors and without definitions.
+    /// The captures are not replaced if the time limit is reached, or if the trees contain fewer definitions.
+    /// For example, the grammar of PHP parses code without the opening tag as text, without errors and
+    /// without definitions.
     fn replace(&mut self, range: &Range<usize>, trees: &[Tree], raw: &mut Raw) -> bool {
         let (range, mut found) = (byte_range(range), Raw::default());
         let known = raw.definitions.iter().filter(|definition| range.contains(definition.range.start)).count();
@@ -218,7 +221,7 @@ fn byte_range(range: &Range<usize>) -> ByteRange {
     ByteRange { start: range.start as u32, end: range.end as u32 }
 }
 
-/// The parts of `item` that are in none of the ranges, which are sorted and inside the item.
+/// The parts of `item` that are outside all ranges. The ranges must be sorted and inside the item.
 fn without<'r>(item: &Range<usize>, ranges: impl Iterator<Item = &'r Range<usize>>) -> Vec<Range<usize>> {
     let mut kept = Vec::new();
     let mut start = item.start;
@@ -261,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn symbols_behind_an_error_are_kept() {
+    fn symbols_after_an_error_are_kept() {
         let bad = "fun bad(x: Int {\n    val y = = )\n}\n";
         check("kotlin", &format!("{bad}\nclass A {{\n    fun a() = 1\n}}\n\nfun b() {{\n}}\n"), "bad A A.a b");
         let members =

@@ -129,7 +129,7 @@ pub(super) async fn near_owners_are_preferred(store: &dyn Names) -> Result<()> {
         ("HtpServer.start", "HttpServer.start"),
         ("Server.start", "HttpServer.start"),
         ("Cleint.start", "Client.start"),
-        // The owner may be joined with the name.
+        // A request may join the owner and the name.
         ("parser_start", "Parser.start"),
         ("clientStarts", "Client.start"),
     ];

@@ -229,7 +229,7 @@ const FOUND: &[&str] = &[
     "fingerprint --repo fork-*",
 ];
 
-/// Questions with names of generated code, few of which have callers.
+/// Questions with names from generated code. Few of these names have callers.
 const EITHER: &[&str] = &[
     "search {long}",
     "grep '\\bself\\b' --tests only --repo all",

@@ -28,7 +28,7 @@ const OWN: [&str; 14] = [
 const LISTS: [&str; 9] =
     ["results", "edges", "patterns", "entries", "findings", "repositories", "runs", "fingerprints", "matching_files"];
 
-/// Comes before a lower bound in the reason of a suggested call.
+/// The text before a lower bound in the reason of a suggested call.
 const AT_LEAST: &str = "; at least ";
 
 /// The exit code and the output of a call.
@@ -52,7 +52,7 @@ impl Reply {
         json!({ "exit_code": self.exit_code, "reported": lines })
     }
 
-    /// Whether the counts of an exact search, or of a suggested one, are lower bounds.
+    /// Whether the counts of an exact search, or of a suggested exact search, are lower bounds.
     fn has_lower_bounds(&self) -> bool {
         self.lines.iter().any(|line| line["is_exact"] == false || line.to_string().contains(AT_LEAST))
     }

@@ -18,7 +18,7 @@ impl GraphReader<'_> {
         let keys: Vec<NodeKey> = walk.steps.iter().map(|step| step.node).collect();
         let nodes = self.nodes(&keys)?;
         if nodes.len() != keys.len() {
-            return Err(Fault::damaged("a node that was reached has no record"));
+            return Err(Fault::damaged("a reached node has no record"));
         }
         let reached = |(step, node): (Step, NodeRecord)| {
             let Step { node: _, depth, previous, edge, confidence } = step;
