@@ -54,9 +54,9 @@ pub struct Page<T> {
 
 #[async_trait]
 pub trait GraphTraversal: Send + Sync {
-    /// Returns the nodes that can be reached from the starts. Every edge must be visible and in scope, and so
-    /// must the nodes at both its ends. Each node is returned once, with the smallest depth. Among the edges
-    /// that reach it at this depth, the one with the highest product of confidences is returned.
+    /// Returns the nodes that can be reached from the starts. Every edge, and the nodes at both its ends,
+    /// must be visible and in scope. Each node is returned once, with the smallest depth. Among the edges
+    /// that reach the node at this depth, the edge with the highest product of confidences is returned.
     async fn traverse(
         &self,
         view: &View,

@@ -22,9 +22,10 @@ pub trait Generations: Send + Sync {
         published: &[GenerationId],
     ) -> Result<u64, MaintenanceError>;
 
-    /// Removes the records whose `gen_to` is one of `published` and which none of the `views` sees. All these
-    /// generations must be published. `views` must contain every view in use that is older than one of them,
-    /// and a view that is newer than all of them. A store may keep these records until `sweep_retired`.
+    /// Removes the records whose `gen_to` is one of `published` and which none of the `views` sees. All
+    /// generations in `published` must be published. `views` must contain every view in use that is older
+    /// than one of these generations, and a view that is newer than all of them. A store may keep these
+    /// records until `sweep_retired`.
     async fn sweep_unseen(
         &self,
         _repository: RepositoryId,
@@ -48,8 +49,8 @@ pub trait Generations: Send + Sync {
     ) -> Result<(), MaintenanceError>;
 
     /// Reorganises the stored data of the repository so that reading stays cheap. Readers get the same
-    /// results as before. A call executes one step of bounded size. Returns whether a further call has more
-    /// to do.
+    /// results as before. A call executes one step of bounded size. Returns whether another call would change
+    /// anything.
     async fn compact(&self, repository: RepositoryId) -> Result<bool, MaintenanceError>;
 
     /// Reads all stored data of the repository and verifies its checksums. An error names the damaged data

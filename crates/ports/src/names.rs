@@ -48,9 +48,9 @@ pub enum FileMatch {
     Name,
     /// Matches like `Name`, and also matches similar names.
     Similar,
-    /// As `Name` or `Similar`, but only the last part of a path may match.
+    /// Matches like `Name` or `Similar`, but only the last part of a path may match.
     BaseName { similar: bool },
-    /// As `Name` or `Similar`, but for the directories of files.
+    /// Matches like `Name` or `Similar`, but compares the directories of files.
     Directory { similar: bool },
     /// A glob. A glob without `/` matches the last part of a path. `*` does not match `/`.
     Glob,
@@ -65,8 +65,8 @@ pub struct SymbolHit {
     pub score: u32,
 }
 
-/// How a requested name was resolved. Each tier is used only if the tiers before it found nothing in the
-/// whole scope.
+/// The way in which a requested name was resolved. A tier is used only if the earlier tiers found nothing in
+/// the whole scope.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum NameTier {
     /// The name is exactly as requested.
@@ -75,7 +75,7 @@ pub enum NameTier {
     Case,
     /// The name is equal if case, spaces, `_` and `-` are ignored.
     Style,
-    /// The name is another one, whose letters or words are near.
+    /// The name is different, but its letters or words are near.
     Near,
 }
 
@@ -85,11 +85,12 @@ pub struct ResolvedSymbol {
     pub repository: RepositoryId,
     pub symbol: SymbolEntry,
     pub tier: NameTier,
-    /// In thousandths. An exact match has 1000; the others have less.
+    /// The score in thousandths. An exact match has 1000; all other matches have less.
     pub score: u32,
-    /// Sorts the names of the tier `Near`, the nearest first. It also considers how many letters are equal.
+    /// Names of the tier `Near` are sorted by this value, nearest first. The rank also depends on how many
+    /// letters are equal.
     pub rank: u32,
-    /// The differences between the requested name and this one. Empty except for the tier `Near`.
+    /// The differences between the requested name and this name. Empty for all tiers except `Near`.
     pub reasons: Reasons,
 }
 
@@ -100,7 +101,7 @@ pub struct FileHit {
     /// 100 for the exact path or a glob, 90 for the base name, 80 for a prefix, 60 for another part of the
     /// path, at most 50 for a similar name.
     pub score: u32,
-    /// Sorts hits with the same score, the nearest name first.
+    /// Hits with the same score are sorted by this value, nearest name first.
     pub rank: u32,
 }
 
@@ -132,9 +133,9 @@ pub trait Names: Generations {
         limit: usize,
     ) -> Result<Vec<SymbolHit>, NamesError>;
 
-    /// Resolves a name to definitions of the first tier that finds any. The nearest names come first, and the
-    /// definitions of a name are sorted by repository, path and line. At most `limit` different names are
-    /// returned, and at most [`MAX_DEFINITIONS`] definitions of each.
+    /// Resolves a name to the definitions of the first tier that finds a definition. The nearest names come
+    /// first, and the definitions of a name are sorted by repository, path and line. At most `limit`
+    /// different names are returned, and at most [`MAX_DEFINITIONS`] definitions of each name.
     async fn resolve(
         &self,
         view: &View,
@@ -144,7 +145,7 @@ pub trait Names: Generations {
     ) -> Result<Vec<ResolvedSymbol>, NamesError>;
 
     /// Returns the visible symbols of these nodes, in the order of the nodes. Nodes without a visible symbol
-    /// are left out.
+    /// are omitted.
     async fn symbols_of(
         &self,
         view: &View,

@@ -1,6 +1,6 @@
 //! The bounded traversal of the graph: the nodes that can be reached from some nodes over a few edges.
 //!
-//! All stores return the same nodes in the same order, also if a limit cuts the traversal. [`walk`] states
+//! All stores return the same nodes in the same order, even if a limit cuts the traversal. [`walk`] defines
 //! the rules.
 
 use std::cmp::Reverse;
@@ -31,17 +31,17 @@ pub struct TraversalRequest {
     /// Starts that are not visible or not in scope are ignored.
     pub starts: Vec<NodeKey>,
     pub follow: Follow,
-    /// Whether a start is returned too if an edge of another start reaches it.
+    /// Whether a start is also returned if an edge of another start reaches it.
     pub returns_starts: bool,
     /// An empty list means all kinds.
     pub kinds: Vec<EdgeKind>,
     /// Edges with less confidence are not followed.
     pub min_confidence_percent: u8,
-    /// At most `MAX_TRAVERSAL_DEPTH`; larger values count as the maximum.
+    /// At most `MAX_TRAVERSAL_DEPTH`; larger values are treated as the maximum.
     pub max_depth: u32,
     /// Number of edges that are followed from one node. The edges with the highest confidence are followed.
     pub max_edges_per_node: usize,
-    /// At most `MAX_TRAVERSAL_NODES`; larger values count as the maximum.
+    /// At most `MAX_TRAVERSAL_NODES`; larger values are treated as the maximum.
     pub max_nodes: usize,
 }
 
@@ -67,7 +67,7 @@ pub struct Reached {
     pub node: NodeRecord,
     /// Number of edges between the nearest start and the node, from 1.
     pub depth: u32,
-    /// The node from which the edge was followed: a start, or a node that was reached before.
+    /// The node from which the edge was followed: a start, or a node of an earlier level.
     pub previous: NodeKey,
     /// The edge between `previous` and the node.
     pub edge: EdgeRecord,
@@ -80,7 +80,7 @@ pub struct Reached {
 pub struct Traversal {
     /// Sorted by depth, confidence (highest first) and key.
     pub reached: Vec<Reached>,
-    /// Whether `max_nodes` left nodes out.
+    /// Whether nodes were omitted because of `max_nodes`.
     pub is_cut: bool,
 }
 

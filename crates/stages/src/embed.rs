@@ -41,7 +41,7 @@ impl Stage for EmbedStage {
         let previous = self.artifacts.manifest_or_empty(plan.previous_manifest.as_ref()).await?;
         let mut packs = OpenPacks::default();
         packs.open(&self.artifacts, entries(&manifest, &paths, |path| path.now), true).await?;
-        // The texts of ended chunks are needed to count their terms. A rebuild does not count them.
+        // The texts of ended chunks are needed to count their terms. A rebuild does not count ended chunks.
         packs.open(&self.artifacts, entries(&previous, &paths, |path| path.before), !plan.rebuild).await?;
         let (repository, rebuild) = (task.run.repository, plan.rebuild);
         let compute = move || {

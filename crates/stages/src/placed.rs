@@ -92,7 +92,7 @@ pub struct ChunkChanges {
 }
 
 /// Compares the records of a path. A record is *unchanged* if its key and its digest are equal in both
-/// snapshots. With `rebuild`, every record is treated as changed.
+/// snapshots. If `rebuild` is set, every record is treated as changed.
 pub fn chunk_changes(before: Vec<ChunkRecord>, now: Vec<ChunkRecord>, rebuild: bool) -> ChunkChanges {
     let kept: FxHashSet<(Key128, Digest)> = if rebuild {
         FxHashSet::default()

@@ -53,7 +53,7 @@ impl Stage for PublishStage {
         let mut manifest = settle_outcomes(&planned, &plan, &parts, &reports);
         let links = reports.iter().find_map(|(_, report)| reported(report, "links"));
         manifest.links = links.or_else(|| previous.links.clone());
-        // A rebuild has counted all chunks again.
+        // In a rebuild, all chunks were counted again, so earlier layers are not used.
         let terms_before = if plan.rebuild { &[][..] } else { &previous.terms };
         let of_parts = reports.iter().map(|(_, report)| report);
         manifest.terms = layers(&self.artifacts, task.run.repository, terms_before, of_parts).await?;

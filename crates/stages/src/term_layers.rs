@@ -16,7 +16,7 @@ use cairn_wire::{ArtifactKind, PartReport, decode, encode};
 use crate::artifacts::{Artifacts, TERMS, reported, written};
 use crate::threads::blocking;
 
-/// An older layer that is at least this many times as large as the new one is not merged.
+/// An older layer is not merged if it is at least this many times as large as the new layer.
 const TIER: u64 = 4;
 
 /// The counts of a part's changes. A rebuild begins an empty table, so it counts no ended chunk.
@@ -93,14 +93,14 @@ mod tests {
         RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"))
     }
 
-    /// A number that is as random as the hash of a term.
+    /// A pseudo-random number, in place of the hash of a term.
     fn spread(number: u32) -> u32 {
         let hash = (number ^ number >> 16).wrapping_mul(0x7feb_352d);
         let hash = (hash ^ hash >> 15).wrapping_mul(0x846c_a68b);
         hash ^ hash >> 16
     }
 
-    /// A change of one file: one chunk ends, and one with other terms begins.
+    /// A change of one file: one chunk ends, and a chunk with other terms begins.
     fn small_change(number: u32) -> TermCounts {
         let ended = (0..50).map(|term| (spread((number * 31 + term) % NUM_TERMS), -1));
         let begun = (0..50).map(|term| (spread(NUM_TERMS + number * 50 + term), 1));
@@ -142,10 +142,10 @@ mod tests {
             layers = now;
             expect = sum_of_counts([&expect, &change]);
             assert_eq!(sum(&artifacts, &layers).await, expect, "change {number}");
-            assert!(layers.len() <= 6, "{} layers after change {number}", layers.len());
+            assert!(layers.len() <= 6, "there are {} layers after change {number}", layers.len());
         }
-        // Writing the whole table for each change would write a hundred tables.
-        assert!(num_written < 10 * size_bytes, "{num_written} bytes for a table of {size_bytes}");
+        // If each change wrote the whole table, a hundred tables would be written.
+        assert!(num_written < 10 * size_bytes, "{num_written} bytes were written for a table of {size_bytes} bytes");
     }
 
     #[tokio::test]
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn rebuild_counts_no_ended_chunk() {
         let chunk = crate::pattern_chunk::pattern_chunk(&crate::pattern_chunk::fixture::pattern("Any"));
-        let ended = [chunk.expect("it has members")];
+        let ended = [chunk.expect("the chunk of a pattern with members")];
         let (change, rebuild) = (changed_terms(&[], &ended, false), changed_terms(&[], &ended, true));
         assert_eq!((change.num_chunks, rebuild.num_chunks), (-1, 0));
         assert!(change.terms.iter().all(|(_, count)| *count == -1) && rebuild.is_empty());

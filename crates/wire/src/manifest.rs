@@ -21,8 +21,9 @@ pub struct Manifest {
     /// Digest of all inputs except the snapshot. If two runs of a commit have the same digest, they have the
     /// same result. `None` in version 1.
     pub inputs_digest: Option<Digest>,
-    /// The layers of the generation's term counts: their sum is the number of chunks with each term. The
-    /// oldest and largest layer comes first. Set if the generation is published; empty before version 3.
+    /// The layers of the generation's term counts. The sum of the layers is the number of chunks with each
+    /// term. The oldest and largest layer comes first. The field is set if the generation is published. It is
+    /// empty before version 3.
     pub terms: Vec<ArtifactRef>,
 }
 

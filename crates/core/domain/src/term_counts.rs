@@ -1,6 +1,6 @@
 //! The number of chunks that contain each term, and the number of names that contain each pair of words.
 
-/// Numbers of chunks by term. In the table of a change, chunks that ended are counted as negative.
+/// The number of chunks for each term. In the table of a change, ended chunks are subtracted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TermCounts {
     pub num_chunks: i64,

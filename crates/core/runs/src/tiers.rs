@@ -1,12 +1,12 @@
 //! Decides which files of a store one step of maintenance rewrites.
 //!
-//! The *tier* of a file is the logarithm of the number of its live rows, to the base 4. If a tier of small
+//! The *tier* of a file is the logarithm, to the base 4, of the number of its live rows. If a tier of small
 //! files has `FILES_PER_TIER` files, these files and all smaller files become one file. So a row is rewritten
 //! about once in each tier, and the number of small files grows with the logarithm of the number of rows. A
-//! file with too many dead rows is rewritten too.
+//! file with too many dead rows is also rewritten.
 
 const FILES_PER_TIER: usize = 4;
-/// The files of the lowest tier have fewer rows.
+/// A file belongs to the lowest tier if it has fewer rows.
 const TINY_ROWS: u32 = 64;
 
 /// The limits of one store.
@@ -14,12 +14,12 @@ const TINY_ROWS: u32 = 64;
 pub struct Tiers {
     /// Maximum number of rows that a step reads, unless it reads one larger file.
     pub step_rows: u32,
-    /// A file is rewritten if one of this number of rows is dead. A tiny file is rewritten if any row is
-    /// dead.
+    /// A file is rewritten if at least one of this number of rows is dead. A tiny file is rewritten if any
+    /// row is dead.
     pub dead_part: u32,
 }
 
-/// The number of rows of a file, and how many of them no reader sees.
+/// The number of rows of a file, and the number of dead rows, which no reader sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
     pub rows: u32,
@@ -33,8 +33,8 @@ impl Size {
 }
 
 impl Tiers {
-    /// The numbers of the files that the next step replaces by one file, in ascending order. Empty if no file
-    /// must be rewritten.
+    /// The numbers of the files that the next step replaces by one file, in ascending order. The list is
+    /// empty if no file must be rewritten.
     pub fn next_group(self, sizes: &[Size]) -> Vec<usize> {
         let tier = |size: &Size| self.tier(*size);
         let is_full = |full: &u32| sizes.iter().filter(|size| tier(size) == Some(*full)).count() >= FILES_PER_TIER;
@@ -60,8 +60,8 @@ impl Tiers {
         group
     }
 
-    /// `None` for a large file, which is not merged because of its size. Enough smaller files for a merge fit
-    /// into one step.
+    /// The tier of a file. `None` for a large file, which is not merged because of its size. The limit is so
+    /// low that a step can read all smaller files of a full tier.
     fn tier(self, size: Size) -> Option<u32> {
         let is_large = size.live() >= self.step_rows / FILES_PER_TIER as u32;
         (!is_large).then(|| (size.live() / TINY_ROWS).checked_ilog(4).map_or(0, |tier| tier + 1))
@@ -88,13 +88,13 @@ mod tests {
         check(&[(40, 0), (40, 0), (40, 0)], &[]);
         check(&[(40, 0), (40, 0), (40, 0), (63, 0)], &[0, 1, 2, 3]);
         check(&[(40, 0), (40, 0), (40, 0), (64, 0)], &[]);
-        // The full tier takes the smaller files along, but not the larger ones.
+        // If a tier is full, the smaller files are also merged, but not the larger files.
         check(&[(9, 0), (300, 0), (1_200, 0), (300, 0), (900, 0), (300, 0), (20_000, 0)], &[0, 1, 3, 4, 5]);
         check(&[(40, 1)], &[0]);
         check(&[(800, 99)], &[]);
         check(&[(800, 100)], &[0]);
         check(&[(0, 0), (0, 0), (0, 0), (0, 0)], &[0, 1, 2, 3]);
-        // A step is bounded. It reads the files with the fewest live rows first.
+        // A step reads a bounded number of rows. The files with the fewest live rows are read first.
         check(&[(16_000, 2_000), (15_000, 2_000), (9, 0)], &[1]);
         check(&[(40_000, 9_000), (30, 1)], &[1]);
         check(&[(40_000, 9_000)], &[0]);
@@ -102,7 +102,7 @@ mod tests {
         check(&[(4_096, 0); 9], &[]);
     }
 
-    /// Adds files of different sizes, one by one, and executes one step after each.
+    /// Adds files of different sizes, and executes one step after each added file.
     #[test]
     fn num_files_and_rewritten_rows_stay_bounded() {
         let mut seed = 7_u64;

@@ -39,8 +39,8 @@ impl Sweep {
 
     /// Like `artifacts`, but `views` are all views that readers use, and the newest view. So no grace period
     /// is necessary, but artifacts younger than `YOUNG_MS` are not deleted: a sync that has just begun may
-    /// refer to them. `repositories` are all repositories. It sweeps no vectors, because this reads the facts
-    /// of all files.
+    /// refer to them. `repositories` are all repositories. This function does not sweep vectors, because that
+    /// would read the facts of all files.
     pub async fn artifacts_unseen_by(&self, views: &[View], repositories: &[RepositoryId]) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let in_progress = self.sweeping.at_work(now_ms).await?;
@@ -59,7 +59,7 @@ impl Sweep {
         failures.end(deleted.len() as u64)
     }
 
-    /// Deletes the artifacts that were written until `until_ms` and that no live manifest names. Returns
+    /// Deletes the artifacts that were written before `until_ms` and that no live manifest names. Returns
     /// their keys.
     async fn dead(
         &self,
@@ -129,8 +129,8 @@ struct Live<'a> {
 }
 
 /// The age from which artifacts are deleted if no grace period is necessary. A sync that begins during the
-/// sweep writes its artifacts later, or writes them again, which renews them. The age allows for stores that
-/// round times to seconds.
+/// sweep writes its artifacts later, or writes them again, which renews their time. The age is large enough
+/// for stores that round times to seconds.
 const YOUNG_MS: i64 = 2_000;
 
 /// Returns the repository of an artifact. A key consists of folder, repository and hash.

@@ -13,7 +13,7 @@ use super::{Deleted, Sweep};
 type ByRepository = BTreeMap<RepositoryId, Vec<GenerationId>>;
 
 impl Sweep {
-    /// Removes from each store all records that no view can see: a reader may use any view that was made
+    /// Removes from each store all records that no view can see. A reader may use any view that was created
     /// within the grace period. Returns the number of swept generations. An entry of the sweep list that
     /// cannot be swept stays on the list and does not delay other entries. In this case, the first error is
     /// returned at the end.
@@ -24,7 +24,8 @@ impl Sweep {
     }
 
     /// Like `generations`, but `views` are all views that readers use, and the newest view. So no grace
-    /// period is necessary. Records between two of the views are removed too.
+    /// period is necessary. Records that began after one of the views and ended before the next view are also
+    /// removed.
     pub async fn unseen_by(&self, views: &[View]) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let mut list = self.sweeping.sweep_list(now_ms, 0).await?;
@@ -78,8 +79,8 @@ impl Sweep {
         failures.end((swept.retired.len() + swept.aborted.len()) as u64)
     }
 
-    /// Sweeps the generations of each repository together. If this fails, sweeps each of them alone. Returns
-    /// the swept generations.
+    /// Sweeps the generations of each repository together. If this fails, sweeps each generation separately.
+    /// Returns the swept generations.
     async fn retired(&self, runs: &[RunId], failures: &mut Failures) -> Vec<RunId> {
         let mut swept = Vec::new();
         for (repository, generations) in by_repository(runs) {

@@ -23,7 +23,7 @@ const TEMPORARY_PREFIX: &str = ".tmp-";
 /// Temporary files older than this belong to dead processes.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
-/// The file name of a segment of a part. `piece` counts the files of the part from 0.
+/// The file name of a segment of a part. `piece` is the number of the file within the part, from 0.
 pub(crate) fn part_name(run: RunId, part: PartId, piece: usize) -> String {
     let (generation, stage, number) = (run.generation.0, part.stage.as_str(), part.number);
     match piece {
@@ -152,7 +152,7 @@ pub(crate) fn lock_listing(directory: &Path) -> Result<Option<File>, SegmentErro
     Ok(Some(file))
 }
 
-/// Waits until no reader lists or opens segments, and prevents it until the lock is dropped.
+/// Waits until no reader lists or opens segments. Until the lock is dropped, no reader can do so.
 pub(crate) fn wait_for_listings(directory: &Path) -> Result<Option<File>, SegmentError> {
     let Some(file) = open_listing(directory)? else { return Ok(None) };
     file.lock().map_err(SegmentError::io("lock", directory))?;

@@ -28,7 +28,7 @@ use crate::repository::{OpenSegment, Repository, Snapshot};
 use crate::segment::Segment;
 use crate::writer::{self, Row, SegmentContents, Tombstone};
 
-/// A row takes about 20 microseconds to rewrite.
+/// Rewriting a row takes about 20 microseconds.
 pub(crate) const TIERS: Tiers = Tiers { step_rows: 16_384, dead_part: 8 };
 const SETTLED_FILE: &str = "settled";
 const LOCK_FILE: &str = "lock";
@@ -61,7 +61,7 @@ pub(crate) fn sweep_unseen(
     Ok(step(repository, &snapshot, &known)?.unwrap_or_default())
 }
 
-/// Executes one step. Returns whether there was anything to do, because another step may follow.
+/// Executes one step. Returns whether the step changed anything. If it did, another step may be needed.
 pub(crate) fn compact(repository: &Repository) -> Result<bool, SegmentError> {
     let Some(_lock) = lock(repository.directory())? else { return Ok(false) };
     let snapshot = repository.snapshot()?;
@@ -226,7 +226,8 @@ fn merge(directory: &Path, snapshot: &Snapshot, group: &BTreeMap<&str, Member<'_
         num_removed += member.dead.len() as u64;
         rows.extend(all_rows(segment, |row| !member.dead.contains(&row))?);
         tombstones.extend(segment.tombstones());
-        // Files that a member replaces and that still exist must stay replaced after the member is deleted.
+        // Files that a member replaces and that still exist must be listed as replaced, because the member
+        // will be deleted.
         let still_there = |name: &&String| snapshot.names().contains(*name);
         replaces.extend(segment.header().replaces.iter().filter(still_there).cloned());
     }
@@ -264,8 +265,8 @@ fn needed(tombstones: Vec<Tombstone>, rows: &[Row], others: &[&Segment]) -> Resu
     Ok(needed)
 }
 
-/// Writes a file that replaces others. `newest` is the newest generation that was ever in these files. It may
-/// have no rows in the new file.
+/// Writes a file that replaces other files. `newest` is the newest generation that was ever in these files.
+/// The new file may contain no rows of this generation.
 fn write_merged(directory: &Path, newest: Option<GenerationId>, contents: SegmentContents) -> Result<(), SegmentError> {
     let replaces = contents.replaces.clone();
     let bytes = writer::encode(contents)?;

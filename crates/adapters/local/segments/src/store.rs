@@ -116,7 +116,7 @@ impl Inner {
         let pieces = pieces(staging, staged)?.into_iter().map(writer::encode).collect::<Result<Vec<_>, _>>()?;
         files::create_directory(directory)?;
         let _lock = maintenance::lock_for_staging(directory)?;
-        // The generation was published and merged before a late writer came.
+        // A late writer writes nothing if its generation was already published and merged.
         let merged = files::segment_names(directory)?;
         if merged.iter().filter_map(|name| files::newest_of_merged(name)).any(|newest| newest >= run.generation) {
             return Ok(());
@@ -130,7 +130,7 @@ impl Inner {
 }
 
 /// Splits a part into the contents of files with at most `step_rows` rows each. The first file contains the
-/// tombstones. The rows are in the order of a file, so that the files of a part overlap little.
+/// tombstones. The rows have the order that they have in a file, so the ranges of the files overlap little.
 fn pieces(staging: &Staging, staged: StagedPoints) -> Result<Vec<SegmentContents>, SegmentError> {
     let (run, StagedPoints { points, retired }) = (staging.run, staged);
     let mut rows: Vec<Row> = points.into_iter().map(|point| Row { generation: run.generation, point }).collect();

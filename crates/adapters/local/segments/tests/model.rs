@@ -26,7 +26,7 @@ enum Step {
         publish: bool,
     },
     Sweep,
-    /// Some views are no longer in use, one for each bit that is not set.
+    /// Ends the use of some views: one view for each bit that is not set.
     SweepUnseen {
         used: u16,
     },

@@ -283,15 +283,16 @@ async fn replaced_segments_are_removed() {
     assert_eq!(fixture.lines(&view(3, &[]), &ChunkFilter::default(), 9).await, [4, 3, 2, 1]);
     fixture.store.compact(fixture.repository).await.expect("compacted");
     let segments = || fixture.files().iter().filter(|path| path.extension().is_some()).count();
-    // The merged file, and the file with the tombstone, which no longer ends a row.
+    // Two files remain: the merged file, and the file with the tombstone, which no longer ends a row.
     assert_eq!(segments(), 2);
     let fresh = SegmentStore::new(fixture.folder.path());
     assert_eq!(fresh.count(&view(3, &[]), &everything(), &ChunkFilter::default()).await.expect("counted"), 4);
 }
 
-/// Stages one small generation after the other, and executes one step after each. Some views stay in use.
+/// Stages small generations one after the other, and executes one step after each generation. Some views are
+/// still in use.
 #[tokio::test]
-async fn small_generations_cost_little() {
+async fn many_small_generations_write_few_bytes() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (store, repository) = (SegmentStore::new(folder.path()), repository("small"));
     let at = |line: u32, version: u64| chunk(repository, "a.rs", line, &format!("text {line} {version}"));
@@ -335,7 +336,7 @@ async fn small_generations_cost_little() {
     let other = SegmentStore::new(fresh.path());
     other.stage(&staging, StagedPoints { points, retired: Vec::new() }).await.expect("staged");
     let fresh_bytes: u64 = segments_of(fresh.path(), repository).values().sum();
-    assert!(num_bytes * 2 <= fresh_bytes * 3, "{num_bytes} bytes instead of {fresh_bytes}");
+    assert!(num_bytes * 2 <= fresh_bytes * 3, "the store has {num_bytes} bytes, but a fresh store has {fresh_bytes}");
     assert!(num_written <= 12 * fresh_bytes, "{num_written} bytes were written");
 }
 

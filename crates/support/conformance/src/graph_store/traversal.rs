@@ -22,7 +22,7 @@ fn from(graph: &Graph<'_>, starts: &[&str], follow: Follow, max_depth: u32) -> T
     }
 }
 
-/// Each reached node as text: depth, name, confidence in percent.
+/// Each reached node as a text with its depth, its name, and its confidence in percent.
 fn texts(reached: &[Reached]) -> Vec<String> {
     let text =
         |reached: &Reached| format!("{} {} {}", reached.depth, reached.node.name, reached.confidence * 100 / CERTAIN);
@@ -76,7 +76,7 @@ pub(super) async fn traversals_follow_the_requested_direction_and_kinds(store: &
 
 pub(super) async fn traversals_are_ordered_by_depth_and_confidence(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "depth");
-    // A chain of five nodes with a cycle and a shorter way, and a second start.
+    // A chain of five nodes, with a cycle, a shorter way and a second start.
     let edges = vec![
         call(&graph, "a", "b", 50),
         call(&graph, "b", "c", 80),
@@ -109,7 +109,7 @@ pub(super) async fn traversals_are_ordered_by_depth_and_confidence(store: &dyn G
     Ok(())
 }
 
-/// Starts with an edge to each of ten nodes, each of which has an edge to a node of its own.
+/// Starts with an edge to each of ten nodes. Each of these nodes has an edge to another node.
 async fn stage_fan(graph: &Graph<'_>) -> Result<Vec<String>> {
     let names: Vec<String> = (0..10).map(|number| format!("n{number}")).collect();
     let far: Vec<String> = names.iter().map(|name| format!("far_{name}")).collect();
@@ -179,7 +179,7 @@ pub(super) async fn traversals_see_only_the_view_and_the_scope(store: &dyn Graph
     let of_other = vec![graph.call("other:b", "d")];
     let b = StagedGraph { nodes: graph.nodes(&["other:b"]), edges: of_other, ..StagedGraph::default() };
     graph.stage_in("other", 2, b).await?;
-    // The owner of this edge is another repository than those of its ends.
+    // The owner of this edge is a repository that owns neither of its ends.
     let third = graph.case.repository("third");
     let foreign = graph.call("c", "other:b");
     let key = EdgeKey::derive(third, foreign.source, foreign.kind, foreign.target, 0);

@@ -35,8 +35,8 @@ enum Fault {
     ReversesNodes,
 }
 
-/// The table has no `SweepsNothing`, because it is not a fault here: replaced names may stay in their layers
-/// until the layers are merged.
+/// The table does not contain `SweepsNothing`, because this behaviour is not a fault of a name index:
+/// replaced names may stay in their layers until the layers are merged.
 const ALL: [(&str, Fault, &str); 27] = [
     ("loses a symbol", Fault::LosesSymbols, "staged_names_are_visible_once_published"),
     ("loses the spans of symbols", Fault::LosesSpans, "symbols_are_read_as_written"),

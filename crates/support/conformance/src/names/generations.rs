@@ -100,7 +100,7 @@ pub(super) async fn sweeping_unseen_names_changes_no_used_view(store: &dyn Names
         }
     }
     store.verify(index.r()).await?;
-    // A late writer of a generation whose names were merged changes nothing.
+    // A late writer of a generation whose names were merged does not change anything.
     index.stage(8, index.change_a()).await?;
     expect_eq!(index.visible(&middle).await?, CHANGED);
     expect_eq!(index.visible(&newest).await?, WITHOUT_A);

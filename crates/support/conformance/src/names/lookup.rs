@@ -172,7 +172,7 @@ pub(super) async fn the_very_path_is_found_alone(store: &dyn Names) -> Result<()
     Ok(())
 }
 
-/// A searched name, the way it is matched, and the paths to be found with their scores.
+/// A searched name, the way in which it is matched, and the expected paths with their scores.
 type FileCase<'a> = (&'a str, FileMatch, &'a [(&'a str, u32)]);
 
 pub(super) async fn base_names_directories_and_globs_are_found(store: &dyn Names) -> Result<()> {
@@ -197,7 +197,7 @@ pub(super) async fn base_names_directories_and_globs_are_found(store: &dyn Names
     ];
     for (name, matching, expected) in cases {
         let hits = store.files(&view(2, &[]), &index.case.scope(), name, matching, 100).await?;
-        ensure!(scored(&hits) == expected, "`{name}` {matching:?}: {:?} instead of {expected:?}", scored(&hits));
+        ensure!(scored(&hits) == expected, "`{name}` {matching:?} finds {:?} instead of {expected:?}", scored(&hits));
     }
     Ok(())
 }

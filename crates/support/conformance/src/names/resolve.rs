@@ -37,9 +37,12 @@ pub(super) async fn names_are_resolved_in_tiers(store: &dyn Names) -> Result<()>
     ];
     for (name, tier, expected) in cases {
         let hits = resolve(&index, name, 9).await?;
-        ensure!(names(&hits) == expected, "`{name}`: {:?} instead of {expected:?}", names(&hits));
+        ensure!(names(&hits) == expected, "`{name}` is resolved to {:?} instead of {expected:?}", names(&hits));
         ensure!(hits.iter().all(|hit| hit.tier == tier), "`{name}` is resolved in a different tier than {tier:?}");
-        ensure!(hits.iter().all(|hit| (hit.score == 1_000) == (tier == NameTier::Exact)), "`{name}`: scores");
+        ensure!(
+            hits.iter().all(|hit| (hit.score == 1_000) == (tier == NameTier::Exact)),
+            "only exact matches of `{name}` may have a score of 1000"
+        );
     }
     for name in ["", "  ", "__", "xyzzyPlugh"] {
         expect_eq!(resolve(&index, name, 9).await?, []);
@@ -79,12 +82,19 @@ pub(super) async fn near_names_are_resolved_last(store: &dyn Names) -> Result<()
     ];
     for (name, expected) in cases {
         let hits = resolve(&index, name, 9).await?;
-        ensure!(names(&hits).first() == Some(&expected), "`{name}`: {:?} instead of `{expected}`", names(&hits));
+        ensure!(
+            names(&hits).first() == Some(&expected),
+            "`{name}` is resolved to {:?} instead of `{expected}`",
+            names(&hits)
+        );
         for hit in &hits {
             ensure!(hit.tier == NameTier::Near && (1..1_000).contains(&hit.score), "`{name}`: {hit:?}");
-            ensure!(!hit.reasons.to_string().is_empty(), "`{name}` finds `{}` for no reason", hit.symbol.name);
+            ensure!(!hit.reasons.to_string().is_empty(), "`{name}` finds `{}` without a reason", hit.symbol.name);
         }
-        ensure!(hits.is_sorted_by_key(|hit| std::cmp::Reverse(hit.rank)), "`{name}`: ranks do not fall");
+        ensure!(
+            hits.is_sorted_by_key(|hit| std::cmp::Reverse(hit.rank)),
+            "the ranks of the names for `{name}` do not decrease"
+        );
     }
     let several = resolve(&index, "tokenCoun", 9).await?;
     expect_eq!(names(&several)[..2], ["tokenCount", "token_counter"]);
@@ -135,7 +145,11 @@ pub(super) async fn near_owners_are_preferred(store: &dyn Names) -> Result<()> {
     ];
     for (name, expected) in cases {
         let hits = resolve(&index, name, 9).await?;
-        ensure!(names(&hits).first() == Some(&expected), "`{name}`: {:?} instead of `{expected}`", names(&hits));
+        ensure!(
+            names(&hits).first() == Some(&expected),
+            "`{name}` is resolved to {:?} instead of `{expected}`",
+            names(&hits)
+        );
         ensure!(hits.iter().all(|hit| hit.tier == NameTier::Near), "`{name}`: {hits:?}");
     }
     Ok(())

@@ -163,7 +163,7 @@ pub(super) async fn sweeping_unseen_chunks_changes_no_used_view(store: &dyn Vect
         }
     }
     store.verify(points.r()).await?;
-    // A late writer of a generation whose records were merged changes nothing.
+    // A late writer of a generation whose records were merged does not change anything.
     points.stage(8, change_a(&points)).await?;
     expect_eq!(points.visible(&middle).await?, CHANGED);
     expect_eq!(points.visible(&newest).await?, WITHOUT_A);

@@ -24,7 +24,7 @@ const OWN: [&str; 14] = [
     "cache_hits",
 ];
 
-/// The names of list fields. An answer has one of these fields, unless it is about a single thing.
+/// The names of list fields. An answer has one of these fields, unless it describes a single object.
 const LISTS: [&str; 9] =
     ["results", "edges", "patterns", "entries", "findings", "repositories", "runs", "fingerprints", "matching_files"];
 

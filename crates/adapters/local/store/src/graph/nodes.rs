@@ -102,7 +102,7 @@ pub(crate) fn read_block(connection: &Connection, block: i64) -> Result<Vec<Node
     if reader.0.is_empty() { Ok(records) } else { Err(damaged(&"bytes follow its last record")) }
 }
 
-/// Removes versions, and the blocks that no version uses any more. Returns the paths of the versions.
+/// Removes versions, and the blocks that no version uses after that. Returns the paths of the versions.
 pub(crate) fn remove_versions(connection: &Connection, versions: &[(i64, u64)]) -> Result<FxHashSet<i64>, Fault> {
     let mut delete = connection
         .prepare_cached("DELETE FROM node_version WHERE node = ?1 AND gen_from = ?2 RETURNING block, path")?;

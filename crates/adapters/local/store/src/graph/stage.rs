@@ -20,7 +20,8 @@ pub(crate) fn stage(connection: &Connection, staging: cairn_ports::Staging, stag
         Some(state) if is_state([RunState::Failed, RunState::Cancelled], state) => {
             return Err(Fault::conflict("the run was cancelled or has failed"));
         }
-        // A late writer. The generation contains all its records, and a sweep may have removed some of them.
+        // This is a late writer. The generation already contains all its records, and a sweep may have
+        // removed some of them.
         Some(state) if is_state([RunState::Published, RunState::Partial], state) => return Ok(()),
         _ => {}
     }

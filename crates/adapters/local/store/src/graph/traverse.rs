@@ -1,4 +1,4 @@
-//! Traverses the graph over a few edges.
+//! Implements the bounded traversal of the graph.
 
 use cairn_domain::{EdgeRecord, NodeKey, NodeRecord};
 use cairn_ports::{Direction, Follow, Reached, Step, Traversal, TraversalRequest, walk};
