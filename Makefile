@@ -57,7 +57,7 @@ bench: build ## Measures indexing and search, and a bare parse of the same files
 bench-cluster: setup ## Measures a cluster on this machine and local mode (hours; downloads 40 MB once).
 	@bench/cluster/run
 
-eval: setup ## Asks 624 questions about real repositories and grades the answers (ten minutes; downloads 40 MB once). EVAL='--ablations' adds options.
+eval: setup ## Asks 624 questions about real repositories and grades the answers (takes ten minutes; downloads 40 MB once). EVAL='--ablations' adds options.
 	cargo build --profile quick --locked -p cairn -p cairn-eval
 	target/quick/cairn eval $(EVAL)
 

@@ -3,8 +3,8 @@
 Usage: broken_starts.py PATH_OF_CAIRN PATH_OF_REPOSITORY [NUM_STARTS [SEED]]
 
 Indexes the repository in a new index directory, and makes NUM_STARTS wrong calls: half of them with `cairn mcp`, half
-of them with the command line. Each wrong call is made from a right one, so the wanted answer is known: it contains a
-certain symbol, path or line. If the answer does not contain it, the suggested calls are made without changes, at most
+of them with the command line. Each wrong call is derived from a correct call, so the wanted answer is known: it
+contains a certain symbol, path or line. If the answer does not contain it, the suggested calls are made without changes, at most
 two steps deep. The program prints the share of recovered starts for each kind. The exit code is 1 if a suggested call
 fails, or if the share is below 0.92.
 """
@@ -78,7 +78,7 @@ class CommandLine:
         done = subprocess.run(words, cwd=self.cwd, env=self.env, capture_output=True, text=True)
         text = done.stdout + done.stderr
         calls = re.findall(r"^  try: (.*)  \(.*\)$", text, re.M)
-        # Exit code 3 is an empty answer, or an error of a name that does not exist.
+        # Exit code 3 means an empty answer, or an error because a name does not exist.
         is_error = done.returncode not in (0, 3) or done.stderr.startswith("error:")
         return re.sub(r"^  try: .*$", "", text, flags=re.M), is_error, calls
 
@@ -110,7 +110,7 @@ class Repository:
         return self.chance.choice(self.unique_files)
 
     def typo(self, word):
-        """Two wrong letters in the middle: enough that most names are only similar."""
+        """The word with two typing errors in its middle, so that it is only similar to most names."""
         letters = list(word)
         for _ in range(2):
             at = self.chance.randrange(1, len(letters) - 1)
@@ -326,7 +326,7 @@ def recover(interface, call, wanted, tally, depth=2):
         answer, fails, _ = interface.ask(following)
         if fails:
             tally.failed.append((call, following))
-        # `cairn show` prints lines without their path, so the path in the command counts too.
+        # `cairn show` prints lines without their path, so the path in the command is also accepted.
         if (wanted in answer or wanted in str(following)) and not fails:
             return True
     return any(recover(interface, following, wanted, tally, depth - 1) for following in suggested)
@@ -366,10 +366,10 @@ def main():
     for label, call, wanted in tally.lost:
         print(f"not recovered: {label}: {call} (wanted {wanted})")
     for call, following in tally.failed[:20]:
-        print(f"a suggested call fails: {call}: {following}")
+        print(f"a suggested call failed: {call}: {following}")
     total, recovered = tally.num_starts.total(), tally.num_recovered.total()
-    print(f"{recovered} of {total} starts recovered ({recovered / total:.3f}), {tally.num_direct.total()} of them at once;")
-    print(f"{tally.num_suggested} suggested calls were made, {len(tally.failed)} of them failed")
+    print(f"{recovered} of {total} starts recovered ({recovered / total:.3f}), {tally.num_direct.total()} of them without a suggestion;")
+    print(f"{tally.num_suggested} suggested calls were made, and {len(tally.failed)} of them failed")
     sys.exit(0 if recovered >= LEAST_SHARE * total and not tally.failed else 1)
 
 

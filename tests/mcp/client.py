@@ -191,8 +191,8 @@ class Checks:
         dumped = [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools]
         assert all("outputSchema" in tool for tool in dumped), "every tool describes its answer"
         listed = json.dumps([{key: tool[key] for key in tool if key != "outputSchema"} for tool in dumped])
-        # The estimate counts each sign as a token. A test of the gateway checks the limit of 2,500 tokens with a
-        # real tokenizer.
+        # The estimate counts each punctuation character as a token. A test of the gateway checks the limit of
+        # 2,500 tokens with a real tokenizer.
         assert tokens(listed) <= 3000, f"{tokens(listed)} tokens"
         for tool in tools:
             assert len(tool.description) < 2000
