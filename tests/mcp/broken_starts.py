@@ -110,7 +110,7 @@ class Repository:
         return self.chance.choice(self.unique_files)
 
     def typo(self, word):
-        """The word with two typing errors in its middle, so that it is only similar to most names."""
+        """Changes two letters in the middle of the word. Most changed words are then only similar to the original name."""
         letters = list(word)
         for _ in range(2):
             at = self.chance.randrange(1, len(letters) - 1)
