@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn caller_with_a_next_request_stays() {
+    async fn connection_stays_open_for_further_requests() {
         let (mut caller, lasted) = connect(1);
         for _ in 0..5 {
             caller.write_all(QUESTION).await.expect("sent");

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn import_of_a_reexport_counts_for_its_file() {
+    fn import_of_a_reexport_depends_on_the_defining_file() {
         let root = ("lib.rs", "mod a; mod b; pub use a::A; pub use b::B;");
         check(&[root, ("a.rs", "use crate::B;"), ("b.rs", "use crate::A;")], &[&["a.rs", "b.rs"]]);
         check(&[root, ("a.rs", "use crate::B;"), ("b.rs", "pub struct B;")], &[]);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn use_within_a_function_counts() {
+    fn use_within_a_function_is_a_dependency() {
         let inner = ("b.rs", "pub struct B; fn f() { use crate::a::A; }");
         check(&[("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::b::B;"), inner], &[&["a.rs", "b.rs"]]);
     }

@@ -129,7 +129,7 @@ fn bug_is_planted_in_the_copy_and_reverted() {
 }
 
 #[test]
-fn only_the_expected_failure_counts() {
+fn only_the_expected_failure_catches_a_bug() {
     let bug = Bug { says: "two nodes".to_owned(), ..bugs().remove(0) };
     let check = |answer: fn(String) -> Verdict, output: &str, expect: Option<&str>| {
         let missed = answer(output.to_owned()).missed(&bug);

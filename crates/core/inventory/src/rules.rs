@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn exclude_wins_and_override_lifts_only_defaults() {
+    fn exclude_has_priority_and_override_affects_only_defaults() {
         use Reason::*;
         let settings = RuleSettings {
             include: strings(&["*.go", "vendor/**"]),

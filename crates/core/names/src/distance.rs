@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn one_part_may_be_left_out() {
+    fn one_part_may_be_missing() {
         let check = |short, long, expect| assert_eq!(gap(short, long), expect, "{short} {long}");
         check("piler", "compiler", true);
         check("compi", "compiler", true);

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_that_sound_alike_have_one_code() {
+    fn words_that_sound_alike_have_the_same_code() {
         let check = |left: &str, right: &str, expect: bool| {
             assert_eq!(sound_code(left).is_some_and(|code| Some(code) == sound_code(right)), expect, "{left} {right}");
         };

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn first_line_decides_in_long_questions() {
+    fn first_line_of_a_long_question_is_its_head() {
         let body = "what calls parse ".repeat(40);
         assert_eq!(head("what calls parse\nin tests"), "what calls parse\nin tests");
         assert_eq!(head(&format!("Crash in parser\n{body}")), "Crash in parser");

@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn abbreviation_of_a_missing_word_counts() {
+    fn word_is_not_missing_if_its_abbreviation_exists() {
         let abbreviations = ["db".to_owned()];
         let counted = frequencies("database db", "db");
         assert!(KeywordEvidence::of("database", &[], false, &counted).is_missing());

@@ -83,7 +83,7 @@ fn passwords_of_commands_are_found() {
 }
 
 #[test]
-fn other_arguments_stay() {
+fn other_arguments_are_not_redacted() {
     for command in [
         "ssh -p 8080 host",
         "docker run -p 8080:80 image1",

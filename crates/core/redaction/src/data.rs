@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn code_stays() {
+    fn code_is_not_redacted() {
         for text in [
             "password = get_password(user)[0];",
             "password: Option<String>,",

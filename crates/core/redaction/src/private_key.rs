@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn text_about_keys_stays() {
+    fn text_about_keys_is_not_redacted() {
         check("HEAD\\n\" + body + \"FOOT", &[]);
         check("HEAD\nbase64 goes here\nFOOT", &[]);
         check("HEAD\n[REDACTED:private-key]\nFOOT", &[]);

@@ -370,7 +370,7 @@ fn filled_templates_are_redacted() {
 }
 
 #[test]
-fn near_misses_stay() {
+fn near_misses_are_not_redacted() {
     let redactor = redactor();
     let mut found = Vec::new();
     for (rule, templates) in CASES {

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn stand_ins_are_known() {
+    fn placeholders_are_recognised() {
         for stand_in in ["xxxxxxxx", "my-test-1", "aaaaaaa", "1234567"] {
             assert!(is_placeholder_text(stand_in.as_bytes()), "{stand_in}");
         }

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_without_passwords_stay() {
+    fn urls_without_passwords_are_not_redacted() {
         check("https://example.org/a@b:c", None);
         check("ssh://git@github.com/x", None);
         check("http://user:password@host", None);

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_single_lines_stay() {
+    fn words_and_single_lines_are_not_redacted() {
         let line = "k3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6uE0aSdF2gk3J9xQ7wZ2pLm8Nc5Vb1TgR4";
         check(&format!("secret: {line}\nother: {line}\n"), 0);
         check(&format!("the secret\n{line}\n{line}\n"), 0);

@@ -843,7 +843,7 @@ async fn every_answer_fits_its_openapi_schema() {
 }
 
 #[tokio::test]
-async fn filters_mean_the_same_over_http_and_mcp() {
+async fn filters_have_the_same_meaning_over_http_and_mcp() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, false).await;
     let paths_of = |results: &Value| -> Vec<String> {

@@ -184,7 +184,7 @@ async fn listed_repositories_are_registered_once() {
 }
 
 #[tokio::test]
-async fn excluded_repositories_are_left_out() {
+async fn excluded_repositories_are_omitted() {
     let check = async |rules: fn(&World) -> OrganisationRules, expect: &[&str]| {
         let world = World::new();
         world.put("acme", HostedRepository { is_archived: true, ..repository("acme", 1, "archived") });

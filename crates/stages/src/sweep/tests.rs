@@ -310,7 +310,7 @@ async fn sweep_keeps_vectors_of_the_tenants_own_patterns() {
 }
 
 #[tokio::test]
-async fn artifact_rewritten_during_the_sweep_stays() {
+async fn artifact_rewritten_during_the_sweep_is_kept() {
     let (mut sweep, ..) = sweep(Listed::default(), ErrorKind::Corrupt);
     let key = format!("packs/{}/p", repository("r"));
     sweep.artifacts = Artifacts::new(Arc::new(PutAgain { inner: MemoryBlobs::new(), num_lists: Mutex::default() }));

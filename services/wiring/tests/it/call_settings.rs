@@ -44,7 +44,7 @@ fn including(include: &[&str], max_file_size: Option<u64>) -> IndexCall {
 }
 
 #[tokio::test]
-async fn last_call_that_gives_a_field_sets_it() -> Result<()> {
+async fn last_call_with_a_field_sets_the_field() -> Result<()> {
     let service = Service::of(&["*"]).await?;
     let expect = async |include: &[&str], exclude: &[&str], max_file_size| {
         let [record] = &service.registered().await?[..] else {

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn good_urls_give_names() {
+    fn valid_urls_have_names() {
         let check = |text: &str, name: &str| {
             let url = RemoteUrl::parse(text, &with_ssh()).expect(text);
             assert_eq!(url.name(), name, "{text}");

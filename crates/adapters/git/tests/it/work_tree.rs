@@ -214,7 +214,7 @@ fn stat_cache_never_hides_a_change() {
 }
 
 #[test]
-fn files_outside_the_reading_plan_stay_unread() {
+fn files_outside_the_reading_plan_are_not_read() {
     let fixture = Fixture::repository();
     fixture.write(".cairn.yaml", "sensitive: ['*.vault']\n");
     fixture.write("sub/.cairnignore", "x\n");

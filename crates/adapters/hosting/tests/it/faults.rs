@@ -80,7 +80,7 @@ async fn token_repeated_by_the_service_is_not_shown() {
 }
 
 #[tokio::test]
-async fn token_goes_to_no_other_server() {
+async fn token_is_not_sent_to_other_servers() {
     let elsewhere = TestServer::start(|_| Reply::json("[]")).await;
     let link = format!("<{}/orgs/acme/repos?page=2>; rel=\"next\"", elsewhere.url());
     let first = Reply::json("[]").header("link", link);
