@@ -33,7 +33,7 @@ struct NoIndexing;
 #[async_trait]
 impl Indexing for NoIndexing {
     async fn index(&self, _searcher: &Searcher, _call: IndexCall) -> Result<IndexStatus, QueryError> {
-        Err(QueryError::new(QueryErrorCode::Forbidden, "nothing is indexed here"))
+        Err(QueryError::new(QueryErrorCode::Forbidden, "this service indexes no repository"))
     }
 
     async fn progress(&self, _searcher: &Searcher, _asked: IndexTicket) -> Result<IndexStatus, QueryError> {
@@ -286,5 +286,5 @@ fn local_only_commands_are_refused_for_a_server() {
     assert!(refused("").contains("CAIRN_API_KEY"));
     assert!(refused("cairn_nonsense").contains("send a valid API key"));
     let asked = server.run(&index, &["index", "r"]);
-    assert!(String::from_utf8_lossy(&asked.stderr).contains("nothing is indexed here"), "{asked:?}");
+    assert!(String::from_utf8_lossy(&asked.stderr).contains("this service indexes no repository"), "{asked:?}");
 }

@@ -48,8 +48,11 @@ async fn compare(ground: &Ground, local: &LocalMode, name: &str, path: &Path) ->
     let found: Vec<Value> =
         ground.inside.fingerprints().await?.iter().map(|of| serde_json::json!(FingerprintReport::of(of))).collect();
     let expected = local.fingerprints()?;
-    ensure!(found == expected, "cluster {found:#?}\nlocal mode {expected:#?}");
-    let this = expected.iter().find(|repository| repository["repository"] == name).context("a fingerprint")?;
+    ensure!(found == expected, "the indexes differ: the cluster has {found:#?}\nlocal mode has {expected:#?}");
+    let this = expected
+        .iter()
+        .find(|repository| repository["repository"] == name)
+        .context("the repository has no fingerprint")?;
     let count = |kind: &str| this["kinds"][kind]["count"].as_u64().unwrap_or_default();
     println!(
         "| {name} | {} | {} | {} | {} | {of_cluster:.1} s | {of_local:.1} s | {:.1} |",
@@ -79,5 +82,5 @@ fn change(root: &Path) -> Result<()> {
 }
 
 fn name(path: &Path) -> Result<&str> {
-    path.file_name().and_then(|name| name.to_str()).with_context(|| format!("no name in {}", path.display()))
+    path.file_name().and_then(|name| name.to_str()).with_context(|| format!("{} has no file name", path.display()))
 }

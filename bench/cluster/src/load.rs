@@ -89,12 +89,16 @@ async fn ask(connection: &mut BufReader<TcpStream>, (host, key): (&str, &str), q
     connection.get_mut().write_all(format!("{head}{body}").as_bytes()).await?;
     let mut line = String::new();
     connection.read_line(&mut line).await?;
-    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok()).context("an answer has no status")?;
+    let status = line
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok())
+        .context("the first line of an answer contains no status")?;
     let mut num_bytes = None;
     loop {
         line.clear();
         if connection.read_line(&mut line).await? == 0 {
-            bail!("the connection ended within an answer");
+            bail!("the connection ended before the answer was complete");
         }
         match line.trim_end().split_once(": ") {
             Some((name, value)) if name.eq_ignore_ascii_case("content-length") => num_bytes = value.parse().ok(),
@@ -102,7 +106,7 @@ async fn ask(connection: &mut BufReader<TcpStream>, (host, key): (&str, &str), q
             Some(_) => {}
         }
     }
-    let mut answer = vec![0; num_bytes.context("an answer has no length")?];
+    let mut answer = vec![0; num_bytes.context("an answer has no `Content-Length`")?];
     connection.read_exact(&mut answer).await?;
     Ok(status)
 }

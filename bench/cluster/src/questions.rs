@@ -108,5 +108,5 @@ async fn key(ground: &Ground) -> Result<String> {
         label: String::new(),
         expires_at_ms: None,
     };
-    ground.inside.issue_key(request).await.context("no key for questions")
+    ground.inside.issue_key(request).await.context("no key could be issued for the questions")
 }

@@ -34,7 +34,7 @@ pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()>
     local.ok(&["index", &list.to_string_lossy()])?;
     let of_local = started.elapsed().as_secs_f64();
     let num_indexed = ground.inside.fingerprints().await?.len();
-    ensure!(num_indexed == num_repositories, "{num_indexed} of {num_repositories} repositories are indexed");
+    ensure!(num_indexed == num_repositories, "only {num_indexed} of {num_repositories} repositories are indexed");
 
     println!("{num_repositories} repositories of {num_files} files, {num_lines} lines");
     println!("| | cluster | local mode | ratio |\n|---|---|---|---|");

@@ -76,8 +76,10 @@ pub(crate) async fn find_in_snapshot(
     if !detection.enabled {
         return Ok(Vec::new());
     }
-    let planned =
-        plan.manifest.as_ref().ok_or_else(|| StageError::permanent(FailureCode::Invalid, "a plan without manifest"))?;
+    let planned = plan
+        .manifest
+        .as_ref()
+        .ok_or_else(|| StageError::permanent(FailureCode::Invalid, "the plan has no manifest"))?;
     let snapshot = snapshots.load(artifacts, repository, planned, 0).await?;
     blocking(move || Ok(detect(&snapshot, &detection))).await
 }

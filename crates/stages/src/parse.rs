@@ -30,7 +30,9 @@ impl Stage for ParseStage {
     async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&task.plan).await?;
         let pack = plan.packs.get(task.part.number as usize);
-        let pack = pack.ok_or_else(|| StageError::permanent(FailureCode::Invalid, "the plan has no such pack"))?;
+        let pack = pack.ok_or_else(|| {
+            StageError::permanent(FailureCode::Invalid, "the plan has no pack with the part's number")
+        })?;
         let facts = match self.written_facts(pack).await? {
             Some(facts) => facts,
             None => {

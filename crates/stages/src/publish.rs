@@ -97,7 +97,10 @@ fn reports(parts: &[PartRecord]) -> Result<Reports, StageError> {
         .map(|part| {
             let report = PartReport::from_json(&part.report);
             let report = report.map_err(|error| {
-                StageError::permanent(FailureCode::Corrupt, format!("report of {}: {error}", part.id))
+                StageError::permanent(
+                    FailureCode::Corrupt,
+                    format!("the report of {} cannot be read: {error}", part.id),
+                )
             })?;
             Ok((part.id, report))
         })

@@ -60,7 +60,10 @@ impl RecordCeilings {
         let (mut num_chunks, mut num_records) = (0u64, 0u64);
         for part in self.ledger.parts(run).await?.iter().filter(|part| part.end == Some(PartEnd::Done)) {
             let report = PartReport::from_json(&part.report).map_err(|error| {
-                StageError::permanent(FailureCode::Corrupt, format!("report of {}: {error}", part.id))
+                StageError::permanent(
+                    FailureCode::Corrupt,
+                    format!("the report of {} cannot be read: {error}", part.id),
+                )
             })?;
             num_chunks = num_chunks.saturating_add(report.chunks_parsed);
             num_records = num_records.saturating_add(report.records_parsed);

@@ -24,13 +24,13 @@ pub(crate) async fn verify(
     let scope = Scope::only(searcher.caller.tenant.clone(), [repository]);
     let expected = &published.result;
     let num_chunks = searcher.vectors.count(&view, &scope, &ChunkFilter::default()).await?;
-    anyhow::ensure!(num_chunks >= expected.chunks, "{num_chunks} of {} chunks exist", expected.chunks);
+    anyhow::ensure!(num_chunks >= expected.chunks, "only {num_chunks} of {} chunks exist", expected.chunks);
     let (mut num_symbols, mut from) = (0, Some(0));
     while let Some(start) = from {
         let page = searcher.names.scroll(&view, &scope, repository, start).await?;
         num_symbols += page.items.len() as u64;
         from = page.next;
     }
-    anyhow::ensure!(num_symbols >= expected.symbols, "{num_symbols} of {} names exist", expected.symbols);
+    anyhow::ensure!(num_symbols >= expected.symbols, "only {num_symbols} of {} names exist", expected.symbols);
     Ok(())
 }

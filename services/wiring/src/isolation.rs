@@ -222,7 +222,7 @@ pub(crate) async fn serve(
     while let Some(line) = orders.recv().await {
         let order: Order = serde_json::from_str(&line).context("cannot read a line from the parent process")?;
         let job = Job::from_json(&order.job).map_err(anyhow::Error::msg)?;
-        let lane = Lane::parse(&order.lane).context("an unknown lane")?;
+        let lane = Lane::parse(&order.lane).context("the lane of the order is unknown")?;
         let worker = workers
             .iter()
             .find(|worker| worker.stage() == job.stage())

@@ -133,7 +133,7 @@ struct Owned<'a>(&'a str);
 impl<'a> Owned<'a> {
     fn new(key: &'a str) -> Self {
         OWNED_KEYS.inc();
-        tracing::info!(key, "owns the key");
+        tracing::info!(key, "this process owns the key");
         Self(key)
     }
 }
@@ -141,7 +141,7 @@ impl<'a> Owned<'a> {
 impl Drop for Owned<'_> {
     fn drop(&mut self) {
         OWNED_KEYS.dec();
-        tracing::info!(key = self.0, "no longer owns the key");
+        tracing::info!(key = self.0, "this process no longer owns the key");
     }
 }
 

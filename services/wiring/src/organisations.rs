@@ -143,7 +143,14 @@ fn tell_changes(tenant: &str, organisation: &str, changes: &Changes) {
     }
     for vanished in changes.vanished.iter().take(LOGGED) {
         let (repository, deleted) = (vanished.name.as_str(), vanished.is_deleted);
-        tracing::warn!(tenant, organisation, repository, deleted, "no longer on the list: {}", vanished.absence);
+        tracing::warn!(
+            tenant,
+            organisation,
+            repository,
+            deleted,
+            "a repository is no longer on the list: {}",
+            vanished.absence
+        );
     }
     tracing::info!(
         tenant,

@@ -27,7 +27,7 @@ impl Stop {
     pub async fn unless_asked<T>(&mut self, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
         tokio::select! {
             biased;
-            () = self.asked() => anyhow::bail!("asked to stop"),
+            () = self.asked() => anyhow::bail!("the process was asked to stop"),
             done = work => done,
         }
     }
@@ -73,7 +73,7 @@ where
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!("{name} ends: {error:#}");
+            tracing::error!("{name} ended with an error: {error:#}");
             ExitCode::FAILURE
         }
     }

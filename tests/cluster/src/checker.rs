@@ -89,7 +89,10 @@ impl<'a> Checker<'a> {
         ensure!(found.len() == expected.len(), "{} repositories, expected {}", found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {
             let (found, expected) = (self.comparable(found), self.comparable(expected));
-            ensure!(found == expected, "after the fault {found:#}\nundisturbed {expected:#}");
+            ensure!(
+                found == expected,
+                "the repositories differ: after the fault {found:#}\nwithout a fault {expected:#}"
+            );
         }
         self.nothing_else(&expected, &mut verdict).await?;
         verdict.num_objects = self.no_orphans().await?;
@@ -118,7 +121,10 @@ impl<'a> Checker<'a> {
                 return Ok(dead);
             }
             if Instant::now() > deadline {
-                bail!("{waiting} messages are waiting and {dead} dead letters exist: {:?}", self.traces);
+                bail!(
+                    "{waiting} messages are still waiting and {dead} dead letters exist; the traces are {:?}",
+                    self.traces
+                );
             }
             sleep(POLL).await;
         }
@@ -148,7 +154,7 @@ impl<'a> Checker<'a> {
                 );
                 let parts = self.ground.inside.cluster.runs.parts(run.id).await?;
                 let (found, planned) = (parts.len(), run.num_parts);
-                ensure!(found == planned as usize, "run {:?} has {found} parts of {planned}", run.id);
+                ensure!(found == planned as usize, "run {:?} has {found} parts, but {planned} were planned", run.id);
                 for part in parts {
                     verdict.num_parts += 1;
                     let end = part.end.as_ref();
@@ -221,7 +227,7 @@ impl<'a> Checker<'a> {
             }
             ensure!(
                 Instant::now() < deadline,
-                "{connections} connections instead of {wanted}; temporary files that were not removed: {left:?}"
+                "{connections} connections exist instead of {wanted}, and these temporary files were not removed: {left:?}"
             );
             sleep(POLL).await;
         }

@@ -160,13 +160,13 @@ impl LocalCluster {
 
     /// The base URL of a query service.
     pub fn questions(&self, replica: &str) -> Result<String> {
-        let service = self.services.get(replica).with_context(|| format!("{replica} does not run"))?;
+        let service = self.services.get(replica).with_context(|| format!("{replica} is not running"))?;
         Ok(format!("http://{}", service.questions))
     }
 
     /// `HOST:PORT` of the pages for health and metrics of a running service.
     pub fn address(&self, replica: &str) -> Result<&str> {
-        Ok(&self.services.get(replica).with_context(|| format!("{replica} does not run"))?.address)
+        Ok(&self.services.get(replica).with_context(|| format!("{replica} is not running"))?.address)
     }
 
     /// Whether a service reports that it is alive.
@@ -187,7 +187,7 @@ impl LocalCluster {
 
     /// The process of a service, so that a test can kill, freeze or restart it.
     pub fn process(&mut self, replica: &str) -> Result<&mut ServerProcess> {
-        Ok(&mut self.services.get_mut(replica).with_context(|| format!("{replica} does not run"))?.process)
+        Ok(&mut self.services.get_mut(replica).with_context(|| format!("{replica} is not running"))?.process)
     }
 
     /// The sum of those metrics of a running service whose lines begin with `start`, such as
@@ -209,7 +209,7 @@ impl LocalCluster {
     pub async fn stop_together(&mut self, replicas: impl IntoIterator<Item = &str>) -> Result<()> {
         let mut stopping = JoinSet::new();
         for replica in replicas {
-            let service = self.services.remove(replica).with_context(|| format!("{replica} does not run"))?;
+            let service = self.services.remove(replica).with_context(|| format!("{replica} is not running"))?;
             let mut process = service.process;
             stopping.spawn(async move { process.stop().await });
         }
@@ -224,7 +224,7 @@ impl LocalCluster {
         let output = self.try_cairn(arguments)?;
         let errors = String::from_utf8_lossy(&output.stderr);
         let reported = String::from_utf8_lossy(&output.stdout);
-        ensure!(output.status.success(), "cairn {} fails: {errors}{reported}", arguments.join(" "));
+        ensure!(output.status.success(), "cairn {} failed: {errors}{reported}", arguments.join(" "));
         Ok(reported.into_owned())
     }
 

@@ -43,7 +43,7 @@ fn is_away(kind: ErrorKind) -> bool {
 impl Inside {
     pub async fn open(settings: &Path) -> Result<Self> {
         let config = ClusterConfig::load(Some(settings))?;
-        let key = config.query.as_ref().context("no section [query]")?.cursor_key()?;
+        let key = config.query.as_ref().context("the settings have no section [query]")?.cursor_key()?;
         let cluster = Cluster::connect(config).await?;
         let embedder = embedder(&cluster.config.embedding, cairn_embedding_http::Share::Whole)?;
         let stores = Stores::connect(&cluster, embedder.model()).await?;
@@ -115,7 +115,10 @@ impl Inside {
                     open.push(format!("{:?}", part.id));
                 }
             }
-            bail!("not settled in time: {} runs, open parts {open:?}", runs.len());
+            bail!(
+                "the requests were not answered in time: there are {} runs, and these parts are open: {open:?}",
+                runs.len()
+            );
         }
         sleep(POLL).await;
         Ok(())
@@ -144,7 +147,7 @@ impl Inside {
     pub async fn epoch(&self, repository: RepositoryId) -> Result<u64> {
         let documents = Neo4jRuns::new(self.cluster.neo4j.clone());
         let found = documents.repositories(RepositoryQuery::One(repository)).await?;
-        Ok(found.first().context("no such repository")?.state.lease.epoch)
+        Ok(found.first().context("the repository does not exist")?.state.lease.epoch)
     }
 
     pub async fn fingerprints(&self) -> Result<Vec<Fingerprint>> {

@@ -31,7 +31,7 @@ impl LocalMode {
     pub fn ok(&self, arguments: &[&str]) -> Result<String> {
         let output = self.command(arguments)?.output().context("cannot start cairn")?;
         let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "cairn {} fails: {errors}", arguments.join(" "));
+        ensure!(output.status.success(), "cairn {} failed: {errors}", arguments.join(" "));
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 

@@ -49,12 +49,15 @@ async fn read(searcher: Searcher, is_over: Arc<AtomicBool>) -> Result<u64> {
         let seen = markers(&answer);
         match (seen.len(), newest) {
             (0, None) => {}
-            (0, Some(newest)) => bail!("the repository is not found after marker {newest} was found"),
+            (0, Some(newest)) => bail!("the repository was not found after marker {newest} had been found"),
             (1, _) => {
                 let marker = seen.first().copied();
-                ensure!(marker >= newest, "marker {marker:?} after {newest:?}");
+                ensure!(marker >= newest, "marker {marker:?} was found after the newer marker {newest:?}");
                 let num_files = answer.found.len();
-                ensure!(num_files == NUM_MARKED_FILES, "{num_files} files of marker {marker:?}");
+                ensure!(
+                    num_files == NUM_MARKED_FILES,
+                    "an answer contains {num_files} files with marker {marker:?} instead of {NUM_MARKED_FILES}"
+                );
                 newest = marker;
                 num_answers += 1;
             }

@@ -114,7 +114,7 @@ impl Raw {
         let start = format!("cairn.{}.", stage.as_str());
         let queues = self.queues().await?.into_iter().filter(|queue| queue.name.starts_with(&start));
         let queues: Vec<Queue> = queues.collect();
-        ensure!(!queues.is_empty(), "no queue of {stage:?}");
+        ensure!(!queues.is_empty(), "the stage {stage:?} has no queue");
         Ok(queues)
     }
 

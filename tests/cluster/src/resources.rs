@@ -23,7 +23,11 @@ pub(crate) fn num_connections(cluster: &LocalCluster) -> usize {
 pub(crate) fn peak_memory_bytes(cluster: &LocalCluster) -> Result<u64> {
     let mut most = 0;
     for (replica, peak) in cluster.peak_memory() {
-        ensure!(peak <= MEMORY_LIMIT_BYTES, "{replica} had {} MiB in memory", peak >> 20);
+        ensure!(
+            peak <= MEMORY_LIMIT_BYTES,
+            "{replica} used {} MiB of memory, which is more than the limit",
+            peak >> 20
+        );
         most = most.max(peak);
     }
     Ok(most)

@@ -57,7 +57,10 @@ impl Servers {
         let url = |name: &str| {
             let assignment = format!("export {name}='");
             let value = lines.lines().find_map(|line| line.strip_prefix(&assignment)?.strip_suffix('\''));
-            value.map(str::to_owned).or_else(|| std::env::var(name).ok()).with_context(|| format!("no address {name}"))
+            value
+                .map(str::to_owned)
+                .or_else(|| std::env::var(name).ok())
+                .with_context(|| format!("the address {name} is missing"))
         };
         Ok(Self {
             rabbitmq: url(given::RABBITMQ_URL)?,
@@ -130,7 +133,7 @@ fn kept_id(path: &Path) -> Result<String> {
 /// `num_bytes` random bytes as hexadecimal digits.
 pub(crate) fn random_digits(num_bytes: usize) -> Result<String> {
     let mut bytes = vec![0_u8; num_bytes];
-    let mut source = fs::File::open("/dev/urandom").context("no source of random bytes")?;
+    let mut source = fs::File::open("/dev/urandom").context("/dev/urandom cannot be opened")?;
     std::io::Read::read_exact(&mut source, &mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
@@ -209,7 +212,7 @@ fn put(table: &mut Table, path: &[&str], value: Value) {
 
 /// Splits `SCHEME://[USER:PASSWORD@]HOST` into the address without credentials, the user and the password.
 fn split(url: &str) -> Result<(String, String, String)> {
-    let (scheme, rest) = url.split_once("://").with_context(|| format!("an address without a scheme: {url}"))?;
+    let (scheme, rest) = url.split_once("://").with_context(|| format!("the address {url} has no scheme"))?;
     let Some((credentials, host)) = rest.rsplit_once('@') else {
         return Ok((url.to_owned(), String::new(), String::new()));
     };

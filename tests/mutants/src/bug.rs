@@ -77,7 +77,11 @@ impl Bug {
             toml::from_str(&text).with_context(|| format!("{} does not describe a bug", file.display()))?;
         bug.name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         ensure!(!bug.edits.is_empty(), "{} edits nothing", file.display());
-        ensure!(!bug.says.trim().is_empty(), "{}: `says` is empty, so every failure would count", file.display());
+        ensure!(
+            !bug.says.trim().is_empty(),
+            "`says` in {} is empty, so every failure would be accepted",
+            file.display()
+        );
         Ok(bug)
     }
 

@@ -40,7 +40,8 @@ impl Judge<'_> {
         if !built.is_success {
             return Ok(Verdict::DoesNotCompile(built.output));
         }
-        let program = program(&built.output).with_context(|| format!("cargo printed no program:\n{}", built.output))?;
+        let program = program(&built.output)
+            .with_context(|| format!("cargo did not print the path of a program:\n{}", built.output))?;
         // Runs the program as cargo does, but without the variables that cargo sets, because a user's shell
         // does not have these variables.
         let mut command = Command::new(self.tree.root().join(program));

@@ -108,7 +108,7 @@ impl Tree {
 fn listed(source: &Path) -> Result<BTreeSet<PathBuf>> {
     let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let listed = Command::new("git").arg("-C").arg(source).args(arguments).output().context("cannot run git")?;
-    ensure!(listed.status.success(), "git does not list {}", source.display());
+    ensure!(listed.status.success(), "git could not list the files of {}", source.display());
     let names = String::from_utf8(listed.stdout).context("a file's name is not UTF-8")?;
     // A tracked file may have been deleted from disk.
     let is_there = |file: &PathBuf| source.join(file).is_file();

@@ -223,7 +223,7 @@ fn operation(shard: &EdgeShard, change: Change) -> Result<UpdateOperation, Statu
                 0 => None,
                 1 => Some(UpdateMode::InsertOnly),
                 2 => Some(UpdateMode::UpdateOnly),
-                other => return Err(wrong(format!("update mode {other}"))),
+                other => return Err(wrong(format!("the update mode {other} is unknown"))),
             };
             let condition = filter::optional(request.update_filter.as_ref())?;
             UpdateOperation::PointOperation(if update_mode.is_none() && condition.is_none() {

@@ -63,7 +63,7 @@ impl Stage for LinkStage {
         let planned = plan
             .manifest
             .as_ref()
-            .ok_or_else(|| StageError::permanent(FailureCode::Invalid, "a plan without manifest"))?;
+            .ok_or_else(|| StageError::permanent(FailureCode::Invalid, "the plan has no manifest"))?;
         let changed = changed_paths(&plan);
         let previous = plan.previous_manifest.as_ref().filter(|_| !plan.rebuild);
         let previous = self.artifacts.manifest_or_empty(previous).await?;

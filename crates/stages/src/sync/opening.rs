@@ -83,7 +83,7 @@ impl Sync {
         tree: &Arc<dyn SnapshotTree>,
     ) -> Result<Effective, StageError> {
         let request_settings = RequestSettings::from_json(&request.repository.settings)
-            .map_err(|error| refusal::invalid(format!("stored settings: {error}")))?;
+            .map_err(|error| refusal::invalid(format!("the stored settings cannot be read: {error}")))?;
         let (operator, tree) = (Arc::clone(&self.operator), Arc::clone(tree));
         blocking(move || settings::read(tree.as_ref(), &operator, &request_settings)).await
     }

@@ -29,7 +29,7 @@ async fn monotonic_time_never_goes_back(subject: &dyn ClockUnderTest) -> Result<
             subject.pass(STEP);
         }
         let now = subject.clock().monotonic();
-        ensure!(now >= before, "{now:?} after {before:?}");
+        ensure!(now >= before, "the clock went back from {before:?} to {now:?}");
         before = now;
     }
     Ok(())
@@ -39,9 +39,9 @@ async fn both_times_go_on(subject: &dyn ClockUnderTest) -> Result<()> {
     let (monotonic, now_ms) = (subject.clock().monotonic(), subject.clock().now_ms());
     subject.pass(STEP);
     let passed = subject.clock().monotonic() - monotonic;
-    ensure!(passed >= STEP, "{passed:?} passed in {STEP:?}");
+    ensure!(passed >= STEP, "the monotonic clock advanced by {passed:?} in {STEP:?}");
     let passed_ms = subject.clock().now_ms() - now_ms;
-    ensure!(passed_ms >= STEP.as_millis() as i64 - 1, "{passed_ms} ms passed in {STEP:?}");
+    ensure!(passed_ms >= STEP.as_millis() as i64 - 1, "the clock advanced by {passed_ms} ms in {STEP:?}");
     Ok(())
 }
 

@@ -72,7 +72,7 @@ async fn vector_depends_on_its_text_alone(embedder: &dyn Embedder) -> Result<()>
             let alone = embedder.embed(input_type, &[text]).await?;
             ensure!(
                 alone[..] == [vector.clone()],
-                "a text has another vector if it is embedded alone: {:?}",
+                "the text that begins with {:?} has another vector if it is embedded alone",
                 text.chars().next()
             );
         }
@@ -107,7 +107,7 @@ async fn near_texts_are_nearer_than_far_ones(embedder: &dyn Embedder) -> Result<
     for (number, question) in questions.iter().enumerate() {
         let scores: Vec<f64> = passages.iter().map(|passage| cosine(question, passage)).collect();
         let best = (0..scores.len()).max_by(|left, right| scores[*left].total_cmp(&scores[*right]));
-        ensure!(best == Some(number), "question {number} is nearest to {best:?}: {scores:?}");
+        ensure!(best == Some(number), "question {number} is nearest to passage {best:?}; the scores are {scores:?}");
     }
     Ok(())
 }

@@ -96,7 +96,7 @@ async fn a_hostile_text_becomes_windows_and_hurts_no_other(parser: &dyn FilePars
     let windows = facts.remove(3);
     expect_eq!(facts, expected);
     expect_eq!(windows.facts_key, FactsKey(Key128([200; 16])));
-    ensure!(windows.status != ParseStatus::Parsed, "it was parsed");
+    ensure!(windows.status != ParseStatus::Parsed, "the hostile text was parsed");
     ensure!(windows.chunks.iter().any(|chunk| chunk.span.contains(1)), "no chunk contains the line of the text");
     Ok(())
 }

@@ -100,7 +100,7 @@ impl<'a> Subject<'a> {
         let begin = Command::Begin { repository, beginning, details: Box::new(self.run_details()) };
         match self.store.change(begin).await? {
             CommandReply::Begun(run) => Ok(run),
-            other => anyhow::bail!("{other:?} instead of a run"),
+            other => anyhow::bail!("expected a run, but the store returned {other:?}"),
         }
     }
 
@@ -110,7 +110,7 @@ impl<'a> Subject<'a> {
         let publishing = Publishing { state, manifest, revision, branch, model, result, now_ms };
         match self.store.change(Command::Publish { run, publishing: Box::new(publishing) }).await? {
             CommandReply::Published(seq) => Ok(seq),
-            other => anyhow::bail!("{other:?} instead of a seq"),
+            other => anyhow::bail!("expected a publication number, but the store returned {other:?}"),
         }
     }
 

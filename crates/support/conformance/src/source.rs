@@ -83,7 +83,7 @@ fn path(bytes: &[u8]) -> Result<RepoPath> {
 
 fn find<'t>(tree: &'t dyn SnapshotTree, bytes: &[u8]) -> Result<&'t TreeEntry> {
     let path = path(bytes)?;
-    tree.entries().iter().find(|entry| entry.path == path).with_context(|| format!("no entry `{path}`"))
+    tree.entries().iter().find(|entry| entry.path == path).with_context(|| format!("the tree has no entry `{path}`"))
 }
 
 async fn every_path_is_listed_once_and_sorted(subject: &dyn SourceUnderTest) -> Result<()> {
@@ -123,7 +123,7 @@ async fn contents_come_back(subject: &dyn SourceUnderTest) -> Result<()> {
         let entry = find(tree.as_ref(), name)?;
         for reader in [&mut first, &mut second] {
             let found = reader.read(entry)?;
-            ensure!(found == *content, "`{}` came back as {found:?}", entry.path);
+            ensure!(found == *content, "reading `{}` returned {found:?}", entry.path);
         }
     }
     Ok(())
@@ -255,6 +255,10 @@ async fn missing_source_is_not_found(subject: &dyn SourceUnderTest) -> Result<()
     };
     let opened = subject.reader().open(&source, &ReadOptions::default());
     let kind = opened.err().map(|error| error.kind);
-    ensure!(kind == Some(ErrorKind::NotFound), "opening the missing source {} gives {kind:?}", source.location());
+    ensure!(
+        kind == Some(ErrorKind::NotFound),
+        "opening the missing source {} returned the error {kind:?}",
+        source.location()
+    );
     Ok(())
 }

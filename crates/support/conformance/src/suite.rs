@@ -79,13 +79,16 @@ pub async fn catches<P: ?Sized>(
 
 async fn opened<P: ?Sized>(open: &impl AsyncFn() -> Result<Box<P>>, check: &Check<P>) -> Result<Box<P>> {
     let opening = tokio::time::timeout(CHECK_DEADLINE, open()).await;
-    opening.map_err(Into::into).flatten().with_context(|| format!("opening a subject for `{}`", check.name))
+    opening
+        .map_err(Into::into)
+        .flatten()
+        .with_context(|| format!("the subject for `{}` could not be opened", check.name))
 }
 
 async fn run_check<P: ?Sized>(check: &Check<P>, subject: &P) -> Result<()> {
     match tokio::time::timeout(CHECK_DEADLINE, (check.run)(subject)).await {
         Ok(outcome) => outcome,
-        Err(_) => bail!("not finished after {CHECK_DEADLINE:?}"),
+        Err(_) => bail!("the check did not end within {CHECK_DEADLINE:?}"),
     }
 }
 
@@ -106,11 +109,16 @@ macro_rules! expect_kind {
     ($outcome:expr, $kind:ident) => {
         match $outcome {
             Ok(value) => {
-                anyhow::bail!("{}: {:?} instead of an error {}", stringify!($outcome), value, stringify!($kind))
+                anyhow::bail!(
+                    "{}: returned {:?}, expected the error {}",
+                    stringify!($outcome),
+                    value,
+                    stringify!($kind)
+                )
             }
             Err(error) => anyhow::ensure!(
                 error.kind == cairn_ports::ErrorKind::$kind,
-                "{}: error {:?} instead of {}",
+                "{}: returned the error {:?}, expected {}",
                 stringify!($outcome),
                 error,
                 stringify!($kind)

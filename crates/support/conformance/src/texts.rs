@@ -272,7 +272,10 @@ async fn every_file_with_the_text_is_found(store: &dyn Texts) -> Result<()> {
                 "round {round}: {expression} finds {found}, expected {expected}"
             );
             // A trigram index excludes the other files. Only the texts of few trigrams decide here.
-            ensure!(found.len() <= expected.len() + 1, "round {round}: {expression} finds {found}, not {expected}");
+            ensure!(
+                found.len() <= expected.len() + 1,
+                "in round {round}, {expression} found {found}, expected {expected}"
+            );
         }
         store.sweep_retired(index.r(), &generations(1..9)).await?;
         store.compact(index.r()).await?;

@@ -30,7 +30,7 @@ struct Arguments {
     max_tokens: u64,
     #[arg(long, default_value_t = 8_000)]
     max_text_tokens: u64,
-    /// An accepted key; may be repeated. If no key is given, all keys are accepted.
+    /// An accepted key. The option may be repeated. If no key is given, all keys are accepted.
     #[arg(long)]
     key: Vec<String>,
     #[arg(long, default_value_t = 50)]

@@ -41,7 +41,7 @@ async fn exchange(server: &str, method: &str, path: &str, body: &str) -> Result<
     connection.write_all(format!("{head}{body}").as_bytes()).await?;
     let mut response = Vec::new();
     connection.read_to_end(&mut response).await?;
-    parse(&String::from_utf8_lossy(&response)).with_context(|| format!("{method} {path} got no HTTP response"))
+    parse(&String::from_utf8_lossy(&response)).with_context(|| format!("the response to {method} {path} is not HTTP"))
 }
 
 /// The authorisation header, if the address contains a password.

@@ -165,7 +165,7 @@ impl Shared {
         if response.is_empty() {
             written.and(read.map(drop))?;
         }
-        let status = status_of(&response).ok_or_else(|| io::Error::other("no HTTP response"))?;
+        let status = status_of(&response).ok_or_else(|| io::Error::other("the response is not HTTP"))?;
         lock(&self.exchanges).push(Exchange { request: request.clone(), status });
         Ok(response)
     }
@@ -192,7 +192,7 @@ async fn read(client: &mut BufReader<TcpStream>) -> io::Result<(HttpRequest, Vec
             line => lines.push(line.to_owned()),
         }
     }
-    let request = parse(&lines).ok_or_else(|| io::Error::other("no HTTP request"))?;
+    let request = parse(&lines).ok_or_else(|| io::Error::other("the request is not HTTP"))?;
     if request.header("transfer-encoding").is_some() {
         return Err(io::Error::other("the length of the body is not announced"));
     }

@@ -53,7 +53,7 @@ impl FixtureRepository {
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder)?;
         }
-        fs::rename(self.root().join(from), target).with_context(|| format!("renaming {from} to {to}"))
+        fs::rename(self.root().join(from), target).with_context(|| format!("cannot rename {from} to {to}"))
     }
 
     /// Removes a file, or a folder with its content.
@@ -101,7 +101,7 @@ impl FixtureRepository {
     pub fn bare_clone(&self) -> Result<(TempDir, PathBuf)> {
         let directory = TempDir::new()?;
         let path = directory.path().join("clone.git");
-        let target = path.to_str().context("a temporary path that is not UTF-8")?;
+        let target = path.to_str().context("the temporary path is not UTF-8")?;
         self.git(&["clone", "--quiet", "--bare", "--no-hardlinks", ".", target])?;
         Ok((directory, path))
     }

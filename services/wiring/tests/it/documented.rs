@@ -122,7 +122,11 @@ fn file_contains_every_setting() -> Result<()> {
             if !fields.contains(KIND) {
                 keys.remove(KIND);
             }
-            ensure!(keys == fields, "{name}: [{}] has {keys:?}, and these are known: {fields:?}", section.join("."));
+            ensure!(
+                keys == fields,
+                "in {name}, the section [{}] documents {keys:?}, but the known settings are {fields:?}",
+                section.join(".")
+            );
             num_settings += fields.len();
         }
     }

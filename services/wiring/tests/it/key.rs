@@ -64,7 +64,11 @@ async fn one_embedder_calls_at_a_time() -> Result<()> {
             cut_off = Some(owner);
             num_killed += 1;
         }
-        ensure!(started.elapsed() < PATIENCE, "{num_ended} parts ended by {:?}", seen.owners);
+        ensure!(
+            started.elapsed() < PATIENCE,
+            "only {num_ended} parts ended in time; the owners were {:?}",
+            seen.owners
+        );
         sleep(Duration::from_millis(50)).await;
     }
     println!("{PARTS} parts in {:?} by {:?}", started.elapsed(), seen.owners);

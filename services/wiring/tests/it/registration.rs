@@ -80,7 +80,7 @@ impl Service {
     async fn progress(&self, asked: &IndexStatus) -> Result<IndexStatus> {
         let asked = IndexTicket {
             repository: asked.repository.clone(),
-            request: asked.request.context("no request")?,
+            request: asked.request.context("the answer contains no request")?,
             previous_run: asked.previous_run.clone(),
         };
         Ok(self.indexing.progress(&self.searcher, asked).await?)
@@ -133,8 +133,8 @@ async fn unknown_address_is_registered_and_synced() -> Result<()> {
     ensure!(asked.repository == "github.com/acme/shop" && asked.run.is_none(), "{asked:?}");
     let registered = service.registered().await?;
     ensure!(registered.len() == 1 && registered[0].source.location() == SHOP, "{registered:?}");
-    let request = asked.request.context("no request")?;
-    ensure!(service.runs.asked(registered[0].id, request).await?.is_some(), "no request exists");
+    let request = asked.request.context("the answer contains no request")?;
+    ensure!(service.runs.asked(registered[0].id, request).await?.is_some(), "the request does not exist");
     // Neither the name nor an address registers the repository again, and all these calls belong to one
     // request.
     for target in [SHOP, "github.com/acme/shop", "shop"] {
@@ -152,7 +152,7 @@ async fn withdrawn_request_is_cancelled() -> Result<()> {
     ensure!(service.indexing.cancel_requests(&ids).await? == ids);
     let stands = service.progress(&asked).await?;
     ensure!((stands.state, stands.request) == (RunState::Cancelled, None), "{stands:?}");
-    ensure!(service.indexing.cancel_requests(&ids).await?.is_empty(), "the request is cancelled twice");
+    ensure!(service.indexing.cancel_requests(&ids).await?.is_empty(), "the request was cancelled twice");
     let again = service.index(SHOP).await?;
     ensure!(service.progress(&again).await?.state == RunState::Running, "the repository cannot be requested again");
     Ok(())

@@ -112,7 +112,7 @@ impl Cluster {
         let text = self.vhost.request("GET", &format!("/api/consumers/{}", self.vhost.name()), "").await?;
         let consumers: serde_json::Value = serde_json::from_str(&text)?;
         let mut found = BTreeMap::new();
-        for consumer in consumers.as_array().context("a list of consumers")? {
+        for consumer in consumers.as_array().context("the answer is not a list of consumers")? {
             let queue = consumer["queue"]["name"].as_str().unwrap_or_default();
             if queue.contains(".embed.") {
                 *found.entry(queue.to_owned()).or_default() += 1;

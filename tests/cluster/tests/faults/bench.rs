@@ -129,7 +129,7 @@ impl Bench {
     pub(crate) async fn passes(&self, replica: &str, point: &str) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         while !fs::read_to_string(self.points(replica)).unwrap_or_default().lines().any(|line| line == point) {
-            ensure!(Instant::now() < deadline, "{replica} does not pass {point}");
+            ensure!(Instant::now() < deadline, "{replica} did not pass the point {point} in time");
             sleep(POLL).await;
         }
         Ok(())
@@ -209,7 +209,7 @@ impl Bench {
                 self.change().await?;
             }
             if Instant::now() > deadline {
-                bail!("{dying:?} did not die");
+                bail!("{dying:?} did not die in time");
             }
             sleep(POLL).await;
         }
@@ -231,7 +231,10 @@ impl Bench {
             if runs && self.ground.inside.is_settled(&self.asked).await? {
                 return Ok(num_starts - 1);
             }
-            ensure!(Instant::now() < deadline, "not settled in time: {replica} was started {num_starts} times");
+            ensure!(
+                Instant::now() < deadline,
+                "the requests were not answered in time, although {replica} was started {num_starts} times"
+            );
             sleep(POLL).await;
         }
     }

@@ -63,7 +63,10 @@ async fn cluster_recovers_from_a_memory_alarm() -> Result<()> {
     bench.ground.inside.settled(&bench.asked, 3 * PATIENCE).await?;
     println!("{num_waiting} jobs waited; in {WINDOW:?} of the alarm at least {slowest} were answered");
     let after = (sum(&bench, LOST).await?, sum(&bench, RETRIES).await?);
-    ensure!(after == before, "lost answers and failed attempts: {before:?} before the alarm, {after:?} now");
+    ensure!(
+        after == before,
+        "answers were lost or attempts failed: the counts were {before:?} before the alarm and are {after:?} now"
+    );
     bench.check("the memory alarm blocks publishers", 0).await?;
     ensure!(BrokerState::of(&bench).await?.num_blocked == 0, "a worker still reports that it is blocked");
     Ok(())
@@ -80,7 +83,7 @@ async fn answers_go_on(bench: &Bench) -> Result<u64> {
     while since.elapsed() < ALARM {
         sleep(WINDOW).await;
         let now = sum(bench, ACKS).await?;
-        ensure!(now > answered, "nothing was answered for {WINDOW:?} while publishers were blocked");
+        ensure!(now > answered, "no job was answered for {WINDOW:?} while publishers were blocked");
         ensure!(
             BrokerState::of(bench).await?.num_blocked > 0,
             "no worker reports that it is blocked, although the alarm has not ended"
@@ -116,7 +119,7 @@ async fn cluster_recovers_after_queues_are_deleted() -> Result<()> {
     let num_attached = num_attached(&bench, PARSER).await?;
     bench.change().await?;
     bench.passes(PARSER, "pipeline::before_work").await?;
-    let vhost = bench.ground.space.vhost.clone().context("a vhost")?;
+    let vhost = bench.ground.space.vhost.clone().context("the cluster has no separate vhost")?;
     for queue in bench.raw()?.queues_of(StageName::Parse).await? {
         vhost.request("DELETE", &format!("/api/queues/{}/{}", vhost.name(), queue.name), "").await?;
     }
@@ -126,7 +129,7 @@ async fn cluster_recovers_after_queues_are_deleted() -> Result<()> {
     bench.settle().await?;
     let num_runs = bench.metric(["scheduler"], STALLED).await? - stalled;
     println!("consumers are attached {attached_after:?} after; jobs of {num_runs} runs were dispatched again");
-    ensure!(num_runs > 0, "the reconciler had nothing to do");
+    ensure!(num_runs > 0, "the reconciler dispatched no job again");
     bench.check("queues are deleted", 0).await?;
     Ok(())
 }
@@ -140,12 +143,12 @@ async fn cluster_recovers_after_queues_are_unbound() -> Result<()> {
     bench.begin().await?;
     let before = sum(&bench, RETURNED).await?;
     ensure!(before == 0, "{before} messages were returned although queues are bound");
-    let vhost = bench.ground.space.vhost.clone().context("a vhost")?;
+    let vhost = bench.ground.space.vhost.clone().context("the cluster has no separate vhost")?;
     let mut num_unbound = 0;
     for queue in bench.raw()?.queues_of(StageName::Parse).await? {
         num_unbound += unbind(&vhost, &queue).await?;
     }
-    ensure!(num_unbound > 0, "nothing was bound");
+    ensure!(num_unbound > 0, "no binding was removed, because no queue was bound");
     bench.change().await?;
     sleep(UNBOUND).await;
     bench.ground.cluster.cairn(&["topology", "apply"])?;
@@ -179,11 +182,11 @@ async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
     bench.begin().await?;
     bench.ground.cluster.stop("parser").await?;
-    let vhost = bench.ground.space.vhost.clone().context("a vhost")?;
+    let vhost = bench.ground.space.vhost.clone().context("the cluster has no separate vhost")?;
     let reported = vhost.request("GET", &format!("/api/exchanges/{}", vhost.name()), "").await?;
     let exchanges: Vec<Value> = serde_json::from_str(&reported)?;
     let names = exchanges.iter().filter_map(|exchange| exchange["name"].as_str());
-    let dead = names.into_iter().find(|name| name.contains("dead")).context("an exchange of dead letters")?;
+    let dead = names.into_iter().find(|name| name.contains("dead")).context("no exchange for dead letters exists")?;
     vhost.request("DELETE", &format!("/api/exchanges/{}/{dead}", vhost.name()), "").await?;
     bench.change().await?;
     let num_jobs = bench.workload.repositories().count() as u64;
@@ -215,7 +218,7 @@ async fn wait_to_be_parsed(bench: &Bench, num_jobs: u64) -> Result<()> {
         if found == num_jobs {
             return Ok(());
         }
-        ensure!(Instant::now() < deadline, "{found} jobs of {num_jobs} wait to be parsed");
+        ensure!(Instant::now() < deadline, "only {found} of {num_jobs} jobs wait to be parsed");
         sleep(POLL).await;
     }
 }
@@ -228,7 +231,7 @@ async fn names_what_is_missing(bench: &Bench, exchange: &str) -> Result<()> {
         if reasons.contains(&format!("exchange `{exchange}`")) {
             return Ok(());
         }
-        ensure!(Instant::now() < deadline, "`{exchange}` is not named: {reasons}");
+        ensure!(Instant::now() < deadline, "the reasons do not name the exchange `{exchange}`: {reasons}");
         sleep(POLL).await;
     }
 }

@@ -45,7 +45,10 @@ impl BrokerState {
             if now == self {
                 return Ok(after);
             }
-            ensure!(after < limit, "after {after:?} the state of the workers is {now:?}, before the fault {self:?}");
+            ensure!(
+                after < limit,
+                "{after:?} after the fault, the state of the workers is {now:?}; before the fault it was {self:?}"
+            );
             sleep(POLL).await;
         }
     }
@@ -78,7 +81,7 @@ pub(crate) async fn has_attached(
         if num_attached >= num_wanted && is_whole {
             return Ok(after);
         }
-        ensure!(after < limit, "after {after:?} {worker} has attached {num_attached} of {num_wanted} consumers");
+        ensure!(after < limit, "after {after:?}, {worker} has attached only {num_attached} of {num_wanted} consumers");
         sleep(POLL).await;
     }
 }
@@ -156,7 +159,10 @@ async fn look(raw: Raw, prefetch: u64, is_over: Arc<AtomicBool>, seen: watch::Se
             let Queue { name, unanswered, num_consumers, .. } = queue;
             // A consumer that is being attached may receive messages before the broker counts the consumer.
             let limit = prefetch * (*num_consumers).max(1) as u64;
-            ensure!(*unanswered <= limit, "{num_consumers} consumers of {name} hold {unanswered}: prefetch {prefetch}");
+            ensure!(
+                *unanswered <= limit,
+                "{num_consumers} consumers of {name} hold {unanswered} jobs, although their prefetch is {prefetch}"
+            );
             most = most.max(*unanswered);
         }
         seen.send_modify(|held| *held = held.and(most));

@@ -46,7 +46,7 @@ impl Flood {
         let publishing = tokio::spawn(publish(Arc::clone(&broker), repository, num_before, Arc::clone(&is_over)));
         let deadline = Instant::now() + PATIENCE;
         while broker.statistics().num_published == 0 {
-            ensure!(Instant::now() < deadline, "nothing of a flood was confirmed");
+            ensure!(Instant::now() < deadline, "no job of the flood was confirmed");
             sleep(OFTEN).await;
         }
         Ok(Self { is_over, publishing })

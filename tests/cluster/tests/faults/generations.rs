@@ -113,7 +113,7 @@ async fn cancel(bench: &Bench, is_time: fn(&[PartRecord]) -> bool) -> Result<usi
                 Err(error) => Err(error.into()),
             };
         }
-        ensure!(Instant::now() < deadline, "no run of the repository reaches the point at which the test cancels it");
+        ensure!(Instant::now() < deadline, "no run of the repository reached the point at which the test cancels it");
         sleep(POLL).await;
     }
 }

@@ -105,7 +105,10 @@ async fn cluster_recovers_from_hanging_connections() -> Result<()> {
     bench.start("cloner-2", &[]).await?;
     bench.settle().await?;
     let others = epochs(&bench).await?;
-    ensure!(leased.iter().zip(&others).all(|(leased, other)| other > leased), "{others:?} after {leased:?}");
+    ensure!(
+        leased.iter().zip(&others).all(|(leased, other)| other > leased),
+        "another cloner did not take every lease: the epochs were {leased:?} and are {others:?}"
+    );
     broker.set(Rules::PASS);
     database.set(Rules::PASS);
     has_nothing_in_hand(&bench, "cloner-1").await?;
@@ -130,7 +133,7 @@ async fn loses_both_connections(bench: &Bench, replica: &str, since: Instant) ->
     let deadline = since + PATIENCE;
     let log = bench.ground.cluster.log(replica);
     while fs::read_to_string(&log)?.matches("the connection to RabbitMQ was lost").count() < 2 {
-        ensure!(Instant::now() < deadline, "{replica} did not notice");
+        ensure!(Instant::now() < deadline, "{replica} did not notice that both connections were lost");
         sleep(POLL).await;
     }
     Ok(since.elapsed())
@@ -146,7 +149,10 @@ async fn has_nothing_in_hand(bench: &Bench, replica: &str) -> Result<()> {
         if is_ready && num_in_hand == 0 {
             return Ok(());
         }
-        ensure!(Instant::now() < deadline, "{replica} is ready: {is_ready}, jobs in progress: {num_in_hand}");
+        ensure!(
+            Instant::now() < deadline,
+            "{replica} still has {num_in_hand} jobs in progress; whether it is ready: {is_ready}"
+        );
         sleep(POLL).await;
     }
 }
@@ -172,7 +178,7 @@ async fn cluster_survives_a_slow_handler() -> Result<()> {
     let lacked_for = lacks_a_consumer(&bench, "parser", started + 3 * HANDLER_SLEEPS).await?;
     let done_after = started.elapsed();
     ensure!(num_attached(&bench, "parser").await? > num_before, "no consumer was attached anew");
-    ensure!(lacked_for <= CONSUMED_WITHIN, "the consumer was away for {lacked_for:?}");
+    ensure!(lacked_for <= CONSUMED_WITHIN, "the consumer was missing for {lacked_for:?}");
     has_nothing_in_hand(&bench, "parser").await?;
     ensure!(bench.ground.cluster.metric("parser", LOST).await? > 0, "the late handler could still answer");
     let (num_parsed, num_parts) = (bench.metric(["parser"], PARSED).await? - parsed, num_parse_parts(&bench).await?);
@@ -196,7 +202,10 @@ async fn lacks_a_consumer(bench: &Bench, worker: &str, deadline: Instant) -> Res
         let is_whole = has_all_consumers(bench, worker).await?;
         since = if is_whole { None } else { since.or_else(|| Some(Instant::now())) };
         longest = longest.max(since.map_or(Duration::ZERO, |since| since.elapsed()));
-        ensure!(Instant::now() < deadline, "not done in time: no consumer for {longest:?}");
+        ensure!(
+            Instant::now() < deadline,
+            "the jobs were not done in time; the longest time without a consumer was {longest:?}"
+        );
         sleep(POLL).await;
     }
     Ok(longest)

@@ -123,7 +123,7 @@ async fn pass_every_point(bench: &mut Bench) -> Result<Points> {
         if missed.is_empty() {
             return Ok(points);
         }
-        ensure!(Instant::now() < deadline, "no service passes {missed:?}");
+        ensure!(Instant::now() < deadline, "no service passed the points {missed:?}");
     }
 }
 

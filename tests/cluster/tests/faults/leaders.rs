@@ -53,6 +53,6 @@ async fn leader(raw: &Raw) -> Result<usize> {
     let (leader, _) = led.into_iter().max_by_key(|(_, num_led)| *num_led).context("no queues")?;
     // The first node is `c1@localhost`.
     let number: usize = leader.trim_start_matches('c').split('@').next().unwrap_or_default().parse()?;
-    ensure!(number > 0, "{leader} is none of the nodes");
+    ensure!(number > 0, "{leader} is not the name of a node");
     Ok(number - 1)
 }

@@ -27,7 +27,7 @@ async fn job_that_kills_its_worker_is_dead_lettered() -> Result<()> {
     bench.ground.cluster.stop("parser").await?;
     bench.workload.grow();
     bench.ask().await?;
-    let victim = bench.asked.first().context("a repository")?.0;
+    let victim = bench.asked.first().context("the list of repositories is empty")?.0;
     let run = all_wait(&bench, victim).await?;
     let poison = format!("parse/0 of run {}", run.id);
     let sixteen = NUM_JOBS.to_string();
@@ -37,7 +37,7 @@ async fn job_that_kills_its_worker_is_dead_lettered() -> Result<()> {
         ("CAIRN__PIPELINE__CONCURRENCY", sixteen),
     ];
     let num_deaths = bench.keep_running("parser", &variables).await?;
-    ensure!(num_deaths == NUM_DEATHS, "the worker died {num_deaths} times");
+    ensure!(num_deaths == NUM_DEATHS, "the worker died {num_deaths} times instead of {NUM_DEATHS} times");
     only_the_poison_failed(&bench, &run).await?;
     bench.ground.inside.each_was_published_once().await?;
     its_files_alone_are_absent(&bench, &before).await?;
@@ -58,7 +58,7 @@ async fn all_wait(bench: &Bench, repository: RepositoryId) -> Result<RunRecord> 
         // On a loaded machine, the confirmation of a job may take longer than the coordinator waits before it
         // sends the job again. A copy of a job does no work.
         if num_waiting >= NUM_JOBS as u64 && runs.len() == NUM_JOBS {
-            return runs.into_iter().find(|run| run.id.repository == repository).context("no run of the repository");
+            return runs.into_iter().find(|run| run.id.repository == repository).context("the repository has no run");
         }
         if Instant::now() >= deadline {
             let queues = raw.queues().await?.into_iter().filter(|queue| queue.messages > 0);
@@ -104,13 +104,16 @@ async fn its_files_alone_are_absent(bench: &Bench, before: &[Value]) -> Result<(
         .map(|of| serde_json::json!(cairn_gateway::answers::FingerprintReport::of(of)))
         .collect();
     ensure!(found.len() == NUM_JOBS && now.len() == NUM_JOBS, "{} and {} repositories", found.len(), now.len());
-    let (victim, neighbours) = found.split_first().context("a repository")?;
+    let (victim, neighbours) = found.split_first().context("the list of repositories is empty")?;
     for (found, expected) in neighbours.iter().zip(&now[1..]) {
-        ensure!(found == expected, "a neighbour is\n{found:#}\nundisturbed\n{expected:#}");
+        ensure!(found == expected, "another repository is\n{found:#}\nwithout the poison it is\n{expected:#}");
     }
     for kind in ["chunks", "vectors", "nodes", "edges", "patterns", "names"] {
         let (found, expected) = (&victim["kinds"][kind], &before[0]["kinds"][kind]);
-        ensure!(found == expected, "{kind} of the poisoned repository are {found}, before the poison {expected}");
+        ensure!(
+            found == expected,
+            "the {kind} of the poisoned repository are {found}; before the poison they were {expected}"
+        );
     }
     let count = |fingerprint: &Value| fingerprint["kinds"]["files"]["count"].as_u64().unwrap_or_default();
     ensure!(count(victim) == count(&before[0]) + 1, "the new file is not listed");

@@ -87,14 +87,17 @@ async fn cluster_survives_provider_faults() -> Result<()> {
         happens(&mut bench, &provider, Fault::Throttle { retry_after }).await?;
     }
     let after = counted(&bench).await?;
-    ensure!(after == before, "throttling caused failed attempts or lost deliveries: {before:?} before, {after:?} now");
+    ensure!(
+        after == before,
+        "throttling caused failed attempts or lost deliveries: the counts were {before:?} and are {after:?} now"
+    );
     for fault in BAD_DAYS {
         happens(&mut bench, &provider, fault).await?;
     }
     let back_after = outage(&mut bench, &provider).await?;
     let report = provider.provider().report();
     println!("{report:?}; all texts were embedded {back_after:?} after the outage");
-    ensure!(back_after <= FULL_RATE_WITHIN, "all texts were embedded {back_after:?} after the outage");
+    ensure!(back_after <= FULL_RATE_WITHIN, "all texts were embedded only {back_after:?} after the outage");
     // Texts are paid for twice only if their answer came too late.
     let num_repeated = report.num_repeated;
     ensure!(num_repeated <= MAX_TEXTS as usize, "{num_repeated} texts were paid for again");
@@ -126,7 +129,7 @@ async fn happens(bench: &mut Bench, provider: &FakeServer, fault: Fault) -> Resu
     provider.provider().script([fault.clone()]);
     let deadline = Instant::now() + PATIENCE;
     while !provider.provider().is_script_used_up() {
-        ensure!(Instant::now() < deadline, "no call met {fault:?}");
+        ensure!(Instant::now() < deadline, "no call met the fault {fault:?}");
         bench.change().await?;
         bench.settle().await.with_context(|| format!("after {fault:?}"))?;
     }
@@ -147,7 +150,7 @@ async fn outage(bench: &mut Bench, provider: &FakeServer) -> Result<Duration> {
     bench.change().await?;
     sleep(OUTAGE.saturating_sub(began.elapsed())).await;
     let is_over = Instant::now();
-    bench.settle().await.context("after the outage")?;
+    bench.settle().await.context("the requests were not answered after the outage")?;
     Ok(is_over.elapsed())
 }
 

@@ -81,10 +81,18 @@ async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
         report.num_calls
     );
     ensure!(report.most_tokens <= TOKENS && report.most_requests <= REQUESTS, "the limit of a window was exceeded");
-    ensure!(share >= 0.9, "{share} of the tokens used");
+    ensure!(share >= 0.9, "only a share of {share} of the tokens was used");
     bench.ground.inside.settled(&bench.asked, BACKLOG).await?;
     let num_repeated = provider.provider().report().num_repeated;
-    let prefetch = bench.ground.inside.cluster.config.rabbitmq.as_ref().context("settings of a broker")?.prefetch;
+    let prefetch = bench
+        .ground
+        .inside
+        .cluster
+        .config
+        .rabbitmq
+        .as_ref()
+        .context("the settings have no section [rabbitmq]")?
+        .prefetch;
     println!("{num_repeated} texts were paid for again");
     let in_hand = NUM_KILLS as usize * usize::from(prefetch) * TEXTS_OF_A_JOB;
     ensure!(
@@ -188,7 +196,7 @@ async fn first_call(provider: &FakeServer) -> Result<Duration> {
         if let Some(first) = provider.provider().calls().first() {
             return Ok(first.at);
         }
-        ensure!(Instant::now() < deadline, "no call to the provider");
+        ensure!(Instant::now() < deadline, "no call reached the provider");
         sleep(POLL).await;
     }
 }

@@ -31,7 +31,15 @@ async fn cluster_survives_a_killed_broker() -> Result<()> {
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
-    let prefetch = bench.ground.inside.cluster.config.rabbitmq.as_ref().context("settings of a broker")?.prefetch;
+    let prefetch = bench
+        .ground
+        .inside
+        .cluster
+        .config
+        .rabbitmq
+        .as_ref()
+        .context("the settings have no section [rabbitmq]")?
+        .prefetch;
     let mut watch = PrefetchWatch::start(bench.raw()?, prefetch.into());
     let state = BrokerState::of(&bench).await?;
     let answered = bench.metric(["cloner"], SYNCS_ANSWERED).await?;
@@ -59,7 +67,10 @@ async fn cluster_survives_a_killed_broker() -> Result<()> {
     println!(
         "connected again after {slowest:?} at most; {held:?}; {num_answered} syncs answered, {num_confirmed} of a flood"
     );
-    ensure!(num_answered >= num_confirmed, "{num_confirmed} jobs were confirmed and {num_answered} answered");
+    ensure!(
+        num_answered >= num_confirmed,
+        "{num_confirmed} jobs were confirmed, but only {num_answered} were answered"
+    );
     Ok(())
 }
 
@@ -90,7 +101,7 @@ async fn cluster_survives_a_killed_database() -> Result<()> {
         line.set(Rules::PASS);
         bench.settle().await?;
         let published = bench.ground.inside.each_was_published_once().await;
-        published.with_context(|| format!("in round {round}"))?;
+        published.with_context(|| format!("the generations were not published once each in round {round}"))?;
     }
     println!("{num_rounds} rounds, the database was killed {num_rounds} times with two parts open at most");
     bench.check("the database is killed", 0).await?;
@@ -111,7 +122,7 @@ async fn last_two_are_open(bench: &mut Bench) -> Result<()> {
                     return Ok(());
                 }
             }
-            ensure!(Instant::now() < deadline, "no run reaches its last two parts");
+            ensure!(Instant::now() < deadline, "no run reached its last two parts");
         }
     }
 }

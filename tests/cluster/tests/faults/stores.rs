@@ -47,7 +47,7 @@ async fn cluster_survives_a_hanging_vector_store() -> Result<()> {
     let since = Instant::now();
     let before = raw.points(&collection).await?;
     while raw.points(&collection).await? == before {
-        ensure!(since.elapsed() < HANG, "nothing was written while no answer came through");
+        ensure!(since.elapsed() < HANG, "no point was written while the answers were blocked");
         sleep(POLL).await;
     }
     let unanswered = raw.points(&collection).await? - before;
@@ -115,9 +115,12 @@ fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
     of_key.retain(|_, (created, lost, _)| *created + *lost > 0);
     let (won, lost) = of_key.values().fold((0, 0), |sum, counts| (sum.0 + counts.0, sum.1 + counts.1));
     println!("{} keys were created {won} times, and {lost} writes came after another writer's", of_key.len());
-    ensure!(lost > 0, "no writer lost a race");
+    ensure!(lost > 0, "no write came after another writer's");
     for (path, (created, lost, deleted)) in of_key {
-        ensure!(created <= 1 + deleted, "{path} was created {created} times, deleted {deleted} times; {lost} lost");
+        ensure!(
+            created <= 1 + deleted,
+            "{path} was created {created} times and deleted {deleted} times; {lost} writes were refused"
+        );
     }
     Ok(())
 }
@@ -141,7 +144,10 @@ async fn cluster_recovers_from_truncated_artifacts() -> Result<()> {
     let states = (runs.run(first.id).await?.state, runs.run(second.id).await?.state);
     let codes: Vec<String> = runs.parts(first.id).await?.into_iter().filter_map(|part| code(part.end?)).collect();
     println!("{pack} and {facts} were cut; the runs are {states:?}, parts failed with {codes:?}");
-    ensure!(states == (RunState::Failed, RunState::Published), "it was used");
+    ensure!(
+        states == (RunState::Failed, RunState::Published),
+        "the truncated artifact was used: the runs ended as {states:?}"
+    );
     ensure!(!codes.is_empty() && codes.iter().all(|code| code == "corrupt"), "{codes:?}");
     bench.ask().await?;
     // Before the run ended, another part that needed the pack may also have left a dead letter.
@@ -191,9 +197,10 @@ async fn leave_half_of_the_facts(bench: &Bench, run: &RunRecord) -> Result<Strin
     let key = first_pack(bench, run).await?.replacen("packs/", "facts/", 1);
     // Half of the facts of another pack is also a truncated facts artifact.
     let blobs = &bench.ground.inside.cluster.blobs;
-    let others = blobs.list("facts/").await?.into_iter().next().context("facts of other packs")?;
+    let others =
+        blobs.list("facts/").await?.into_iter().next().context("the store contains no facts of other packs")?;
     let whole = blobs.get(&others.key).await?;
-    ensure!(blobs.put(&key, whole.slice(..whole.len() / 2)).await? == Put::Created, "{key} was there");
+    ensure!(blobs.put(&key, whole.slice(..whole.len() / 2)).await? == Put::Created, "the object {key} already existed");
     Ok(key)
 }
 

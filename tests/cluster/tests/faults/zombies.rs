@@ -36,11 +36,11 @@ async fn late_cloner_changes_nothing() -> Result<()> {
     bench.ground.cluster.process(ZOMBIE)?.pause().await?;
     let leased = epochs(&bench).await?;
     let held: Vec<RepositoryId> = leased.keys().copied().filter(|held| leased[held] > before[held]).collect();
-    let [held] = held[..] else { anyhow::bail!("leases of {held:?} are taken") };
+    let [held] = held[..] else { anyhow::bail!("expected one taken lease, but the leases of {held:?} are taken") };
     bench.start("cloner-2", &[]).await?;
     bench.settle().await?;
     let others = bench.ground.inside.epoch(held).await?;
-    ensure!(others > leased[&held], "epoch {others} after {}: no other cloner took the lease", leased[&held]);
+    ensure!(others > leased[&held], "no other cloner took the lease: the epoch was {} and is {others}", leased[&held]);
     // Another generation is published before the zombie continues, so the zombie is one generation behind.
     bench.change().await?;
     bench.settle().await?;
@@ -73,7 +73,7 @@ async fn num_runs(bench: &Bench, repository: RepositoryId) -> Result<usize> {
 async fn is_refused(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let log = bench.ground.cluster.log(ZOMBIE);
-    while !fs::read_to_string(&log).context("a log")?.contains("the lease could not be ended") {
+    while !fs::read_to_string(&log).context("the log cannot be read")?.contains("the lease could not be ended") {
         ensure!(Instant::now() < deadline, "the zombie released the lease of another cloner");
         sleep(POLL).await;
     }

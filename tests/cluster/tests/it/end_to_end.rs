@@ -32,7 +32,7 @@ async fn repository_passes_through_every_service() -> Result<()> {
     ground.inside.settled(&[asked], PATIENCE).await?;
     ensure!(ground.inside.last_state(asked.0).await? == Some(RunState::Published));
     let fingerprints = ground.inside.fingerprints().await?;
-    let fingerprint = fingerprints.first().context("nothing is published")?;
+    let fingerprint = fingerprints.first().context("no generation is published")?;
     let count = |kind| fingerprint.kinds.iter().find(|digest| digest.kind == kind).map_or(0, |digest| digest.count);
     ensure!((count("files"), count("chunks"), count("edges")) == (20, 20, 40), "{fingerprint:?}");
     Ok(())
@@ -57,7 +57,7 @@ async fn deleted_repository_leaves_no_data() -> Result<()> {
         // Leaves a dead letter of an abandoned sync request for each repository.
         let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository: *repository, request: 0 });
         worker.publish(Lane::Bulk, vec![job]).await?;
-        let delivery = worker.receive(StageName::Sync).await?.context("it is open")?;
+        let delivery = worker.receive(StageName::Sync).await?.context("the broker was closed")?;
         worker.dead_letter(delivery.tag, "timeout", "").await?;
         worker.settle(delivery.tag, Settlement::Ack).await?;
     }
@@ -80,7 +80,11 @@ async fn deleted_repository_leaves_no_data() -> Result<()> {
         if known == [asked[0].0] && num_files() == 3 {
             break;
         }
-        ensure!(Instant::now() < deadline, "left: {known:?}, {} files", num_files());
+        ensure!(
+            Instant::now() < deadline,
+            "not everything was removed: the repositories {known:?} and {} files exist",
+            num_files()
+        );
         sleep(Duration::from_millis(500)).await;
     }
     // The dead letters must not be read earlier, because reading them hides them from the sweep for some

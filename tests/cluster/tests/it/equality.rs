@@ -50,7 +50,11 @@ async fn cluster_equals_local_mode() -> Result<()> {
 
     both(&ground, &local, &fixtures).await?;
     let num_chunks = compare(&ground, &local, fixtures.len()).await?;
-    ensure!(fixtures.len() >= LEAST_REPOSITORIES && num_chunks >= LEAST_CHUNKS, "only {num_chunks} chunks");
+    ensure!(
+        fixtures.len() >= LEAST_REPOSITORIES && num_chunks >= LEAST_CHUNKS,
+        "only {} repositories with {num_chunks} chunks were compared",
+        fixtures.len()
+    );
     println!("{} repositories, {num_chunks} chunks: equal", fixtures.len());
     // The short form draws one question of each kind in each round.
     let draws = if is_long() { DRAWS } else { 1 };
@@ -111,7 +115,7 @@ async fn ask_both(sides: &Sides, round: &Round<'_>) -> Result<()> {
     let is_enough = num_questions >= round.draws * LEAST_QUESTIONS
         && num_kinds >= LEAST_KINDS
         && num_tied >= round.draws * LEAST_TIED;
-    ensure!(is_enough, "too few: {compared:?}");
+    ensure!(is_enough, "too few questions were compared: {compared:?}");
     Ok(())
 }
 

@@ -40,7 +40,10 @@ async fn other_tenant_changes_no_byte() -> Result<()> {
         index(&ground, &b, &repositories, neighbours).await?;
         for ((path, body), before) in questions.iter().zip(&before) {
             let now = pages(&url, &key, path, body).await?;
-            ensure!(*before == now, "{path} {body} with {neighbours} neighbours\n{before:#?}\n{now:#?}");
+            ensure!(
+                *before == now,
+                "the answer to {path} {body} changed with {neighbours} neighbours: before\n{before:#?}\nnow\n{now:#?}"
+            );
         }
         println!("{} questions with {neighbours} repositories of another tenant: no byte differs", questions.len());
     }
@@ -65,7 +68,10 @@ async fn forbidden_is_unknown(ground: &Ground, url: &str, tenant: &Tenant) -> Re
         let of_unknown = ask(url, &key, "/v1/read", &unknown).await?;
         times_unknown.push(start.elapsed());
         let of_forbidden = of_forbidden.replace("shared-1", "nobody-1");
-        ensure!(without_times(&of_forbidden) == without_times(&of_unknown), "{of_forbidden}\n{of_unknown}");
+        ensure!(
+            without_times(&of_forbidden) == without_times(&of_unknown),
+            "the answer about a forbidden repository\n{of_forbidden}\ndiffers from the answer about an unknown one\n{of_unknown}"
+        );
     }
     let (forbidden, unknown) = (median(times_forbidden), median(times_unknown));
     println!("{num_calls} calls: median of a forbidden repository {forbidden:?}, of an unknown one {unknown:?}");

@@ -67,7 +67,7 @@ async fn readiness(address: &str, is_it: impl Fn(&str) -> bool) -> Result<String
         if is_it(&reported) {
             return Ok(reported);
         }
-        ensure!(Instant::now() < deadline, "readiness says {reported}");
+        ensure!(Instant::now() < deadline, "the readiness page still reports {reported}");
         sleep(POLL).await;
     }
 }
@@ -119,7 +119,7 @@ async fn draining_process_reports_it_until_its_end() -> Result<()> {
     broker.publish(Lane::Bulk, vec![job]).await?;
     let deadline = Instant::now() + PATIENCE;
     while ground.cluster.metric("cloner", "cairn_jobs_in_hand").await? == 0 {
-        ensure!(Instant::now() < deadline, "no worker takes the job");
+        ensure!(Instant::now() < deadline, "no worker took the job");
         sleep(POLL).await;
     }
     let address = address(&ground, "cloner")?;
@@ -130,8 +130,8 @@ async fn draining_process_reports_it_until_its_end() -> Result<()> {
         get(&address, "/metrics").await
     };
     tokio::select! {
-        stopped = cloner.stop() => anyhow::bail!("the service has not drained: {stopped:?}"),
-        metrics = drains => ensure!(metrics?.contains("cairn_jobs_in_hand"), "no metrics while the service drains"),
+        stopped = cloner.stop() => anyhow::bail!("the service stopped before it had drained: {stopped:?}"),
+        metrics = drains => ensure!(metrics?.contains("cairn_jobs_in_hand"), "the service reported no metrics while it drained"),
     }
     cloner.kill().await
 }

@@ -37,7 +37,8 @@ async fn each_of_many_repositories_is_visible() -> Result<()> {
     }
     ground.inside.settled(&asked, PATIENCE).await?;
     let runs = &ground.inside.cluster.runs;
-    let published = runs.published(&runs.view().await?, asked[0].0).await?.context("nothing is published")?;
+    let published =
+        runs.published(&runs.view().await?, asked[0].0).await?.context("the repository has no published generation")?;
     for number in INDEXED..ALL {
         publish(&ground, &name(number), published.clone()).await?;
     }
@@ -46,7 +47,7 @@ async fn each_of_many_repositories_is_visible() -> Result<()> {
     let published = listed["repositories"].as_array().map_or(0, |all| {
         all.iter().filter(|repository| repository["published"]["result"]["files_indexed"] == 2).count()
     });
-    ensure!(published == ALL, "{published} of {ALL} are published");
+    ensure!(published == ALL, "only {published} of {ALL} repositories are published");
     for (path, question) in [
         ("/v1/search", serde_json::json!({ "query": "price of an order", "limit": 10 })),
         ("/v1/search", serde_json::json!({ "query": "total_007" })),

@@ -36,7 +36,10 @@ async fn lost_vector_cache_costs_no_embedding() -> Result<()> {
     ground.inside.settled(&[(asked.0, request)], PATIENCE).await?;
     let (embedded_again, from_cache) = vectors(&ground, asked.0).await?;
     println!("{embedded} chunks embedded at first; after the loss {embedded_again}, and {from_cache} from the cache");
-    ensure!(embedded_again == 0 && from_cache >= embedded, "{embedded_again} embedded again, {from_cache} cached");
+    ensure!(
+        embedded_again == 0 && from_cache >= embedded,
+        "{embedded_again} chunks were embedded again, and only {from_cache} vectors came from the cache"
+    );
     Ok(())
 }
 
@@ -49,9 +52,9 @@ async fn vectors(ground: &Ground, repository: RepositoryId) -> Result<(u64, u64)
 }
 
 async fn delete_cache(ground: &Ground) -> Result<()> {
-    let config = ground.inside.cluster.config.qdrant.as_ref().context("no section [qdrant]")?;
+    let config = ground.inside.cluster.config.qdrant.as_ref().context("the settings have no section [qdrant]")?;
     let client = Collections::client(&config.url)?;
     let name = format!("{}-cache", ground.inside.stores.vectors.collection_name());
-    ensure!(client.delete_collection(&name).await?.result, "there was no collection `{name}`");
+    ensure!(client.delete_collection(&name).await?.result, "the collection `{name}` did not exist");
     Ok(())
 }

@@ -35,7 +35,7 @@ fn conditions_json(conditions: &[Condition]) -> Result<Value, Status> {
 }
 
 fn condition_json(condition: &Condition) -> Result<Value, Status> {
-    match condition.condition_one_of.as_ref().ok_or_else(|| wrong("a condition without content"))? {
+    match condition.condition_one_of.as_ref().ok_or_else(|| wrong("a condition has no content"))? {
         ConditionOneOf::Field(field) => field_json(field),
         ConditionOneOf::IsEmpty(condition) => Ok(json!({"is_empty": {"key": condition.key}})),
         ConditionOneOf::IsNull(condition) => Ok(json!({"is_null": {"key": condition.key}})),
@@ -46,7 +46,7 @@ fn condition_json(condition: &Condition) -> Result<Value, Status> {
         ConditionOneOf::Filter(filter) => filter_json(filter),
         ConditionOneOf::Nested(nested) => {
             let filter =
-                filter_json(nested.filter.as_ref().ok_or_else(|| wrong("a nested condition without filter"))?)?;
+                filter_json(nested.filter.as_ref().ok_or_else(|| wrong("a nested condition has no filter"))?)?;
             Ok(json!({"nested": {"key": nested.key, "filter": filter}}))
         }
         ConditionOneOf::HasVector(condition) => Ok(json!({"has_vector": condition.has_vector})),
@@ -91,7 +91,7 @@ fn bounds<T: Into<Value>>(bounds: [(&str, Option<T>); 4]) -> Value {
 }
 
 fn match_json(wanted: &Match) -> Result<Value, Status> {
-    Ok(match wanted.match_value.as_ref().ok_or_else(|| wrong("a match without value"))? {
+    Ok(match wanted.match_value.as_ref().ok_or_else(|| wrong("a match has no value"))? {
         MatchValue::Keyword(value) => json!({"value": value}),
         MatchValue::Integer(value) => json!({"value": value}),
         MatchValue::Boolean(value) => json!({"value": value}),

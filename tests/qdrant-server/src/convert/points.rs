@@ -23,7 +23,7 @@ use tonic::Status;
 use super::{from_json, status, unimplemented, wrong};
 
 pub fn id_json(id: &PointId) -> Result<serde_json::Value, Status> {
-    match id.point_id_options.as_ref().ok_or_else(|| wrong("an empty point id"))? {
+    match id.point_id_options.as_ref().ok_or_else(|| wrong("a point id is empty"))? {
         PointIdOptions::Num(number) => Ok(json!(number)),
         PointIdOptions::Uuid(text) => {
             let uuid = uuid::Uuid::parse_str(text).map_err(|_| wrong(format!("Unable to parse UUID: {text}")))?;
@@ -258,7 +258,7 @@ pub fn check(points: &[PointStructPersisted], config: &qdrant_edge::EdgeConfig) 
                         received_name: name.clone(),
                     }));
                 }
-                _ => return Err(wrong(format!("vector `{name}` is of the other kind"))),
+                _ => return Err(wrong(format!("the vector `{name}` has the wrong kind"))),
             }
         }
     }

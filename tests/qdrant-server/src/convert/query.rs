@@ -42,9 +42,9 @@ fn prefetch(prefetch: &PrefetchQuery) -> Result<Prefetch, Status> {
 }
 
 fn scoring(query: &Query, using: Option<&str>) -> Result<ScoringQuery, Status> {
-    match query.variant.as_ref().ok_or_else(|| wrong("a query without content"))? {
+    match query.variant.as_ref().ok_or_else(|| wrong("the query has no content"))? {
         Variant::Nearest(input) => {
-            let vector = match input.variant.as_ref().ok_or_else(|| wrong("an empty vector"))? {
+            let vector = match input.variant.as_ref().ok_or_else(|| wrong("the vector is empty"))? {
                 Input::Dense(dense) => VectorInternal::Dense(dense.data.clone()),
                 Input::Sparse(sparse) => VectorInternal::Sparse(sparse_vector(&sparse.indices, &sparse.values)?),
                 _ => return Err(unimplemented("queries by id, by several vectors or by inference")),

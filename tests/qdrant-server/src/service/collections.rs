@@ -65,7 +65,7 @@ fn checked(settings: &CreateCollection) -> Result<(), Status> {
     let single =
         matches!(settings.vectors_config.as_ref().and_then(|config| config.config.as_ref()), Some(Config::Params(_)));
     if single && settings.sparse_vectors_config.as_ref().is_some_and(|sparse| sparse.map.contains_key("")) {
-        return Err(wrong("two vectors of one name"));
+        return Err(wrong("two vectors have the same name"));
     }
     if settings.shard_number.unwrap_or(1) != 1 {
         return Err(unimplemented("several shards"));

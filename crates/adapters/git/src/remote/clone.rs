@@ -100,7 +100,7 @@ impl<'k> CloneDirectory<'k> {
         match is_reduced_to_data(&self.path) {
             Ok(true) => self.write_settings(),
             Ok(false) => {
-                tracing::warn!(clone = %self.path.display(), "the clone contains links or special files; discarded");
+                tracing::warn!(clone = %self.path.display(), "the clone contains links or special files, so it is discarded");
                 self.discard()
             }
             Err(error) => Err(self.broken(error)),

@@ -106,11 +106,14 @@ fn globs<'a>(patterns: impl Iterator<Item = &'a String>) -> Result<Option<GlobSe
     let mut is_empty = true;
     for pattern in patterns {
         let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-        builder
-            .add(glob.map_err(|error| SegmentError::Invalid(format!("path pattern `{pattern}`: {}", error.kind())))?);
+        builder.add(glob.map_err(|error| {
+            SegmentError::Invalid(format!("the path pattern `{pattern}` is invalid: {}", error.kind()))
+        })?);
         is_empty = false;
     }
-    let set = builder.build().map_err(|error| SegmentError::Invalid(format!("path patterns: {error}")))?;
+    let set = builder
+        .build()
+        .map_err(|error| SegmentError::Invalid(format!("the path patterns cannot be compiled: {error}")))?;
     Ok((!is_empty).then_some(set))
 }
 

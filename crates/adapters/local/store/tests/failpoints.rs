@@ -45,7 +45,7 @@ impl Scenario {
                 Err(error) => return Err(error.into()),
             }
         }
-        bail!("it keeps failing")
+        bail!("every attempt of the operation failed")
     }
 
     fn count_failure(&self) {
@@ -226,7 +226,8 @@ async fn play_with(fail_point: Option<&str>) -> Result<Vec<String>> {
     if let Some(name) = fail_point {
         fail::cfg(name, "1*return(a full disk)").map_err(anyhow::Error::msg)?;
     }
-    let seen = scenario.play().await.with_context(|| format!("with a failure at {fail_point:?}"))?;
+    let seen =
+        scenario.play().await.with_context(|| format!("the scenario failed with a failure at {fail_point:?}"))?;
     if let Some(name) = fail_point {
         fail::remove(name);
         anyhow::ensure!(scenario.num_failures.load(Ordering::Relaxed) == 1, "{name} was never reached");

@@ -174,7 +174,9 @@ async fn graph_equals_its_model() -> Result<()> {
         let mut dice = Dice(seed);
         for step in 1..=NUM_STEPS {
             lives.step(step, &mut dice).await?;
-            lives.compare(&mut dice).await.map_err(|error| error.context(format!("seed {seed}, step {step}")))?;
+            lives.compare(&mut dice).await.map_err(|error| {
+                error.context(format!("the store differs from the model at step {step} of seed {seed}"))
+            })?;
         }
     }
     Ok(())
@@ -233,13 +235,13 @@ impl Lives {
             let keys: Vec<NodeKey> = (0..NUM_NODES).map(|number| node_of(repository, number, dice).key).collect();
             let found = self.graph.nodes(view, scope, &keys).await?;
             let expected: Vec<_> = keys.iter().filter_map(|key| self.model.node(view, scope, *key)).cloned().collect();
-            ensure!(found == expected, "nodes: {found:?}, expected {expected:?}");
+            ensure!(found == expected, "the store returned the nodes {found:?}, expected {expected:?}");
             let mut scrolled = self.graph.scroll_edges(view, scope, repository, None, 0).await?.items;
             scrolled.sort_by_key(|edge| edge.key);
             let mut expected: Vec<_> =
                 self.model.edges(view, scope).filter(|edge| edge.owner == repository).cloned().collect();
             expected.sort_by_key(|edge| edge.key);
-            ensure!(scrolled == expected, "edges: {scrolled:?}, expected {expected:?}");
+            ensure!(scrolled == expected, "the store returned the edges {scrolled:?}, expected {expected:?}");
             let key = keys[dice.below(NUM_NODES) as usize];
             for direction in [Direction::Out, Direction::In] {
                 let limit = dice.below(9) as usize;
@@ -247,9 +249,13 @@ impl Lives {
                 let is_visible = self.model.node(view, scope, key).is_some();
                 let mut expected =
                     if is_visible { self.model.neighbours(view, scope, key, direction) } else { Vec::new() };
-                ensure!(total == expected.len() as u64, "{total} neighbours, expected {}", expected.len());
+                ensure!(
+                    total == expected.len() as u64,
+                    "the store counted {total} neighbours, expected {}",
+                    expected.len()
+                );
                 expected.truncate(limit);
-                ensure!(found == expected, "neighbours: {found:?}, expected {expected:?}");
+                ensure!(found == expected, "the store returned the neighbours {found:?}, expected {expected:?}");
             }
         }
         Ok(())

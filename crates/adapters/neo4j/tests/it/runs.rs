@@ -57,7 +57,7 @@ async fn begun(runs: &Neo4jRuns, repository: RepositoryId) -> Result<RunId> {
     let CommandReply::Epoch(epoch) = runs.change(lease).await? else { bail!("no epoch") };
     match runs.change(begin(repository, epoch)).await? {
         CommandReply::Begun(run) => Ok(run),
-        other => bail!("{other:?} instead of a run"),
+        other => bail!("expected a run, but the store returned {other:?}"),
     }
 }
 
@@ -74,7 +74,10 @@ async fn command_with_lost_commit_reply_is_applied_once() -> Result<()> {
         let change = async |command: Command| -> Result<CommandReply> {
             proxy.cut(&[cut]);
             let name = command.name();
-            let answer = runs.change(command).await.with_context(|| format!("{name} after {cut:?}"))?;
+            let answer = runs
+                .change(command)
+                .await
+                .with_context(|| format!("the command {name} failed after the cut {cut:?}"))?;
             ensure!(proxy.cuts_left() == 0, "no connection was cut");
             Ok(answer)
         };

@@ -107,7 +107,7 @@ async fn removed_repository_leaves_no_record() -> Result<()> {
         [("(x:Node~)", 3), ("(x:NodeVersion~)", 2), ("()-[x:EDGE~]->()", 2), ("(x:Owner~)", 1), ("(x:Pattern~)", 0)]
     {
         let found = namespace.count(&format!("MATCH {what} RETURN count(x) AS count")).await?;
-        ensure!(found == expect, "{found} of {what}");
+        ensure!(found == expect, "{what} matches {found} times, expected {expect}");
     }
     Ok(())
 }

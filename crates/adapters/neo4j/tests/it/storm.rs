@@ -73,7 +73,7 @@ async fn num_nodes_of_two_writers(namespace: &Namespace) -> Result<u64> {
     let second = tokio::spawn(async move { stage(&graph, run(own, 1), staged).await });
     let deadline = Instant::now() + Duration::from_secs(20);
     while !second.is_finished() && !namespace.has_waiting_writer().await? {
-        ensure!(Instant::now() < deadline, "the second writer neither waits nor ends");
+        ensure!(Instant::now() < deadline, "the second writer neither waited for the first writer nor ended");
     }
     first.commit().await?;
     second.await??;

@@ -53,7 +53,7 @@ impl Both {
         }
         ensure!(
             answers[0] == answers[1],
-            "{filter:?}, limit {limit}:\nlocal  {:?}\nqdrant {:?}",
+            "the answers differ for {filter:?}, limit {limit}:\nlocal  {:?}\nqdrant {:?}",
             answers[0],
             answers[1]
         );
@@ -68,7 +68,7 @@ impl Both {
                 scrolled(&self.remote, view, forked(number)).await?,
             ];
             num_chunks += local.len();
-            ensure!(local == remote, "repository {number} at {view:?}");
+            ensure!(local == remote, "the chunks of repository {number} differ at {view:?}");
         }
         Ok(num_chunks)
     }
@@ -284,7 +284,7 @@ async fn results_equal_those_of_the_local_segments() -> Result<()> {
         num_hits += both.compare_searches(&history.search_case()).await?;
     }
     println!("300 searches with {num_hits} dense hits and {num_chunks} chunks in pages agree");
-    ensure!(num_hits > 5_000 && num_chunks > 2_000, "{num_hits} hits, {num_chunks} chunks: too few to compare");
+    ensure!(num_hits > 5_000 && num_chunks > 2_000, "{num_hits} hits and {num_chunks} chunks are too few to compare");
     sweep(&both, &mut history).await?;
     space.done().await
 }

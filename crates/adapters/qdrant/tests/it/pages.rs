@@ -40,9 +40,9 @@ async fn pages_stay_complete_during_staging() -> Result<()> {
             let Some(next) = page.next else { break };
             from = next;
         }
-        ensure!(num_pages > 3, "{num_pages} pages");
+        ensure!(num_pages > 3, "only {num_pages} pages were read");
         ensure!(found.is_sorted(), "pages are not in the order of keys");
-        ensure!(found.len() == expected.len(), "{} chunks of {}", found.len(), expected.len());
+        ensure!(found.len() == expected.len(), "the pages contain {} chunks, expected {}", found.len(), expected.len());
         ensure!(found.into_iter().collect::<BTreeSet<_>>() == expected, "other chunks");
         num_rounds += 1;
         if is_last {

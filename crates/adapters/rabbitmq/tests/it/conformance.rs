@@ -50,7 +50,7 @@ impl Subjects {
                 [broker::QUIET / 2, broker::DELAY].map(|delay| delay.as_millis() as u64).to_vec();
             config.prefetch = broker::PREFETCH as u16;
         });
-        let space = space.await?.context("no server was given")?;
+        let space = space.await?.context("the address of the server is missing")?;
         let proxy = FaultProxy::start(space.vhost.url()).await?;
         let broker = space.broker_at(proxy.url(space.vhost.url())?)?;
         wait_for("connected", || broker.health().connected_since.is_some()).await?;

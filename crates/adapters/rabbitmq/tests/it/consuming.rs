@@ -64,7 +64,7 @@ async fn only_the_killing_job_is_dead_lettered() -> Result<()> {
             num_kills += 1;
             ensure!(
                 num_kills <= 3,
-                "the job kills its worker at most twice while the worker holds other jobs, and once alone"
+                "the job killed its worker {num_kills} times, but may kill it only twice beside other jobs and once alone"
             );
             proxy.set(Rules::RESET);
             wait_for("the loss is noticed", || broker.health().num_consumers_attached == 0).await?;

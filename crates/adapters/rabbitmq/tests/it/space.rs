@@ -142,7 +142,7 @@ pub async fn publish(broker: &RabbitMqBroker, numbers: std::ops::Range<u32>) -> 
 }
 
 pub async fn next(broker: &RabbitMqBroker) -> Result<Delivery> {
-    let received = timeout(PATIENCE, broker.receive(STAGE)).await.context("nothing was delivered")??;
+    let received = timeout(PATIENCE, broker.receive(STAGE)).await.context("no job was delivered in time")??;
     received.context("the broker is closed")
 }
 
@@ -150,7 +150,7 @@ pub async fn next(broker: &RabbitMqBroker) -> Result<Delivery> {
 pub async fn wait_until(what: &str, limit: Duration, condition: impl AsyncFn() -> Result<bool>) -> Result<Duration> {
     let started = Instant::now();
     while !condition().await? {
-        ensure!(started.elapsed() < limit, "did not happen within {limit:?}: {what}");
+        ensure!(started.elapsed() < limit, "this condition did not become true within {limit:?}: {what}");
         sleep(Duration::from_millis(20)).await;
     }
     Ok(started.elapsed())
@@ -160,7 +160,7 @@ pub async fn wait_until(what: &str, limit: Duration, condition: impl AsyncFn() -
 pub async fn wait_for(what: &str, condition: impl Fn() -> bool) -> Result<Duration> {
     let started = Instant::now();
     while !condition() {
-        ensure!(started.elapsed() < PATIENCE, "did not happen within {PATIENCE:?}: {what}");
+        ensure!(started.elapsed() < PATIENCE, "this condition did not become true within {PATIENCE:?}: {what}");
         sleep(Duration::from_millis(5)).await;
     }
     Ok(started.elapsed())

@@ -39,7 +39,7 @@ async fn object_is_read_as_written(store: &dyn BlobStore) -> Result<()> {
     for (name, bytes) in [("empty", Vec::new()), ("small", b"cairn".to_vec()), ("deep/er/large", large)] {
         let key = format!("{space}/{name}");
         expect_eq!(store.put(&key, Bytes::from(bytes.clone())).await?, Put::Created);
-        ensure!(store.get(&key).await? == bytes, "`{name}` came back with other bytes");
+        ensure!(store.get(&key).await? == bytes, "the store returned other bytes for `{name}` than it received");
     }
     Ok(())
 }

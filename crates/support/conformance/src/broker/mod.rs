@@ -85,8 +85,8 @@ fn number(delivery: &Delivery) -> u32 {
 }
 
 async fn next(broker: &dyn Broker) -> Result<Delivery> {
-    let received = timeout(PATIENCE, broker.receive(STAGE)).await.context("nothing was delivered")??;
-    received.context("the broker closed")
+    let received = timeout(PATIENCE, broker.receive(STAGE)).await.context("no job was delivered in time")??;
+    received.context("the broker was closed")
 }
 
 /// Fails if a job is delivered within `QUIET`.
@@ -332,9 +332,12 @@ async fn closing_ends_receiving(subject: &dyn BrokerUnderTest) -> Result<()> {
     let (received, ()) = futures::join!(timeout(PATIENCE, broker.receive(STAGE)), close);
     ensure!(
         received.context("a receiver still waits after the broker was closed")??.is_none(),
-        "a delivery after closing"
+        "a job was delivered after the broker was closed"
     );
     broker.settle(delivery.tag, Settlement::Ack).await?;
-    ensure!(timeout(PATIENCE, broker.receive(STAGE)).await??.is_none(), "a delivery after closing");
+    ensure!(
+        timeout(PATIENCE, broker.receive(STAGE)).await??.is_none(),
+        "a job was delivered after the broker was closed"
+    );
     Ok(())
 }

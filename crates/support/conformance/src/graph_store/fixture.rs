@@ -169,7 +169,11 @@ impl<'a> Graph<'a> {
                     Direction::In => edge.target == node.key,
                 };
                 let (found, total) = self.store.neighbours(view, scope, node.key, direction, &[], 1000).await?;
-                anyhow::ensure!(total == found.len() as u64, "{} neighbours of a total of {total}", found.len());
+                anyhow::ensure!(
+                    total == found.len() as u64,
+                    "the store returned {} neighbours, but reported a total of {total}",
+                    found.len()
+                );
                 let mut found: Vec<EdgeKey> = found.into_iter().map(|neighbour| neighbour.edge.key).collect();
                 let mut scrolled: Vec<EdgeKey> = edges.iter().filter(near).map(|edge| edge.key).collect();
                 // Scrolling returns only the edges that this repository owns.
@@ -197,7 +201,7 @@ pub(super) async fn scroll<T>(page: impl AsyncFn(u64) -> Result<Page<T>>) -> Res
         match page.next {
             None => return Ok(items),
             Some(next) => {
-                anyhow::ensure!(next > from, "page {from} is followed by page {next}");
+                anyhow::ensure!(next > from, "the page at {from} names {next} as the start of the next page");
                 from = next;
             }
         }

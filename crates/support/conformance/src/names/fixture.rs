@@ -93,7 +93,7 @@ impl<'a> Index<'a> {
         let mut scrolled: Vec<_> = self.scroll(view, scope).await?.into_iter().map(|symbol| symbol.node).collect();
         scrolled.sort();
         own.sort();
-        ensure!(own == scrolled, "{} symbols found by name, {} by scrolling", own.len(), scrolled.len());
+        ensure!(own == scrolled, "{} symbols were found by name, but {} by scrolling", own.len(), scrolled.len());
         let files = self.store.files(view, scope, "src/", FileMatch::Name, 100).await?;
         visible.extend(files.iter().map(|hit| hit.path.as_str().to_owned()));
         Ok(visible)
@@ -109,7 +109,7 @@ impl<'a> Index<'a> {
             match page.next {
                 None => return Ok(symbols),
                 Some(next) => {
-                    ensure!(next > from, "page {from} is followed by page {next}");
+                    ensure!(next > from, "the page at {from} names {next} as the start of the next page");
                     from = next;
                 }
             }

@@ -49,7 +49,11 @@ pub(super) async fn each_way_of_matching_finds_its_own(store: &dyn Names) -> Res
         let hits = look_up(&index, name, &[way]).await?;
         let mut expected = expected.to_vec();
         expected.sort_unstable();
-        ensure!(matched(&hits) == expected, "`{name}` {way:?}: {:?} instead of {expected:?}", matched(&hits));
+        ensure!(
+            matched(&hits) == expected,
+            "looking up `{name}` by {way:?} found {:?}, expected {expected:?}",
+            matched(&hits)
+        );
     }
     // The accepted distance is at most 2, and may depend on the length of the name.
     let near = look_up(&index, "alphaX", &[Fuzzy]).await?;
@@ -94,7 +98,7 @@ pub(super) async fn qualified_names_match_at_their_end(store: &dyn Names) -> Res
     ];
     for (name, expected) in cases {
         let hits = look_up(&index, name, EXACT).await?;
-        ensure!(matched(&hits) == expected, "`{name}`: {:?} instead of {expected:?}", matched(&hits));
+        ensure!(matched(&hits) == expected, "looking up `{name}` found {:?}, expected {expected:?}", matched(&hits));
     }
     Ok(())
 }
@@ -167,7 +171,11 @@ pub(super) async fn the_very_path_is_found_alone(store: &dyn Names) -> Result<()
         [("main.py", &[("main.py", 100)][..]), ("src/main.py", &[("src/main.py", 100)]), ("Main.py", &[]), ("src", &[])]
     {
         let hits = store.files(&view(2, &[]), &index.case.scope(), path, FileMatch::Path, 100).await?;
-        ensure!(scored(&hits) == expected, "`{path}`: {:?} instead of {expected:?}", scored(&hits));
+        ensure!(
+            scored(&hits) == expected,
+            "looking up the path `{path}` found {:?}, expected {expected:?}",
+            scored(&hits)
+        );
     }
     Ok(())
 }
@@ -197,7 +205,11 @@ pub(super) async fn base_names_directories_and_globs_are_found(store: &dyn Names
     ];
     for (name, matching, expected) in cases {
         let hits = store.files(&view(2, &[]), &index.case.scope(), name, matching, 100).await?;
-        ensure!(scored(&hits) == expected, "`{name}` {matching:?} finds {:?} instead of {expected:?}", scored(&hits));
+        ensure!(
+            scored(&hits) == expected,
+            "looking up the file `{name}` by {matching:?} found {:?}, expected {expected:?}",
+            scored(&hits)
+        );
     }
     Ok(())
 }
@@ -221,7 +233,10 @@ pub(super) async fn wildcards_in_file_names_are_literal(store: &dyn Names) -> Re
             let found: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
             let expected: Vec<&str> =
                 expected.iter().copied().filter(|path| matching == FileMatch::Name || *path == name).collect();
-            ensure!(found == expected, "`{name}` {matching:?}: {found:?} instead of {expected:?}");
+            ensure!(
+                found == expected,
+                "looking up the file `{name}` by {matching:?} found {found:?}, expected {expected:?}"
+            );
         }
     }
     Ok(())

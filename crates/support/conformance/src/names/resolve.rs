@@ -37,8 +37,8 @@ pub(super) async fn names_are_resolved_in_tiers(store: &dyn Names) -> Result<()>
     ];
     for (name, tier, expected) in cases {
         let hits = resolve(&index, name, 9).await?;
-        ensure!(names(&hits) == expected, "`{name}` is resolved to {:?} instead of {expected:?}", names(&hits));
-        ensure!(hits.iter().all(|hit| hit.tier == tier), "`{name}` is resolved in a different tier than {tier:?}");
+        ensure!(names(&hits) == expected, "`{name}` was resolved to {:?}, expected {expected:?}", names(&hits));
+        ensure!(hits.iter().all(|hit| hit.tier == tier), "`{name}` was resolved in a different tier than {tier:?}");
         ensure!(
             hits.iter().all(|hit| (hit.score == 1_000) == (tier == NameTier::Exact)),
             "only exact matches of `{name}` may have a score of 1000"
@@ -84,12 +84,16 @@ pub(super) async fn near_names_are_resolved_last(store: &dyn Names) -> Result<()
         let hits = resolve(&index, name, 9).await?;
         ensure!(
             names(&hits).first() == Some(&expected),
-            "`{name}` is resolved to {:?} instead of `{expected}`",
+            "`{name}` was resolved to {:?}, expected `{expected}`",
             names(&hits)
         );
         for hit in &hits {
             ensure!(hit.tier == NameTier::Near && (1..1_000).contains(&hit.score), "`{name}`: {hit:?}");
-            ensure!(!hit.reasons.to_string().is_empty(), "`{name}` finds `{}` without a reason", hit.symbol.name);
+            ensure!(
+                !hit.reasons.to_string().is_empty(),
+                "`{name}` was resolved to `{}` without a reason",
+                hit.symbol.name
+            );
         }
         ensure!(
             hits.is_sorted_by_key(|hit| std::cmp::Reverse(hit.rank)),
@@ -147,7 +151,7 @@ pub(super) async fn near_owners_are_preferred(store: &dyn Names) -> Result<()> {
         let hits = resolve(&index, name, 9).await?;
         ensure!(
             names(&hits).first() == Some(&expected),
-            "`{name}` is resolved to {:?} instead of `{expected}`",
+            "`{name}` was resolved to {:?}, expected `{expected}`",
             names(&hits)
         );
         ensure!(hits.iter().all(|hit| hit.tier == NameTier::Near), "`{name}`: {hits:?}");

@@ -115,7 +115,7 @@ pub(super) async fn a_run_is_invisible_until_it_is_published(store: &dyn RunStor
         after.seq >= seq && seq > before.seq,
         "publishing did not change the view: before {before:?}, after {after:?}"
     );
-    let found = store.published(&after, repository).await?.context("nothing is published")?;
+    let found = store.published(&after, repository).await?.context("the repository has no published generation")?;
     expect_eq!(found, PublishedGeneration { seq, ..publication });
     expect_eq!(store.published(&before, repository).await?, None);
     // Publishing also ends the publish part, because the worker may die before it reports the end of the
@@ -138,7 +138,10 @@ pub(super) async fn views_taken_earlier_stay_as_they_are(store: &dyn RunStore) -
     }
     for (view, a, b) in &views {
         for (name, run) in [("a", a), ("b", b)] {
-            let found = store.published(view, runs.case.repository(name)).await?.context("nothing is published")?;
+            let found = store
+                .published(view, runs.case.repository(name))
+                .await?
+                .context("the repository has no published generation")?;
             expect_eq!(found.run, *run);
         }
         let ids = ["b", "nobody", "a"].map(|name| runs.case.repository(name));
@@ -160,13 +163,13 @@ pub(super) async fn a_view_comes_back_by_its_seq(store: &dyn RunStore) -> Result
     let view = store.view().await?;
     let second = runs.publish("a", Some(first), 1002).await?;
     store.publish(runs.publication(running, 1003)).await?;
-    let again = store.view_at(view.seq).await?.context("the view is lost")?;
+    let again = store.view_at(view.seq).await?.context("the earlier view no longer exists")?;
     for generation in [first.generation, running.generation, second.generation] {
         expect_eq!(again.published(generation), view.published(generation));
     }
     // A repository that was deleted later is also missing in the earlier view.
     store.delete(runs.case.repository("b"), 1004).await?;
-    let again = store.view_at(view.seq).await?.context("the view is lost")?;
+    let again = store.view_at(view.seq).await?.context("the earlier view no longer exists")?;
     ensure!(!again.sees_repository(runs.case.repository("b")), "an old view shows a deleted repository");
     expect_eq!(store.view_at(PublishedSeq(u64::MAX / 4)).await?, None);
     Ok(())

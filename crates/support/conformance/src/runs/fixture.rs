@@ -46,7 +46,7 @@ impl<'a> RunFixture<'a> {
     pub(super) async fn pending_sync(&self, name: &str) -> Result<Option<SyncProgress>> {
         let records = self.store.repositories(&self.case.scope()).await?;
         let record = records.into_iter().find(|record| record.name.as_str() == name);
-        Ok(record.context("it is not there")?.pending_sync)
+        Ok(record.context("the repository is not in the list")?.pending_sync)
     }
 
     pub(super) async fn lease(&self, name: &str, now_ms: i64) -> Result<Lease> {

@@ -66,7 +66,10 @@ pub(super) async fn a_stalled_run_is_sent_again(store: &dyn RunStore) -> Result<
     store.sent(run, &parse(3)).await?;
     store.send_again(&nothing, 199, 100).await?;
     expect_eq!(unsent(&runs, run).await?, []);
-    ensure!(store.in_flight().await?.get(&StageName::Parse).is_some_and(|count| *count >= 2), "two are in flight");
+    ensure!(
+        store.in_flight().await?.get(&StageName::Parse).is_some_and(|count| *count >= 2),
+        "fewer than two parts are in flight"
+    );
     store.send_again(&BTreeSet::from([StageName::Parse]), 200, 100).await?;
     expect_eq!(unsent(&runs, run).await?, []);
     ensure!(store.send_again(&nothing, 200, 100).await? >= 1, "no part is reported as sent again");

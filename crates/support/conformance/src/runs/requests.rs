@@ -25,7 +25,7 @@ pub(super) async fn a_request_is_dispatched_once_and_answered(store: &dyn RunSto
     expect_eq!(store.ask(a, Lane::Interactive, true, 1).await?, number);
     let is_pending = async || anyhow::Ok(runs.pending_sync("a").await?.is_some());
     expect_eq!(is_pending().await?, true);
-    let request = dispatch(&runs, 2).await?.pop().context("nothing was dispatched")?;
+    let request = dispatch(&runs, 2).await?.pop().context("no request was dispatched")?;
     expect_eq!((request.job.repository, request.job.request), (a, number));
     expect_eq!((request.lane, request.rebuild), (Lane::Interactive, true));
     expect_eq!(dispatch(&runs, 3).await?, []);
@@ -53,12 +53,12 @@ pub(super) async fn scheduled_requests_differ_from_user_requests(store: &dyn Run
     expect_eq!(store.schedule(a, 1).await?, number);
     let asked = async || store.asked(a, number).await?.context("no request is pending");
     expect_eq!((asked().await?.is_scheduled, asked().await?.lane), (true, Lane::Bulk));
-    let request = dispatch(&runs, 2).await?.pop().context("nothing was dispatched")?;
+    let request = dispatch(&runs, 2).await?.pop().context("no request was dispatched")?;
     ensure!(request.is_scheduled, "the request is treated as a request of a user");
     store.answer(a, number, None, 3).await?;
     let next = store.schedule(a, 4).await?;
     expect_eq!(store.ask(a, Lane::Interactive, false, 5).await?, next);
-    let request = dispatch(&runs, 6).await?.pop().context("nothing was dispatched")?;
+    let request = dispatch(&runs, 6).await?.pop().context("no request was dispatched")?;
     expect_eq!((request.is_scheduled, request.lane), (false, Lane::Interactive));
     Ok(())
 }
@@ -112,7 +112,7 @@ pub(super) async fn sync_between_attempts_takes_no_capacity(store: &dyn RunStore
     expect_eq!(dispatched.iter().map(|request| request.job.request).collect::<Vec<_>>(), [again]);
     // The sync is still requested, the reason of the failure is reported, and the next job waits.
     let records = store.repositories(&runs.case.scope()).await?;
-    let record = records.into_iter().find(|record| record.id == away).context("it is not there")?;
+    let record = records.into_iter().find(|record| record.id == away).context("the repository is not in the list")?;
     expect_eq!(record.last_sync.map(|sync| (sync.at_ms, sync.failure)), Some((7, Some(failure.clone()))));
     expect_eq!(record.pending_sync.is_some(), true);
     let lost = dispatch(&runs, until_ms).await?;

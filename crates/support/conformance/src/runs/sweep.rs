@@ -55,7 +55,7 @@ pub(super) async fn aborted_generations_are_hidden_until_they_are_swept(store: &
     );
     expect_eq!(own(&runs, store.sweep_list(1000, 1000).await?).aborted, [failed]);
     store.swept(&list, 1001, 1000).await?;
-    ensure!(!store.view().await?.hidden.contains(&failed.generation), "a swept generation stays hidden");
+    ensure!(!store.view().await?.hidden.contains(&failed.generation), "a swept generation is still hidden");
     expect_eq!(own(&runs, store.sweep_list(9000, 0).await?).aborted, []);
     Ok(())
 }
@@ -74,8 +74,8 @@ pub(super) async fn a_deleted_repository_is_forgotten_when_swept(store: &dyn Run
     store.swept(&list, 1004, 1000).await?;
     expect_eq!(own(&runs, store.sweep_list(9000, 0).await?), SweepList::default());
     let view = store.view().await?;
-    ensure!(view.sees_repository(runs.case.repository("a")), "a removed repository stays hidden");
-    ensure!(!view.hidden.contains(&aborted.generation), "a removed generation stays hidden");
+    ensure!(view.sees_repository(runs.case.repository("a")), "a removed repository is still hidden");
+    ensure!(!view.hidden.contains(&aborted.generation), "a removed generation is still hidden");
     expect_kind!(store.run(first).await, NotFound);
     expect_eq!(runs.published_now("a").await?, None);
     runs.register(&["a"]).await?;
@@ -133,10 +133,10 @@ pub(super) async fn manifests_live_as_long_as_a_view_may_see_them(store: &dyn Ru
     let within = live(2499).await?;
     let plan = runs.artifact("plans/a/2300");
     for manifest in [&first, &second, &planned, &plan] {
-        ensure!(within.contains(manifest), "{manifest:?} is not reported as live");
+        ensure!(within.contains(manifest), "the manifest {manifest:?} is not reported as live");
     }
     for manifest in [&doomed, &cancelled] {
-        ensure!(!within.contains(manifest), "{manifest:?} is live");
+        ensure!(!within.contains(manifest), "the manifest {manifest:?} is reported as live");
     }
     let after = live(2500).await?;
     ensure!(!after.contains(&first), "a manifest that no view can read is reported as live");

@@ -95,7 +95,12 @@ impl<'a> Points<'a> {
         let chunks = scroll(self.store, view, scope, repository).await?;
         let keys: Vec<_> = chunks.iter().map(|(chunk, _)| (repository, chunk.key)).collect();
         let fetched = self.store.fetch(view, scope, &keys, true).await?;
-        ensure!(fetched.len() == chunks.len(), "{} chunks fetched of {} scrolled", fetched.len(), chunks.len());
+        ensure!(
+            fetched.len() == chunks.len(),
+            "fetching returned {} chunks, but scrolling returned {}",
+            fetched.len(),
+            chunks.len()
+        );
         let only = Scope {
             repositories: match scope.contains(repository) {
                 true => cairn_domain::RepositoryScope::Only([repository].into()),
@@ -105,7 +110,11 @@ impl<'a> Points<'a> {
         };
         let filter = ChunkFilter::default();
         let count = self.store.count(view, &only, &filter).await?;
-        ensure!(count == chunks.len() as u64, "{count} chunks counted of {} scrolled", chunks.len());
+        ensure!(
+            count == chunks.len() as u64,
+            "the store counted {count} chunks, but scrolling returned {}",
+            chunks.len()
+        );
         let sorted = |hits: Vec<Hit>| {
             let mut keys: Vec<_> = hits.into_iter().map(|hit| (hit.repository, hit.key)).collect();
             keys.sort();
@@ -115,8 +124,8 @@ impl<'a> Points<'a> {
         let sparse = sorted(self.store.search_sparse(view, &only, &filter, &[(COMMON_TERM, 1)], 10_000).await?);
         let mut keys = keys;
         keys.sort();
-        ensure!(dense == keys, "dense search finds other chunks than scrolling");
-        ensure!(sparse == keys, "sparse search finds other chunks than scrolling");
+        ensure!(dense == keys, "dense search returned other chunks than scrolling");
+        ensure!(sparse == keys, "sparse search returned other chunks than scrolling");
         let mut visible: Vec<String> =
             fetched.iter().map(|chunk| format!("{} {} {}", chunk.path, chunk.header, chunk.span.start)).collect();
         visible.sort();
@@ -155,7 +164,7 @@ pub(super) async fn scroll(
         match page.next {
             None => return Ok(chunks),
             Some(next) => {
-                ensure!(next > from, "page {from} is followed by page {next}");
+                ensure!(next > from, "the page at {from} names {next} as the start of the next page");
                 from = next;
             }
         }

@@ -134,7 +134,7 @@ pub(super) async fn sweeping_retired_chunks_changes_no_view(store: &dyn VectorSt
     points.stage(3, retire_a(&points)).await?;
     let (one, two) = (GenerationId(1), GenerationId(2));
     let removed = store.sweep_retired(points.r(), &[one, two]).await?;
-    ensure!(removed >= 1, "nothing was removed");
+    ensure!(removed >= 1, "no record was removed");
     expect_eq!(store.sweep_retired(points.r(), &[one, two]).await?, 0);
     expect_eq!(points.visible(&view(3, &[])).await?, CHANGED);
     expect_eq!(points.visible(&view(4, &[])).await?, WITHOUT_A);

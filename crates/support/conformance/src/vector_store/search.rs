@@ -220,10 +220,13 @@ pub(super) async fn every_filter_restricts(store: &dyn VectorStore) -> Result<()
         anyhow::ensure!(numbers(sparse.clone()) == expected, "sparse, {filter:?}: {:?}", numbers(sparse));
         let places = store.places(&view, &scope, &filter).await?;
         let found: Vec<_> = places.into_iter().map(|place| place.key).collect();
-        anyhow::ensure!(found.len() == expected.len(), "places, {filter:?}: {}", found.len());
-        anyhow::ensure!(expected.iter().all(|number| found.contains(&chunks[*number].key)), "places, {filter:?}");
+        anyhow::ensure!(found.len() == expected.len(), "the filter {filter:?} returned {} places", found.len());
+        anyhow::ensure!(
+            expected.iter().all(|number| found.contains(&chunks[*number].key)),
+            "the filter {filter:?} returned other places than expected"
+        );
         let count = store.count(&view, &scope, &filter).await?;
-        anyhow::ensure!(count == expected.len() as u64, "count, {filter:?}: {count}");
+        anyhow::ensure!(count == expected.len() as u64, "the filter {filter:?} counted {count} chunks");
     }
     Ok(())
 }

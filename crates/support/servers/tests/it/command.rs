@@ -39,7 +39,7 @@ async fn run_passes_addresses_and_returns_the_exit_code() -> Result<()> {
         return Ok(());
     }
     let (mut child, mut output) = run(r#"echo "$CAIRN_S3_URL"; echo "$CAIRN_NEO4J_URL"; exit 7"#).await?;
-    let url = output.next_line().await?.context("the address of MinIO")?;
+    let url = output.next_line().await?.context("the output has no address of MinIO")?;
     assert!(url.starts_with("http://cairn:"), "{url}");
     assert_eq!(output.next_line().await?.as_deref(), Some("bolt://given"));
     assert_eq!(child.wait().await?.code(), Some(7));
@@ -53,8 +53,8 @@ async fn servers_end_when_the_program_is_killed() -> Result<()> {
         return Ok(());
     }
     let (mut child, mut output) = run(r#"echo "$CAIRN_S3_URL"; echo $$; exec tail -f /dev/null"#).await?;
-    let url = output.next_line().await?.context("the address of MinIO")?;
-    let command: i32 = output.next_line().await?.context("the command's id")?.parse()?;
+    let url = output.next_line().await?.context("the output has no address of MinIO")?;
+    let command: i32 = output.next_line().await?.context("the output has no process id of the command")?.parse()?;
     assert!(accepts(&url).await);
     child.kill().await?;
     until("the server has ended", async || !accepts(&url).await).await?;
@@ -69,7 +69,7 @@ async fn signals_reach_the_command() -> Result<()> {
     }
     let (mut child, mut output) =
         run(r#"trap 'kill $!; exit 9' TERM; tail -f /dev/null & echo "$CAIRN_S3_URL"; wait"#).await?;
-    output.next_line().await?.context("the address of MinIO")?;
+    output.next_line().await?.context("the output has no address of MinIO")?;
     let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     kill_process(pid.context("a process")?, Signal::TERM)?;
     assert_eq!(child.wait().await?.code(), Some(9));

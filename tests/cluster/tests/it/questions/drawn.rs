@@ -72,7 +72,7 @@ impl Drawn {
             ("{last}", (line + 5).to_string()),
             ("{number}", self.rng.random_range(1..1_000_000).to_string()),
             ("{other}", other.clone()),
-            ("{called}", (*CALLED.choose(&mut self.rng).context("nothing is called")?).to_owned()),
+            ("{called}", (*CALLED.choose(&mut self.rng).context("the list of called names is empty")?).to_owned()),
         ])
     }
 }
@@ -94,7 +94,7 @@ fn definitions_of(repository: &str, root: &Path) -> Result<Vec<Definition>> {
     grep.arg("-C").arg(root).args(["grep", "-nE", DEFINITION, "HEAD", "--"]);
     grep.args(LANGUAGES.map(|(extension, _)| format!("*.{extension}")));
     let found = grep.output()?;
-    ensure!(found.status.success(), "git grep fails: {}", String::from_utf8_lossy(&found.stderr));
+    ensure!(found.status.success(), "git grep failed: {}", String::from_utf8_lossy(&found.stderr));
     let lines = String::from_utf8_lossy(&found.stdout).into_owned();
     Ok(lines.lines().filter_map(|line| definition(repository, line)).collect())
 }

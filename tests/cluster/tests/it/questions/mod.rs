@@ -107,7 +107,7 @@ impl Sides {
             let (mut mine, mut theirs) = self.both(&arguments, [cursors[0].as_deref(), cursors[1].as_deref()])?;
             mine.keep_comparable_counts(&mut theirs);
             let (local, cluster) = (mine.comparable(), theirs.comparable());
-            ensure!(local == cluster, "{arguments:?}, page {page}\nlocal {local:#}\ncluster {cluster:#}");
+            ensure!(local == cluster, "{arguments:?}: page {page} differs\nlocal {local:#}\ncluster {cluster:#}");
             answer.num_pages += 1;
             answer.num_found += mine.num_found();
             answer.is_refused |= mine.is_error();
@@ -122,7 +122,7 @@ impl Sides {
             Expect::Nothing => answer.num_found == 0 && !answer.is_refused,
             Expect::Refused => answer.is_refused,
         };
-        ensure!(is_expected, "{arguments:?}: {answer:?}, expected {:?}", question.expect);
+        ensure!(is_expected, "{arguments:?}: the answer is {answer:?}, expected {:?}", question.expect);
         Ok(answer)
     }
 
@@ -177,13 +177,13 @@ fn summed_up(answered: Vec<(&CommandLine, Result<BothAnswers>)>, draws: usize) -
     none_of(&differences)?;
     let idle = found_by_kind.iter().filter(|((_, expect), num_found)| *expect == Expect::Found && **num_found == 0);
     let idle: Vec<&str> = idle.map(|((kind, _), _)| *kind).collect();
-    ensure!(draws == 1 || idle.is_empty(), "these kinds find nothing: {idle:#?}");
+    ensure!(draws == 1 || idle.is_empty(), "questions of these kinds found nothing: {idle:#?}");
     Ok(compared)
 }
 
 /// Fails if there are differences, and shows the first of them.
 fn none_of(differences: &[String]) -> Result<()> {
     let shown = &differences[..differences.len().min(NUM_SHOWN)];
-    ensure!(shown.is_empty(), "{} answers differ, among them\n{}", differences.len(), shown.join("\n"));
+    ensure!(shown.is_empty(), "{} answers differ, for example\n{}", differences.len(), shown.join("\n"));
     Ok(())
 }

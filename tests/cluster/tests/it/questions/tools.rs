@@ -52,7 +52,7 @@ impl Sides {
         let reported = lines
             .filter_map(|line| serde_json::from_str::<Value>(line).ok())
             .find(|message| message["result"].is_object());
-        reported.context("an answer without a result")
+        reported.context("the answer contains no result")
     }
 }
 
