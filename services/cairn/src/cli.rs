@@ -150,7 +150,7 @@ pub enum Command {
     Runs {
         #[command(subcommand)]
         action: Option<RunsCommand>,
-        /// Maximum number of runs. At most 500 with `--server`.
+        /// Maximum number of runs, at most 500 with `--server`.
         #[arg(long, default_value_t = 20)]
         limit: usize,
         #[arg(long = "repo", alias = "repository", value_name = "NAME")]
@@ -377,7 +377,7 @@ pub struct SearchArguments {
     /// patterns.
     #[arg(long, short = 'n')]
     pub limit: Option<usize>,
-    /// Maximum number of tokens of the answer. At most 200000 with `--server`.
+    /// Maximum number of tokens of the answer, at most 200000 with `--server`.
     #[arg(long, default_value_t = 8000)]
     pub max_tokens: usize,
     /// The cursor of an earlier answer, to show its next page.
@@ -439,7 +439,7 @@ pub struct GrepArguments {
     /// Maximum number of hits, at most 1000.
     #[arg(long, short = 'n', default_value_t = 50)]
     pub limit: usize,
-    /// Maximum number of tokens of the answer. At most 200000 with `--server`.
+    /// Maximum number of tokens of the answer, at most 200000 with `--server`.
     #[arg(long, default_value_t = 20000)]
     pub max_tokens: usize,
     /// The cursor of an earlier answer, to show its next page.
@@ -456,7 +456,7 @@ pub struct RelationArguments {
     /// A file near the wanted definition, if several definitions have the name.
     #[arg(long, value_name = "PATH")]
     pub context_path: Option<String>,
-    /// Maximum number of edges. At most 500 with `--server`.
+    /// Maximum number of edges, at most 500 with `--server`.
     #[arg(long, short = 'n', default_value_t = 50)]
     pub limit: usize,
 }
@@ -484,7 +484,7 @@ pub enum GraphCommand {
         class: String,
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Maximum number of edges. At most 500 with `--server`.
+        /// Maximum number of edges, at most 500 with `--server`.
         #[arg(short = 'n', default_value_t = 20)]
         count: usize,
         /// Kinds of edges, e.g. calls, references, extends. Default: all kinds.
