@@ -142,7 +142,7 @@ fn index_without_target_requests_all_repositories() {
 #[test]
 fn list_entries_are_sent_and_unsupported_fields_reported() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let list = "- url: https://example.org/a.git\n  exclude: [gen/**]\n- path: ../b\n- url: https://example.org/c.git\n  branch: main\n- url: https://example.org/forbidden.git\n- url: https://example.org/e.git\n";
+    let list = "- url: https://example.org/a.git\n  exclude: [gen/**]\n- path: ../b\n- url: https://example.org/c.git\n  branch: main\n- url: https://example.org/forbidden.git\n- url: https://example.org/e.git\n  include: []\n";
     let list = write(directory.path(), "list.yaml", list).to_string_lossy().into_owned();
     let server = Scripted::new(&[]);
     let output = server.run(&["index", &list, "--exclude", "docs/**"]);
@@ -156,6 +156,14 @@ fn list_entries_are_sent_and_unsupported_fields_reported() {
         let line = reported.lines().find(|line| line.contains(&place)).unwrap_or_default();
         assert!(line.contains(refusal), "{place} is not refused by `{refusal}`: {reported}");
     }
-    let first = server.script.asked.lock().expect("no panic")[0].1.clone();
-    assert_eq!(first["exclude_patterns"], json!(["docs/**", "gen/**"]));
+    let asked = server.script.asked.lock().expect("no panic");
+    let of = |name: &str| {
+        let target = format!("https://example.org/{name}.git");
+        asked.iter().find(|(_, body)| body["target"] == target.as_str()).expect("requested").1.clone()
+    };
+    assert_eq!(
+        (&of("a")["exclude_patterns"], &of("a")["include_patterns"]),
+        (&json!(["docs/**", "gen/**"]), &json!(null))
+    );
+    assert_eq!(of("e")["include_patterns"], json!([]), "an empty list removes the patterns");
 }

@@ -49,6 +49,26 @@ fn enqueuing_twice_is_one_request() {
 }
 
 #[test]
+fn empty_patterns_in_a_list_file_remove_the_patterns() {
+    let Some(cluster) = Cluster::prepared() else { return };
+    let runs = cluster.runs();
+    let enqueue = |fields: &str| {
+        let list = cluster.file("list.yaml", &format!("- url: {URL}\n{fields}"));
+        cluster.ok(&["enqueue", "--file", &list]);
+        let known = cluster.runtime.block_on(runs.repositories(&Scope::all(Tenant::local()))).expect("read");
+        let settings: serde_json::Value = serde_json::from_str(&known[0].settings).expect("JSON");
+        [settings["include"].clone(), settings["exclude"].clone()]
+    };
+    let patterns = serde_json::json!(["*.py"]);
+    let none = serde_json::json!([]);
+    let both = "  include: ['*.py']\n  exclude: ['*.py']\n";
+    assert_eq!(enqueue(both), [patterns.clone(), patterns.clone()]);
+    assert_eq!(enqueue(""), [patterns.clone(), patterns.clone()]);
+    assert_eq!(enqueue("  include: []\n"), [none, patterns]);
+    cluster.close();
+}
+
+#[test]
 fn operator_rules_refuse_with_a_reason() {
     let Some(cluster) = Cluster::prepared() else { return };
     let check = |url: &str, expect: &str| {

@@ -28,7 +28,8 @@ pub enum Location {
     Url(String),
 }
 
-/// An entry of the list. The patterns of the entry are added to the patterns of the repository.
+/// An entry of the list. The patterns of a field are the repository's patterns. An empty list removes the
+/// patterns, and a field that is absent keeps them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ListedRepository {
     /// The line of the entry in the list, counted from 1.
@@ -36,9 +37,9 @@ pub struct ListedRepository {
     pub location: Location,
     pub name: Option<String>,
     pub branch: Option<String>,
-    pub include: Vec<String>,
-    pub exclude: Vec<String>,
-    pub include_override: Vec<String>,
+    pub include: Option<Vec<String>>,
+    pub exclude: Option<Vec<String>>,
+    pub include_override: Option<Vec<String>>,
 }
 
 /// Parses a list. `file` is the name of the list in messages. Relative paths in the list are relative to
@@ -78,16 +79,16 @@ pub fn parse_repository_list(
 fn entry(reader: &mut Reader, item: &At<'_>, directory: &Path) -> Option<ListedRepository> {
     let (mut path, mut url) = (None, None);
     let (mut name, mut branch) = (None, None);
-    let (mut include, mut exclude, mut include_override) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut include, mut exclude, mut include_override) = (None, None, None);
     for (key, at) in reader.mapping(item, KEYS) {
         match key {
             "path" => path = reader.text(&at),
             "url" => url = reader.text(&at),
             "name" => name = repository_name(reader, &at),
             "branch" => branch = branch_name(reader, &at),
-            "include" => include = reader.globs(&at),
-            "exclude" => exclude = reader.globs(&at),
-            _ => include_override = reader.globs(&at),
+            "include" => include = Some(reader.globs(&at)),
+            "exclude" => exclude = Some(reader.globs(&at)),
+            _ => include_override = Some(reader.globs(&at)),
         }
     }
     let location = match (path, url) {
@@ -119,8 +120,17 @@ mod tests {
             assert_eq!(list[0].name.as_deref(), Some("acme/shop"));
             assert_eq!(list[1].line, list[0].line.map(|line| line + 2));
             assert_eq!(list[1].location, Location::Url("https://git.example/a/pay.git".to_owned()));
-            assert_eq!((list[1].branch.as_deref(), list[1].exclude.len()), (Some("main"), 1));
+            assert_eq!((list[1].branch.as_deref(), &list[1].exclude), (Some("main"), &Some(vec!["t/**".to_owned()])));
+            assert_eq!((&list[1].include, &list[1].include_override), (&None, &None));
         }
+    }
+
+    #[test]
+    fn empty_list_of_patterns_is_not_absent() {
+        let text = "- path: a\n  include: []\n  exclude: []\n  include_override: []\n";
+        let list = parse_repository_list(text, "repos.yaml", Path::new(".")).expect(text);
+        let ListedRepository { include, exclude, include_override, .. } = &list[0];
+        assert_eq!([include, exclude, include_override], [&Some(Vec::new()); 3]);
     }
 
     #[test]

@@ -167,9 +167,6 @@ fn of_list(
     };
     let source = locate(&place, &local.remotes())?;
     let named = name_of(&source, listed.name.map(RepositoryName::new), known);
-    let joined = |given: Option<Vec<String>>, listed: Vec<String>| {
-        if listed.is_empty() { given } else { Some([given.unwrap_or_default(), listed].concat()) }
-    };
     let patterns = GivenSettings {
         include: joined(patterns.include, listed.include),
         exclude: joined(patterns.exclude, listed.exclude),
@@ -177,6 +174,15 @@ fn of_list(
         max_file_size: patterns.max_file_size,
     };
     request(source, named, listed.branch, patterns, known, arguments.rebuild)
+}
+
+/// Joins the patterns of the command line with those of an entry of a list. `None` if neither gives the
+/// field.
+pub(super) fn joined(given: Option<Vec<String>>, listed: Option<Vec<String>>) -> Option<Vec<String>> {
+    match (given, listed) {
+        (Some(given), Some(listed)) => Some([given, listed].concat()),
+        (given, listed) => given.or(listed),
+    }
 }
 
 fn request(

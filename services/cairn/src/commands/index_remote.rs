@@ -16,7 +16,7 @@ use cairn_gateway::answers::{IndexProgress, RequestState};
 use cairn_gateway::questions::{Answer, IndexQuestion, ProgressQuestion, Question, RepositoriesQuestion};
 use tokio::time::Instant;
 
-use super::index::{Bars, given, is_list, show_error};
+use super::index::{Bars, given, is_list, joined, show_error};
 use super::print_index::{self, Ended};
 use crate::cli::IndexArguments;
 use crate::exit::{CANCELLED, CommandReply, RUN_INCOMPLETE, wrong};
@@ -126,15 +126,12 @@ fn of_entry(listed: ListedRepository, arguments: &IndexArguments) -> anyhow::Res
     let Location::Url(url) = listed.location else {
         bail!(wrong("a server fetches by URL and cannot read folders of this machine: give the entry a `url`"));
     };
-    let is_plain = listed.name.is_none() && listed.branch.is_none() && listed.include_override.is_empty();
+    let is_plain = listed.name.is_none() && listed.branch.is_none() && listed.include_override.is_none();
     if !is_plain {
         let fields = "`name`, `branch` and `include_override` of an entry";
         bail!(wrong(format!("only the operator may set {fields} (`cairn enqueue --file LIST --cluster FILE`)")));
     }
     let mut question = question(url, arguments);
-    let joined = |given: Option<Vec<String>>, listed: Vec<String>| {
-        if listed.is_empty() { given } else { Some([given.unwrap_or_default(), listed].concat()) }
-    };
     question.include_patterns = joined(question.include_patterns, listed.include);
     question.exclude_patterns = joined(question.exclude_patterns, listed.exclude);
     Ok(question)

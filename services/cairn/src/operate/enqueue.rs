@@ -65,7 +65,7 @@ fn entries(arguments: &EnqueueArguments) -> anyhow::Result<Vec<Entry>> {
 }
 
 fn plain(url: &str) -> ListedRepository {
-    let (include, exclude, include_override) = (Vec::new(), Vec::new(), Vec::new());
+    let (include, exclude, include_override) = (None, None, None);
     let location = Location::Url(url.to_owned());
     ListedRepository { line: None, location, name: None, branch: None, include, exclude, include_override }
 }
@@ -107,21 +107,15 @@ impl Asking<'_> {
     }
 }
 
-/// The record of an entry, and the settings that the entry contains. An empty list in an entry is treated as
-/// absent.
+/// The record of an entry, and the settings that the entry contains.
 fn record(
     tenant: &Tenant,
     source: Source,
     name: RepositoryName,
     listed: ListedRepository,
 ) -> (RepositoryRecord, GivenSettings) {
-    let given = |patterns: Vec<String>| (!patterns.is_empty()).then_some(patterns);
-    let settings = GivenSettings {
-        include: given(listed.include),
-        exclude: given(listed.exclude),
-        include_override: given(listed.include_override),
-        max_file_size: None,
-    };
+    let ListedRepository { include, exclude, include_override, .. } = listed;
+    let settings = GivenSettings { include, exclude, include_override, max_file_size: None };
     let name = listed.name.map_or(name, RepositoryName::new);
     let record = RepositoryRecord::new(tenant.clone(), name, source);
     (RepositoryRecord { branch: listed.branch, ..record }, settings)
