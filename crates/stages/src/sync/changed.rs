@@ -8,6 +8,7 @@ use cairn_ports::{ContentReader, SyncMeter, TreeEntry};
 
 use super::content::{Blob, Content};
 use super::inventory::Inventory;
+use super::on_change::OnChange;
 use super::reading::Reading;
 use super::refusal::of_source;
 use super::{Sync, SyncRequest};
@@ -44,9 +45,9 @@ impl Sync {
         let previous = self.artifacts.manifest(&published.manifest).await?;
         let meter = Arc::new(SyncMeter::default());
         let tree = self.open(request, &meter).await?;
-        let settings = Arc::new(self.settings(request, &tree).await?);
+        let settings = Arc::new(self.settings(request, &tree, OnChange::Record).await?);
         let inventory = Inventory {
-            reading: Reading { tools: self.tools.clone(), settings, tree, meter },
+            reading: Reading { tools: self.tools.clone(), settings, tree, meter, on_change: OnChange::Record },
             inputs_digest: self.inputs_digest(request),
             previous,
             ceilings: self.operator.ceilings.clone(),

@@ -11,6 +11,7 @@ mod changes;
 mod content;
 mod inventory;
 mod modules;
+mod on_change;
 mod opening;
 mod packing;
 mod reading;
@@ -39,6 +40,7 @@ use tokio::time::Instant;
 
 pub use changed::{ChangedLimits, ChangedSource};
 pub(crate) use changes::is_doubtful;
+use on_change::OnChange;
 pub use opening::OpenedSource;
 pub(crate) use refusal::{of_source, over_budget};
 pub(crate) use result::inventory_result;
@@ -49,7 +51,8 @@ use crate::Toolchain;
 use crate::artifacts::{Artifacts, facts_key_of};
 use crate::threads::blocking;
 
-/// Maximum number of times that a working tree is read if it changes during reading.
+/// Maximum number of times that a tree on disk is read if it changes during reading. The last attempt records
+/// the files that still change.
 const ATTEMPTS: usize = 5;
 /// The pause between two attempts to renew a lease while the ledger is unavailable.
 const HEARTBEAT_AGAIN: Duration = Duration::from_secs(1);
@@ -205,7 +208,9 @@ impl Sync {
         let deadline = began_at + Duration::from_secs(limit_seconds);
         let mut attempt = 1;
         loop {
-            let reading = tokio::time::timeout_at(deadline, self.read(&request, opened.take(), &previous, meter));
+            let on_change = if attempt < ATTEMPTS { OnChange::ListAgain } else { OnChange::Record };
+            let reading = self.read(&request, opened.take(), &previous, meter, on_change);
+            let reading = tokio::time::timeout_at(deadline, reading);
             let too_long = |_| Err(opening::too_long(began_at.elapsed().as_secs(), limit_seconds));
             match reading.await.unwrap_or_else(too_long) {
                 Err(error) if error.code == FailureCode::Conflict && attempt < ATTEMPTS => attempt += 1,
@@ -258,18 +263,20 @@ impl Sync {
         opened: Option<OpenedSource>,
         previous: &Arc<Manifest>,
         meter: &Arc<SyncMeter>,
+        on_change: OnChange,
     ) -> Result<ReadSnapshot, StageError> {
         let tree = match opened {
             Some(opened) => opened?,
             None => self.open(request, meter).await?,
         };
-        let settings = Arc::new(self.settings(request, &tree).await?);
+        let settings = Arc::new(self.settings(request, &tree, on_change).await?);
         let inventory = inventory::Inventory {
             reading: reading::Reading {
                 tools: self.tools.clone(),
                 settings: Arc::clone(&settings),
                 tree: Arc::clone(&tree),
                 meter: Arc::clone(meter),
+                on_change,
             },
             inputs_digest: self.inputs_digest(request),
             // A rebuild reads all files again, because a pack of an earlier run may be lost.

@@ -13,6 +13,7 @@ use cairn_ports::{
 };
 use cairn_wire::RequestSettings;
 
+use super::on_change::OnChange;
 use super::refusal::{self, over_budget};
 use super::settings::{self, Effective};
 use super::{Sync, SyncRequest};
@@ -31,7 +32,7 @@ impl Sync {
         let meter = Arc::new(SyncMeter::default());
         let opening = async {
             let tree = self.open(request, &meter).await?;
-            self.settings(request, &tree).await?;
+            self.settings(request, &tree, OnChange::ListAgain).await?;
             Ok(tree)
         };
         let limit_seconds = self.operator.ceilings.sync_timeout_seconds;
@@ -81,11 +82,12 @@ impl Sync {
         &self,
         request: &SyncRequest,
         tree: &Arc<dyn SnapshotTree>,
+        on_change: OnChange,
     ) -> Result<Effective, StageError> {
         let request_settings = RequestSettings::from_json(&request.repository.settings)
             .map_err(|error| refusal::invalid(format!("the stored settings cannot be read: {error}")))?;
         let (operator, tree) = (Arc::clone(&self.operator), Arc::clone(tree));
-        blocking(move || settings::read(tree.as_ref(), &operator, &request_settings)).await
+        blocking(move || settings::read(tree.as_ref(), &operator, &request_settings, on_change)).await
     }
 
     /// Returns a limit that ends a listing when it exceeds the operator's maximum number of paths.
@@ -95,7 +97,9 @@ impl Sync {
             if listed.num_paths <= limit {
                 return Ok(());
             }
-            let message = format!("the tree has more than {limit} paths (`sources.max_entries`)");
+            let figure = listed.num_paths;
+            let message =
+                format!("the source has at least {figure} paths; the limit is {limit} (`sources.max_entries`)");
             Err(SourceError::new(ErrorKind::TooLarge, "open", "tree").because(message))
         })
     }

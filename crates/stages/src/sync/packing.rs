@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use tokio::sync::mpsc;
 
 use super::content::{Blob, Content, unreadable};
+use super::on_change::{CHANGES, OnChange};
 use super::reading::Reading;
 use super::refusal::of_source;
 use crate::artifacts::Artifacts;
@@ -206,7 +207,10 @@ impl Worker {
             if blob.is_none() && num_failed < MAX_READS {
                 match reader.read(entry) {
                     Ok(bytes) => blob = Some(Blob::new(bytes)),
-                    Err(error) if error.kind == ErrorKind::Conflict => return Err(error.into()),
+                    Err(error) if error.kind == ErrorKind::Conflict => match self.reading.on_change {
+                        OnChange::ListAgain => return Err(error.into()),
+                        OnChange::Record => (num_failed, message) = (num_failed + 1, CHANGES.to_owned()),
+                    },
                     Err(error) => (num_failed, message) = (num_failed + 1, error.to_string()),
                 }
             }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cairn_domain::{BlobId, Digester, FactsKey, RepoPath};
 use cairn_ports::{SnapshotTree, SyncMeter};
 
+use super::on_change::OnChange;
 use super::settings::Effective;
 use crate::Toolchain;
 
@@ -16,6 +17,7 @@ pub(crate) struct Reading {
     pub settings: Arc<Effective>,
     pub tree: Arc<dyn SnapshotTree>,
     pub meter: Arc<SyncMeter>,
+    pub on_change: OnChange,
 }
 
 impl Reading {

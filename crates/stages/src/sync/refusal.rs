@@ -36,6 +36,6 @@ pub(super) fn of_opening(error: SourceError) -> StageError {
     if error.kind != ErrorKind::TooLarge {
         return of_source(error);
     }
-    let advice = "the operator can raise the limits in `sources`";
-    StageError::permanent(FailureCode::OverBudget, format!("{}; {advice}", of_source(error).chain()))
+    let advice = "if you trust the repository, let the operator raise the limit";
+    StageError::permanent(FailureCode::OverBudget, format!("{}: {advice}", of_source(error).chain()))
 }

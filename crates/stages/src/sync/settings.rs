@@ -10,6 +10,7 @@ use cairn_redaction::{IgnorePattern, Redactor, SecretsIgnore, SensitiveNames, is
 use cairn_wire::{FileError, RequestSettings};
 
 use super::budget::check;
+use super::on_change::OnChange;
 use super::refusal::invalid;
 use super::settings_files::{IGNORE_FILE, SettingsFiles};
 
@@ -37,8 +38,9 @@ pub(crate) fn read(
     tree: &dyn SnapshotTree,
     operator: &Operator,
     request: &RequestSettings,
+    on_change: OnChange,
 ) -> Result<Effective, StageError> {
-    let files = SettingsFiles::read(tree, &operator.ceilings)?;
+    let files = SettingsFiles::read(tree, &operator.ceilings, on_change)?;
     let text = files.yaml;
     let as_written = RepositorySettings::parse(&text).map_err(invalid)?;
     let ignore = secrets_ignore(&as_written.secrets_ignore, &operator.ceilings)?;

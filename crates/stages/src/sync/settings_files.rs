@@ -13,6 +13,7 @@ use cairn_ports::{ContentReader, ErrorKind, SnapshotTree, TreeEntry};
 use cairn_wire::FileError;
 
 use super::budget::check;
+use super::on_change::{CHANGES, OnChange};
 use super::refusal::{invalid, of_source};
 
 pub(super) const IGNORE_FILE: &str = ".cairnignore";
@@ -44,7 +45,7 @@ fn kind_of(path: &str) -> Option<Kind> {
 }
 
 impl SettingsFiles {
-    pub fn read(tree: &dyn SnapshotTree, ceilings: &Ceilings) -> Result<Self, StageError> {
+    pub fn read(tree: &dyn SnapshotTree, ceilings: &Ceilings, on_change: OnChange) -> Result<Self, StageError> {
         check_rule_files(tree, ceilings)?;
         let mut files = Self::default();
         let mut reader = None;
@@ -59,19 +60,30 @@ impl SettingsFiles {
                 reader = Some(tree.reader().map_err(of_source)?);
             }
             let Some(reader) = reader.as_mut() else { continue };
-            files.add(kind, entry, reader.as_mut())?;
+            files.add(kind, entry, reader.as_mut(), on_change)?;
         }
         Ok(files)
     }
 
-    fn add(&mut self, kind: Kind, entry: &TreeEntry, reader: &mut dyn ContentReader) -> Result<(), StageError> {
+    fn add(
+        &mut self,
+        kind: Kind,
+        entry: &TreeEntry,
+        reader: &mut dyn ContentReader,
+        on_change: OnChange,
+    ) -> Result<(), StageError> {
         if entry.size_bytes > MAX_BYTES {
             return self.unusable(kind, entry, format!("has {} bytes; the limit is {MAX_BYTES}", entry.size_bytes));
         }
         let bytes = match reader.read(entry) {
             Ok(bytes) => bytes,
-            // The tree has changed. The caller lists and reads the tree again.
-            Err(error) if error.kind == ErrorKind::Conflict => return Err(of_source(error)),
+            Err(error) if error.kind == ErrorKind::Conflict => match on_change {
+                OnChange::ListAgain => return Err(of_source(error)),
+                OnChange::Record => {
+                    self.report(&entry.path, format!("cannot be read: {CHANGES}"));
+                    return Ok(());
+                }
+            },
             Err(error) => {
                 self.report(&entry.path, format!("cannot be read: {}", of_source(error).chain()));
                 return Ok(());
@@ -180,7 +192,7 @@ mod tests {
         }
 
         fn settings(&self) -> Result<SettingsFiles, StageError> {
-            SettingsFiles::read(self, &Ceilings::default())
+            SettingsFiles::read(self, &Ceilings::default(), OnChange::ListAgain)
         }
     }
 
@@ -258,6 +270,9 @@ mod tests {
     fn tree_that_changed_is_read_again() {
         let tree = Tree::default().with(".cairnignore", Err(ErrorKind::Conflict));
         assert_eq!(tree.settings().err().map(|error| error.code.as_str()), Some("conflict"));
+        let files = SettingsFiles::read(&tree, &Ceilings::default(), OnChange::Record).expect("the sync goes on");
+        let errors: Vec<&str> = files.errors.iter().map(|error| error.message.as_str()).collect();
+        assert_eq!(errors, ["cannot be read: the file changes while it is read"]);
     }
 
     #[test]
@@ -265,7 +280,7 @@ mod tests {
         let tree = Tree::default().with("a/.cairnignore", Ok(b"12345")).with("b/.gitattributes", Ok(b"12345"));
         let check = |max_rule_files, max_rule_file_bytes, expected: Option<&str>| {
             let ceilings = Ceilings { max_rule_files, max_rule_file_bytes, ..Ceilings::default() };
-            let code = SettingsFiles::read(&tree, &ceilings).err().map(|error| error.code.as_str());
+            let code = SettingsFiles::read(&tree, &ceilings, OnChange::Record).err().map(|error| error.code.as_str());
             assert_eq!(code, expected);
         };
         check(2, 10, None);

@@ -34,6 +34,8 @@ struct Remote {
     num_opens: AtomicU64,
     is_unreadable: Mutex<bool>,
     is_away: AtomicBool,
+    /// Whether the file changes between each listing and the read of its content.
+    always_changes: AtomicBool,
     /// Runs while the remote is opened.
     meanwhile: Mutex<Option<Meanwhile>>,
 }
@@ -59,9 +61,12 @@ struct Tree {
     revision: Revision,
     entries: Vec<TreeEntry>,
     cache: SourceCache,
+    always_changes: bool,
 }
 
-struct Content;
+struct Content {
+    always_changes: bool,
+}
 
 impl SourceReader for Remote {
     fn head(&self, _: &Source, _: &ReadOptions) -> Result<Option<BlobId>, SourceError> {
@@ -86,8 +91,9 @@ impl SourceReader for Remote {
             unreadable: self.is_unreadable().then(|| "permission denied".to_owned()),
             changed_at: None,
         };
-        let revision = Revision::Commit(self.head());
-        Ok(Box::new(Tree { revision, entries: vec![entry], cache: SourceCache::default() }))
+        let (revision, cache) = (Revision::Commit(self.head()), SourceCache::default());
+        let always_changes = self.always_changes.load(Ordering::SeqCst);
+        Ok(Box::new(Tree { revision, entries: vec![entry], cache, always_changes }))
     }
 }
 
@@ -105,7 +111,7 @@ impl SnapshotTree for Tree {
     }
 
     fn reader(&self) -> Result<Box<dyn ContentReader>, SourceError> {
-        Ok(Box::new(Content))
+        Ok(Box::new(Content { always_changes: self.always_changes }))
     }
 
     fn cache(&self) -> &SourceCache {
@@ -115,6 +121,9 @@ impl SnapshotTree for Tree {
 
 impl ContentReader for Content {
     fn read(&mut self, entry: &TreeEntry) -> Result<Vec<u8>, SourceError> {
+        if self.always_changes {
+            return Err(SourceError::new(ErrorKind::Conflict, "read", entry.path.as_str()));
+        }
         Ok(format!("x = {}\n", entry.blob.0[0]).into_bytes())
     }
 }
@@ -384,6 +393,19 @@ async fn failed_file_is_retried_at_the_same_commit() {
     assert_eq!(world.synced(false).await, None, "the file is still unreadable");
     *world.remote.is_unreadable() = false;
     assert!(world.synced(false).await.is_some(), "the failed file is not tried again");
+}
+
+/// The tree is listed again a few times. The last attempt records the file.
+#[tokio::test]
+async fn file_that_always_changes_does_not_stop_a_sync() {
+    let world = World::new().await;
+    world.remote.always_changes.store(true, Ordering::SeqCst);
+    let run = world.synced(false).await.expect("a run");
+    assert_eq!(world.remote.counts().1, super::ATTEMPTS as u64);
+    let manifest = world.runs.run(run).await.expect("the run").manifest;
+    let manifest = world.sync.artifacts.manifest(&manifest).await.expect("a manifest");
+    let message = "the file changes while it is read".to_owned();
+    assert_eq!(manifest.entries[0].outcome, Outcome::Failed { reason: Reason::Unreadable, message });
 }
 
 /// While the source is read, the lease expires, and another sync begins and ends. In this case, the first

@@ -1,12 +1,9 @@
 //! Chooses the name of a repository in local mode: the name in the call, else the name in `.cairn.yaml`, else
 //! the name of the remote or folder.
 
-use std::fs;
-use std::path::Path;
-
 use cairn_config::{RepositorySettings, SETTINGS_FILE};
 use cairn_domain::{RepositoryName, Source};
-use cairn_git::repository_name;
+use cairn_git::{read_beneath, repository_name};
 use cairn_ports::RepositoryRecord;
 
 /// A larger settings file is invalid.
@@ -54,17 +51,14 @@ fn decide(
 /// name. The sync reports such a file.
 fn declared_name(source: &Source) -> Option<RepositoryName> {
     let (Source::WorkTree { path } | Source::Directory { path }) = source else { return None };
-    let file = Path::new(path).join(SETTINGS_FILE);
-    // The file may be a link out of the repository, which a sync does not follow.
-    let metadata = fs::symlink_metadata(&file).ok()?;
-    if !metadata.is_file() || metadata.len() > MAX_SETTINGS_BYTES {
-        return None;
-    }
-    RepositorySettings::parse(&fs::read_to_string(&file).ok()?).ok()?.name.map(RepositoryName::new)
+    let bytes = read_beneath(path, SETTINGS_FILE, MAX_SETTINGS_BYTES).ok()?;
+    RepositorySettings::parse(&String::from_utf8(bytes).ok()?).ok()?.name.map(RepositoryName::new)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use cairn_domain::Tenant;
 
     use super::*;
