@@ -208,6 +208,10 @@ fn write_unusable_settings(root: &Path) {
     write(root, "two/b.log", "x\n");
     write(root, "three/.cairnignore", vec![b'a'; (1 << 20) + 1]);
     write(root, "five/.cairnignore/file", "x\n");
+    write(root, ".gitattributes/file", "x\n");
+    write(root, "six/.gitattributes", format!("*.c {}\n", "a".repeat(3_000)));
+    write(root, "seven/.gitmodules/file", "x\n");
+    write(root, ".gitmodules", "[submodule \"../x\"]\n\tpath = -p\n\turl = --upload-pack=x\n\tupdate = !sh\n");
     fs::create_dir_all(root.join("four")).expect("a directory");
     symlink("../a.py", root.join("four/.cairnignore")).expect("a link");
 }
@@ -225,19 +229,19 @@ fn check_unusable_settings(index: &Index, source: &Path, num_errors: u64) {
 fn unusable_settings_files_do_not_stop_a_run() {
     let directory = repository();
     write_unusable_settings(directory.path());
-    check_unusable_settings(&Index::new(), directory.path(), 5);
+    check_unusable_settings(&Index::new(), directory.path(), 6);
     commit(directory.path(), "first");
     let bare = tempfile::tempdir().expect("a temporary directory");
     git(bare.path(), &["clone", "--quiet", "--bare", &directory.path().to_string_lossy(), "bare.git"]);
-    check_unusable_settings(&Index::new(), &bare.path().join("bare.git"), 5);
+    check_unusable_settings(&Index::new(), &bare.path().join("bare.git"), 6);
     let plain = tempfile::tempdir().expect("a temporary directory");
     write_unusable_settings(plain.path());
     // In a plain directory, the symbolic link is followed, and its target contains no invalid line. So one
     // error fewer is reported.
-    check_unusable_settings(&Index::new(), plain.path(), 4);
+    check_unusable_settings(&Index::new(), plain.path(), 5);
     let unreadable = plain.path().join("one/.gitattributes");
     fs::set_permissions(&unreadable, Permissions::from_mode(0o000)).expect("permissions");
-    check_unusable_settings(&Index::new(), plain.path(), 4);
+    check_unusable_settings(&Index::new(), plain.path(), 5);
 }
 
 /// Removes or truncates a loose object.
@@ -296,7 +300,7 @@ fn unusable_settings_files_of_a_remote_do_not_stop_a_run() {
     let output = command.env("CAIRN_ALLOW_FILE", "true").output().expect("the program starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(answer["result"]["num_errors"].as_u64(), Some(5), "{answer}");
+    assert_eq!(answer["result"]["num_errors"].as_u64(), Some(6), "{answer}");
     assert!(index.json(&["coverage", "r"]).to_string().contains("a.py"));
 }
 
@@ -321,4 +325,24 @@ fn refused_call_changes_nothing() {
     assert!(index.run(&["show", "r", "b.go"]).status.code() != Some(0), "a file that is not included");
     assert!(!include(&["--include", ""]), "an empty list removes the patterns");
     index.ok(&["show", "r", "b.go"]);
+}
+
+/// The patterns of an entry of a list are the repository's patterns, and an empty list removes them.
+#[test]
+fn empty_patterns_in_a_list_file_remove_the_patterns() {
+    let directory = repository();
+    write(directory.path(), "a.py", "x = 1\n");
+    write(directory.path(), "b.go", "package b\n");
+    let lists = tempfile::tempdir().expect("a temporary directory");
+    let index = Index::new();
+    let index_list = |fields: &str| {
+        let entry = format!("- path: {}\n  name: r\n{fields}", directory.path().display());
+        let list = write(lists.path(), "list.yaml", entry);
+        index.ok(&["index", &list.to_string_lossy()]);
+        index.run(&["show", "r", "b.go"]).status.success()
+    };
+    assert!(!index_list("  include: ['*.py']\n  exclude: ['*.go']\n"));
+    assert!(!index_list(""), "an entry without the fields keeps the patterns");
+    assert!(!index_list("  include: []\n"), "the field `exclude` is absent and keeps its patterns");
+    assert!(index_list("  exclude: []\n"));
 }

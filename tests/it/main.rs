@@ -24,5 +24,6 @@ mod remote_index;
 mod runs;
 mod secrets;
 mod since;
+mod stubborn;
 mod usage;
 mod watch;

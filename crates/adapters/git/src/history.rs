@@ -16,7 +16,6 @@ mod saved;
 mod trees;
 
 use std::collections::{BinaryHeap, HashMap, HashSet};
-use std::fs;
 use std::path::Path;
 
 use cairn_domain::BlobId;
@@ -26,6 +25,7 @@ use git2::{Commit, Oid, Repository};
 use crate::objects::loose::LooseObjects;
 use crate::objects::memory::small;
 use crate::objects::repository::open_repository;
+use crate::regular_file::{open_regular, read_regular};
 use crate::settings::Limits;
 pub(crate) use paths::History;
 use paths::PathHistory;
@@ -50,6 +50,9 @@ impl History {
         }
     }
 }
+
+/// Maximum size of the list of commits whose parents a shallow clone does not contain.
+const MAX_SHALLOW_BYTES: u64 = 64 << 20;
 
 fn walk(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) -> Result<History, git2::Error> {
     let repository = open_repository(path)?;
@@ -101,7 +104,9 @@ fn count(repository: &Repository, from: Oid, without: Option<Oid>) -> Result<u64
 
 /// The commits whose parents a shallow clone does not contain, and a digest of them.
 fn shallow_ends(repository: &Repository) -> (HashSet<Oid>, [u8; 32]) {
-    let text = fs::read_to_string(repository.commondir().join("shallow")).unwrap_or_default();
+    let file = open_regular(&repository.commondir().join("shallow"));
+    let bytes = file.and_then(|file| read_regular(file, MAX_SHALLOW_BYTES)).map(|(bytes, _)| bytes).unwrap_or_default();
+    let text = String::from_utf8(bytes).unwrap_or_default();
     let ends = text.lines().filter_map(|line| Oid::from_str(line.trim()).ok()).collect();
     (ends, *blake3::hash(text.as_bytes()).as_bytes())
 }

@@ -18,12 +18,14 @@ mod listing;
 mod locate;
 mod objects;
 mod private_directory;
+mod regular_file;
 mod remote;
 mod settings;
 mod sources;
 mod work_tree_size;
 
 pub use blob_id::blob_id;
+pub use disk::read_beneath;
 pub use locate::{locate, repository_name};
 pub use private_directory::{NotPrivate, create_private_directory};
 pub use remote::clone::UnusedClone;

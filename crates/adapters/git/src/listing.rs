@@ -5,6 +5,7 @@ use cairn_domain::{Digest, Digester};
 use cairn_ports::{ErrorKind, ListedSoFar, ListingLimit, SourceError, TreeEntry};
 
 use crate::failure::failure;
+use crate::settings::Limits;
 
 /// Counts the entries of a listing. Returns an error if the limit of the adapter or of the caller is
 /// exceeded.
@@ -34,23 +35,60 @@ impl<'l> Counter<'l> {
         self.limit.check(self.listed)
     }
 
-    /// Checks a number of paths against the adapter's limit alone.
+    /// Checks a number of paths against the adapter's limit alone. The source has at least `num_paths` paths.
     pub(crate) fn check_entries(&self, num_paths: u64) -> Result<(), SourceError> {
-        if num_paths <= self.max_entries as u64 {
-            return Ok(());
-        }
-        let message = format!("the source has more than {} paths (`sources.max_entries`)", self.max_entries);
-        Err(failure(ErrorKind::TooLarge, "open", self.key, message))
+        self.check("paths", num_paths)
     }
 
     /// Checks a number of directories against the same limit, because the walk visits each directory.
     pub(crate) fn check_directories(&self, num_directories: u64) -> Result<(), SourceError> {
-        if num_directories <= self.max_entries as u64 {
+        self.check("directories", num_directories)
+    }
+
+    fn check(&self, what: &str, figure: u64) -> Result<(), SourceError> {
+        let limit = self.max_entries;
+        if figure <= limit as u64 {
             return Ok(());
         }
-        let message = format!("the source has more than {} directories (`sources.max_entries`)", self.max_entries);
+        let message = format!("the source has at least {figure} {what}; the limit is {limit} (`sources.max_entries`)");
         Err(failure(ErrorKind::TooLarge, "open", self.key, message))
     }
+}
+
+/// The entry that represents a path that is too deep or too long, and everything below it.
+pub(crate) struct Excess {
+    pub(crate) path: Vec<u8>,
+    /// The reason why the entry is unreadable.
+    pub(crate) why: String,
+}
+
+/// The digest in the path of an `Excess`, with its separator.
+const DIGEST_BYTES: usize = 17;
+
+/// Checks a path and the directories above it. `None` if all of them are within the limits.
+///
+/// A directory that is too deep is listed at its path. A path that is too long is listed at its beginning
+/// with a digest. So each listed path has a limited length, and two long paths are two entries.
+pub(crate) fn excess_of(path: &[u8], is_directory: bool, limits: &Limits) -> Option<Excess> {
+    let Limits { max_depth, max_path_bytes, .. } = *limits;
+    if path.len() <= max_path_bytes && path.len() < max_depth {
+        return None;
+    }
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(position, _)| position);
+    for (num_above, end) in slashes.chain([path.len()]).enumerate() {
+        let is_directory = is_directory || end < path.len();
+        if end > max_path_bytes {
+            let begin = &path[..max_path_bytes.saturating_sub(DIGEST_BYTES)];
+            let digest = &blake3::hash(&path[..end]).to_hex()[1..DIGEST_BYTES];
+            let why = format!("the path has {end} bytes; the limit is {max_path_bytes}");
+            return Some(Excess { path: [begin, b"~", digest.as_bytes()].concat(), why });
+        }
+        if is_directory && num_above >= max_depth {
+            let why = format!("directories are listed to a depth of {max_depth}");
+            return Some(Excess { path: path[..end].to_vec(), why });
+        }
+    }
+    None
 }
 
 /// Sorts by path and removes repeated paths.
@@ -68,4 +106,30 @@ pub(crate) fn digest(entries: &[TreeEntry]) -> Digest {
         digester.text(entry.path.as_str()).number(entry.kind as u64).bytes(&entry.blob.0).number(entry.size_bytes)
     };
     Digester::new("tree").list(entries, add).digest()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_part_over_a_limit_is_found() {
+        let limits = Limits { max_depth: 2, max_path_bytes: 40, ..Limits::default() };
+        let check = |path: &str, is_directory: bool, expect: Option<&str>| {
+            let excess = excess_of(path.as_bytes(), is_directory, &limits);
+            let found = excess.map(|excess| String::from_utf8(excess.path).expect("UTF-8"));
+            assert_eq!(found.as_deref(), expect, "{path}");
+        };
+        check("a/b/c", false, None);
+        check("a/b", true, None);
+        check("a/b/c", true, Some("a/b/c"));
+        check("a/b/c/d/e", false, Some("a/b/c"));
+        check(&"a".repeat(40), true, None);
+        let long = excess_of("a".repeat(41).as_bytes(), false, &limits).expect("too long").path;
+        assert!(long.len() == 40 && long.starts_with(&b"a".repeat(23)), "{long:?}");
+        let other = excess_of("a".repeat(42).as_bytes(), false, &limits).expect("too long").path;
+        assert_ne!(long, other);
+        let below = excess_of(["a".repeat(41).as_str(), "/b"].concat().as_bytes(), false, &limits).expect("too long");
+        assert_eq!(below.path, long);
+    }
 }

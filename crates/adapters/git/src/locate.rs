@@ -36,6 +36,8 @@ pub fn locate(text: &str, policy: &RemotePolicy) -> Result<Source, SourceError> 
         Ok(_) if !path.join(".git").exists() => Ok(Source::Bare { path: path_text }),
         Ok(_) => Ok(Source::WorkTree { path: path_text }),
         Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(Source::Directory { path: path_text }),
+        // The listing reports that the repository cannot be opened, and contains the files on disk.
+        Err(_) if path.join(".git").exists() => Ok(Source::WorkTree { path: path_text }),
         Err(error) => Err(from_git("locate", text, &error)),
     }
 }

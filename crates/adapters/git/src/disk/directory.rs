@@ -19,7 +19,7 @@ use super::root::Root;
 use super::stat_cache::StatCache;
 use super::tree::{DiskTree, FoundFile};
 use crate::failure::{failure, from_io};
-use crate::listing::{self, Counter};
+use crate::listing::{self, Counter, excess_of};
 use crate::settings::{GitSettings, Limits};
 
 /// Maximum number of entries that are found through links to directories.
@@ -83,10 +83,7 @@ impl<'r> Walk<'r> {
                     }
                 }
                 Err(error) if directory.path.is_empty() => return Err(from_io("open", self.key, error)),
-                Err(error) => {
-                    self.counter.add(0)?;
-                    self.files.extend(FoundFile::unreadable(directory.path, error.to_string()));
-                }
+                Err(error) => self.add(FoundFile::unreadable(directory.path, error.to_string()))?,
             }
         }
         Ok(self.files)
@@ -106,9 +103,11 @@ impl<'r> Walk<'r> {
         if let Some((real, id)) = found {
             let may_follow = !through_link || self.num_linked < MAX_LINKED_ENTRIES;
             if may_follow && !directory.passed.contains(&id) {
+                if let Some(excess) = excess_of(&path, true, self.limits) {
+                    return self.add(FoundFile::beyond(excess));
+                }
                 let mut passed = directory.passed.clone();
                 passed.push(id);
-                self.check_depth(passed.len(), path.len())?;
                 self.pending.push(Pending { path, real, passed, through_link });
                 return Ok(());
             }
@@ -116,7 +115,14 @@ impl<'r> Walk<'r> {
         // A followed link to a file gets the metadata of that file. Every other link is recorded as a link.
         let shown = target.map(|(_, metadata)| metadata).filter(Metadata::is_file).map_or(metadata, Ok);
         self.num_linked += usize::from(directory.through_link);
-        if let Some(file) = FoundFile::new(self.root, path, &real, &shown) {
+        self.add(match excess_of(&path, false, self.limits) {
+            Some(excess) => FoundFile::beyond(excess),
+            None => FoundFile::new(self.root, path, &real, &shown),
+        })
+    }
+
+    fn add(&mut self, file: Option<FoundFile>) -> Result<(), SourceError> {
+        if let Some(file) = file {
             self.counter.add(file.size_bytes())?;
             self.files.push(file);
         }
@@ -128,13 +134,6 @@ impl<'r> Walk<'r> {
         let target = self.root.resolve(link)?;
         let metadata = self.root.metadata(&target).ok()?;
         Some((target, metadata))
-    }
-
-    fn check_depth(&self, depth: usize, path_bytes: usize) -> Result<(), SourceError> {
-        if depth > self.limits.max_depth || path_bytes > self.limits.max_path_bytes {
-            return Err(failure(ErrorKind::TooLarge, "open", self.key, "the directories are nested too deeply"));
-        }
-        Ok(())
     }
 }
 

@@ -6,18 +6,20 @@
 //! become visible. Tracked files are always listed.
 
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::root::{Root, read_regular};
+use super::root::Root;
+use crate::regular_file::{open_regular, read_regular};
 
 pub(super) const IGNORE_FILE: &str = ".gitignore";
+
+const UNUSABLE_PATTERNS: &str = "the ignore patterns are too large";
 
 /// Maximum size of one ignore file.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -42,18 +44,29 @@ enum Own {
 
 impl IgnoreRules {
     /// The rules that apply if no ignore file of the tree matches: `info/exclude` of the repository, then the
-    /// user's global excludes.
-    pub(super) fn of_repository(root: &Root, git_directory: &Path) -> Rc<Self> {
+    /// user's global excludes. If `info/exclude` cannot be read or used, the returned text states the reason.
+    pub(super) fn of_repository(root: &Root, git_directory: &Path) -> (Rc<Self>, Option<String>) {
         let (of_user, _) = GitignoreBuilder::new(root.path()).build_global();
         let base = Rc::new(Self { own: Own::Patterns(of_user), above: None, chain_bytes: 0 });
-        let open = || -> std::io::Result<File> {
-            let mut options = OpenOptions::new();
-            options.read(true).custom_flags(libc::O_NONBLOCK).open(git_directory.join("info/exclude"))
+        let file = open_regular(&git_directory.join("info/exclude"));
+        let error = match file.and_then(|file| read_regular(file, MAX_FILE_BYTES)) {
+            Ok((bytes, _)) => {
+                let rules = Self::below(&base, root.path(), &bytes);
+                let why = rules.hides_all().then(|| UNUSABLE_PATTERNS.to_owned());
+                return (rules, why);
+            }
+            Err(error) => error,
         };
-        match open().and_then(|file| read_regular(file, MAX_FILE_BYTES)) {
-            Ok((bytes, _)) => Self::below(&base, root.path(), &bytes),
-            Err(_) => base,
+        match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => (base, None),
+            ErrorKind::FileTooLarge => hides_all(&base, format!("the ignore file {error}")),
+            // As in git, such a file has no patterns.
+            _ => (base, Some(error.to_string())),
         }
+    }
+
+    fn hides_all(&self) -> bool {
+        matches!(self.own, Own::HidesAll)
     }
 
     fn below(above: &Rc<Self>, directory: &Path, text: &[u8]) -> Rc<Self> {
@@ -100,7 +113,7 @@ impl<'r> IgnoreFiles<'r> {
         let max_bytes = MAX_FILE_BYTES.min(MAX_TREE_BYTES - self.read_bytes);
         let text = match self.root.read(&path, max_bytes) {
             Ok((text, _)) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
                 return hides_all(above, format!("the ignore file {error}"));
             }
             // A file that is not regular or not readable has no patterns, as in git. The listing records the
@@ -109,7 +122,7 @@ impl<'r> IgnoreFiles<'r> {
         };
         self.read_bytes += text.len() as u64;
         let rules = IgnoreRules::below(above, &self.root.join(directory), &text);
-        let why = matches!(rules.own, Own::HidesAll).then(|| "the ignore patterns are too large".to_owned());
+        let why = rules.hides_all().then(|| UNUSABLE_PATTERNS.to_owned());
         (rules, why)
     }
 }

@@ -12,4 +12,5 @@ mod tree;
 mod work_tree;
 
 pub(crate) use directory::open as open_directory;
+pub use root::read_beneath;
 pub(crate) use work_tree::open as open_work_tree;

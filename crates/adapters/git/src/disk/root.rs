@@ -7,13 +7,20 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Dir, Mode, OFlags, openat, readlinkat};
 use rustix::io::Errno;
+
+use crate::regular_file::read_regular;
+
+/// Reads a regular file of at most `max_bytes` beneath a directory. No link of the path is followed.
+pub fn read_beneath(directory: &str, path: &str, max_bytes: u64) -> io::Result<Vec<u8>> {
+    Root::open(directory, false)?.read(path.as_bytes(), max_bytes).map(|(bytes, _)| bytes)
+}
 
 /// Flags to inspect a path. An open with these flags needs no permission to read, and does not follow a link.
 #[cfg(target_os = "linux")]
@@ -109,21 +116,6 @@ impl Root {
 /// Whether an open failed because a part of the path is a link (or a file, if the path continues).
 pub(super) fn leads_through_link(error: &io::Error) -> bool {
     [Errno::LOOP, Errno::XDEV, Errno::NOTDIR].iter().any(|kind| error.raw_os_error() == Some(kind.raw_os_error()))
-}
-
-/// Reads an open file, if it is a regular file of at most `max_bytes`.
-pub(super) fn read_regular(file: File, max_bytes: u64) -> io::Result<(Vec<u8>, Metadata)> {
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "is not a regular file"));
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(max_bytes)).unwrap_or(0).saturating_add(1));
-    // A file may grow while it is read.
-    file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max_bytes {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("has more than {max_bytes} bytes")));
-    }
-    Ok((bytes, metadata))
 }
 
 /// Splits a path into its directory and its name.

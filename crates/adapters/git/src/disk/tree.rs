@@ -12,6 +12,7 @@ use super::reader::DiskReader;
 use super::root::Root;
 use super::stat_cache::Stat;
 use crate::blob_id::{NO_BLOB, blob_id};
+use crate::listing::Excess;
 
 /// A tree of files on disk, in its state at the time of the listing.
 pub(crate) struct DiskTree {
@@ -79,6 +80,11 @@ impl FoundFile {
     pub(super) fn unreadable(bytes: Vec<u8>, why: String) -> Option<Self> {
         let path = RepoPath::from_bytes(&bytes).ok()?;
         Some(Self { bytes, path, state: unreadable(why) })
+    }
+
+    /// The entry of a path that exceeds a limit.
+    pub(super) fn beyond(excess: Excess) -> Option<Self> {
+        Self::unreadable(excess.path, excess.why)
     }
 
     pub(super) fn submodule(bytes: Vec<u8>, commit: BlobId) -> Option<Self> {

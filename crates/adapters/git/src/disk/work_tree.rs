@@ -5,13 +5,16 @@
 //! recorded and never followed. Submodules and other nested repositories are recorded and never entered.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::{self, Metadata};
 use std::io;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use cairn_domain::{BlobId, EntryKind, Revision};
-use cairn_ports::{ErrorKind, ReadOptions, SourceCache, SourceError};
+use cairn_ports::{ReadOptions, SourceCache, SourceError};
+use cairn_redaction::quoted;
 use git2::{Index, IndexEntry, Repository};
 
 use super::dirty::{DiskState, is_dirty};
@@ -21,40 +24,45 @@ use super::root::{Root, leads_through_link};
 use super::stat_cache::StatCache;
 use super::tree::{DiskTree, FoundFile};
 use crate::blob_id::NO_BLOB;
-use crate::failure::{failure, from_git, from_io};
+use crate::failure::{from_git, from_io};
 use crate::history::History;
-use crate::listing::{self, Counter};
+use crate::listing::{self, Counter, excess_of};
 use crate::objects::repository::{blob_of, kind_of_mode, open_repository, resolve};
 use crate::objects::tree::date;
 use crate::settings::{GitSettings, Limits};
 
-/// This path is listed only if the index cannot be read.
+/// These paths are listed only if git's own file cannot be read or used.
 const INDEX_FILE: &[u8] = b".git/index";
+const CONFIG_FILE: &[u8] = b".git/config";
+const EXCLUDE_FILE: &[u8] = b".git/info/exclude";
+
 const UNREADABLE_INDEX: &str = "the index of the working tree is damaged or cannot be read, so tracked files that \
     `.gitignore` hides are missing; remove `.git/index` and run `git reset`";
+const UNUSABLE_REPOSITORY: &str = "the repository of the working tree cannot be opened, so its commit, its branch \
+    and tracked files that `.gitignore` hides are missing; run `git status`";
 
-/// Lists a working tree. A damaged index does not stop the listing.
+/// Lists a working tree. A damaged index or configuration of git does not stop the listing.
 pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) -> Result<DiskTree, SourceError> {
     let started_at = SystemTime::now();
     let root = Root::open(path, false).map_err(|error| from_io("open", path, error))?;
-    let repository = open_repository(root.path()).map_err(|error| from_git("open", path, &error))?;
-    let index = repository.index();
-    let tracked: Vec<IndexEntry> = index.iter().flat_map(Index::iter).collect();
+    let git = GitState::read(&root, path)?;
     let counter = Counter::new(path, settings.limits.max_entries, &options.listing);
-    let mut walk = Walk::new(&root, path, &settings.limits, counter, &tracked);
-    walk.run(&repository)?;
-    walk.add_hidden_tracked(&tracked)?;
-    if index.is_err() {
-        walk.add(FoundFile::unreadable(INDEX_FILE.to_vec(), UNREADABLE_INDEX.to_owned()))?;
+    let mut walk = Walk::new(&root, path, &settings.limits, counter, &git.tracked);
+    walk.run(&git.directory)?;
+    walk.add_hidden_tracked(&git.tracked)?;
+    if let Some((file, why)) = &git.fault {
+        walk.add(FoundFile::unreadable(file.to_vec(), why.clone()))?;
     }
     let files = walk.files;
     let cache = StatCache::decode(&options.cache.stats);
     let mut identified = identify(&root, &files, &cache, settings, started_at);
     listing::sort(&mut identified.entries);
-    let head = resolve(&repository, path, None).ok();
+    let head = git.repository.as_ref().and_then(|repository| resolve(repository, path, None).ok());
     let disk = DiskState { root: &root, entries: &identified.entries };
-    let is_dirty = |index: &Index| is_dirty(&repository, index, &tracked, &disk, &settings.limits);
-    let dirty = index.as_ref().map_or(true, is_dirty);
+    let dirty = match (&git.repository, &git.index) {
+        (Some(repository), Some(index)) => is_dirty(repository, index, &git.tracked, &disk, &settings.limits),
+        _ => true,
+    };
     let commit = head.as_ref().map(|(commit, _)| *commit);
     let revision = Revision::WorkTree { commit, dirty, tree: listing::digest(&identified.entries) };
     let branch = head.and_then(|(_, branch)| branch);
@@ -66,10 +74,40 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     Ok(DiskTree { root: Arc::new(root), revision, branch, entries: identified.entries, cache })
 }
 
+/// The data of git for a working tree. Data that cannot be read is absent.
+struct GitState {
+    repository: Option<Repository>,
+    index: Option<Index>,
+    tracked: Vec<IndexEntry>,
+    /// The directory that contains `info/exclude`.
+    directory: PathBuf,
+    /// The path of git's file that cannot be read or used, and the reason.
+    fault: Option<(&'static [u8], String)>,
+}
+
+impl GitState {
+    fn read(root: &Root, key: &str) -> Result<Self, SourceError> {
+        let repository = match open_repository(root.path()) {
+            Ok(repository) => repository,
+            Err(error) if error.code() == git2::ErrorCode::NotFound => return Err(from_git("open", key, &error)),
+            Err(error) => {
+                let fault = Some((CONFIG_FILE, format!("{UNUSABLE_REPOSITORY}: {}", quoted(error.message()))));
+                let directory = root.path().join(".git");
+                return Ok(Self { repository: None, index: None, tracked: Vec::new(), directory, fault });
+            }
+        };
+        let is_pipe = fs::metadata(repository.path().join("index")).is_ok_and(|index| !index.is_file());
+        let index = if is_pipe { None } else { repository.index().ok() };
+        let fault = index.is_none().then(|| (INDEX_FILE, UNREADABLE_INDEX.to_owned()));
+        let tracked = index.iter().flat_map(Index::iter).collect();
+        let directory = repository.commondir().to_owned();
+        Ok(Self { repository: Some(repository), index, tracked, directory, fault })
+    }
+}
+
 /// A directory that is not listed yet, with the ignore rules that apply in it.
 struct Pending {
     path: Vec<u8>,
-    depth: usize,
     rules: Rc<IgnoreRules>,
 }
 
@@ -94,9 +132,12 @@ impl<'r> Walk<'r> {
         Self { root, key, limits, counter, ignore_files, submodules, pending: Vec::new(), files: Vec::new() }
     }
 
-    fn run(&mut self, repository: &Repository) -> Result<(), SourceError> {
-        let rules = IgnoreRules::of_repository(self.root, repository.commondir());
-        self.pending.push(Pending { path: Vec::new(), depth: 0, rules });
+    fn run(&mut self, git_directory: &Path) -> Result<(), SourceError> {
+        let (rules, fault) = IgnoreRules::of_repository(self.root, git_directory);
+        if let Some(why) = fault {
+            self.add(FoundFile::unreadable(EXCLUDE_FILE.to_vec(), why))?;
+        }
+        self.pending.push(Pending { path: Vec::new(), rules });
         while let Some(directory) = self.pending.pop() {
             match self.root.names(&directory.path) {
                 Ok(names) => self.list(directory, names)?,
@@ -139,8 +180,15 @@ impl<'r> Walk<'r> {
             Ok(found) if !found.is_file() && !found.is_symlink() => Ok(()),
             // A directory of the path was replaced with a link, so the path is no longer part of the tree.
             Err(error) if leads_through_link(error) => Ok(()),
-            _ => self.add(FoundFile::new(self.root, path.clone(), &path, &metadata)),
+            _ => self.add_found(path, &metadata),
         }
+    }
+
+    fn add_found(&mut self, path: Vec<u8>, metadata: &io::Result<Metadata>) -> Result<(), SourceError> {
+        self.add(match excess_of(&path, false, self.limits) {
+            Some(excess) => FoundFile::beyond(excess),
+            None => FoundFile::new(self.root, path.clone(), &path, metadata),
+        })
     }
 
     /// Records submodules and nested repositories, and enters all other directories.
@@ -152,11 +200,10 @@ impl<'r> Walk<'r> {
         if self.is_repository(&path) {
             return self.add(FoundFile::submodule(path, NO_BLOB));
         }
-        let depth = above.depth + 1;
-        if depth > self.limits.max_depth || path.len() > self.limits.max_path_bytes {
-            return Err(failure(ErrorKind::TooLarge, "open", self.key, "the directories are nested too deeply"));
+        if let Some(excess) = excess_of(&path, true, self.limits) {
+            return self.add(FoundFile::beyond(excess));
         }
-        self.pending.push(Pending { path, depth, rules: Rc::clone(&above.rules) });
+        self.pending.push(Pending { path, rules: Rc::clone(&above.rules) });
         Ok(())
     }
 
@@ -190,7 +237,7 @@ impl<'r> Walk<'r> {
                 }
                 Ok(found) if found.is_dir() => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound || leads_through_link(error) => {}
-                _ => self.add(FoundFile::new(self.root, entry.path.clone(), &entry.path, &metadata))?,
+                _ => self.add_found(entry.path.clone(), &metadata)?,
             }
         }
         Ok(())

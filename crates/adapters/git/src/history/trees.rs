@@ -46,6 +46,10 @@ impl<'r> Trees<'r> {
             let tree = self.store.read(id)?;
             for entry in Entries::new(&tree) {
                 let path = [prefix.as_slice(), entry.name].concat();
+                // A path that is too long or too deep is listed without its content, and has no history.
+                if path.len() > limits.max_path_bytes {
+                    continue;
+                }
                 if !entry.is_directory() {
                     paths.push(PathHistory::undated(path, entry.id));
                 } else if depth < limits.max_depth {

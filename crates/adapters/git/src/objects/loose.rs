@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::ZlibDecoder;
 use git2::{Oid, Repository};
 
+use crate::regular_file::open_regular;
+
 /// The longest header of an object: its type and its size.
 const MAX_HEADER_BYTES: u64 = 64;
 /// Limits on the alternates of a repository: the size of one list, and the number of all directories.
@@ -67,7 +69,7 @@ fn damaged(name: &str) -> git2::Error {
 /// The directories of objects that the file `info/alternates` of this directory lists.
 fn alternates(objects: &Path) -> Vec<PathBuf> {
     let mut text = String::new();
-    let file = File::open(objects.join("info/alternates"));
+    let file = open_regular(&objects.join("info/alternates"));
     let read = file.and_then(|file| file.take(MAX_LIST_BYTES).read_to_string(&mut text));
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     if read.is_ok() { lines.map(|line| objects.join(line)).collect() } else { Vec::new() }
@@ -86,19 +88,26 @@ fn is_hex(path: &Path, length: usize) -> bool {
 struct LooseFile {
     /// The type and the size of the object. `None` if the file has no readable header.
     header: Option<(String, u64)>,
-    content: BufReader<ZlibDecoder<BufReader<File>>>,
+    /// `None` if the file is not a regular file.
+    content: Option<BufReader<ZlibDecoder<BufReader<File>>>>,
 }
 
 impl LooseFile {
     /// Opens a loose file. `None` if there is no such file, or if the file has an old format of git, which
     /// does not start with a zlib stream.
     fn open(path: &Path) -> Option<Self> {
-        let mut file = BufReader::new(File::open(path).ok()?);
+        let mut file = match open_regular(path) {
+            Ok(file) => BufReader::new(file),
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                return Some(Self { header: None, content: None });
+            }
+            Err(_) => return None,
+        };
         if file.fill_buf().is_ok_and(|start| !is_zlib(start)) {
             return None;
         }
         let mut content = BufReader::new(ZlibDecoder::new(file));
-        Some(Self { header: read_header(&mut content), content })
+        Some(Self { header: read_header(&mut content), content: Some(content) })
     }
 
     fn kind(&self) -> Option<&str> {
@@ -107,8 +116,8 @@ impl LooseFile {
 
     /// Whether the content of the file has the size that its header states.
     fn has_stated_size(self) -> bool {
-        let Some((_, size)) = self.header else { return false };
-        io::copy(&mut self.content.take(size), &mut io::sink()).is_ok_and(|length| length == size)
+        let (Some((_, size)), Some(content)) = (self.header, self.content) else { return false };
+        io::copy(&mut content.take(size), &mut io::sink()).is_ok_and(|length| length == size)
     }
 }
 

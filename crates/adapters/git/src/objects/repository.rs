@@ -1,12 +1,13 @@
 //! Opens repositories on disk, and resolves their branches to commits.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use cairn_domain::{BlobId, EntryKind};
 use cairn_ports::{ErrorKind, SourceError};
-use git2::{Commit, Oid, Reference, Repository, RepositoryOpenFlags};
+use git2::{Commit, ConfigLevel, Oid, Reference, Repository, RepositoryOpenFlags};
 
 use super::loose::LooseObjects;
 use super::memory;
@@ -15,17 +16,55 @@ use crate::failure::{failure, from_git, printable};
 /// Maximum number of tags between a reference and its commit.
 const MAX_TAGS: usize = 10;
 
-/// Opens the repository at exactly this path. The directories above are not searched.
+/// The files of a git directory that libgit2 reads when it opens a repository. If one of them were a pipe,
+/// libgit2 would wait for a writer.
+const READ_FIRST: &[&str] = &[
+    "HEAD",
+    "commondir",
+    "config",
+    "config.worktree",
+    "gitdir",
+    "info/grafts",
+    "objects/info/alternates",
+    "packed-refs",
+    "shallow",
+];
+
+/// Extensions of the format that do not change how objects and the index are read.
+const HARMLESS_EXTENSIONS: &[&str] = &["partialclone", "relativeworktrees"];
+
+/// Opens the repository at exactly this path. The directories above are not searched, and the settings of the
+/// user and of the machine are not read.
 pub(crate) fn open_repository(path: &Path) -> Result<Repository, git2::Error> {
     static CONFIGURED: Once = Once::new();
     CONFIGURED.call_once(|| {
-        // SAFETY: runs once, before this process opens a repository with this adapter. The call writes one
-        // global flag. The check of the owner protects programs that run commands from a repository's
+        // SAFETY: runs once, before this process opens a repository with this adapter. The calls write global
+        // values. The check of the owner protects programs that run commands from a repository's
         // configuration. Here, libgit2 only reads.
-        let _unused = unsafe { git2::opts::set_verify_owner_validation(false) };
+        unsafe {
+            let _unused = git2::opts::set_verify_owner_validation(false);
+            let _unused = git2::opts::set_extensions(HARMLESS_EXTENSIONS);
+            for level in [ConfigLevel::ProgramData, ConfigLevel::System, ConfigLevel::XDG, ConfigLevel::Global] {
+                let _unused = git2::opts::set_search_path(level, "");
+            }
+        }
         memory::install();
     });
+    check_regular(path)?;
     Repository::open_ext(path, RepositoryOpenFlags::NO_SEARCH, std::iter::empty::<&OsStr>())
+}
+
+fn check_regular(path: &Path) -> Result<(), git2::Error> {
+    let inner = path.join(".git");
+    let git_directory = if inner.is_dir() { &inner } else { path };
+    let read_first = READ_FIRST.iter().map(|name| git_directory.join(name));
+    // In a linked working tree, `.git` is a file.
+    let linked = (!inner.is_dir()).then(|| inner.clone());
+    let is_special = |path: &PathBuf| fs::metadata(path).is_ok_and(|found| !found.is_file());
+    match read_first.chain(linked).find(is_special) {
+        Some(special) => Err(git2::Error::from_str(&format!("`{}` is not a regular file", special.display()))),
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn blob_of(id: Oid) -> BlobId {

@@ -2,8 +2,8 @@
 //!
 //! A tree is untrusted data: a dozen objects can name a billion paths. So paths are counted before the first
 //! entry is built, and each tree object is read only once for the count. Entries are then built one after the
-//! other within the caller's limit. The depth of directories and the length of paths are limited. A damaged
-//! or missing directory becomes one entry that contains the reason.
+//! other within the caller's limit. A directory that is damaged, missing or too deep, and a path that is too
+//! long, becomes one entry that contains the reason.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use super::tree_store::TreeStore;
 use crate::blob_id::NO_BLOB;
 use crate::failure::{failure, from_git, printable};
 use crate::history::History;
-use crate::listing::{self, Counter};
+use crate::listing::{self, Counter, Excess, excess_of};
 use crate::settings::Limits;
 
 /// A commit's tree.
@@ -54,7 +54,7 @@ impl ObjectTree {
         let root = small(|| repository.find_commit(id)).map_err(wrap)?.tree_id();
         let trees = TreeStore::new(&repository).map_err(wrap)?;
         let counter = Counter::new(&key, limits.max_entries, &options.listing);
-        let mut walk = Walk { trees, key: &key, limits, counter, counts: HashMap::new(), headers: HashMap::new() };
+        let mut walk = Walk::new(trees, &key, limits, counter);
         let mut entries = walk.list(root)?;
         listing::sort(&mut entries);
         drop(walk);
@@ -160,8 +160,12 @@ pub(crate) fn count_below(repository: &Repository, tree: Oid, limits: &Limits) -
     let trees = TreeStore::new(repository).map_err(|error| from_git("open", &key, &error))?;
     let limit = ListingLimit::default();
     let counter = Counter::new(&key, limits.max_entries, &limit);
-    Walk { trees, key: &key, limits, counter, counts: HashMap::new(), headers: HashMap::new() }.count(tree, 0)
+    Walk::new(trees, &key, limits, counter).count(tree, 0)
 }
+
+/// Maximum size of all parsed tree objects, for each path that a tree may have. A tree object counts each
+/// time it is parsed. Without this limit, a large damaged object could be parsed at a million paths.
+const MAX_TREE_BYTES_PER_PATH: u64 = 1_024;
 
 /// Maximum number of cached headers. The cache is useful because one blob can have many paths.
 const MAX_KEPT_HEADERS: usize = 1 << 16;
@@ -173,6 +177,9 @@ struct Walk<'r> {
     counter: Counter<'r>,
     counts: HashMap<Oid, Below>,
     headers: HashMap<Oid, Option<(usize, ObjectType)>>,
+    /// The number of directories that were entered, with the root.
+    num_entered: u64,
+    num_parsed_bytes: u64,
 }
 
 /// A directory of the walk: its tree object, the number of bytes that are processed, and the length of its
@@ -183,10 +190,18 @@ struct Level {
     prefix_bytes: usize,
 }
 
-impl Walk<'_> {
+impl<'r> Walk<'r> {
+    fn new(trees: TreeStore<'r>, key: &'r str, limits: &'r Limits, counter: Counter<'r>) -> Self {
+        let (counts, headers) = (HashMap::new(), HashMap::new());
+        Self { trees, key, limits, counter, counts, headers, num_entered: 0, num_parsed_bytes: 0 }
+    }
+
     fn list(&mut self, root: Oid) -> Result<Vec<TreeEntry>, SourceError> {
         // If the root tree of a commit cannot be read, the repository is damaged, and the listing fails.
         self.trees.read(root).map_err(|error| from_git("open", self.key, &error))?;
+        if self.directory(root).is_none() {
+            return Err(failure(ErrorKind::Corrupt, "open", self.key, "the root tree of the commit is damaged"));
+        }
         let num_paths = self.count(root, 0)?.num_paths;
         self.counter.expect(num_paths)?;
         let mut entries = Vec::with_capacity(usize::try_from(num_paths).unwrap_or(0).min(self.limits.max_entries));
@@ -194,9 +209,13 @@ impl Walk<'_> {
         Ok(entries)
     }
 
-    /// Counts the paths and directories below a tree. Each tree object is read once.
+    /// Counts the paths and directories below a tree. Each tree object is read once. A tree object that is
+    /// too deep at its first path counts as one path there, so the count of a tree object that has several
+    /// paths can be too small. The limits are checked again when the entries are built.
     fn count(&mut self, id: Oid, depth: usize) -> Result<Below, SourceError> {
-        self.check_depth(depth)?;
+        if depth > self.limits.max_depth {
+            return Ok(Below::ONE_PATH);
+        }
         if let Some(below) = self.counts.get(&id) {
             return Ok(*below);
         }
@@ -223,6 +242,7 @@ impl Walk<'_> {
     /// The bytes of a well-formed tree object. `None` if the object is missing or damaged.
     fn directory(&mut self, id: Oid) -> Option<Rc<Vec<u8>>> {
         let tree = self.trees.read(id).ok()?;
+        self.num_parsed_bytes += tree.len() as u64;
         let mut entries = Entries::new(&tree);
         entries.by_ref().for_each(drop);
         entries.rest().is_empty().then(|| Rc::clone(&tree))
@@ -243,17 +263,21 @@ impl Walk<'_> {
             };
             level.num_done_bytes = tree.len() - rest.rest().len();
             prefix.extend_from_slice(found.name);
-            if prefix.len() > self.limits.max_path_bytes {
-                return Err(self.too_large(&format!("a path of more than {} bytes", self.limits.max_path_bytes)));
+            let kind = kind_of_mode(found.mode);
+            // Directories without paths are not entered, because a few objects can name a billion such
+            // directories.
+            if kind.is_none() && self.counts.get(&found.id).is_some_and(|below| below.num_paths == 0) {
+                continue;
             }
-            match kind_of_mode(found.mode) {
+            if let Some(Excess { path, why }) = excess_of(&prefix, kind.is_none(), self.limits) {
+                self.add(unreadable_at(&path, &why), entries)?;
+                continue;
+            }
+            match kind {
                 Some(kind) => {
                     let entry = self.entry(&prefix, found.id, kind);
                     self.add(entry, entries)?;
                 }
-                // Directories without paths are not entered, because a few objects can name a billion such
-                // directories.
-                None if self.counts.get(&found.id).is_some_and(|below| below.num_paths == 0) => {}
                 None => self.enter(found.id, &mut prefix, &mut levels, entries)?,
             }
         }
@@ -267,8 +291,11 @@ impl Walk<'_> {
         levels: &mut Vec<Level>,
         entries: &mut Vec<TreeEntry>,
     ) -> Result<(), SourceError> {
-        self.check_depth(levels.len())?;
-        match self.directory(id) {
+        self.counter.check_directories(self.num_entered)?;
+        self.num_entered += 1;
+        let tree = self.directory(id);
+        self.check_parsed_bytes()?;
+        match tree {
             Some(tree) => {
                 if !prefix.is_empty() {
                     prefix.push(b'/');
@@ -278,10 +305,21 @@ impl Walk<'_> {
             }
             None => {
                 let why = "the tree object of this directory is missing or damaged";
-                let entry = RepoPath::from_bytes(prefix).ok().map(|path| unreadable(path, EntryKind::File, why));
-                self.add(entry, entries)
+                self.add(unreadable_at(prefix, why), entries)
             }
         }
+    }
+
+    fn check_parsed_bytes(&self) -> Result<(), SourceError> {
+        let (figure, limit) = (self.num_parsed_bytes, self.limits.max_entries as u64 * MAX_TREE_BYTES_PER_PATH);
+        if figure <= limit {
+            return Ok(());
+        }
+        let message = format!(
+            "the tree objects of the source have at least {figure} bytes; the limit is {limit}, which is \
+             {MAX_TREE_BYTES_PER_PATH} bytes for each path of `sources.max_entries`"
+        );
+        Err(failure(ErrorKind::TooLarge, "open", self.key, message))
     }
 
     fn add(&mut self, entry: Option<TreeEntry>, entries: &mut Vec<TreeEntry>) -> Result<(), SourceError> {
@@ -331,17 +369,10 @@ impl Walk<'_> {
         self.headers.insert(id, header);
         header
     }
+}
 
-    fn check_depth(&self, depth: usize) -> Result<(), SourceError> {
-        if depth <= self.limits.max_depth {
-            return Ok(());
-        }
-        Err(self.too_large(&format!("more than {} levels of directories", self.limits.max_depth)))
-    }
-
-    fn too_large(&self, what: &str) -> SourceError {
-        failure(ErrorKind::TooLarge, "open", self.key, format!("the tree has {what}"))
-    }
+fn unreadable_at(path: &[u8], why: &str) -> Option<TreeEntry> {
+    RepoPath::from_bytes(path).ok().map(|path| unreadable(path, EntryKind::File, why))
 }
 
 fn unreadable(path: RepoPath, kind: EntryKind, why: &str) -> TreeEntry {

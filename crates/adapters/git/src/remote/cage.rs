@@ -3,7 +3,7 @@
 //! A remote is treated as hostile. So git gets an empty environment and only the configuration below. Git
 //! does not read the configuration of the directory in which this process runs. Git may use only the protocol
 //! of the URL. Redirects, hooks, filters, submodules and credential helpers are off. Objects are checked when
-//! they arrive. Memory and processor time are limited.
+//! they arrive (see `fsck`). Memory and processor time are limited.
 
 use std::net::IpAddr;
 use std::process::Command;
@@ -17,6 +17,7 @@ use cairn_ports::{ErrorKind, SourceError};
 
 use super::child::{self, Bounds, Resources};
 use super::credentials;
+use super::fsck::ignored_checks;
 use super::ssh::ssh_command;
 use super::url::{RemoteUrl, Scheme};
 use crate::failure::failure;
@@ -40,10 +41,6 @@ const SETTINGS: &[&str] = &[
     "credential.helper=",
     "transfer.fsckObjects=true",
     "fetch.fsckObjects=true",
-    // Old commits of trustworthy projects have these faults, and the faults do no harm here.
-    "fetch.fsck.badTimezone=warn",
-    "fetch.fsck.missingSpaceBeforeDate=warn",
-    "fetch.fsck.zeroPaddedFilemode=warn",
     "fetch.recurseSubmodules=false",
     "fetch.writeCommitGraph=false",
     "submodule.recurse=false",
@@ -91,6 +88,9 @@ impl Access<'_> {
         command.env("GIT_DIR", "/nonexistent");
         for setting in SETTINGS {
             command.args(["-c", setting]);
+        }
+        for setting in ignored_checks() {
+            command.args(["-c", &setting]);
         }
         command.args(["-c", &format!("protocol.{protocol}.allow=always")]);
         match self.url.scheme() {
@@ -165,7 +165,11 @@ pub(super) fn check_git_version(limits: &Limits) -> Result<(), SourceError> {
     let version = *VERSION.get_or_init(|| {
         let timeout = limits.fetch_timeout.max(Duration::from_secs(1));
         let bounds = Bounds { timeout, resources: resources(&Limits::default()), directory: None };
-        let output = child::run(Command::new("git").arg("--version"), &bounds).ok()?;
+        let mut command = Command::new("git");
+        // Even this command fails if the configuration of the user is damaged.
+        command.arg("--version").env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        command.env("GIT_DIR", "/nonexistent");
+        let output = child::run(&mut command, &bounds).ok()?;
         parse_version(&String::from_utf8_lossy(&output.stdout))
     });
     let (major, minor) = OLDEST_GIT;

@@ -63,7 +63,10 @@ impl ChildOutput {
 pub(super) enum ChildError {
     Start(io::Error),
     Timeout,
-    TooLarge,
+    /// The directory has this size, which is over its limit.
+    TooLarge {
+        size_bytes: u64,
+    },
 }
 
 pub(super) fn run(command: &mut Command, bounds: &Bounds<'_>) -> Result<ChildOutput, ChildError> {
@@ -121,7 +124,7 @@ fn wait(child: &mut Group, bounds: &Bounds<'_>) -> Result<ExitStatus, ChildError
             let size_bytes = size_of(directory.path);
             (directory.report)(size_bytes);
             if size_bytes > directory.max_bytes {
-                return Err(ChildError::TooLarge);
+                return Err(ChildError::TooLarge { size_bytes });
             }
         }
         #[expect(clippy::disallowed_methods, reason = "polls a child process, which gives no other signal of its end")]
@@ -254,7 +257,7 @@ mod tests {
         let sizes = RefCell::new(Vec::new());
         let report = |size_bytes: u64| sizes.borrow_mut().push(size_bytes);
         let result = watched(&many, 20_000, Some((directory.path(), 1_000_000)), &report);
-        assert!(matches!(result, Err(ChildError::TooLarge)));
+        assert!(matches!(result, Err(ChildError::TooLarge { size_bytes: 1_000_001.. })));
         assert!(sizes.borrow().last().is_some_and(|size_bytes| *size_bytes > 1_000_000), "{sizes:?}");
         let one = format!("head -c 9000000 /dev/zero > {path}/one");
         let output = shell(&one, 20_000, Some((Path::new("/nonexistent"), 1_000_000))).expect("ran");

@@ -181,7 +181,7 @@ impl<'s> Remote<'s> {
                 let message = format!("git did not end within {} s", self.patience.as_secs());
                 self.fault(ErrorKind::Timeout, message)
             }
-            ChildError::TooLarge => self.too_large("bytes on disk", max_bytes, "max_fetch_bytes"),
+            ChildError::TooLarge { size_bytes } => self.too_much_data(size_bytes),
         })?;
         if output.status.success() {
             return Ok(output);
@@ -192,16 +192,27 @@ impl<'s> Remote<'s> {
         if output.is_out_of_cpu_time() {
             return Err(self.too_large("seconds of processor time", limits.max_git_cpu_seconds, "max_git_cpu_seconds"));
         }
-        if clone.is_some_and(|(clone, _)| clone.size_bytes() >= max_bytes) {
-            return Err(self.too_large("bytes on disk", max_bytes, "max_fetch_bytes"));
+        if let Some(size_bytes) = clone.map(|(clone, _)| clone.size_bytes()).filter(|size| *size >= max_bytes) {
+            return Err(self.too_much_data(size_bytes));
         }
         let (kind, message) = explain(&output.stderr, self.url.as_str());
         Err(self.fault(kind, message))
     }
 
+    /// The clone had this size when git was stopped.
+    fn too_much_data(&self, size_bytes: u64) -> SourceError {
+        let limit = self.settings.limits.max_fetch_bytes;
+        let message = format!(
+            "git has written {size_bytes} bytes to disk for this repository; the limit is {limit} \
+             (`sources.max_fetch_bytes`)"
+        );
+        self.fault(ErrorKind::TooLarge, message)
+    }
+
+    /// Git ends when it reaches such a limit, so the figure is not known.
     fn too_large(&self, unit: &str, limit: u64, setting: &str) -> SourceError {
         let message = format!(
-            "git needs more than {limit} {unit} for this repository; if you trust it, raise `sources.{setting}`"
+            "git needs more than {limit} {unit} for this repository; the limit is {limit} (`sources.{setting}`)"
         );
         self.fault(ErrorKind::TooLarge, message)
     }

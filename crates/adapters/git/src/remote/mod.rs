@@ -6,5 +6,6 @@ pub(crate) mod clone;
 mod complaint;
 mod credentials;
 pub(crate) mod fetch;
+mod fsck;
 mod ssh;
 pub(crate) mod url;

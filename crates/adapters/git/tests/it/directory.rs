@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-use crate::support::{Fixture, find, kinds, odd_tree};
+use crate::support::{Fixture, cause, find, kinds, odd_tree};
 use cairn_domain::{EntryKind, Revision};
 use cairn_git::{GitSettings, GitSources, blob_id};
 use cairn_ports::{ErrorKind, ReadOptions, SourceReader};
@@ -142,7 +142,9 @@ fn entries_are_limited_and_large_files_not_read() {
         settings.limits.max_hashed_bytes = 999;
         GitSources::new(settings).open(&fixture.plain(), &ReadOptions::default())
     };
-    assert_eq!(open(20).err().map(|error| error.kind), Some(ErrorKind::TooLarge));
+    let error = open(20).err().expect("too many entries");
+    assert_eq!(error.kind, ErrorKind::TooLarge);
+    assert_eq!(cause(&error), "the source has at least 21 paths; the limit is 20 (`sources.max_entries`)");
     let tree = open(21).expect("open");
     let large = find(tree.as_ref(), "large");
     assert_eq!((large.blob.0, large.size_bytes), ([0; 20], 1_000));

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::support::{Fixture, cause, find, odd_tree, paths, text};
+use crate::support::{Fixture, cause, find, odd_tree, paths, remote_settings, text, url};
 use cairn_domain::{EntryKind, Revision, Source};
 use cairn_git::{GitSettings, GitSources, blob_id};
 use cairn_ports::{ErrorKind, ListedSoFar, ListingLimit, ReadOptions, SnapshotTree, SourceError, SourceReader};
@@ -140,23 +140,74 @@ fn tree_bomb_ends_soon_with_too_large() {
     let error = fixture.open(&fixture.bare()).err().expect("bounded");
     assert_eq!(error.kind, ErrorKind::TooLarge);
     assert!(started_at.elapsed() < Duration::from_secs(5));
+    assert_figure_and_limit(&error);
 }
 
+/// The message of a refused source contains the figure, the limit and the name of the setting.
+fn assert_figure_and_limit(error: &SourceError) {
+    let message = cause(error);
+    let numbers = message.split(|sign: char| !sign.is_ascii_digit()).filter_map(|text| text.parse::<u64>().ok());
+    let numbers: Vec<u64> = numbers.collect();
+    assert!(message.contains("(`sources.") && numbers.len() == 2 && numbers[0] > numbers[1], "{message}");
+}
+
+/// A directory that is too deep is one unreadable entry in every kind of source, and so is a path that is too
+/// long.
 #[test]
-fn depth_and_path_length_are_limited() {
+fn deep_and_long_paths_are_unreadable_entries() {
     let fixture = Fixture::repository();
+    fixture.write(".gitignore", "hidden\n");
+    fixture.write("good", "x");
     fixture.write(format!("{}x", "d/".repeat(30)), "x");
+    fixture.write(format!("{}hidden", "d/".repeat(30)), "x");
+    fixture.write(format!("{}/b", "a".repeat(70)), "x");
+    fixture.write("c".repeat(70), "x");
+    fixture.git(&["add", "--force", "--all"]);
     fixture.commit_all();
-    let check = |max_depth: usize, max_path_bytes: usize, expect: Option<ErrorKind>| {
-        let mut settings = GitSettings::new(fixture.clones());
-        settings.limits.max_depth = max_depth;
-        settings.limits.max_path_bytes = max_path_bytes;
-        let opened = GitSources::new(settings).open(&fixture.bare(), &ReadOptions::default());
-        assert_eq!(opened.err().map(|error| error.kind), expect);
+    let check = |max_depth: usize, max_path_bytes: usize, expect: usize, unreadable: &[&str]| {
+        for source in [fixture.bare(), fixture.work_tree(), fixture.plain(), url(&fixture)] {
+            let mut settings = remote_settings(&fixture);
+            (settings.limits.max_depth, settings.limits.max_path_bytes) = (max_depth, max_path_bytes);
+            let tree = GitSources::new(settings).open(&source, &ReadOptions::default()).expect("open");
+            // A plain directory has the files of git too.
+            let paths = tree.entries().iter().filter(|entry| !entry.path.as_str().starts_with(".git/"));
+            let (unread, read): (Vec<_>, Vec<_>) = paths.partition(|entry| entry.unreadable.is_some());
+            let unread: Vec<&str> = unread.iter().map(|entry| entry.path.as_str()).collect();
+            assert_eq!(unread.len(), unreadable.len(), "{source:?}: {unread:?}");
+            assert!(unread.iter().zip(unreadable).all(|(path, begin)| path.starts_with(begin)), "{unread:?}");
+            assert!(unread.iter().all(|path| path.len() <= max_path_bytes), "{unread:?}");
+            assert_eq!(read.len(), expect, "{source:?}");
+        }
     };
-    check(30, 61, None);
-    check(29, 61, Some(ErrorKind::TooLarge));
-    check(30, 60, Some(ErrorKind::TooLarge));
+    let deep = "d/".repeat(29) + "d";
+    check(30, 80, 6, &[]);
+    check(29, 80, 4, &[deep.as_str()]);
+    check(30, 69, 4, &["aaaa", "cccc"]);
+}
+
+/// A name of git may have any length, and a tree of git any depth.
+#[test]
+fn forged_names_and_depths_do_not_stop_a_listing() {
+    let fixture = Fixture::repository();
+    let blob = text(fixture.git_with_input(&["hash-object", "-w", "--stdin"], b"x"));
+    let (one, two) = ("n".repeat(5_000), format!("{}m", "n".repeat(4_999)));
+    let files = format!("100644 blob {blob}\t{one}\n100644 blob {blob}\t{two}\n100644 blob {blob}\tgood\n");
+    let mut tree = text(fixture.git_with_input(&["mktree"], files.as_bytes()));
+    for _ in 0..1_200 {
+        let listing = format!("100644 blob {blob}\tgood\n040000 tree {tree}\td\n");
+        tree = text(fixture.git_with_input(&["mktree"], listing.as_bytes()));
+    }
+    let root = format!("040000 tree {tree}\tdeep\n{files}");
+    let root = text(fixture.git_with_input(&["mktree"], root.as_bytes()));
+    let commit = text(fixture.git(&["commit-tree", &root, "-m", "m"]));
+    fixture.git(&["update-ref", "refs/heads/main", &commit]);
+    for source in [fixture.bare(), url(&fixture)] {
+        let sources = GitSources::new(remote_settings(&fixture));
+        let tree = sources.open(&source, &ReadOptions::default()).expect("open");
+        let unreadable = tree.entries().iter().filter(|entry| entry.unreadable.is_some()).count();
+        assert_eq!((unreadable, tree.entries().len()), (3, 1_000 + 1 + 3), "{source:?}");
+        assert!(find(tree.as_ref(), "good").unreadable.is_none());
+    }
 }
 
 #[test]

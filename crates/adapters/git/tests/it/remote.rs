@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::support::{Fixture, cause, odd_tree, paths, remote_settings, url};
+use crate::support::{Fixture, cause, odd_tree, paths, remote_settings, text, url};
 use cairn_domain::Source;
 use cairn_git::{GitSettings, GitSources};
 use cairn_ports::{ErrorKind, ReadOptions, SourceReader, TreeEntry};
@@ -171,18 +171,82 @@ fn urls_are_refused_without_their_setting() {
 #[test]
 fn clone_with_malformed_objects_is_discarded() {
     let fixture = Fixture::repository();
-    let blob = fixture.git_with_input(&["hash-object", "-w", "--stdin"], b"x");
-    let blob = String::from_utf8(blob).expect("text");
-    let mut tree = b"100644 .git\0".to_vec();
-    let digits = blob.trim().as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).expect("hex"));
-    tree.extend(digits.map(|pair| u8::from_str_radix(pair, 16).expect("hex")));
-    let id = fixture.git_with_input(&["hash-object", "-w", "-t", "tree", "--literally", "--stdin"], &tree);
-    let commit = fixture.git(&["commit-tree", "-m", "bad", String::from_utf8(id).expect("text").trim()]);
-    fixture.git(&["update-ref", "refs/heads/main", String::from_utf8(commit).expect("text").trim()]);
+    let tree = text(fixture.git_with_input(&["mktree"], b""));
+    let commit = format!("tree {tree}\nauthor a\0 <a@b> 1 +0000\ncommitter a <a@b> 1 +0000\n\nbad\n");
+    let arguments = ["hash-object", "-w", "-t", "commit", "--literally", "--stdin"];
+    let commit = text(fixture.git_with_input(&arguments, commit.as_bytes()));
+    fixture.write(".git/refs/heads/main", commit);
     let sources = GitSources::new(remote_settings(&fixture));
     let error = sources.open(&url(&fixture), &ReadOptions::default()).err().expect("refused");
     assert_eq!(error.kind, ErrorKind::Corrupt, "{error:?}");
     assert!(!sources.clone_directory(url(&fixture).location()).exists());
+}
+
+/// The entries of tree objects. Each entry has a mode and a name.
+const UNUSUAL_ENTRIES: &[&[(&str, &str)]] = &[
+    &[("100644", ".git")],
+    &[("40000", ".git")],
+    &[("100644", "..")],
+    &[("100644", "name/with/slash")],
+    &[("100600", "mode")],
+    &[("0100644", "padded")],
+    &[("100644", "twice"), ("100644", "twice")],
+    &[("100644", "unsorted-b"), ("100644", "unsorted-a")],
+    &[("120000", ".gitmodules"), ("120000", "hooks")],
+    &[("120000", ".gitattributes"), ("160000", ".gitmodules")],
+    &[("40000", ".gitattributes"), ("40000", ".gitmodules")],
+];
+
+/// Adds a commit that has each unusual tree as a directory `0`, `1`, …
+fn commit_unusual_trees(fixture: &Fixture) {
+    let id = |kind: &str, bytes: &[u8]| {
+        text(fixture.git_with_input(&["hash-object", "-w", "-t", kind, "--literally", "--stdin"], bytes))
+    };
+    let binary = |id: &str| -> Vec<u8> {
+        let digits = (0..20).map(|at| u8::from_str_radix(&id[2 * at..2 * at + 2], 16));
+        digits.collect::<Result<_, _>>().expect("hex")
+    };
+    let blob = binary(&id("blob", b"x"));
+    let folder = binary(&id("tree", &[b"100644 inside\0", blob.as_slice()].concat()));
+    let mut root = Vec::new();
+    for (number, entries) in UNUSUAL_ENTRIES.iter().enumerate() {
+        let object = |mode: &str| if mode == "40000" { &folder } else { &blob };
+        let entry = |(mode, name): &(&str, &str)| [format!("{mode} {name}\0").as_bytes(), object(mode)].concat();
+        let tree: Vec<u8> = entries.iter().flat_map(entry).collect();
+        root.push((number.to_string(), binary(&id("tree", &tree))));
+    }
+    root.sort();
+    let root: Vec<u8> =
+        root.iter().flat_map(|(name, tree)| [format!("40000 {name}\0").as_bytes(), tree].concat()).collect();
+    let commit = format!("tree {}\nauthor a <a@b>1 +051800\ncommitter a <a@b> 01 +0000\n\nm\0\n", id("tree", &root));
+    fixture.write(".git/refs/heads/main", id("commit", commit.as_bytes()));
+}
+
+/// Git's checks of objects stop a fetch because of one file. Cairn ignores the checks of files, because its
+/// walk of a tree records an unusable entry and continues.
+#[test]
+fn unusual_files_do_not_stop_a_fetch() {
+    let fixture = Fixture::repository();
+    commit_unusual_trees(&fixture);
+    let same_entries = || {
+        let sources = GitSources::new(remote_settings(&fixture));
+        let fetched = sources.open(&url(&fixture), &ReadOptions::default()).expect("fetched");
+        let undated = |entry: &TreeEntry| TreeEntry { changed_at: None, ..entry.clone() };
+        let expect: Vec<TreeEntry> =
+            fixture.open(&fixture.bare()).expect("open").entries().iter().map(undated).collect();
+        assert_eq!(fetched.entries(), expect);
+        expect.len()
+    };
+    assert!(same_entries() >= UNUSUAL_ENTRIES.len());
+    fixture.git(&["symbolic-ref", "HEAD", "refs/heads/settings"]);
+    fixture.write(".gitattributes/inside", "x");
+    fixture.write("a/.gitattributes", format!("*.c {}\n", "a".repeat(3_000)));
+    fixture.write("b/.gitmodules/inside", "x");
+    fixture.write("c/.gitmodules", "[submodule\n");
+    let hostile = "[submodule \"../x\"]\n\tpath = -p\n\turl = --upload-pack=x\n\tupdate = !sh\n";
+    fixture.write(".gitmodules", hostile);
+    fixture.commit_all();
+    assert_eq!(same_entries(), 5);
 }
 
 #[test]
@@ -202,6 +266,8 @@ fn fetch_of_too_many_bytes_is_stopped() {
     let sources = GitSources::new(settings);
     let error = sources.open(&url(&fixture), &ReadOptions::default()).err().expect("refused");
     assert_eq!(error.kind, ErrorKind::TooLarge, "{error:?}");
+    let message = cause(&error);
+    assert!(message.contains("bytes to disk") && message.contains("1000000 (`sources.max_fetch_bytes`)"), "{message}");
     assert!(!sources.clone_directory(url(&fixture).location()).exists());
 }
 

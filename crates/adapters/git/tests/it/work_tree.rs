@@ -314,3 +314,105 @@ fn damaged_index_is_reported_and_the_files_are_listed() {
     assert!(unreadable.contains("git reset"), "{unreadable}");
     assert!(find(tree.as_ref(), "a.py").unreadable.is_none() && is_dirty(tree.as_ref()));
 }
+
+fn make_pipe(path: &std::path::Path) {
+    let _absent = fs::remove_file(path);
+    assert!(std::process::Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
+}
+
+/// The listing of a working tree with an unusable configuration contains its files and one entry with the
+/// reason.
+#[test]
+fn unusable_configuration_is_reported_and_the_files_are_listed() {
+    let fixture = Fixture::repository();
+    fixture.write("a.py", "x = 1\n");
+    fixture.write(".gitignore", "*.log\n");
+    fixture.write("b.log", "x");
+    fixture.commit_all();
+    let config = fixture.repo.join(".git/config");
+    let usable = fs::read_to_string(&config).expect("the configuration");
+    let unknown = usable.replace("repositoryformatversion = 0", "repositoryformatversion = 1");
+    let check = |what: &str| {
+        let located = locate(&fixture.path(), &cairn_git::RemotePolicy::default()).expect("located");
+        assert_eq!(located, fixture.work_tree(), "{what}");
+        let tree = fixture.open(&located).expect(what);
+        let why = find(tree.as_ref(), ".git/config").unreadable.clone().expect("a reason");
+        assert!(why.contains("git status"), "{what}: {why}");
+        assert_eq!(crate::support::paths(tree.as_ref()), [".git/config", ".gitignore", "a.py"], "{what}");
+        assert!(is_dirty(tree.as_ref()), "{what}");
+    };
+    fs::write(&config, "[core\n\tx = \"\n").expect("written");
+    check("a configuration with an invalid line");
+    fs::write(&config, format!("{unknown}[extensions]\n\tnewExtension = true\n")).expect("written");
+    check("an unknown extension");
+    make_pipe(&config);
+    check("a pipe");
+    fs::remove_file(&config).expect("removed");
+    fs::write(&config, format!("{unknown}[extensions]\n\tpartialClone = origin\n")).expect("written");
+    for source in [fixture.work_tree(), fixture.bare()] {
+        let tree = fixture.open(&source).expect("a partial clone");
+        assert!(tree.entries().iter().all(|entry| entry.unreadable.is_none()));
+        assert_eq!(tree.revision().label(), fixture.head());
+    }
+}
+
+#[test]
+fn unusable_exclude_file_is_reported() {
+    let fixture = Fixture::repository();
+    fixture.write("tracked", "1");
+    fixture.commit_all();
+    fixture.write("untracked", "1");
+    let exclude = fixture.repo.join(".git/info/exclude");
+    let paths = || {
+        let tree = fixture.open(&fixture.work_tree()).expect("open");
+        let why = tree.entries().iter().find(|entry| entry.path.as_str() == ".git/info/exclude");
+        assert!(why.is_none_or(|entry| entry.unreadable.is_some()));
+        crate::support::paths(tree.as_ref()).join(" ")
+    };
+    assert_eq!(paths(), "tracked untracked");
+    // As in git, a file that cannot be read has no patterns.
+    make_pipe(&exclude);
+    assert_eq!(paths(), ".git/info/exclude tracked untracked");
+    // Patterns that cannot be used may hide secrets, so only tracked files are listed.
+    fs::remove_file(&exclude).expect("removed");
+    fs::write(&exclude, "x\n".repeat(700_000)).expect("written");
+    assert_eq!(paths(), ".git/info/exclude tracked");
+    fs::remove_file(&exclude).expect("removed");
+    assert_eq!(paths(), "tracked untracked");
+}
+
+/// The open of a pipe waits for a writer, so git's own files are opened without waiting.
+#[test]
+fn pipes_among_the_files_of_git_do_not_stop_a_listing() {
+    for name in [".git/index", ".git/shallow", ".git/objects/info/alternates"] {
+        let fixture = Fixture::repository();
+        fixture.write("a.py", "x = 1\n");
+        fixture.commit_all();
+        make_pipe(&fixture.repo.join(name));
+        let tree = fixture.open(&fixture.work_tree()).expect(name);
+        assert!(find(tree.as_ref(), "a.py").unreadable.is_none(), "{name}");
+    }
+    let fixture = Fixture::repository();
+    fixture.write("a.py", "x = 1\n");
+    fixture.commit_all();
+    let head = fixture.head();
+    let object = fixture.repo.join(".git/objects").join(&head[..2]).join(&head[2..]);
+    make_pipe(&object);
+    assert!(fixture.open(&fixture.bare()).is_err(), "the commit cannot be read");
+}
+
+#[test]
+fn files_are_read_beneath_a_directory() {
+    let fixture = Fixture::repository();
+    fixture.write("file", "1234");
+    fixture.write("outside/file", "1234");
+    fixture.link("link", "file");
+    fixture.link("repo/out", "../outside");
+    make_pipe(&fixture.repo.join("pipe"));
+    let read = |path: &str, max_bytes| cairn_git::read_beneath(&fixture.path(), path, max_bytes).ok();
+    assert_eq!(read("file", 4), Some(b"1234".to_vec()));
+    assert_eq!(read("file", 3), None);
+    for path in ["link", "repo/out/file", "pipe", "../repo/file", "missing", ""] {
+        assert_eq!(read(path, 4), None, "{path}");
+    }
+}
