@@ -90,6 +90,14 @@ impl NamedNode {
 }
 
 impl NamedCode {
+    /// The target of `analyze_relationship` that has the same edges. None for directories and packages.
+    pub(crate) fn target(&self, name: &str) -> Option<String> {
+        match self.nodes.as_slice() {
+            [file] if file.definition.is_none() => file.path.as_ref().map(ToString::to_string),
+            nodes => nodes.iter().all(|node| node.definition.is_some()).then(|| name.to_owned()),
+        }
+    }
+
     pub(crate) fn of_definitions(resolved: &Resolved) -> Self {
         let symbols = resolved.definitions.iter().take(MAX_DEFINITIONS).map(|hit| hit.symbol.clone());
         Self { nodes: symbols.map(NamedNode::of_symbol).collect(), is_group: false, note: None }
@@ -128,7 +136,15 @@ impl Searcher {
                 return Ok(NamedAs::Place(place));
             }
         }
-        Ok(definitions.unwrap_or(NamedAs::Absent(Vec::new())))
+        Ok(match definitions {
+            // A definition with a near name is no module, file or package.
+            Some(NamedAs::Definitions(near)) if asked.kind.is_some_and(|kind| kind != NamedKind::Symbol) => {
+                NamedAs::Absent(
+                    near.definitions.first().map(|hit| hit.symbol.qualified_name.clone()).into_iter().collect(),
+                )
+            }
+            other => other.unwrap_or(NamedAs::Absent(Vec::new())),
+        })
     }
 
     async fn definitions_of(

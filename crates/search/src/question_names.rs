@@ -3,7 +3,7 @@
 
 use cairn_domain::{Scope, View};
 use cairn_ports::{NameMatch, ResolvedSymbol, SymbolHit};
-use cairn_question::{MentionKind, ParsedQuery, RelationshipAsked};
+use cairn_question::{MentionKind, NamedKind, ParsedQuery, RelationshipAsked};
 use cairn_ranking::{QueryWords, estimate_tokens};
 
 use crate::changed::Definitions;
@@ -141,7 +141,10 @@ impl Searcher {
                 place
             }
             NamedAs::Absent(similar) => {
-                found.note(name, None, similar);
+                match asked.kind.filter(|kind| *kind != NamedKind::Symbol) {
+                    Some(kind) => found.facts.push(format!("No {} is called \"{name}\".", kind.as_str())),
+                    None => found.note(name, None, similar),
+                }
                 NamedCode::default()
             }
         })

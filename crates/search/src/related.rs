@@ -87,7 +87,7 @@ impl Searcher {
         chunks.truncate(MAX_RELATED);
         notes.extend(match counted.num {
             0 if asked.other.is_none() => Some(no_edges(asked)),
-            _ => shown_first(asked, counted, chunks.len()),
+            _ => shown_first(asked, counted, chunks.len(), named.target(&asked.name)),
         });
         Ok(Related { chunks, notes })
     }

@@ -34,16 +34,27 @@ pub(crate) fn no_edge_to(asked: &RelationshipAsked, other: &str) -> String {
     }
 }
 
-/// Not all chunks are shown. None if all are shown.
-pub(crate) fn shown_first(asked: &RelationshipAsked, counted: Counted, num_shown: usize) -> Option<String> {
+/// Not all chunks are shown. None if all are shown. `target` is the target of the call that lists all edges.
+pub(crate) fn shown_first(
+    asked: &RelationshipAsked,
+    counted: Counted,
+    num_shown: usize,
+    target: Option<String>,
+) -> Option<String> {
     let is_cut = counted.is_cut || num_shown >= MAX_RELATED && counted.num > num_shown;
-    let mode = mode_of(asked.relation).filter(|_| is_cut)?;
+    if !is_cut {
+        return None;
+    }
     let at_least = if counted.is_cut { "at least " } else { "" };
     let (name, words, num) = (&asked.name, words_of(asked.relation), counted.num);
-    let limit = num.min(MAX_LIMIT);
-    let call = format!("`analyze_relationship` with `target: \"{name}\"`, `mode: \"{mode}\"`, `limit: {limit}`");
+    // A node may have several edges.
+    let limit = (2 * num).min(MAX_LIMIT);
+    let call = |(target, mode)| {
+        format!(" All: `analyze_relationship` with `target: \"{target}\"`, `mode: \"{mode}\"`, `limit: {limit}`.")
+    };
+    let call = target.zip(mode_of(asked.relation)).map(call).unwrap_or_default();
     Some(format!(
-        "The graph contains {at_least}{num} {words} `{name}`; the first {num_shown} places are shown first. All: {call}."
+        "The graph contains {at_least}{num} {words} `{name}`; the first {num_shown} places are shown first.{call}"
     ))
 }
 

@@ -34,7 +34,7 @@ async fn relationship_with_many_edges_says_how_many() {
     let wide = SearchRequest { limit: Some(100), max_tokens: 100_000, ..ask("what calls open") };
     let (found, _) = answer(content, wide).await;
     let note = "The graph contains 150 callers of `open`; the first 60 places are shown first. All: \
-                `analyze_relationship` with `target: \"open\"`, `mode: \"callers\"`, `limit: 150`.";
+                `analyze_relationship` with `target: \"open\"`, `mode: \"callers\"`, `limit: 300`.";
     assert_eq!(found.notes, [note]);
     assert_eq!(found.found.iter().filter(|found| found.hit.via.is_some()).count(), 60);
 }
@@ -111,6 +111,8 @@ async fn importers_of_places_are_found() {
     check("who imports @acme/ui", "web/page.ts via IMPORTS npm:@acme/ui at line 2, 100 %", &[]).await;
     let of_ui = "web/page.ts via IMPORTS index.ts (web/ui/index.ts) at line 1, 100 %";
     check("what imports web/ui", of_ui, &[]).await;
+    let (found, _) = answer(content(), ask("who imports the auht module")).await;
+    assert_eq!((found.notes, found.names.len()), (vec!["No module is called \"auht\".".to_owned()], 0));
     let read_as = "\"acme\" is read as the package `npm:@acme/ui`.";
     check("what imports the acme package", "web/page.ts via IMPORTS npm:@acme/ui at line 2, 100 %", &[read_as]).await;
 }
