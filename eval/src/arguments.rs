@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 
-use crate::ask::Way;
+use crate::choices::{Half, NonsenseSet, Way};
 
 /// Ask questions about real repositories and measure how well the answers are ranked.
 #[derive(Parser, Debug)]
@@ -56,42 +56,6 @@ pub(crate) struct Arguments {
     /// The program `cairn`, which indexes the sources. Default: beside this program.
     #[arg(long, value_name = "FILE")]
     pub(crate) program: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Half {
-    Tuning,
-    Kept,
-}
-
-/// Nonsense questions about the tuning repositories.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum NonsenseSet {
-    /// The weights of the relevance were fitted to these questions.
-    Fitting,
-    /// These questions have the same authors as the questions for fitting, but were not used for fitting.
-    Aside,
-    /// These questions were written after the weights were fixed.
-    Late,
-}
-
-impl NonsenseSet {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            NonsenseSet::Fitting => "fitting",
-            NonsenseSet::Aside => "aside",
-            NonsenseSet::Late => "late",
-        }
-    }
-}
-
-impl Half {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Half::Tuning => "tuning",
-            Half::Kept => "kept",
-        }
-    }
 }
 
 impl Arguments {

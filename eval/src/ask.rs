@@ -22,6 +22,7 @@ use cairn_search::{
 use cairn_testkit::ManualClock;
 use cairn_texts::TextIndex;
 
+use crate::choices::Way;
 use crate::grade::Shown;
 use crate::names::last_part;
 
@@ -30,19 +31,6 @@ const CANDIDATES: usize = 100;
 
 /// Number of nearest names that are compared with the correct name.
 const NEAREST: usize = 5;
-
-/// The way in which a name is requested.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-pub(crate) enum Way {
-    /// Only the resolver.
-    Resolver,
-    /// A request for the code of the name: the shown name, then the suggested names.
-    Read,
-    /// An ordinary search: the names of the results.
-    Search,
-    /// A search for symbols: the names of the results.
-    Symbol,
-}
 
 /// An open index and the names of its repositories.
 pub(crate) struct Index {

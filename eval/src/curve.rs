@@ -3,16 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::questions::Kind;
-use crate::run::{Asked, Reach};
+use crate::graded::{GradedQuestion, Reach};
+use crate::questions::QuestionKind;
 
 /// The thresholds. Each number is multiplied by a step in thousandths.
 const THRESHOLDS: std::ops::RangeInclusive<i64> = -12..=8;
 const STEP: i64 = 250;
 
-pub(crate) fn print(asked: &[Asked]) {
+pub(crate) fn print(asked: &[GradedQuestion]) {
     for (name, reach) in [("one at a time", Reach::Alone), ("all at once", Reach::Together)] {
-        let of_reach: Vec<&Asked> = asked.iter().filter(|asked| asked.reach == reach).collect();
+        let of_reach: Vec<&GradedQuestion> = asked.iter().filter(|asked| asked.reach == reach).collect();
         let classes = classes(&of_reach);
         if classes.is_empty() {
             continue;
@@ -29,16 +29,16 @@ pub(crate) fn print(asked: &[Asked]) {
 }
 
 /// A question that is refused without a score is refused at every threshold.
-fn is_refused(asked: &Asked, threshold: i64) -> bool {
+fn is_refused(asked: &GradedQuestion, threshold: i64) -> bool {
     asked.score.map_or(asked.num_results == 0, |score| score < threshold)
 }
 
 /// The questions by class: the reasons of nonsense, and `real`.
-fn classes<'a>(asked: &[&'a Asked]) -> BTreeMap<&'a str, Vec<&'a Asked>> {
-    let mut classes: BTreeMap<&str, Vec<&Asked>> = BTreeMap::new();
+fn classes<'a>(asked: &[&'a GradedQuestion]) -> BTreeMap<&'a str, Vec<&'a GradedQuestion>> {
+    let mut classes: BTreeMap<&str, Vec<&GradedQuestion>> = BTreeMap::new();
     for asked in asked {
         let class = match (asked.kind, asked.absent.as_deref()) {
-            (Kind::Nonsense, Some(absent)) => absent,
+            (QuestionKind::Nonsense, Some(absent)) => absent,
             _ => "real",
         };
         classes.entry(class).or_default().push(asked);
@@ -46,7 +46,7 @@ fn classes<'a>(asked: &[&'a Asked]) -> BTreeMap<&'a str, Vec<&'a Asked>> {
     classes
 }
 
-fn row(name: &str, classes: &BTreeMap<&str, Vec<&Asked>>, is_refused: impl Fn(&Asked) -> bool) {
+fn row(name: &str, classes: &BTreeMap<&str, Vec<&GradedQuestion>>, is_refused: impl Fn(&GradedQuestion) -> bool) {
     print!("{name:>10}");
     for asked in classes.values() {
         print!("{:>16.1}", percent(asked.iter().filter(|asked| is_refused(asked)).count(), asked.len()));

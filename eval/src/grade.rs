@@ -1,6 +1,6 @@
 //! Grades a ranked list of places against the answers of a question.
 
-use crate::questions::Answer;
+use crate::questions::ExpectedAnswer;
 
 /// The last rank that is graded.
 pub(crate) const DEPTH: usize = 10;
@@ -28,7 +28,7 @@ pub(crate) struct Grades {
 ///
 /// A result counts if one of its places overlaps an answer. Each answer counts once, at the first result that
 /// contains it. If a result contains several answers, its gain is the gain of the answer with the best grade.
-pub(crate) fn grade(results: &[Vec<Shown>], answers: &[Answer]) -> Grades {
+pub(crate) fn grade(results: &[Vec<Shown>], answers: &[ExpectedAnswer]) -> Grades {
     let gains = gains(results, answers);
     let mut ideal: Vec<f64> = answers.iter().map(|answer| gain(answer.grade)).collect();
     ideal.sort_by(|left, right| right.total_cmp(left));
@@ -36,7 +36,7 @@ pub(crate) fn grade(results: &[Vec<Shown>], answers: &[Answer]) -> Grades {
     let mut best = gains.clone();
     best.sort_by(|left, right| right.total_cmp(left));
     let first = gains.iter().position(|gain| *gain > 0.0).filter(|position| *position < DEPTH);
-    let is_shown = |answer: &&Answer| results.iter().take(DEPTH).any(|places| shows(places, answer));
+    let is_shown = |answer: &&ExpectedAnswer| results.iter().take(DEPTH).any(|places| shows(places, answer));
     let share = |part: f64| if ideal > 0.0 { (part / ideal).min(1.0) } else { 0.0 };
     Grades {
         ndcg: share(discounted(&gains)),
@@ -46,10 +46,10 @@ pub(crate) fn grade(results: &[Vec<Shown>], answers: &[Answer]) -> Grades {
     }
 }
 
-fn gains(results: &[Vec<Shown>], answers: &[Answer]) -> Vec<f64> {
-    let mut left: Vec<&Answer> = answers.iter().collect();
+fn gains(results: &[Vec<Shown>], answers: &[ExpectedAnswer]) -> Vec<f64> {
+    let mut left: Vec<&ExpectedAnswer> = answers.iter().collect();
     let gain_of = |places: &Vec<Shown>| {
-        let (found, others): (Vec<&Answer>, Vec<&Answer>) =
+        let (found, others): (Vec<&ExpectedAnswer>, Vec<&ExpectedAnswer>) =
             left.iter().copied().partition(|answer| shows(places, answer));
         left = others;
         found.iter().map(|answer| gain(answer.grade)).fold(0.0, f64::max)
@@ -65,7 +65,7 @@ fn discounted(gains: &[f64]) -> f64 {
     gains.iter().take(DEPTH).enumerate().map(|(position, gain)| gain / ((position + 2) as f64).log2()).sum()
 }
 
-fn shows(places: &[Shown], answer: &Answer) -> bool {
+fn shows(places: &[Shown], answer: &ExpectedAnswer) -> bool {
     places.iter().any(|place| match answer.lines {
         Some([first, last]) => place.path == answer.path && place.first <= last && first <= place.last,
         None => place.path.strip_prefix(&answer.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
@@ -80,13 +80,13 @@ mod tests {
         vec![Shown { path: path.to_owned(), first, last }]
     }
 
-    fn answer(path: &str, lines: Option<[u32; 2]>, grade: u32) -> Answer {
-        Answer { path: path.to_owned(), lines, grade }
+    fn answer(path: &str, lines: Option<[u32; 2]>, grade: u32) -> ExpectedAnswer {
+        ExpectedAnswer { path: path.to_owned(), lines, grade }
     }
 
     #[test]
     fn results_count_if_their_lines_overlap() {
-        let check = |place: Vec<Shown>, answer: &Answer, expect| assert_eq!(shows(&place, answer), expect);
+        let check = |place: Vec<Shown>, answer: &ExpectedAnswer, expect| assert_eq!(shows(&place, answer), expect);
         let lines = answer("a/b.rs", Some([10, 20]), 2);
         check(shown("a/b.rs", 20, 30), &lines, true);
         check(shown("a/b.rs", 1, 10), &lines, true);

@@ -5,9 +5,11 @@
 
 mod arguments;
 mod ask;
+mod choices;
 mod curve;
 mod fetch;
 mod grade;
+mod graded;
 mod index;
 mod names;
 mod questions;

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde::Deserialize;
 
-use crate::arguments::{Half, NonsenseSet};
+use crate::choices::{Half, NonsenseSet};
 
 /// The questions about one repository.
 #[derive(Clone, Debug, Deserialize)]
@@ -13,7 +13,7 @@ use crate::arguments::{Half, NonsenseSet};
 pub(crate) struct QuestionFile {
     pub(crate) source: SourcePackage,
     #[serde(rename = "question")]
-    pub(crate) questions: Vec<Question>,
+    pub(crate) questions: Vec<EvalQuestion>,
 }
 
 /// A package of a public registry.
@@ -46,19 +46,19 @@ pub(crate) enum Registry {
 
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Question {
+pub(crate) struct EvalQuestion {
     pub(crate) id: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: QuestionKind,
     pub(crate) text: String,
     #[serde(default, rename = "answer")]
-    pub(crate) answers: Vec<Answer>,
+    pub(crate) answers: Vec<ExpectedAnswer>,
     /// The reason why a question of the kind `nonsense` has no answer.
     pub(crate) absent: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
+pub(crate) enum QuestionKind {
     Behaviour,
     Architecture,
     Symbol,
@@ -69,35 +69,35 @@ pub(crate) enum Kind {
     Nonsense,
 }
 
-impl Kind {
-    pub(crate) const ALL: [Kind; 8] = [
-        Kind::Behaviour,
-        Kind::Architecture,
-        Kind::Symbol,
-        Kind::Relationship,
-        Kind::Flow,
-        Kind::Pattern,
-        Kind::File,
-        Kind::Nonsense,
+impl QuestionKind {
+    pub(crate) const ALL: [QuestionKind; 8] = [
+        QuestionKind::Behaviour,
+        QuestionKind::Architecture,
+        QuestionKind::Symbol,
+        QuestionKind::Relationship,
+        QuestionKind::Flow,
+        QuestionKind::Pattern,
+        QuestionKind::File,
+        QuestionKind::Nonsense,
     ];
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Kind::Behaviour => "behaviour",
-            Kind::Architecture => "architecture",
-            Kind::Symbol => "symbol",
-            Kind::Relationship => "relationship",
-            Kind::Flow => "flow",
-            Kind::Pattern => "pattern",
-            Kind::File => "file",
-            Kind::Nonsense => "nonsense",
+            QuestionKind::Behaviour => "behaviour",
+            QuestionKind::Architecture => "architecture",
+            QuestionKind::Symbol => "symbol",
+            QuestionKind::Relationship => "relationship",
+            QuestionKind::Flow => "flow",
+            QuestionKind::Pattern => "pattern",
+            QuestionKind::File => "file",
+            QuestionKind::Nonsense => "nonsense",
         }
     }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Answer {
+pub(crate) struct ExpectedAnswer {
     pub(crate) path: String,
     /// First and last line, from 1. `None` if the answer is a file or a directory.
     pub(crate) lines: Option<[u32; 2]>,
@@ -131,7 +131,13 @@ pub(crate) fn add_nonsense(set: &Path, nonsense: NonsenseSet, files: &mut [Quest
     let nonsense: NonsenseFile = toml::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
     for NonsenseQuestion { id, repository, absent, text } in nonsense.questions {
         if let Some(file) = files.iter_mut().find(|file| file.source.id == repository) {
-            file.questions.push(Question { id, kind: Kind::Nonsense, text, answers: Vec::new(), absent: Some(absent) });
+            file.questions.push(EvalQuestion {
+                id,
+                kind: QuestionKind::Nonsense,
+                text,
+                answers: Vec::new(),
+                absent: Some(absent),
+            });
         }
     }
     Ok(())
@@ -194,8 +200,8 @@ mod tests {
         assert_eq!((tuning.len(), kept.len()), (15, 9));
         for file in tuning.iter().chain(&kept) {
             for question in &file.questions {
-                assert_eq!(question.answers.is_empty(), question.kind == Kind::Nonsense, "{}", question.id);
-                assert_eq!(question.absent.is_some(), question.kind == Kind::Nonsense, "{}", question.id);
+                assert_eq!(question.answers.is_empty(), question.kind == QuestionKind::Nonsense, "{}", question.id);
+                assert_eq!(question.absent.is_some(), question.kind == QuestionKind::Nonsense, "{}", question.id);
             }
         }
         let one = read(set, Half::Tuning, &["go-asynq".to_owned()]).expect("read");

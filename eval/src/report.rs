@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use crate::arguments::Arguments;
 use crate::curve;
-use crate::questions::Kind;
-use crate::run::{Asked, Reach};
+use crate::graded::{GradedQuestion, Reach};
+use crate::questions::QuestionKind;
 
 /// The questions of one setting of the ranking.
 pub(crate) struct Measured {
     pub(crate) setting: String,
-    pub(crate) asked: Vec<Asked>,
+    pub(crate) asked: Vec<GradedQuestion>,
 }
 
 /// The means of grades.
@@ -25,7 +25,7 @@ struct Mean {
 }
 
 impl Mean {
-    fn of<'a>(asked: impl Iterator<Item = &'a Asked>) -> Self {
+    fn of<'a>(asked: impl Iterator<Item = &'a GradedQuestion>) -> Self {
         let mut sum = Mean::default();
         for asked in asked {
             sum.num_questions += 1;
@@ -72,11 +72,11 @@ const GROUPS: [Group; 4] = [
 
 impl Group {
     /// The questions of the group that have answers.
-    fn of<'a>(&'a self, asked: &'a [Asked]) -> impl Iterator<Item = &'a Asked> {
-        let is_wanted = |asked: &&Asked| {
+    fn of<'a>(&'a self, asked: &'a [GradedQuestion]) -> impl Iterator<Item = &'a GradedQuestion> {
+        let is_wanted = |asked: &&GradedQuestion| {
             asked.reach == self.reach
                 && self.checkout.is_none_or(|checkout| asked.checkout == checkout)
-                && asked.kind != Kind::Nonsense
+                && asked.kind != QuestionKind::Nonsense
         };
         asked.iter().filter(is_wanted)
     }
@@ -102,15 +102,15 @@ pub(crate) fn print(arguments: &Arguments, measured: &[Measured]) {
     }
 }
 
-fn print_tables(asked: &[Asked]) {
+fn print_tables(asked: &[GradedQuestion]) {
     for group in &GROUPS {
-        let all: Vec<&Asked> = group.of(asked).collect();
+        let all: Vec<&GradedQuestion> = group.of(asked).collect();
         if all.is_empty() {
             continue;
         }
         println!("{:<24}{:>9}{:>9}{:>9}{:>9}{:>12}", group.name, "questions", "NDCG@10", "MRR", "recall", "best order");
         row("all", Mean::of(all.iter().copied()));
-        for kind in Kind::ALL {
+        for kind in QuestionKind::ALL {
             row(kind.as_str(), Mean::of(all.iter().copied().filter(|asked| asked.kind == kind)));
         }
         for language in languages(&all) {
@@ -129,7 +129,7 @@ fn row(name: &str, mean: Mean) {
     }
 }
 
-fn languages<'a>(asked: &[&'a Asked]) -> Vec<&'a str> {
+fn languages<'a>(asked: &[&'a GradedQuestion]) -> Vec<&'a str> {
     let mut languages: Vec<&str> = asked.iter().map(|asked| asked.language.as_str()).collect();
     languages.sort_unstable();
     languages.dedup();
@@ -137,16 +137,16 @@ fn languages<'a>(asked: &[&'a Asked]) -> Vec<&'a str> {
 }
 
 /// Prints the shares of questions without results. Nonsense questions should have no results.
-fn print_empty(asked: &[Asked]) {
+fn print_empty(asked: &[GradedQuestion]) {
     let share = |is_nonsense: bool| {
-        let of = asked.iter().filter(|asked| (asked.kind == Kind::Nonsense) == is_nonsense);
-        let (empty, all): (Vec<&Asked>, Vec<&Asked>) = of.partition(|asked| asked.num_results == 0);
+        let of = asked.iter().filter(|asked| (asked.kind == QuestionKind::Nonsense) == is_nonsense);
+        let (empty, all): (Vec<&GradedQuestion>, Vec<&GradedQuestion>) = of.partition(|asked| asked.num_results == 0);
         100.0 * empty.len() as f64 / (empty.len() + all.len()).max(1) as f64
     };
     println!("without results: {:.1} % of nonsense, {:.1} % of other questions", share(true), share(false));
 }
 
-fn print_times(asked: &[Asked]) {
+fn print_times(asked: &[GradedQuestion]) {
     for (name, reach) in [("one at a time", Reach::Alone), ("all at once", Reach::Together)] {
         let mut times: Vec<Duration> =
             asked.iter().filter(|asked| asked.reach == reach).map(|asked| asked.took).collect();
@@ -157,9 +157,9 @@ fn print_times(asked: &[Asked]) {
 }
 
 /// Prints the NDCG of each question, so that two runs can be compared.
-fn print_questions(asked: &[Asked]) {
+fn print_questions(asked: &[GradedQuestion]) {
     let mut rows: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-    for asked in asked.iter().filter(|asked| asked.kind != Kind::Nonsense) {
+    for asked in asked.iter().filter(|asked| asked.kind != QuestionKind::Nonsense) {
         let row = rows.entry(&asked.id).or_default();
         match asked.reach {
             Reach::Alone => row.0 = asked.grades.ndcg,
@@ -172,7 +172,7 @@ fn print_questions(asked: &[Asked]) {
     }
     println!("\nwrongly refused or shown, one at a time; the score is in thousandths");
     for asked in asked.iter().filter(|asked| asked.reach == Reach::Alone) {
-        let is_nonsense = asked.kind == Kind::Nonsense;
+        let is_nonsense = asked.kind == QuestionKind::Nonsense;
         if is_nonsense == (asked.num_results > 0) {
             let (outcome, class) = (if is_nonsense { "shown" } else { "refused" }, asked.absent.as_deref());
             let score = asked.score.map_or("-".to_owned(), |score| score.to_string());
@@ -195,9 +195,9 @@ fn print_settings(measured: &[Measured]) {
 
 fn to_json(measured: &Measured) -> serde_json::Value {
     let group = |group: &Group| {
-        let all: Vec<&Asked> = group.of(&measured.asked).collect();
-        let mean = |wanted: &dyn Fn(&&Asked) -> bool| Mean::of(all.iter().copied().filter(wanted)).to_json();
-        let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Nonsense);
+        let all: Vec<&GradedQuestion> = group.of(&measured.asked).collect();
+        let mean = |wanted: &dyn Fn(&&GradedQuestion) -> bool| Mean::of(all.iter().copied().filter(wanted)).to_json();
+        let kinds = QuestionKind::ALL.into_iter().filter(|kind| *kind != QuestionKind::Nonsense);
         let kinds = kinds.map(|kind| (kind.as_str().to_owned(), mean(&|asked| asked.kind == kind)));
         let of_languages = languages(&all).into_iter();
         let of_languages = of_languages.map(|name| (name.to_owned(), mean(&|asked| asked.language == name)));

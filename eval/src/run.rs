@@ -1,43 +1,17 @@
 //! Fetches and indexes the repositories, asks the questions, and prints the measurements.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::arguments::Arguments;
 use crate::ask::{Index, Ranked};
 use crate::fetch;
-use crate::grade::{Grades, grade};
+use crate::grade::grade;
+use crate::graded::{GradedQuestion, Reach};
 use crate::index::index;
 use crate::names::{self, NameOptions};
-use crate::questions::{Kind, QuestionFile, add_nonsense, read};
+use crate::questions::{QuestionFile, add_nonsense, read};
 use crate::report::{self, Measured};
 use crate::settings::Setting;
-
-/// The repositories that a question searches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Reach {
-    /// Only the repository that the question is about.
-    Alone,
-    /// All repositories of the half together. The question names no repository.
-    Together,
-}
-
-/// The grades of one question.
-#[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    pub(crate) id: String,
-    pub(crate) kind: Kind,
-    pub(crate) language: String,
-    pub(crate) checkout: bool,
-    pub(crate) reach: Reach,
-    pub(crate) grades: Grades,
-    pub(crate) num_results: usize,
-    /// The reason why a question of the kind `nonsense` has no answer.
-    pub(crate) absent: Option<String>,
-    /// The score of the relevance, if a score was computed.
-    pub(crate) score: Option<i64>,
-    pub(crate) took: Duration,
-}
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let (Some(count), false) = (arguments.names, arguments.folder.is_empty()) {
@@ -96,7 +70,7 @@ async fn ask_for_names(index: &Index, folders: &[PathBuf], arguments: &Arguments
     names::run(index, &repositories, options).await
 }
 
-async fn ask_all(index: &Index, files: &[QuestionFile], folders: &[PathBuf]) -> anyhow::Result<Vec<Asked>> {
+async fn ask_all(index: &Index, files: &[QuestionFile], folders: &[PathBuf]) -> anyhow::Result<Vec<GradedQuestion>> {
     let mut asked = Vec::new();
     for (file, folder) in files.iter().zip(folders) {
         let name = index.name_of(folder)?;
@@ -104,7 +78,7 @@ async fn ask_all(index: &Index, files: &[QuestionFile], folders: &[PathBuf]) -> 
             let within = (reach == Reach::Alone).then_some(name.as_str());
             for question in &file.questions {
                 let Ranked { results, score, took } = index.ask(&question.text, within, &name).await?;
-                asked.push(Asked {
+                asked.push(GradedQuestion {
                     id: question.id.clone(),
                     kind: question.kind,
                     language: file.source.language.clone(),

@@ -1,9 +1,9 @@
 //! Asks for absent names. An answer about another name must have a label.
 
 use super::NameOptions;
-use super::generate::Symbol;
 use super::judge::Judge;
 use super::random::Random;
+use super::symbols::Symbol;
 use super::words::Words;
 use crate::ask::{Answered, Index};
 

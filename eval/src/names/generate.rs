@@ -3,6 +3,7 @@
 use super::letters;
 use super::random::Random;
 use super::rare;
+use super::symbols::{NamePool, Symbol};
 use super::tables::KEYWORDS;
 use super::words::Words;
 
@@ -15,30 +16,7 @@ pub(crate) struct WrongName {
     pub(crate) name: String,
 }
 
-/// A name of the index.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Symbol {
-    pub(crate) name: String,
-    /// The name with the names of the enclosing definitions.
-    pub(crate) qualified_name: String,
-}
-
-impl Symbol {
-    /// The name of the innermost enclosing definition.
-    pub(crate) fn owner(&self) -> Option<&str> {
-        let before = self.qualified_name.strip_suffix(self.name.as_str())?;
-        before.trim_end_matches(['.', ':', '#']).rsplit(['.', ':', '#']).next().filter(|owner| !owner.is_empty())
-    }
-}
-
-/// The names of a repository, and the facts about them that the errors use.
-pub(crate) struct Source<'a> {
-    pub(crate) symbols: &'a [Symbol],
-    /// Words that occur in names.
-    pub(crate) vocabulary: Vec<String>,
-}
-
-type Change = fn(&Symbol, &Source<'_>, &mut Random) -> Option<String>;
+type Change = fn(&Symbol, &NamePool<'_>, &mut Random) -> Option<String>;
 
 /// An error in the letters of a name.
 macro_rules! in_letters {
@@ -142,7 +120,7 @@ pub(crate) const KINDS: &[(&str, Change)] = &[
     ("first word as a letter", rare::first_word_as_letter),
 ];
 
-fn two_typos(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
+fn two_typos(symbol: &Symbol, _: &NamePool<'_>, random: &mut Random) -> Option<String> {
     if symbol.name.len() < 8 {
         return None;
     }
@@ -150,7 +128,7 @@ fn two_typos(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<Str
     letters::typo(&once, random)
 }
 
-fn filled_phrase(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
+fn filled_phrase(symbol: &Symbol, _: &NamePool<'_>, random: &mut Random) -> Option<String> {
     let mut words = Words::of(&symbol.name).0;
     if words.len() < 2 {
         return None;
@@ -164,7 +142,7 @@ fn filled_phrase(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option
 /// possible for the symbol.
 pub(crate) fn wrong_name(
     (kind, change): (&'static str, Change),
-    source: &Source<'_>,
+    source: &NamePool<'_>,
     random: &mut Random,
 ) -> Option<WrongName> {
     let symbol = &source.symbols[random.below(source.symbols.len())];

@@ -11,6 +11,7 @@ mod judge;
 mod letters;
 mod random;
 mod rare;
+mod symbols;
 mod tables;
 mod words;
 
@@ -19,11 +20,13 @@ use std::time::{Duration, Instant};
 
 use cairn_domain::SymbolEntry;
 
-use crate::ask::{Index, Way};
-use generate::{KINDS, Source, Symbol, WrongName, wrong_name};
+use crate::ask::Index;
+use crate::choices::Way;
+use generate::{KINDS, WrongName, wrong_name};
 use judge::Judge;
 pub(crate) use judge::last_part;
 use random::Random;
+use symbols::{NamePool, Symbol};
 use words::Words;
 
 /// Number of attempts for each wrong name.
@@ -115,7 +118,7 @@ fn wrong_names(symbols: &[Symbol], judge: &Judge, options: NameOptions, number: 
     let mut vocabulary: Vec<String> = symbols.iter().flat_map(|symbol| Words::of(&symbol.name).0).collect();
     vocabulary.sort_unstable();
     vocabulary.dedup();
-    let source = Source { symbols, vocabulary };
+    let source = NamePool { symbols, vocabulary };
     if symbols.is_empty() {
         return wrong;
     }

@@ -1,9 +1,9 @@
 //! Generates less frequent errors: prefixes of types, numbers, wrong borders of words, accents, several short
 //! words.
 
-use super::generate::{Source, Symbol};
 use super::letters::{by_sound, edit, position, typo};
 use super::random::Random;
+use super::symbols::{NamePool, Symbol};
 use super::words::Words;
 
 const VOWELS: [char; 5] = ['a', 'e', 'i', 'o', 'u'];
@@ -20,7 +20,7 @@ fn capital(word: &str) -> String {
 }
 
 /// Adds a prefix: `userName` becomes `strUserName`.
-pub(crate) fn type_prefix(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
+pub(crate) fn type_prefix(symbol: &Symbol, _: &NamePool<'_>, random: &mut Random) -> Option<String> {
     let prefix = random.pick(&TYPE_PREFIXES);
     let words = Words::of(&symbol.name).0;
     Some(match prefix.ends_with('_') {
@@ -30,13 +30,13 @@ pub(crate) fn type_prefix(symbol: &Symbol, _: &Source<'_>, random: &mut Random) 
 }
 
 /// Adds a number: `userName` becomes `userName2`.
-pub(crate) fn number_added(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
+pub(crate) fn number_added(symbol: &Symbol, _: &NamePool<'_>, random: &mut Random) -> Option<String> {
     let ends_with_digit = symbol.name.ends_with(|letter: char| letter.is_ascii_digit());
     (!ends_with_digit).then(|| format!("{}{}", symbol.name, random.pick(&NUMBERS)))
 }
 
 /// Moves a border of words, and makes a typing error: `userName` becomes `useRname`.
-pub(crate) fn wrong_borders(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
+pub(crate) fn wrong_borders(symbol: &Symbol, _: &NamePool<'_>, random: &mut Random) -> Option<String> {
     let flat = Words::of(&symbol.name).0.concat();
     if flat.len() < 7 || !flat.is_ascii() {
         return None;
@@ -47,7 +47,7 @@ pub(crate) fn wrong_borders(symbol: &Symbol, _: &Source<'_>, random: &mut Random
 }
 
 /// Shortens every word: `userName` becomes `us_name` or `usr_nam`.
-pub(crate) fn all_words_cut(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
+pub(crate) fn all_words_cut(symbol: &Symbol, _: &NamePool<'_>, random: &mut Random) -> Option<String> {
     let mut words = Words::of(&symbol.name);
     if words.0.len() < 2 {
         return None;
@@ -59,7 +59,7 @@ pub(crate) fn all_words_cut(symbol: &Symbol, _: &Source<'_>, random: &mut Random
 }
 
 /// Removes all vowels: `userName` becomes `usrNm`.
-pub(crate) fn all_vowels_dropped(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
+pub(crate) fn all_vowels_dropped(symbol: &Symbol, _: &NamePool<'_>, random: &mut Random) -> Option<String> {
     let mut words = Words::of(&symbol.name);
     if symbol.name.len() < 8 {
         return None;
@@ -71,7 +71,7 @@ pub(crate) fn all_vowels_dropped(symbol: &Symbol, _: &Source<'_>, random: &mut R
 }
 
 /// Joins the owner and the name: `Server.run` becomes `server_run`.
-pub(crate) fn owner_joined(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
+pub(crate) fn owner_joined(symbol: &Symbol, _: &NamePool<'_>, random: &mut Random) -> Option<String> {
     let owner = symbol.owner()?;
     let mut words = Words::of(owner);
     words.0.extend(Words::of(&symbol.name).0);
@@ -120,14 +120,14 @@ pub(crate) fn by_sound_twice(text: &str, random: &mut Random) -> Option<String> 
 }
 
 /// Reverses the order of the words: `loadUserConfig` becomes `configUserLoad`.
-pub(crate) fn all_words_reversed(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
+pub(crate) fn all_words_reversed(symbol: &Symbol, _: &NamePool<'_>, random: &mut Random) -> Option<String> {
     let mut words = Words::of(&symbol.name);
     words.0.reverse();
     (words.0.len() >= 2).then(|| words.write(random))
 }
 
 /// Shortens the first word to one letter: `loadUserConfig` becomes `lUserConfig`.
-pub(crate) fn first_word_as_letter(symbol: &Symbol, _: &Source<'_>, random: &mut Random) -> Option<String> {
+pub(crate) fn first_word_as_letter(symbol: &Symbol, _: &NamePool<'_>, random: &mut Random) -> Option<String> {
     let mut words = Words::of(&symbol.name);
     let first = words.0.first_mut().filter(|word| word.len() > 2 && word.is_ascii())?;
     first.truncate(1);

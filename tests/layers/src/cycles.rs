@@ -9,9 +9,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use syn::visit::Visit;
-use syn::{Attribute, Item, ItemMod, ItemUse, UseTree, Visibility};
+use syn::{Attribute, Expr, ExprLit, Item, ItemMod, ItemUse, Lit, UseTree, Visibility};
 
-use crate::manifests::{read_all, root};
+use crate::manifests::{Manifest, read_all, root};
+
+/// The maximum number of re-exports through which a name is followed.
+const MAX_RE_EXPORTS: usize = 8;
 
 /// A module's path from the root of its crate, e.g. `["sweep", "names"]`; empty for the root.
 type ModulePath = Vec<String>;
@@ -31,6 +34,8 @@ struct Import {
 struct Crate {
     /// The file of each module. The file of an inline module is the file that contains it.
     files: BTreeMap<ModulePath, PathBuf>,
+    /// The names of the items of each module, and all words in calls of macros, which may define items.
+    names: BTreeSet<(ModulePath, String)>,
     imports: Vec<Import>,
 }
 
@@ -52,6 +57,7 @@ impl Crate {
 
     fn read_items(&mut self, items: &[Item], file: &Path, folder: &Path, module: &ModulePath) {
         for item in items {
+            self.names.extend(names(item).into_iter().map(|name| (module.clone(), name)));
             match item {
                 Item::Mod(child) if is_test(&child.attrs) => {}
                 Item::Mod(child) => self.read_module(child, file, folder, module),
@@ -72,8 +78,9 @@ impl Crate {
         }
         let beside = folder.join(format!("{name}.rs"));
         let inside = folder.join(&name).join("mod.rs");
-        let own_folder = folder.join(&name);
-        self.read_file(if beside.is_file() { &beside } else { &inside }, &own_folder, &path);
+        let named = named_file(&child.attrs).map(|name| file.with_file_name(name));
+        let found = named.unwrap_or(if beside.is_file() { beside } else { inside });
+        self.read_file(&found, &folder.join(&name), &path);
     }
 
     fn add(&mut self, import: &ItemUse, module: &ModulePath) {
@@ -95,19 +102,43 @@ impl Crate {
                 module = child;
                 continue;
             }
-            let re_export = self
-                .imports
-                .iter()
-                .find(|import| import.is_re_export && import.module == module && import.name == *segment);
-            if let Some(import) = re_export
-                && depth < 8
+            let rest = &rest[index..];
+            if depth < MAX_RE_EXPORTS
+                && let Some(file) = self.re_exported(&module, segment, rest, depth)
             {
-                let path: Vec<String> = import.path.iter().cloned().chain(rest[index + 1..].iter().cloned()).collect();
-                return self.file_of(&import.module, &path, depth + 1);
+                return Some(file);
             }
             break;
         }
         self.files.get(&module).map(PathBuf::as_path)
+    }
+
+    /// Returns the file that defines the item at the path `rest`, if the module re-exports its first segment
+    /// by name or with `*`.
+    fn re_exported(&self, module: &ModulePath, segment: &str, rest: &[String], depth: usize) -> Option<&Path> {
+        let is_here = |import: &&Import| import.is_re_export && import.module == *module;
+        let from = |import: &Import, rest: &[String]| {
+            let path: Vec<String> = import.path.iter().chain(rest).cloned().collect();
+            self.file_of(&import.module, &path, depth + 1)
+        };
+        if let Some(import) = self.imports.iter().filter(is_here).find(|import| import.name == segment) {
+            return from(import, &rest[1..]);
+        }
+        let globs = self.imports.iter().filter(is_here).filter(|import| import.name == "*");
+        let defines = |import: &&Import| self.defines(&import.module, &import.path, segment, depth + 1);
+        globs.into_iter().find(defines).and_then(|import| from(import, rest))
+    }
+
+    /// Returns whether the module at a path defines or re-exports a name.
+    fn defines(&self, from: &ModulePath, path: &[String], name: &str, depth: usize) -> bool {
+        let Some((start, rest)) = self.start(from, path) else { return false };
+        let module: ModulePath = start.iter().chain(rest).cloned().collect();
+        let is_here = |import: &&Import| import.is_re_export && import.module == module;
+        self.names.contains(&(module.clone(), name.to_owned()))
+            || self.imports.iter().filter(is_here).any(|import| match import.name.as_str() {
+                "*" => depth < MAX_RE_EXPORTS && self.defines(&module, &import.path, name, depth + 1),
+                other => other == name,
+            })
     }
 
     /// Returns the module in which a path begins, and the remaining segments of the path. Returns `None` if
@@ -184,6 +215,37 @@ impl<'ast> Visit<'ast> for Inner<'_> {
     }
 }
 
+/// Returns the names that an item may define in its module.
+fn names(item: &Item) -> Vec<String> {
+    match item {
+        Item::Const(item) => vec![item.ident.to_string()],
+        Item::Enum(item) => vec![item.ident.to_string()],
+        Item::Fn(item) => vec![item.sig.ident.to_string()],
+        Item::Macro(item) if item.ident.is_none() => {
+            // Every second piece is a text between quotes, for example the documentation of an item.
+            let tokens = item.mac.tokens.to_string();
+            let code = tokens.split('"').step_by(2);
+            let words = code.flat_map(|code| code.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));
+            words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        }
+        Item::Static(item) => vec![item.ident.to_string()],
+        Item::Struct(item) => vec![item.ident.to_string()],
+        Item::Trait(item) => vec![item.ident.to_string()],
+        Item::Type(item) => vec![item.ident.to_string()],
+        Item::Union(item) => vec![item.ident.to_string()],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the file that the attribute `path` of a module names.
+fn named_file(attributes: &[Attribute]) -> Option<String> {
+    let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("path"))?;
+    match &attribute.meta.require_name_value().ok()?.value {
+        Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => Some(name.value()),
+        _ => None,
+    }
+}
+
 fn attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Fn(item) => &item.attrs,
@@ -216,13 +278,17 @@ fn flatten(tree: &UseTree, path: &mut Vec<String>, found: &mut impl FnMut(Vec<St
     }
 }
 
-/// Returns the root files of a crate's library and programs.
-fn roots(folder: &Path) -> Vec<PathBuf> {
-    let source = folder.join("src");
-    let mut roots: Vec<PathBuf> =
-        ["lib.rs", "main.rs"].into_iter().map(|name| source.join(name)).filter(|file| file.is_file()).collect();
-    let programs = fs::read_dir(source.join("bin")).into_iter().flatten().flatten().map(|entry| entry.path());
-    roots.extend(programs.filter(|path| path.extension().is_some_and(|extension| extension == "rs")));
+/// Returns the root files of a crate's library, programs, examples and tests.
+fn roots(folder: &Path, manifest: &Manifest) -> BTreeSet<PathBuf> {
+    let mut roots: BTreeSet<PathBuf> = ["src/lib.rs", "src/main.rs"].iter().map(|name| folder.join(name)).collect();
+    for targets in ["src/bin", "examples", "tests"] {
+        for entry in fs::read_dir(folder.join(targets)).into_iter().flatten().flatten() {
+            let is_source = entry.path().extension().is_some_and(|extension| extension == "rs");
+            roots.insert(if is_source { entry.path() } else { entry.path().join("main.rs") });
+        }
+    }
+    roots.extend(manifest.target_files.iter().map(|file| folder.join(file)));
+    roots.retain(|file| file.is_file());
     roots
 }
 
@@ -231,7 +297,7 @@ fn files_form_no_cycles() {
     let workspace = root();
     let mut cycles = Vec::new();
     for manifest in read_all() {
-        for file in roots(&workspace.join(&manifest.folder)) {
+        for file in roots(&workspace.join(&manifest.folder), &manifest) {
             for cycle in Crate::read(&file).cycles() {
                 let names =
                     cycle.iter().map(|file| file.strip_prefix(&workspace).unwrap_or(file).display().to_string());
@@ -271,6 +337,27 @@ mod tests {
         let root = ("lib.rs", "mod a; mod b; pub use a::A; pub use b::B;");
         check(&[root, ("a.rs", "use crate::B;"), ("b.rs", "use crate::A;")], &[&["a.rs", "b.rs"]]);
         check(&[root, ("a.rs", "use crate::B;"), ("b.rs", "pub struct B;")], &[]);
+    }
+
+    #[test]
+    fn import_of_a_glob_reexport_counts_for_its_file() {
+        let root = ("lib.rs", "mod a; mod b; pub use a::*; pub use b::*;");
+        let a = ("a.rs", "use crate::B; pub struct A(B);");
+        check(&[root, a, ("b.rs", "use crate::A; pub struct B;")], &[&["a.rs", "b.rs"]]);
+        check(&[root, a, ("b.rs", "use crate::A; key!(/// A key. \n B);")], &[&["a.rs", "b.rs"]]);
+        check(&[root, a, ("b.rs", "pub struct B;")], &[]);
+        let nested = ("lib.rs", "mod a; mod b; mod c; pub use a::*; pub use c::*;");
+        check(
+            &[nested, a, ("b.rs", "use crate::A; pub struct B;"), ("c.rs", "pub use crate::b::*;")],
+            &[&["a.rs", "b.rs"]],
+        );
+    }
+
+    #[test]
+    fn module_may_name_its_file() {
+        let root = ("lib.rs", "#[path = \"x.rs\"] mod a; mod b;");
+        let files = [root, ("x.rs", "use crate::b::B; pub struct A;"), ("b.rs", "use crate::a::A; pub struct B;")];
+        check(&files, &[&["b.rs", "x.rs"]]);
     }
 
     #[test]

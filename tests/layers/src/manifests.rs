@@ -11,7 +11,12 @@ pub(crate) struct Manifest {
     pub name: String,
     pub needs: Vec<String>,
     pub takes_lints: bool,
+    /// The root files of targets that the manifest gives by their path, relative to the folder.
+    pub target_files: Vec<String>,
 }
+
+/// The folders of the root that contain crates.
+const TOPS: &[&str] = &["bench", "crates", "eval", "services", "tests"];
 
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -21,7 +26,7 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn read_all() -> Vec<Manifest> {
     let root = root();
     let mut found = Vec::new();
-    for top in ["crates", "services", "tests", "bench"] {
+    for top in TOPS {
         collect(&root, &root.join(top), &mut found);
     }
     found.sort_by(|left, right| left.folder.cmp(&right.folder));
@@ -47,10 +52,13 @@ pub(crate) fn parse(folder: &str, text: &str) -> Manifest {
     let name = table("package").and_then(|package| package.get("name")).and_then(toml::Value::as_str);
     let dependencies = table("dependencies").into_iter().chain(table("build-dependencies"));
     let needs = dependencies.flat_map(|table| table.keys()).filter(|name| name.starts_with("cairn-"));
+    let targets = ["bin", "example", "test", "bench"].into_iter().filter_map(|kind| manifest.get(kind)?.as_array());
+    let target_files = targets.flatten().filter_map(|target| target.get("path")?.as_str());
     Manifest {
         folder: folder.to_owned(),
         name: name.expect("a package's name").to_owned(),
         needs: needs.cloned().collect(),
         takes_lints: table("lints").and_then(|lints| lints.get("workspace")) == Some(&toml::Value::Boolean(true)),
+        target_files: target_files.map(str::to_owned).collect(),
     }
 }

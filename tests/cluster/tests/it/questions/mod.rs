@@ -4,11 +4,11 @@
 mod drawn;
 mod kinds;
 mod reply;
+mod round;
 mod tools;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,6 +19,7 @@ use cairn_cluster::{LocalMode, program};
 
 use kinds::{CommandLine, Expect};
 use reply::Reply;
+pub(crate) use round::Round;
 
 /// The number of questions in progress at the same time.
 const NUM_THREADS: usize = 2;
@@ -61,19 +62,6 @@ pub(crate) struct Compared {
     pub(crate) num_refused: usize,
     /// The number of questions with results that tie because a repository is a fork of another.
     pub(crate) num_tied: usize,
-}
-
-/// The parameters of one round of questions.
-pub(crate) struct Round<'a> {
-    /// The names and folders of the repositories from which the subjects of the questions are drawn.
-    pub(crate) repositories: Vec<(String, &'a Path)>,
-    /// A name that no repository has.
-    pub(crate) gone: &'a str,
-    pub(crate) seed: u64,
-    /// The maximum number of pages that are compared for each search.
-    pub(crate) max_pages: usize,
-    /// The number of questions of each kind. Equal questions are asked only once.
-    pub(crate) draws: usize,
 }
 
 impl Sides {

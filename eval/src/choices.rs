@@ -1,0 +1,52 @@
+//! The options of the command line that select one of several values.
+
+use clap::ValueEnum;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Half {
+    Tuning,
+    Kept,
+}
+
+/// Nonsense questions about the tuning repositories.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum NonsenseSet {
+    /// The weights of the relevance were fitted to these questions.
+    Fitting,
+    /// These questions have the same authors as the questions for fitting, but were not used for fitting.
+    Aside,
+    /// These questions were written after the weights were fixed.
+    Late,
+}
+
+impl NonsenseSet {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            NonsenseSet::Fitting => "fitting",
+            NonsenseSet::Aside => "aside",
+            NonsenseSet::Late => "late",
+        }
+    }
+}
+
+impl Half {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Half::Tuning => "tuning",
+            Half::Kept => "kept",
+        }
+    }
+}
+
+/// The way in which a name is requested.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Way {
+    /// Only the resolver.
+    Resolver,
+    /// A request for the code of the name: the shown name, then the suggested names.
+    Read,
+    /// An ordinary search: the names of the results.
+    Search,
+    /// A search for symbols: the names of the results.
+    Symbol,
+}

@@ -1,0 +1,32 @@
+//! A question with the grades of its results.
+
+use std::time::Duration;
+
+use crate::grade::Grades;
+use crate::questions::QuestionKind;
+
+/// The repositories that a question searches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reach {
+    /// Only the repository that the question is about.
+    Alone,
+    /// All repositories of the half together. The question names no repository.
+    Together,
+}
+
+/// The grades of one question.
+#[derive(Clone, Debug)]
+pub(crate) struct GradedQuestion {
+    pub(crate) id: String,
+    pub(crate) kind: QuestionKind,
+    pub(crate) language: String,
+    pub(crate) checkout: bool,
+    pub(crate) reach: Reach,
+    pub(crate) grades: Grades,
+    pub(crate) num_results: usize,
+    /// The reason why a question of the kind `nonsense` has no answer.
+    pub(crate) absent: Option<String>,
+    /// The score of the relevance, if a score was computed.
+    pub(crate) score: Option<i64>,
+    pub(crate) took: Duration,
+}
