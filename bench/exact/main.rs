@@ -37,7 +37,7 @@ const FIRST_PAGE: usize = 50;
 const LARGE_PAGE: usize = 1_000;
 
 #[derive(Deserialize)]
-struct Asked {
+struct ExactQuestion {
     pattern: String,
     #[serde(default)]
     regex: bool,
@@ -121,7 +121,7 @@ async fn export(home: &Path, folder: &Path) -> Result<()> {
 async fn ask(searcher: &Searcher) -> Result<()> {
     let mut out = std::io::stdout();
     for line in std::io::stdin().lock().lines() {
-        let asked: Asked = serde_json::from_str(&line?)?;
+        let asked: ExactQuestion = serde_json::from_str(&line?)?;
         let answer = match answered(searcher, &asked).await {
             Ok(answer) => answer,
             Err(error) => json!({ "error": error.to_string() }),
@@ -132,7 +132,7 @@ async fn ask(searcher: &Searcher) -> Result<()> {
     Ok(())
 }
 
-async fn answered(searcher: &Searcher, asked: &Asked) -> Result<Value> {
+async fn answered(searcher: &Searcher, asked: &ExactQuestion) -> Result<Value> {
     let started = Instant::now();
     let first = searcher.exact(&request(asked, FIRST_PAGE, None)).await?;
     let ms = started.elapsed().as_secs_f64() * 1_000.0;
@@ -158,7 +158,7 @@ async fn answered(searcher: &Searcher, asked: &Asked) -> Result<Value> {
     }))
 }
 
-fn request(asked: &Asked, limit: usize, cursor: Option<String>) -> ExactRequest {
+fn request(asked: &ExactQuestion, limit: usize, cursor: Option<String>) -> ExactRequest {
     ExactRequest {
         pattern: PatternRequest {
             text: asked.pattern.clone(),

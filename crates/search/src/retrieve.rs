@@ -14,7 +14,7 @@ use crate::chunk_id::{ChunkId, Chunks};
 use crate::prepared_query::PreparedQuery;
 use crate::related::Related;
 use crate::repositories::KnownRepository;
-use crate::sites::Place;
+use crate::sites::RepositoryFile;
 use crate::{QueryError, Searcher};
 
 /// Maximum length of each list. The length is constant, so that every page of an answer ranks the same
@@ -198,8 +198,8 @@ impl Searcher {
         if !filter.paths.is_empty() {
             return Ok(Vec::new());
         }
-        let files: Vec<Place> = files.iter().map(|file| (file.repository, file.path.clone())).collect();
-        let mut first: BTreeMap<Place, ChunkId> = BTreeMap::new();
+        let files: Vec<RepositoryFile> = files.iter().map(|file| (file.repository, file.path.clone())).collect();
+        let mut first: BTreeMap<RepositoryFile, ChunkId> = BTreeMap::new();
         for place in self.places(view, files.iter(), filter).await? {
             first.entry((place.repository, place.path)).or_insert((place.repository, place.key));
         }

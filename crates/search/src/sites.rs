@@ -17,7 +17,7 @@ pub(crate) struct Site {
 }
 
 /// A file of a repository.
-pub(crate) type Place = (RepositoryId, RepoPath);
+pub(crate) type RepositoryFile = (RepositoryId, RepoPath);
 
 impl Searcher {
     /// The chunk of each site: for a symbol, the chunk that contains its name; for a file or section, the
@@ -56,8 +56,8 @@ impl Searcher {
         query: &PreparedQuery,
         scope: &Scope,
         sites: &[Site],
-    ) -> Result<BTreeMap<Place, Vec<ChunkPlace>>, QueryError> {
-        let mut of_files: BTreeMap<Place, Vec<ChunkPlace>> =
+    ) -> Result<BTreeMap<RepositoryFile, Vec<ChunkPlace>>, QueryError> {
+        let mut of_files: BTreeMap<RepositoryFile, Vec<ChunkPlace>> =
             sites.iter().filter_map(line_place).map(|(place, _)| (place, Vec::new())).collect();
         let files = of_files.keys().filter(|(repository, _)| scope.contains(*repository));
         let places = self.places(&query.view, files, &ChunkFilter::default()).await?;
@@ -74,10 +74,10 @@ impl Searcher {
     pub(crate) async fn places<'a>(
         &self,
         view: &View,
-        files: impl Iterator<Item = &'a Place>,
+        files: impl Iterator<Item = &'a RepositoryFile>,
         filter: &ChunkFilter,
     ) -> Result<Vec<ChunkPlace>, QueryError> {
-        let files: BTreeSet<&Place> = files.collect();
+        let files: BTreeSet<&RepositoryFile> = files.collect();
         if files.is_empty() {
             return Ok(Vec::new());
         }
@@ -91,7 +91,7 @@ impl Searcher {
 }
 
 /// The file and the line of a site that is not a symbol.
-fn line_place(site: &Site) -> Option<(Place, u32)> {
+fn line_place(site: &Site) -> Option<(RepositoryFile, u32)> {
     let node = &site.node;
     let path = node.path.clone().filter(|_| matches!(node.kind, NodeKind::File | NodeKind::Section))?;
     let line = site.line.or(node.span.map(|span| span.start)).unwrap_or(1);

@@ -19,7 +19,7 @@ use crate::collection::{Collection, is_whole};
 use crate::conditions::FilterParts;
 use crate::error::Fault;
 use crate::fields::PATH;
-use crate::places::{Place, Places};
+use crate::places::{Places, PointPlace};
 use crate::read::count_by_path;
 
 /// A float represents every integer below this value exactly.
@@ -41,7 +41,7 @@ pub(crate) struct VectorQuery {
 #[derive(Debug)]
 struct Candidate {
     score: i64,
-    place: Arc<Place>,
+    place: Arc<PointPlace>,
 }
 
 fn exact_score(point: &ScoredPoint) -> Result<i64, Fault> {
@@ -184,7 +184,7 @@ mod tests {
 
     fn candidate(score: i64) -> Candidate {
         let repository = RepositoryId::derive(&Tenant::new("acme"), &RepositoryName::new("r"));
-        let place = Place { repository, path: format!("{score}.rs"), line: 1, key: ChunkKey(repository.0) };
+        let place = PointPlace { repository, path: format!("{score}.rs"), line: 1, key: ChunkKey(repository.0) };
         Candidate { score, place: Arc::new(place) }
     }
 

@@ -23,7 +23,7 @@ const POINTS_OF_A_REQUEST: usize = 1_000;
 
 /// The repository, file and line of a point.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct PointPlace {
     pub(crate) repository: RepositoryId,
     pub(crate) path: String,
     pub(crate) line: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Place {
 
 /// The most recently used places. Clones share these places.
 #[derive(Clone)]
-pub(crate) struct Places(Arc<Mutex<Recent<String, Arc<Place>>>>);
+pub(crate) struct Places(Arc<Mutex<Recent<String, Arc<PointPlace>>>>);
 
 impl Default for Places {
     fn default() -> Self {
@@ -41,7 +41,7 @@ impl Default for Places {
 }
 
 impl Places {
-    fn known(&self) -> MutexGuard<'_, Recent<String, Arc<Place>>> {
+    fn known(&self) -> MutexGuard<'_, Recent<String, Arc<PointPlace>>> {
         // No method leaves the map inconsistent, so the map can be used after another thread has panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -51,8 +51,8 @@ impl Places {
         &self,
         collection: &Collection,
         ids: &[Option<PointId>],
-    ) -> Result<Vec<Option<Arc<Place>>>, Fault> {
-        let mut found: Vec<Option<Arc<Place>>> = {
+    ) -> Result<Vec<Option<Arc<PointPlace>>>, Fault> {
+        let mut found: Vec<Option<Arc<PointPlace>>> = {
             let mut known = self.known();
             ids.iter().map(|id| known.get(id_text(id.as_ref()).as_str())).collect()
         };
@@ -61,7 +61,7 @@ impl Places {
         if missing.is_empty() {
             return Ok(found);
         }
-        let mut read: HashMap<String, Arc<Place>> = HashMap::new();
+        let mut read: HashMap<String, Arc<PointPlace>> = HashMap::new();
         for some in missing.chunks(POINTS_OF_A_REQUEST) {
             read.extend(get(collection, some).await?);
         }
@@ -76,7 +76,7 @@ impl Places {
     }
 }
 
-async fn get(collection: &Collection, ids: &[PointId]) -> Result<Vec<(String, Arc<Place>)>, Fault> {
+async fn get(collection: &Collection, ids: &[PointId]) -> Result<Vec<(String, Arc<PointPlace>)>, Fault> {
     let request = GetPoints {
         collection_name: collection.name.clone(),
         ids: ids.to_vec(),
@@ -89,7 +89,7 @@ async fn get(collection: &Collection, ids: &[PointId]) -> Result<Vec<(String, Ar
         let id = id_text(point.id.as_ref());
         let fields = Fields::new(id.clone(), point.payload);
         let (repository, path) = (fields.repository()?, fields.text(PATH)?.to_owned());
-        Ok((id, Arc::new(Place { repository, path, line: fields.line()?, key: fields.key()? })))
+        Ok((id, Arc::new(PointPlace { repository, path, line: fields.line()?, key: fields.key()? })))
     };
     answer.result.into_iter().map(place).collect()
 }
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn used_points_are_kept_in_the_cache() {
         let repository = RepositoryId::derive(&Tenant::new("acme"), &RepositoryName::new("r"));
-        let place = || Arc::new(Place { repository, path: "a.rs".to_owned(), line: 1, key: ChunkKey(repository.0) });
+        let place = || Arc::new(PointPlace { repository, path: "a.rs".to_owned(), line: 1, key: ChunkKey(repository.0) });
         let places = Places::default();
         let mut known = places.known();
         for number in 0..=MAX_POINTS {

@@ -19,7 +19,7 @@ use cairn_ports::{Generations, MaintenanceError, TextsError};
 use crate::format::{DamagedLayer, FileEntry};
 use crate::index::TextIndex;
 use crate::layer::Layer;
-use crate::merge::{Target, merge_layers};
+use crate::merge::{MergedHeader, merge_layers};
 
 /// The layers of each tier are up to four times as large as the layers of the previous tier. If a tier has
 /// this number of layers, they are merged with all smaller layers.
@@ -82,7 +82,7 @@ impl TextIndex {
             // The new layer must list all replaced layers that still exist, so that they stay replaced.
             let replaces = std::iter::once(key.to_owned()).chain(layer.header.replaces.iter().cloned()).collect();
             let ended = layer.header.ended.iter().filter(|(_, generation)| *generation >= before.0).cloned().collect();
-            let target = Target { tenant: tenant.clone(), repository, replaces, ended };
+            let target = MergedHeader { tenant: tenant.clone(), repository, replaces, ended };
             let rest = move || merge_layers(target, &[&layer], |file| file.generation >= before.0);
             let rest = LayerStore::<Layer>::blocking("remove", rest).await?;
             let (bytes, _) = rest.map_err(|damage| damaged::<Layer>(damage, key))?;
@@ -154,7 +154,7 @@ fn merge(group: &Named, all: &Named, settled: &Settled, keys: &[String]) -> Resu
     };
     let ended = group.iter().flat_map(|(_, layer)| &layer.header.ended).filter(is_needed).cloned().collect();
     let Some((_, first)) = group.first() else { return Err(DamagedLayer("the group to merge contains no layers")) };
-    let target = Target {
+    let target = MergedHeader {
         tenant: Tenant::new(first.header.tenant.clone()),
         repository: first.repository(),
         replaces: replaced_by(group, keys),

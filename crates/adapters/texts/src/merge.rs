@@ -13,7 +13,7 @@ use crate::layer::{Layer, Lists};
 const REMOVED: u32 = u32::MAX;
 
 /// The parts of the new layer that cannot be derived from the merged layers.
-pub(crate) struct Target {
+pub(crate) struct MergedHeader {
     pub(crate) tenant: Tenant,
     pub(crate) repository: RepositoryId,
     pub(crate) replaces: Vec<String>,
@@ -23,7 +23,7 @@ pub(crate) struct Target {
 /// Returns the bytes of a layer with the files of all layers that `keep` accepts, and the number of these
 /// files.
 pub(crate) fn merge_layers(
-    target: Target,
+    target: MergedHeader,
     layers: &[&Layer],
     keep: impl Fn(&FileEntry) -> bool,
 ) -> Result<(Vec<u8>, usize), DamagedLayer> {

@@ -10,7 +10,7 @@ use crate::entries::manifests_key;
 use crate::environment::{Entry, Environment};
 use crate::names::{FileId, Name, Space, key};
 use crate::packages::Packages;
-use crate::queries::{Asked, LinkQuery};
+use crate::queries::{LinkQuery, RequestedKeys};
 use crate::referents::Finding;
 
 /// Reads the environment for one file. Records every key that the file requests, except keys under which only
@@ -19,7 +19,7 @@ use crate::referents::Finding;
 pub(crate) struct Lookup<'e> {
     environment: &'e Environment<'e>,
     own: FileId,
-    asked: Asked,
+    asked: RequestedKeys,
     /// The remaining steps for the current reference. This limit bounds the time that a large network of
     /// re-exports can take.
     fuel: u32,
@@ -43,7 +43,7 @@ const MANY_ENTRIES: usize = 16;
 
 impl<'e> Lookup<'e> {
     pub(crate) fn new(environment: &'e Environment<'e>, own: FileId) -> Self {
-        let (asked, remembered) = (Asked::default(), FxHashMap::default());
+        let (asked, remembered) = (RequestedKeys::default(), FxHashMap::default());
         Self { environment, own, asked, fuel: FUEL, work: WORK, remembered }
     }
 

@@ -61,7 +61,7 @@ impl LinkQuery {
 /// The keys that a file requested. Files request the same keys many times, so duplicates are removed while
 /// the list grows.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedKeys {
     keys: Vec<u64>,
     /// The number of distinct keys at the beginning of the list.
     num_distinct: usize,
@@ -70,7 +70,7 @@ pub(crate) struct Asked {
 /// Duplicates are not removed from lists that are shorter than this.
 const FEW_KEYS: usize = 4_096;
 
-impl Asked {
+impl RequestedKeys {
     pub(crate) fn add(&mut self, key: u64) {
         self.keys.push(key);
         if self.keys.len() > FEW_KEYS.max(2 * self.num_distinct) {
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn keys_are_kept_once() {
-        let mut asked = Asked::default();
+        let mut asked = RequestedKeys::default();
         for round in 0..100 {
             (0..1_000).for_each(|key| asked.add(key * 7 + round % 2));
             assert!(asked.keys.len() <= FEW_KEYS);

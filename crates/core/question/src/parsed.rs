@@ -131,7 +131,7 @@ impl ParsedQuery {
         let forced_reason = options.forced_type.map(|_| TypeReason::Forced { detected: detected.query_type });
         let reason = forced_reason.unwrap_or_else(|| detected.reason.clone());
         let asked =
-            Asked { query_type, reading: &reading, detected: &detected, mentions: &mentions, keywords: &keywords };
+            PartSource { query_type, reading: &reading, detected: &detected, mentions: &mentions, keywords: &keywords };
         Self {
             query_type,
             forced: options.forced_type.is_some(),
@@ -209,7 +209,7 @@ fn is_pronoun(subject: &str) -> bool {
 
 /// Provides the parts of the question that the strategy of its type uses. If the caller chose the type and
 /// the question does not state these parts, the names and keywords of the question are used.
-struct Asked<'a> {
+struct PartSource<'a> {
     query_type: QueryType,
     reading: &'a Reading<'a>,
     detected: &'a Classified,
@@ -217,7 +217,7 @@ struct Asked<'a> {
     keywords: &'a [String],
 }
 
-impl Asked<'_> {
+impl PartSource<'_> {
     fn symbol(&self) -> Option<SymbolAsked> {
         if self.query_type != QueryType::Symbol {
             return None;

@@ -13,7 +13,7 @@ use crate::vocabulary::{ADVERBS, list};
 
 /// The source of the relation that a rule asks for.
 #[derive(Clone, Copy, PartialEq)]
-enum Asked {
+enum RelationSource {
     /// The subjects of the verb: "who calls X".
     Subjects,
     /// The objects of the verb: "what does X call".
@@ -44,9 +44,9 @@ enum Guard {
     NoPurpose,
 }
 
-use Asked::{Fixed, Noun, Objects, Subjects};
+use RelationSource::{Fixed, Noun, Objects, Subjects};
 
-const RULES: &[(&str, Asked, Guard)] = &[
+const RULES: &[(&str, RelationSource, Guard)] = &[
     // Code that has the name as its object.
     ("who @adv* @can? @adv* VERB:any <n:name>", Subjects, Guard::None),
     ("what|whatever @adv* @can? @adv* VERB:third <n:name>", Subjects, Guard::None),
@@ -167,7 +167,7 @@ const RULES: &[(&str, Asked, Guard)] = &[
     ("is|are <n:id> unused|dead|orphaned|referenced|needed", Fixed(Relation::Users), Guard::None),
 ];
 
-static COMPILED: LazyLock<Vec<(Phrase, Asked, Guard)>> =
+static COMPILED: LazyLock<Vec<(Phrase, RelationSource, Guard)>> =
     LazyLock::new(|| RULES.iter().map(|(rule, asked, guard)| (Phrase::new(rule), *asked, *guard)).collect());
 
 /// Words before which "calls" and similar words are nouns: "which system calls block".

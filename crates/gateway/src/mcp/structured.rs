@@ -63,7 +63,7 @@ pub(super) struct FollowingCall {
 /// The fields of the two answers of `search_code`: chunks, or lines if the call has a `mode`. The answers
 /// share several fields, so one object with all fields has a shorter schema than two objects.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct SearchAnswer {
+pub(super) struct SearchToolAnswer {
     #[serde(flatten)]
     pub chunks: SearchResults,
     pub matching_files: Vec<GrepFile>,

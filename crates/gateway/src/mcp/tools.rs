@@ -7,7 +7,9 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use super::structured::{IndexAnswer, RepositoryPage, SearchAnswer, StatusAnswer, output_schema, plain_output_schema};
+use super::structured::{
+    IndexAnswer, RepositoryPage, SearchToolAnswer, StatusAnswer, output_schema, plain_output_schema,
+};
 use crate::answers::{CodeText, GuideText, Relationships};
 use crate::guide::TOPICS;
 
@@ -155,7 +157,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             optional("cursor", Kind::Text, "next page").also(&["page", "offset"]),
             optional("explain", Kind::Flag, "explain scores"),
         ],
-        output: output_schema::<SearchAnswer>,
+        output: output_schema::<SearchToolAnswer>,
     },
     ToolSpec {
         name: "read_code",

@@ -21,7 +21,7 @@ use crate::repositories::KnownRepository;
 use crate::{QueryError, QueryErrorCode, Searcher};
 use page::{Page, PageLimits};
 use scan::{Progress, Scan};
-use types::Place;
+use types::ResumePoint;
 pub use types::{ExactAnswer, ExactCut, ExactFile, ExactLine, ExactRequest};
 
 /// Maximum number of hits on a page.
@@ -31,7 +31,7 @@ const MAX_CONTEXT: usize = 20;
 /// The start of a page.
 struct PageStart {
     view: View,
-    after: Option<Place>,
+    after: Option<ResumePoint>,
     offset: usize,
 }
 
@@ -83,7 +83,7 @@ impl Searcher {
         };
         let cursor = Cursor::open_for(text, self.cursor_key, &self.caller, question, now_ms)?;
         let view = self.catalogue.view_at(cursor.seq).await?.ok_or_else(expired)?;
-        let place = Place { file: cursor.since.cast_unsigned(), line: cursor.offset as u32 };
+        let place = ResumePoint { file: cursor.since.cast_unsigned(), line: cursor.offset as u32 };
         Ok(PageStart { view, after: Some(place), offset: (cursor.offset >> 32) as usize })
     }
 

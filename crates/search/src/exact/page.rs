@@ -7,7 +7,7 @@ use cairn_exact::{Hit, Pattern, ShownLine, with_context};
 use cairn_ranking::estimate_tokens;
 
 use super::scan::{FileHits, Progress};
-use super::types::{ExactFile, ExactLine, Place};
+use super::types::{ExactFile, ExactLine, ResumePoint};
 
 /// Maximum number of bytes of a line that are shown.
 const MAX_LINE_BYTES: usize = 400;
@@ -34,7 +34,7 @@ pub(super) struct Page {
     pub(super) repositories: Vec<RepositoryId>,
     pub(super) num_shown: usize,
     /// The last hit of the page.
-    pub(super) last: Option<Place>,
+    pub(super) last: Option<ResumePoint>,
     pub(super) is_cut_by_tokens: bool,
 }
 
@@ -55,7 +55,7 @@ impl Page {
             };
             num_tokens += cost;
             page.num_shown += num_hits;
-            page.last = Some(Place::of(found.id, &found.file.path, found.hits[num_hits - 1].first_line));
+            page.last = Some(ResumePoint::of(found.id, &found.file.path, found.hits[num_hits - 1].first_line));
             page.repositories.push(found.id);
             page.files.push(file);
             if num_hits < wanted {

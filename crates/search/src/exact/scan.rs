@@ -10,7 +10,7 @@ use cairn_ports::{ChunkFilter, IncludeTests, TextFile};
 use cairn_wire::{DecodeError, Pack, PackReader};
 use futures::{StreamExt, TryStreamExt, stream};
 
-use super::types::{COUNTING, LONGEST, MAX_COUNTED, Place};
+use super::types::{COUNTING, LONGEST, MAX_COUNTED, ResumePoint};
 use crate::chunk_filter::CompiledFilter;
 use crate::code::damaged;
 use crate::cursor::expired;
@@ -47,7 +47,7 @@ pub(super) struct Progress {
     /// Whether all files were searched.
     pub(super) is_complete: bool,
     /// The last file that was searched, if the search ended before all files were searched.
-    pub(super) last_searched: Option<Place>,
+    pub(super) last_searched: Option<ResumePoint>,
 }
 
 /// The hits of a file.
@@ -68,7 +68,7 @@ impl Scan<'_> {
     pub(super) async fn run(
         &self,
         selected: &[KnownRepository],
-        after: Option<Place>,
+        after: Option<ResumePoint>,
         wanted: usize,
     ) -> Result<Progress, QueryError> {
         let filter = CompiledFilter::new(self.filter)?;
@@ -83,7 +83,7 @@ impl Scan<'_> {
             let mut first_line = 0;
             if let Some(place) = after {
                 // An earlier page searched this file, so the file is a candidate again.
-                let is_there = |file: &TextFile| Place::of(known.record.id, &file.path, 0).file == place.file;
+                let is_there = |file: &TextFile| ResumePoint::of(known.record.id, &file.path, 0).file == place.file;
                 let Some(position) = files.iter().position(is_there) else { continue };
                 files.drain(..position);
                 (first_line, after) = (place.line, None);
@@ -142,7 +142,7 @@ impl Scan<'_> {
                 let Some((text, mut hits)) = searched else { return Ok(false) };
                 let skipped = std::mem::take(&mut first_line);
                 hits.retain(|hit| hit.first_line > skipped);
-                progress.last_searched = Some(Place::of(known.record.id, &file.path, u32::MAX));
+                progress.last_searched = Some(ResumePoint::of(known.record.id, &file.path, u32::MAX));
                 if hits.is_empty() {
                     continue;
                 }

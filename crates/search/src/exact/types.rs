@@ -89,14 +89,14 @@ pub struct ExactLine {
 
 /// The place of a hit. The next page starts after this place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct ResumePoint {
     /// A digest of the repository and the path.
     pub(super) file: u64,
     /// The first line of the last hit, or `u32::MAX` if the file was searched completely.
     pub(super) line: u32,
 }
 
-impl Place {
+impl ResumePoint {
     pub(super) fn of(repository: RepositoryId, path: &RepoPath, line: u32) -> Self {
         let digest = Digester::new("place").key_of(repository.0).text(path.as_str()).digest();
         Self { file: u64::from_le_bytes(std::array::from_fn(|index| digest.0[index])), line }

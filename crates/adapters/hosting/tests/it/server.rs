@@ -52,12 +52,12 @@ impl Reply {
 
 /// A recorded request.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct RecordedRequest {
     pub uri: Uri,
     pub headers: HeaderMap,
 }
 
-type Answering = dyn Fn(&Asked) -> Reply + Send + Sync;
+type Answering = dyn Fn(&RecordedRequest) -> Reply + Send + Sync;
 
 pub struct TestServer {
     pub address: SocketAddr,
@@ -69,7 +69,7 @@ struct Shared {
     /// Replies that are sent before all other replies. Each is sent once.
     first: Mutex<VecDeque<Reply>>,
     answering: Box<Answering>,
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<RecordedRequest>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -83,7 +83,7 @@ impl Drop for TestServer {
 }
 
 impl TestServer {
-    pub async fn start(answering: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    pub async fn start(answering: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let shared =
@@ -102,13 +102,13 @@ impl TestServer {
     }
 
     /// Returns the requests that arrived since the last call.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<RecordedRequest> {
         std::mem::take(&mut lock(&self.shared.asked))
     }
 }
 
 async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
-    let asked = Asked { uri: request.uri().clone(), headers: request.headers().clone() };
+    let asked = RecordedRequest { uri: request.uri().clone(), headers: request.headers().clone() };
     lock(&shared.asked).push(asked.clone());
     let first = lock(&shared.first).pop_front();
     let reply = first.unwrap_or_else(|| (shared.answering)(&asked));

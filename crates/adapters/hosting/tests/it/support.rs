@@ -7,7 +7,7 @@ use cairn_hosting::{HostingConfig, HostingService, ServiceKind};
 use cairn_ports::HostedRepository;
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Reply, TestServer};
+use crate::server::{RecordedRequest, Reply, TestServer};
 
 pub const KINDS: [ServiceKind; 3] = [ServiceKind::Github, ServiceKind::Gitlab, ServiceKind::Gitea];
 
@@ -61,7 +61,7 @@ impl Shelf {
 }
 
 impl Held {
-    pub fn reply(&self, kind: ServiceKind, asked: &Asked) -> Reply {
+    pub fn reply(&self, kind: ServiceKind, asked: &RecordedRequest) -> Reply {
         if self.is_broken {
             return Reply::status(500);
         }
@@ -84,7 +84,7 @@ impl Held {
         }
     }
 
-    fn page(&self, kind: ServiceKind, asked: &Asked) -> Reply {
+    fn page(&self, kind: ServiceKind, asked: &RecordedRequest) -> Reply {
         let page = query(asked, "page").and_then(|page| page.parse::<usize>().ok()).unwrap_or(1) - 1;
         if self.broken_page == Some(page) {
             return Reply::status(502);
@@ -107,7 +107,7 @@ impl Held {
     }
 }
 
-pub fn query(asked: &Asked, name: &str) -> Option<String> {
+pub fn query(asked: &RecordedRequest, name: &str) -> Option<String> {
     let pairs = asked.uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
     pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned()).next()
 }
