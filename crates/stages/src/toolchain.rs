@@ -12,7 +12,7 @@ pub struct Toolchain {
 
 /// Increase this number when a code change produces different edges, patterns or requested keys for the same
 /// facts.
-const LINKING_VERSION: u64 = 10;
+const LINKING_VERSION: u64 = 11;
 /// Increase this number when terms or their weights change. Since version 2, every generation has term
 /// counts. Since version 3, every generation also has counts of the pairs of words in names.
 const TERMS_VERSION: u64 = 3;

@@ -29,6 +29,22 @@ impl Ecosystem {
     }
 }
 
+/// The names of package manifests: the files in which a package states its name and its dependencies. A
+/// folder with a package manifest is a module.
+pub const PACKAGE_MANIFESTS: [&str; 11] = [
+    "Cargo.toml",
+    "build.gradle",
+    "build.gradle.kts",
+    "composer.json",
+    "go.mod",
+    "mix.exs",
+    "package.json",
+    "pom.xml",
+    "pyproject.toml",
+    "setup.cfg",
+    "setup.py",
+];
+
 /// The contents of one package manifest.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PackageManifest {

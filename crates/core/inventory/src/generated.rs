@@ -1,7 +1,7 @@
 //! Recognises generated files by a marker in the first lines, and minified files by the length of their
 //! lines.
 
-use cairn_domain::RepoPath;
+use cairn_domain::{PACKAGE_MANIFESTS, RepoPath};
 use memchr::memchr;
 use memchr::memmem::Finder;
 use memchr::memrchr;
@@ -38,22 +38,6 @@ const BLOCKS: &[(&str, &str)] =
 /// Extensions of documents. Documents are written for people, even if their text mentions a generator.
 const DOCUMENTS: &[&str] = &["md", "markdown", "mdx", "rst", "adoc", "txt", "org"];
 
-/// Package manifests. A manifest names the packages that a repository publishes and depends on, even if a
-/// tool wrote the manifest.
-const MANIFESTS: &[&str] = &[
-    "Cargo.toml",
-    "package.json",
-    "go.mod",
-    "pyproject.toml",
-    "setup.cfg",
-    "setup.py",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "composer.json",
-    "mix.exs",
-];
-
 /// The properties of a path that `is_generated` depends on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Kind {
@@ -62,7 +46,9 @@ pub(crate) enum Kind {
 }
 
 pub(crate) fn kind_of(path: &RepoPath) -> Kind {
-    if MANIFESTS.contains(&path.file_name()) {
+    // A package manifest names the packages that a repository publishes and depends on, even if a tool wrote
+    // the manifest.
+    if PACKAGE_MANIFESTS.contains(&path.file_name()) {
         return Kind::Manifest;
     }
     Kind::Other { extension: path.extension() }

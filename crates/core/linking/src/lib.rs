@@ -56,7 +56,7 @@ pub use entries::{affected, changed_keys, changed_package_keys};
 pub use environment::{Environment, State};
 pub use link::{LinkCounts, Linked, SnapshotFacts, link};
 pub use link_file::{FileLinks, UnresolvedReference, link_file};
-pub use manifest::parse_package_manifest;
+pub use manifest::{declares_packages, parse_package_manifest};
 pub use names::Name;
 pub use nodes::{ModuleInfo, file_nodes, repository_graph};
 pub use outline::{OUTLINE_VERSION, outline};

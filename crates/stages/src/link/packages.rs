@@ -1,29 +1,12 @@
 //! Reads the packages that a repository declares from the texts of its package manifests.
 
 use cairn_domain::{ManifestEntry, PackageManifest};
-use cairn_linking::parse_package_manifest;
+use cairn_linking::{declares_packages, parse_package_manifest};
 use cairn_pipeline::StageError;
 use cairn_wire::Manifest;
 
 use crate::artifacts::Artifacts;
 use crate::placed::OpenPacks;
-
-fn may_declare(name: &str) -> bool {
-    matches!(
-        name,
-        "package.json"
-            | "go.mod"
-            | "Cargo.toml"
-            | "pom.xml"
-            | "build.gradle"
-            | "build.gradle.kts"
-            | "pyproject.toml"
-            | "setup.py"
-            | "setup.cfg"
-            | "requirements.txt"
-            | "composer.json"
-    )
-}
 
 /// Returns the packages in the package manifests that `is_read` selects.
 pub(crate) async fn read_packages(
@@ -31,7 +14,7 @@ pub(crate) async fn read_packages(
     manifest: &Manifest,
     is_read: impl Fn(&ManifestEntry) -> bool,
 ) -> Result<Vec<PackageManifest>, StageError> {
-    let declares = |entry: &&ManifestEntry| entry.outcome.is_indexed() && may_declare(entry.path.file_name());
+    let declares = |entry: &&ManifestEntry| entry.outcome.is_indexed() && declares_packages(&entry.path);
     let entries: Vec<&ManifestEntry> =
         manifest.entries.iter().filter(declares).filter(|entry| is_read(entry)).collect();
     let mut packs = OpenPacks::default();

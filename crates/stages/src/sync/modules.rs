@@ -2,24 +2,9 @@
 //! contains a package manifest.
 
 use cairn_config::RepositorySettings;
-use cairn_domain::RepoPath;
+use cairn_domain::{PACKAGE_MANIFESTS, RepoPath};
 use cairn_ports::TreeEntry;
 use rustc_hash::FxHashSet;
-
-/// A directory with one of these files is a module.
-const MANIFESTS: [&str; 11] = [
-    "package.json",
-    "go.mod",
-    "Cargo.toml",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "composer.json",
-    "mix.exs",
-];
 
 /// The directories of a snapshot that are modules.
 pub(crate) struct Modules {
@@ -31,7 +16,7 @@ impl Modules {
         let mut directories: FxHashSet<String> = FxHashSet::default();
         for entry in entries {
             let name = entry.path.file_name();
-            if MANIFESTS.contains(&name) || name == "__init__.py" {
+            if PACKAGE_MANIFESTS.contains(&name) || name == "__init__.py" {
                 directories.insert(entry.path.directory().to_owned());
             }
         }

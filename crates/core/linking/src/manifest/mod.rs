@@ -14,24 +14,38 @@ use cairn_domain::{Ecosystem, PackageManifest, RepoPath};
 
 use self::declared::Declared;
 
-/// Reads a manifest. None if the path is not a manifest, or its text declares nothing.
-pub fn parse_package_manifest(path: &RepoPath, text: &str) -> Option<PackageManifest> {
-    let (ecosystem, declared) = match path.file_name() {
-        "pyproject.toml" => (Ecosystem::Pypi, structured::pyproject(text)?),
-        "setup.cfg" => (Ecosystem::Pypi, lines::setup_cfg(text)),
-        "setup.py" => (Ecosystem::Pypi, lines::setup_py(text)),
-        "package.json" => (Ecosystem::Npm, structured::package_json(text)?),
-        "composer.json" => (Ecosystem::Composer, structured::composer_json(text)?),
-        "Cargo.toml" => (Ecosystem::Cargo, structured::cargo_toml(text)?),
-        "go.mod" => (Ecosystem::Go, lines::go_mod(text)),
-        "pom.xml" => (Ecosystem::Maven, jvm::pom(text)),
-        "build.gradle" | "build.gradle.kts" => (Ecosystem::Maven, jvm::gradle(text)),
+type Parser = fn(&str) -> Option<Declared>;
+
+/// The ecosystem of a manifest, and the function that reads it.
+fn parser(path: &RepoPath) -> Option<(Ecosystem, Parser)> {
+    let parser: (Ecosystem, Parser) = match path.file_name() {
+        "pyproject.toml" => (Ecosystem::Pypi, structured::pyproject),
+        "setup.cfg" => (Ecosystem::Pypi, |text| Some(lines::setup_cfg(text))),
+        "setup.py" => (Ecosystem::Pypi, |text| Some(lines::setup_py(text))),
+        "package.json" => (Ecosystem::Npm, structured::package_json),
+        "composer.json" => (Ecosystem::Composer, structured::composer_json),
+        "Cargo.toml" => (Ecosystem::Cargo, structured::cargo_toml),
+        "go.mod" => (Ecosystem::Go, |text| Some(lines::go_mod(text))),
+        "pom.xml" => (Ecosystem::Maven, |text| Some(jvm::pom(text))),
+        "build.gradle" | "build.gradle.kts" => (Ecosystem::Maven, |text| Some(jvm::gradle(text))),
         name if name.starts_with("requirements") && name.ends_with(".txt") => {
-            (Ecosystem::Pypi, lines::requirements(text))
+            (Ecosystem::Pypi, |text| Some(lines::requirements(text)))
         }
-        name if name.ends_with(".csproj") => (Ecosystem::Nuget, jvm::csproj(text)),
+        name if name.ends_with(".csproj") => (Ecosystem::Nuget, |text| Some(jvm::csproj(text))),
         _ => return None,
     };
+    Some(parser)
+}
+
+/// Whether the text of this file may declare packages.
+pub fn declares_packages(path: &RepoPath) -> bool {
+    parser(path).is_some()
+}
+
+/// Reads a manifest. None if the path is not a manifest, or its text declares nothing.
+pub fn parse_package_manifest(path: &RepoPath, text: &str) -> Option<PackageManifest> {
+    let (ecosystem, parse) = parser(path)?;
+    let declared = parse(text)?;
     if declared.name.is_none() && declared.dependencies.is_empty() {
         return None;
     }
@@ -53,6 +67,15 @@ mod tests {
         assert_eq!(manifest.name.as_deref(), name);
         assert_eq!(manifest.dependencies, dependencies);
         manifest
+    }
+
+    /// The manifests of Elixir are programs, so they are not parsed.
+    #[test]
+    fn every_package_manifest_is_parsed() {
+        let unparsed = cairn_domain::PACKAGE_MANIFESTS
+            .into_iter()
+            .filter(|name| !declares_packages(&RepoPath::parse(name).expect("valid path")));
+        assert_eq!(unparsed.collect::<Vec<_>>(), ["mix.exs"]);
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! Reads names in code spans: the files and symbols that a document mentions, and the files that the document
 //! lists as entry points.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use cairn_domain::Mention;
+use cairn_languages::languages;
 
 use super::blocks::Block;
 use super::inline::code_spans;
@@ -13,14 +17,19 @@ const LONGEST_MENTION: usize = 200;
 /// mentions are left out.
 const MOST_MENTIONS: usize = 5_000;
 
+/// Extensions of files in formats without a grammar. Other formats, such as `log` and `text`, have names that
+/// attributes often have too.
+const OTHER_EXTENSIONS: [&str; 29] = [
+    "adoc", "bat", "cfg", "conf", "css", "csv", "gradle", "html", "ini", "ipynb", "json", "less", "lock", "md", "mk",
+    "mod", "proto", "ps1", "rst", "scss", "sql", "svelte", "tf", "toml", "txt", "vue", "xml", "yaml", "yml",
+];
+
 /// Extensions of files. A name without a slash is a file if it has one of these extensions. If not, the name
 /// is a symbol.
-const FILE_EXTENSIONS: &[&str] = &[
-    "adoc", "bash", "bat", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "cxx", "ex", "exs", "go", "gradle",
-    "h", "hpp", "hs", "html", "ini", "ipynb", "java", "js", "json", "jsx", "kt", "kts", "less", "lock", "lua", "md",
-    "mjs", "mk", "mod", "php", "proto", "ps1", "py", "pyi", "rb", "rs", "rst", "sbt", "scala", "scss", "sh", "sql",
-    "svelte", "swift", "tf", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml", "zig",
-];
+static FILE_EXTENSIONS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+    let parsed = languages().iter().filter(|row| row.grammar.is_some()).flat_map(|row| row.extensions);
+    OTHER_EXTENSIONS.iter().chain(parsed).copied().collect()
+});
 
 #[derive(Default)]
 pub(super) struct Mentions {
@@ -107,7 +116,7 @@ pub(super) fn is_file(name: &str) -> bool {
         return true;
     }
     match name.rsplit_once('.') {
-        Some((stem, extension)) => !stem.is_empty() && FILE_EXTENSIONS.binary_search(&extension).is_ok(),
+        Some((stem, extension)) => !stem.is_empty() && FILE_EXTENSIONS.contains(extension),
         None => {
             matches!(name, "Makefile" | "Dockerfile" | "Rakefile" | "Gemfile" | "Procfile" | "Jenkinsfile" | "Justfile")
         }
@@ -138,8 +147,7 @@ mod tests {
 
     #[test]
     fn files_differ_from_symbols() {
-        assert!(FILE_EXTENSIONS.is_sorted());
-        for file in ["main.py", "src/lib", "Dockerfile", "a.b.ts"] {
+        for file in ["main.py", "server.cjs", "types.d.mts", "app.toml", "src/lib", "Dockerfile", "a.b.ts"] {
             assert!(is_file(file), "{file}");
         }
         for symbol in ["os.path", "main", ".py", "User.name"] {

@@ -53,7 +53,7 @@ use self::recovery::{Errors, Recovery};
 use crate::{chunker, documents};
 
 /// The version of the engine. The version is part of the facts keys, so the keys change with the version.
-pub(crate) const ENGINE_VERSION: u64 = 8;
+pub(crate) const ENGINE_VERSION: u64 = 9;
 
 /// The maximum number of open states of the query. Our queries need a few dozen. A tree that needs more was
 /// created to exhaust them.
