@@ -63,49 +63,84 @@ impl PreparedQuery {
 }
 
 impl Searcher {
-    /// Prepares a question for the selected repositories. Embeds the searched text once. This text is the
-    /// question, or the question without the words that state filters.
+    /// Prepares a question for the selected repositories: with its whole text, and, if the question states
+    /// filters in words, also with the text without these words. Embeds both texts in one call.
     pub(crate) async fn prepare(
         &self,
-        view: View,
+        view: &View,
         selected: &[KnownRepository],
-        parsed: ParsedQuery,
-        text: &str,
-    ) -> Result<PreparedQuery, QueryError> {
+        parsed: &ParsedQuery,
+        (whole, without_filters): (&str, Option<&str>),
+    ) -> Result<(PreparedQuery, Option<PreparedQuery>), QueryError> {
         let no_vector = || QueryError::new(QueryErrorCode::InternalError, "the embedder returned no vector");
+        let texts: Vec<&str> = [whole].into_iter().chain(without_filters).collect();
+        let vectors = async { Ok::<_, QueryError>(self.embedder.embed(InputType::Query, &texts).await?) };
+        let weighted = async {
+            let of_whole = self.weighted(selected, parsed, whole).await?;
+            let of_rest = match without_filters {
+                Some(text) => Some(self.weighted(selected, parsed, text).await?),
+                None => None,
+            };
+            Ok((of_whole, of_rest))
+        };
+        let (vectors, (of_whole, of_rest)) = tokio::try_join!(vectors, weighted)?;
+        let mut vectors = vectors.into_iter();
+        let mut complete = |weighted: WeightedWords| {
+            let vector = vectors.next().ok_or_else(no_vector)?;
+            Ok::<_, QueryError>(weighted.with_vector(view.clone(), parsed.clone(), vector))
+        };
+        Ok((complete(of_whole)?, of_rest.map(complete).transpose()?))
+    }
+
+    /// The words of a text, and the weights of its terms and of their synonyms.
+    async fn weighted(
+        &self,
+        selected: &[KnownRepository],
+        parsed: &ParsedQuery,
+        text: &str,
+    ) -> Result<WeightedWords, QueryError> {
         let mut words = QueryWords::of(text);
         if let Some(asked) = &parsed.symbol {
             words.ask_for(&asked.name, asked.is_whole);
         }
-        let synonyms = synonyms(&parsed, Synonyms { configured: &self.synonyms, learned: &[] }, self.signals);
+        let synonyms = synonyms(parsed, Synonyms { configured: &self.synonyms, learned: &[] }, self.signals);
         let counted = format!("{text} {synonyms} {}", other_words(&words.keywords, &self.synonyms));
-        let vector = async {
-            let vector = self.embedder.embed(InputType::Query, &[text]).await?.pop();
-            vector.ok_or_else(no_vector)
+        let frequencies = match self.signals.has(Signal::ScopeFrequencies) {
+            true => self.frequencies(selected, &counted).await?,
+            false => ScopeFrequencies::default(),
         };
-        let frequencies = async {
-            match self.signals.has(Signal::ScopeFrequencies) {
-                true => self.frequencies(selected, &counted).await,
-                false => Ok(ScopeFrequencies::default()),
-            }
-        };
-        let (vector, frequencies) = tokio::try_join!(vector, frequencies)?;
         let mut terms = query_terms(text, &frequencies);
         let sum_of_weights = terms.iter().map(|(_, weight)| i64::from(*weight)).sum();
         add_synonyms(&mut terms, &synonyms, &frequencies);
-        Ok(PreparedQuery {
+        Ok(WeightedWords { words, subjects: Subjects::of(text), frequencies, terms, sum_of_weights })
+    }
+}
+
+/// The fields of a prepared question that need no embedding.
+struct WeightedWords {
+    words: QueryWords,
+    subjects: Subjects,
+    frequencies: ScopeFrequencies,
+    terms: Vec<(u32, u32)>,
+    sum_of_weights: i64,
+}
+
+impl WeightedWords {
+    fn with_vector(self, view: View, parsed: ParsedQuery, vector: DenseVector) -> PreparedQuery {
+        let Self { words, subjects, frequencies, terms, sum_of_weights } = self;
+        PreparedQuery {
             view,
             parsed,
             words,
-            subjects: Subjects::of(text),
+            subjects,
+            frequencies,
             terms,
             sum_of_weights,
-            frequencies,
             vector,
             names: QuestionNames::default(),
             named_files: Vec::new(),
             patterns: Vec::new(),
-        })
+        }
     }
 }
 

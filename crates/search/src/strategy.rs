@@ -64,16 +64,10 @@ pub(crate) struct Retrieved {
     hides_related: bool,
 }
 
-/// The result of reading a question, and the text that is searched.
-struct Reading {
-    parsed: ParsedQuery,
-    text: String,
-    patterns: Vec<ChunkId>,
-}
-
 impl Searcher {
     /// Reads the question and retrieves its hits. Filters that the question states in words are applied. If
-    /// nothing matches them, they are dropped.
+    /// nothing matches them, they are dropped, and the whole text of the question is searched. Both texts are
+    /// prepared together.
     pub(crate) async fn retrieve(
         &self,
         view: View,
@@ -84,22 +78,25 @@ impl Searcher {
         let (parsed, patterns) = self.read(&view, asked, selected, &mut notes).await?;
         let since = parsed.filters.since.map(|since| asked.resolve(since));
         let stated = with_stated(asked.filter, &parsed.filters, since).filter(|_| asked.is_about_code());
-        let text = parsed.text.clone();
-        let whole = Reading { parsed, text, patterns };
-        let Some(stated) = stated else {
-            return self.search_for(view, whole, asked, selected, (asked.filter, notes)).await;
+        let restricted = stated.as_ref().map(|_| parsed.text_without_filters.as_str());
+        let scope = self.scope_of(selected);
+        let (prepared, names) = tokio::try_join!(
+            self.prepare(&view, selected, &parsed, (&parsed.text, restricted)),
+            self.names_in(&view, (&scope, selected), (&parsed, asked.text))
+        )?;
+        let complete = |query| PreparedQuery { patterns: patterns.clone(), names: names.clone(), ..query };
+        let (whole, restricted) = (complete(prepared.0), prepared.1.map(complete));
+        let (Some(stated), Some(restricted)) = (stated, restricted) else {
+            return self.search_for(whole, asked, selected, (asked.filter, notes)).await;
         };
         let words = stated.words.iter().map(|words| format!("\"{words}\"")).collect::<Vec<_>>().join(", ");
         let mut of_attempt = notes.clone();
         of_attempt.push(format!("The question restricts the results: {words}."));
-        let Reading { parsed, patterns, .. } = &whole;
-        let text = parsed.text_without_filters.clone();
-        let rest = Reading { parsed: parsed.clone(), text, patterns: patterns.clone() };
-        let found = self.search_for(view.clone(), rest, asked, selected, (&stated.filter, of_attempt)).await?;
+        let found = self.search_for(restricted, asked, selected, (&stated.filter, of_attempt)).await?;
         if answers(&found) {
             return Ok(Retrieved { since, ..found });
         }
-        let mut found = self.search_for(view, whole, asked, selected, (asked.filter, notes)).await?;
+        let mut found = self.search_for(whole, asked, selected, (asked.filter, notes)).await?;
         if answers(&found) {
             let note = format!("Nothing matches the restrictions in the question, so they are ignored: {words}.");
             found.notes.push(note);
@@ -138,23 +135,15 @@ impl Searcher {
 
     async fn search_for(
         &self,
-        view: View,
-        reading: Reading,
+        mut query: PreparedQuery,
         asked: &Asked<'_>,
         selected: &[KnownRepository],
         (filter, mut notes): (&ChunkFilter, Vec<String>),
     ) -> Result<Retrieved, QueryError> {
-        let Reading { parsed, text, patterns } = reading;
-        let limit = asked.limit_of(&parsed);
-        let scope = self.scope_of(selected);
-        let (prepared, names) = tokio::try_join!(
-            self.prepare(view.clone(), selected, parsed.clone(), &text),
-            self.names_in(&view, (&scope, selected), (&parsed, asked.text))
-        )?;
-        notes.extend(names.facts.iter().cloned());
-        let mut query = PreparedQuery { patterns, names, ..prepared };
+        let limit = asked.limit_of(&query.parsed);
+        notes.extend(query.names.facts.iter().cloned());
         if asked.is_about_code() {
-            self.add_whole_name(&mut query, asked.text, (&scope, selected)).await?;
+            self.add_whole_name(&mut query, asked.text, (&self.scope_of(selected), selected)).await?;
         }
         let target = (asked.target, filter);
         let Targeted { files, ranked } = self.targeted(&mut query, asked.text, selected, target, limit).await?;

@@ -11,10 +11,10 @@
 mod changed;
 mod cheap;
 mod counting;
+mod empty_result;
 mod exact;
 mod frequencies;
 mod misspelled;
-mod nothing;
 mod relations;
 mod strategies;
 mod wordings;
@@ -146,6 +146,23 @@ async fn empty_search_is_widened_once() {
     check(request("where is work done", &[], nothing()), false, [3, 0, 1, 0, 1, 0, 7]).await;
     check(request("src/file_7.rs", &[], nothing()), false, [3, 2, 1, 0, 1, 8, 7]).await;
     check(request(MANY_NAMES, &["many"], nothing()), false, [5, 0, 1, 0, 1, 19, 9]).await;
+}
+
+/// If nothing matches the filters that a question states in words, a second retrieval drops them. Both
+/// retrievals use one embedding call and one resolution of the names.
+#[tokio::test]
+async fn dropped_filters_are_embedded_once() {
+    let searches = async |question: &str| {
+        let (counted, searcher) = counted().await;
+        let answer = searcher.search(&request(question, &[], everything())).await.expect("an answer");
+        assert!(answer.num_results > 0, "{question}");
+        let calls = counted.calls();
+        let sum =
+            |port: &str| calls.iter().filter(|(call, _)| call.starts_with(port)).map(|(_, num)| num).sum::<usize>();
+        (calls["Embedder::embed"], calls["VectorStore::search_dense"], sum("Names"))
+    };
+    assert_eq!(searches("open_file() in rust").await, (1, 1, 2));
+    assert_eq!(searches("open_file() in java").await, (1, 2, 3));
 }
 
 /// A search without restrictions and without results makes no second retrieval.
