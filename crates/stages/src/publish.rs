@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_domain::{Outcome, PartEnd, Reason, RunState, StageName};
+use cairn_domain::{Outcome, PartEnd, Reason, RepositoryId, RunState, StageName};
 use cairn_faults::fail_point;
 use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::{Catalogue, Clock, FailureCode, LedgerRead, PartRecord, PublishedGeneration, RunRecord};
@@ -34,29 +34,11 @@ impl Stage for PublishStage {
 
     async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&task.plan).await?;
-        // The sync refused the snapshot, but its worker died before it recorded the failure of the run.
-        if let Some(PlannedRefusal { code, message }) = &plan.refusal {
-            let code = FailureCode::parse(code).unwrap_or(FailureCode::InvalidSettings);
-            return Err(StageError::permanent(code, message.clone()));
-        }
-        if plan.manifest.is_none() {
-            return Err(StageError::permanent(
-                FailureCode::InvalidSettings,
-                "the settings of the repository cannot be used",
-            ));
-        }
+        check_is_usable(&plan)?;
         let run = self.ledger.run(task.run).await?;
         let parts = self.ledger.parts(task.run).await?;
-        let planned = self.artifacts.manifest_or_empty(plan.manifest.as_ref()).await?;
-        let previous = self.artifacts.manifest_or_empty(plan.previous_manifest.as_ref()).await?;
         let reports = reports(&parts)?;
-        let mut manifest = settle_outcomes(&planned, &plan, &parts, &reports);
-        let links = reports.iter().find_map(|(_, report)| reported(report, "links"));
-        manifest.links = links.or_else(|| previous.links.clone());
-        // In a rebuild, all chunks were counted again, so earlier layers are not used.
-        let terms_before = if plan.rebuild { &[][..] } else { &previous.terms };
-        let of_parts = reports.iter().map(|(_, report)| report);
-        manifest.terms = layers(&self.artifacts, task.run.repository, terms_before, of_parts).await?;
+        let manifest = self.final_manifest(task.run.repository, &plan, &parts, &reports).await?;
         let view = self.catalogue.view().await?;
         let before = self.catalogue.published(&view, task.run.repository).await?.map(|published| published.result);
         let reference = self.artifacts.put_manifest(task.run.repository, manifest.clone()).await?;
@@ -87,6 +69,42 @@ impl Stage for PublishStage {
         fail_point!("publish::switched", |message| Err(StageError::injected(message)));
         Ok(PartReport::default())
     }
+}
+
+impl PublishStage {
+    /// Returns the planned manifest with the outcomes, the links and the term counts of the run.
+    async fn final_manifest(
+        &self,
+        repository: RepositoryId,
+        plan: &Plan,
+        parts: &[PartRecord],
+        reports: &Reports,
+    ) -> Result<Manifest, StageError> {
+        let planned = self.artifacts.manifest_or_empty(plan.manifest.as_ref()).await?;
+        let previous = self.artifacts.manifest_or_empty(plan.previous_manifest.as_ref()).await?;
+        let mut manifest = settle_outcomes(&planned, plan, parts, reports);
+        let links = reports.iter().find_map(|(_, report)| reported(report, "links"));
+        manifest.links = links.or_else(|| previous.links.clone());
+        // In a rebuild, all chunks were counted again, so earlier layers are not used.
+        let terms_before = if plan.rebuild { &[][..] } else { &previous.terms };
+        let of_parts = reports.iter().map(|(_, report)| report);
+        manifest.terms = layers(&self.artifacts, repository, terms_before, of_parts).await?;
+        Ok(manifest)
+    }
+}
+
+/// Fails if the sync refused the snapshot, or could not use the settings of the repository. In the first
+/// case, the sync's worker died before it recorded the failure of the run.
+fn check_is_usable(plan: &Plan) -> Result<(), StageError> {
+    if let Some(PlannedRefusal { code, message }) = &plan.refusal {
+        let code = FailureCode::parse(code).unwrap_or(FailureCode::InvalidSettings);
+        return Err(StageError::permanent(code, message.clone()));
+    }
+    if plan.manifest.is_none() {
+        let message = "the settings of the repository cannot be used";
+        return Err(StageError::permanent(FailureCode::InvalidSettings, message));
+    }
+    Ok(())
 }
 
 type Reports = Vec<(cairn_domain::PartId, PartReport)>;

@@ -7,7 +7,7 @@ use cairn_domain::{RepositoryId, Scope};
 use cairn_gateway::time::rfc3339;
 use cairn_names::NameIndex;
 use cairn_neo4j::Neo4jGraph;
-use cairn_ports::{BlobStore, Catalogue, DeadLetters, Generations, LedgerRead, PostponedPart};
+use cairn_ports::{BlobStore, Catalogue, DeadLetters, Generations, LedgerRead, PostponedPart, RepositoryRecord};
 use cairn_stages::Artifacts;
 use cairn_texts::TextIndex;
 
@@ -63,12 +63,7 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     let view = runs.view().await?;
     for tenant in runs.tenants().await? {
         let records = runs.repositories(&Scope::all(tenant)).await?;
-        for record in &records {
-            let code = record.last_sync.as_ref().and_then(|last| last.failure.as_ref()).map(|(code, _)| code.as_str());
-            if let Some(until_ms) = record.next_attempt_at_ms.filter(|until_ms| *until_ms > now_ms) {
-                waiting.push(retry(record.name.as_str(), "sync", until_ms, code.unwrap_or_default()));
-            }
-        }
+        waiting.extend(records.iter().filter_map(|record| waiting_sync(record, now_ms)));
         let ids: Vec<RepositoryId> = records.iter().map(|record| record.id).collect();
         let published = runs.published_of(&view, &ids).await?;
         let ids: BTreeSet<RepositoryId> =
@@ -89,6 +84,14 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     // Waiting for a retry is not a fault, because the waiting ends without action of the operator.
     let retries = some_of(waiting.into_iter()).map_or_else(|| "retries".to_owned(), |some| format!("retries ({some})"));
     Ok([check("runs", still), check(&retries, None), check("embedding models", other), check("dead letters", letters)])
+}
+
+/// Describes the sync of a repository, if it waits for its next attempt.
+fn waiting_sync(record: &RepositoryRecord, now_ms: i64) -> Option<String> {
+    let until_ms = record.next_attempt_at_ms.filter(|until_ms| *until_ms > now_ms)?;
+    let failure = record.last_sync.as_ref().and_then(|last| last.failure.as_ref());
+    let code = failure.map(|(code, _)| code.as_str()).unwrap_or_default();
+    Some(retry(record.name.as_str(), "sync", until_ms, code))
 }
 
 /// Describes work that waits for its next attempt: the reason, and the time of the attempt.

@@ -331,38 +331,8 @@ impl FakeIndex {
         let manifest = self.put_manifest(&content, &pack).await?;
         let run = RunId { repository: content.id, generation: GenerationId(generation) };
         let chunks = content.chunks();
-        let result = RunResult {
-            repository: content.name.to_string(),
-            commit: content.commit.clone(),
-            files_indexed: content.texts.len() as u64,
-            files: BTreeMap::from([("indexed".to_owned(), content.texts.len() as u64)]),
-            symbols: content.symbols.len() as u64,
-            chunks: chunks.len() as u64,
-            edges: content.edges.len() as u64,
-            patterns: content.patterns.len() as u64,
-            indexed_at_ms: INDEXED_AT_MS,
-            ..RunResult::default()
-        };
-        let record_of_run = RunRecord {
-            tenant: content.tenant.clone(),
-            lane: Lane::Bulk,
-            id: run,
-            previous: None,
-            plan: manifest.clone(),
-            manifest: manifest.clone(),
-            revision: content.commit.clone(),
-            branch: None,
-            state: RunState::Published,
-            num_parts: 3,
-            num_ended: 3,
-            num_failed: 0,
-            result: result.clone(),
-            started_at_ms: INDEXED_AT_MS - 1_000,
-            progressed_at_ms: INDEXED_AT_MS,
-            ended_at_ms: Some(INDEXED_AT_MS),
-            message: None,
-            postponed: Vec::new(),
-        };
+        let result = run_result(&content, chunks.len());
+        let record_of_run = run_record(&content, run, &manifest, &result);
         let published = PublishedGeneration {
             run,
             seq: PublishedSeq(generation),
@@ -592,4 +562,43 @@ impl Generations for FakeIndex {
 /// A digest for any record. Tests do not use the value of the digest.
 fn vector_digest() -> Digest {
     Digester::new("fake-vector").digest()
+}
+
+fn run_result(content: &FakeContent, num_chunks: usize) -> RunResult {
+    RunResult {
+        repository: content.name.to_string(),
+        commit: content.commit.clone(),
+        files_indexed: content.texts.len() as u64,
+        files: BTreeMap::from([("indexed".to_owned(), content.texts.len() as u64)]),
+        symbols: content.symbols.len() as u64,
+        chunks: num_chunks as u64,
+        edges: content.edges.len() as u64,
+        patterns: content.patterns.len() as u64,
+        indexed_at_ms: INDEXED_AT_MS,
+        ..RunResult::default()
+    }
+}
+
+/// The record of the run that published the content.
+fn run_record(content: &FakeContent, run: RunId, manifest: &ArtifactRef, result: &RunResult) -> RunRecord {
+    RunRecord {
+        tenant: content.tenant.clone(),
+        lane: Lane::Bulk,
+        id: run,
+        previous: None,
+        plan: manifest.clone(),
+        manifest: manifest.clone(),
+        revision: content.commit.clone(),
+        branch: None,
+        state: RunState::Published,
+        num_parts: 3,
+        num_ended: 3,
+        num_failed: 0,
+        result: result.clone(),
+        started_at_ms: INDEXED_AT_MS - 1_000,
+        progressed_at_ms: INDEXED_AT_MS,
+        ended_at_ms: Some(INDEXED_AT_MS),
+        message: None,
+        postponed: Vec::new(),
+    }
 }
