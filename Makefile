@@ -1,5 +1,5 @@
-# Two commands work on a bare machine: `make demo` and `make test`. Both install missing tools first, and print what they
-# install.
+# Two commands work on a bare machine: `make demo` and `make test`. Both install missing tools first, and
+# print what they install.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export CAIRN_CACHE ?= $(HOME)/.cache/cairn
@@ -19,49 +19,49 @@ setup-tests: ## Installs missing tools, and the test runner.
 build: setup ## Builds the program: target/release/cairn.
 	cargo build --release --locked -p cairn
 
-demo: setup ## Indexes this repository and asks a question about it, with a build that compiles fast. REPO=path selects another repository.
+demo: setup ## Indexes this repository and asks a question about it. REPO=path selects another repository.
 	cargo build --profile quick --locked -p cairn
 	@demo/run $(REPO)
 
-check: setup-tests lint ## Checks format, lints and layers, and runs the unit tests, in a few minutes. Needs no server.
+check: setup-tests lint ## Checks format, lints and layers, and runs the unit tests. Needs no server.
 	@scripts/test check
 
-test: setup-tests ## Runs all tests. Installs real servers for the tests of adapters and clusters; CAIRN_TESTS=local skips these tests.
+test: setup-tests ## Runs all tests, with real servers. CAIRN_TESTS=local skips the tests that need servers.
 	@scripts/test
 
-faults: setup-tests ## Runs every fault case of a cluster, in its long form (hours); `make test` runs a short set.
+faults: setup-tests ## Runs every fault case of a cluster, in its long form (hours).
 	@scripts/test faults
 
 cluster: setup ## Starts a whole cluster on this machine, without containers: servers and one of each service.
 	@scripts/cluster up
 
-cluster-demo: setup ## Indexes this repository with the cluster and asks a question. REPOS=list.yaml selects other repositories.
+cluster-demo: setup ## Indexes this repository with the cluster and asks a question. REPOS=list.yaml: others.
 	@scripts/cluster demo $(REPOS)
 
 cluster-down: setup ## Stops the cluster, by process id.
 	@scripts/cluster down
 
-sim: setup ## Simulates runs with faults, with 10,000 seeds. SEEDS=N sets the number of seeds, FROM=N the first seed.
+sim: setup ## Simulates runs with faults. SEEDS=N sets the number of seeds (10,000), FROM=N the first seed.
 	cargo run --release --locked -p cairn-sim -- --seeds $(or $(SEEDS),10000) --from $(or $(FROM),0)
 
-mutants: setup ## Plants bugs in a copy of the sources; a test must catch each bug (half an hour). MUTANT=name plants one bug.
+mutants: setup ## Plants bugs in a copy of the sources; tests must catch them. MUTANT=name plants one bug.
 	@scripts/mutants $(MUTANT)
 
 soak: setup ## Runs the long forms of the random tests (an hour or more).
 	CAIRN_SOAK=1 cargo test --release --locked -p cairn --features failpoints --test it -- --nocapture
 
-bench: build ## Measures indexing and search, and a bare parse of the same files (five minutes; downloads 30 MB once).
+bench: build ## Measures indexing, search and a bare parse of the same files (minutes; downloads 30 MB once).
 	cargo build --release --locked -p cairn-syntax --example bare_parse
 	bench/speed
 
 bench-cluster: setup ## Measures a cluster on this machine and local mode (hours; downloads 40 MB once).
 	@bench/cluster/run
 
-eval: setup ## Asks 624 questions about real repositories and grades the answers (takes ten minutes; downloads 40 MB once). EVAL='--ablations' adds options.
+eval: setup ## Asks real repositories 624 questions (ten minutes; downloads 40 MB once). EVAL=OPTIONS.
 	cargo build --profile quick --locked -p cairn -p cairn-eval
 	target/quick/cairn eval $(EVAL)
 
-trees: build ## Indexes large and odd source trees. Compares the coverage with git's lists, and answers with a text search.
+trees: build ## Indexes large and odd source trees. Compares coverage with git, answers with a text search.
 	bench/trees
 	bench/redaction
 

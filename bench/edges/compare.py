@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Compares all edges of a folder of Go or TypeScript with the type checker of the language.
 
-    (cd bench/edges/typecheck && go run . FOLDER) > USES    or    node bench/edges/typecheck/typescript.js FOLDER > USES
+    (cd bench/edges/typecheck && go run . FOLDER) > USES
+    node bench/edges/typecheck/typescript.js FOLDER > USES
     bench/edges/compare.py READ_EDGES FOLDER USES
 
-READ_EDGES is the example of cairn-linking. Counts by class the edges of calls, references and
-inheritance whose target is the definition that the checker names, those whose target is another, and those in files that
+The first line is for Go, the second for TypeScript.
+
+READ_EDGES is the example of cairn-linking. Counts by class the edges of calls, references and inheritance
+whose target is the definition that the checker names, those whose target is another, and those in files that
 are not built here (other systems, build tags).
 """
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Draws edges of every resolution class from pinned repositories, so that people can compare them with the code.
+"""Draws edges of every resolution class from pinned repositories, so that people can compare them with the
+code.
 
     bench/edges/draw.py CAIRN WORK [--seed S] [-n N]
 
-CAIRN is the program, WORK a folder for sources, index and the rows. The repositories are packages of public registries,
-fetched with the clients as they are configured (pip, go, npm) and made into git repositories. Writes WORK/rows.tsv (one
-edge a line, with the text of both lines) and WORK/counts.json. Verdicts are written by hand into verdicts.tsv beside this
-file; `bench/edges/render.py` makes the page of both.
+CAIRN is the program, WORK a folder for sources, index and the rows. The repositories are packages of public
+registries, fetched with the clients as they are configured (pip, go, npm) and made into git repositories.
+Writes WORK/rows.tsv (one edge a line, with the text of both lines) and WORK/counts.json. Verdicts are written
+by hand into verdicts.tsv beside this file; `bench/edges/render.py` makes the page of both.
 """
 
 import argparse

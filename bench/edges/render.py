@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the page with the drawn edges and their verdicts: `bench/edges/render.py WORK > docs/figures/edges.md`.
+"""Writes the page with the drawn edges and their verdicts.
 
-WORK is the folder of `draw.py`. A verdict in `verdicts.tsv` belongs to the edge of the same draw, repository, site, kind
-and target; an edge without one is listed as `unread`, so that another seed shows what is still to read.
+    bench/edges/render.py WORK > docs/figures/edges.md
+
+WORK is the folder of `draw.py`. A verdict in `verdicts.tsv` belongs to the edge of the same draw, repository,
+site, kind and target; an edge without one is listed as `unread`, so that another seed shows what is still to
+read.
 """
 
 import json

@@ -27,7 +27,8 @@ LEAST_PERCENT = 85
 
 
 class Texts:
-    """The lines of the indexed files of a tree, and the definitions whose names are defined only once in these files."""
+    """The lines of the indexed files of a tree, and the definitions whose names are defined only once in
+    these files."""
 
     def __init__(self, cairn: Cairn, form: Form) -> None:
         self.lines: dict[str, list[str]] = {}
@@ -73,7 +74,8 @@ def finds(cairn: Cairn, texts: Texts, name: str) -> bool:
 
 
 def is_call(texts: Texts, edge: dict, name: str) -> bool:
-    """Returns whether the line of the call, or one of the next three lines, contains the name or a word that can replace it."""
+    """Returns whether the line of the call, or one of the next three lines, contains the name or a word that
+    can replace it."""
     site = edge["site"]
     if site is None or site["path"] not in texts.lines:
         return site is None

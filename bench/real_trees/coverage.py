@@ -11,7 +11,8 @@ from .sources import Form, git
 
 
 def escaped(name: bytes) -> str:
-    """Returns a path as text, in which bytes that are not UTF-8, control characters and backslashes are escaped."""
+    """Returns a path as text, in which bytes that are not UTF-8, control characters and backslashes are
+    escaped."""
     text = []
     for character in name.decode("utf8", "surrogateescape"):
         if character == "\\":

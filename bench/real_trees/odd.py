@@ -1,4 +1,5 @@
-"""Builds the odd tree from parts of the real trees: files that could break tree walks, decoders or parsers."""
+"""Builds the odd tree from parts of the real trees: files that could break tree walks, decoders or
+parsers."""
 
 import os
 import random
@@ -64,7 +65,8 @@ def write(root: Path, path: str | bytes, data: bytes) -> None:
 
 
 def broken(root: Path, chance: random.Random) -> None:
-    """Writes damaged copies of real sources: truncated, with changed bytes, with repeated lines, or without brackets."""
+    """Writes damaged copies of real sources: truncated, with changed bytes, with repeated lines, or without
+    brackets."""
     for name, extension in (("cargo", "rs"), ("guava", "java"), ("three", "js"), ("openssl", "c"), ("django", "py")):
         sources = sorted(tree(name).path.rglob(f"*.{extension}"))
         for number, source in enumerate(chance.sample(sources, min(NUM_BROKEN, len(sources)))):
@@ -158,7 +160,8 @@ def noise(chance: random.Random, length: int) -> str:
 
 
 def secrets(chance: random.Random) -> dict[str, str]:
-    """Returns secrets by the line that contains them. They are joined at run time, so that scanners of this source do not report them."""
+    """Returns secrets by the line that contains them. They are joined at run time, so that scanners of this
+    source do not report them."""
     return {
         "token = \"{}\"": "gh" + "p_" + noise(chance, 36),
         "remote = https://oauth2:{}@git.example.org/a.git": "glp" + "at-" + noise(chance, 20),
@@ -189,7 +192,8 @@ SECRETS: dict[str, str] = {}
 
 
 def secrets_shown(cairn: Cairn) -> list[str]:
-    """Returns the planted secrets that the program shows in any output, and the planted secrets that its list of secrets does not contain."""
+    """Returns the planted secrets that the program shows in any output, and the planted secrets that its list
+    of secrets does not contain."""
     shown = [cairn.run("show", "tree", path)[1] for path in SECRETS]
     shown += [cairn.run("search", words, "--repo", "tree", "--limit", "100", "--max-tokens", "100000")[1] for words in ("password", "token", "api key", "connect")]
     shown.append(cairn.run("secrets", "tree")[1])

@@ -58,7 +58,8 @@ class Cairn:
         return process.returncode, out.decode()
 
     def ask(self, *arguments: str) -> dict:
-        """Runs a command and returns its JSON answer. If the program fails without an answer, returns an object with the field `error`."""
+        """Runs a command and returns its JSON answer. If the program fails without an answer, returns an
+        object with the field `error`."""
         code, out = self.run(*arguments, "--json")
         lines = out.strip().splitlines()
         return json.loads(lines[-1]) if lines else {"error": f"exit code {code}"}
@@ -81,7 +82,8 @@ class Cairn:
 
 
 def size_of(root: Path) -> tuple[int, int]:
-    """Counts the files and newlines of a tree on disk. Returns zeros for a bare repository, which has no working files."""
+    """Counts the files and newlines of a tree on disk. Returns zeros for a bare repository, which has no
+    working files."""
     if (root / "HEAD").exists():
         return 0, 0
     num_files = num_lines = 0

@@ -71,7 +71,8 @@ def unpack(archive: Path, target: Path) -> None:
 
 
 def root_of(unpacked: Path) -> Path:
-    """Skips top folders that contain only one folder, because many archives have a top folder with the package's name."""
+    """Skips top folders that contain only one folder, because many archives have a top folder with the
+    package's name."""
     while len(entries := list(unpacked.iterdir())) == 1 and entries[0].is_dir():
         unpacked = entries[0]
     return unpacked

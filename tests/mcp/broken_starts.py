@@ -2,11 +2,11 @@
 
 Usage: broken_starts.py PATH_OF_CAIRN PATH_OF_REPOSITORY [NUM_STARTS [SEED]]
 
-Indexes the repository in a new index directory, and makes NUM_STARTS wrong calls: half of them with `cairn mcp`, half
-of them with the command line. Each wrong call is derived from a correct call, so the wanted answer is known: it
-contains a certain symbol, path or line. If the answer does not contain it, the suggested calls are made without changes, at most
-two steps deep. The program prints the share of recovered starts for each kind. The exit code is 1 if a suggested call
-fails, or if the share is below 0.92.
+Indexes the repository in a new index directory, and makes NUM_STARTS wrong calls: half of them with `cairn
+mcp`, half of them with the command line. Each wrong call is derived from a correct call, so the wanted answer
+is known: it contains a certain symbol, path or line. If the answer does not contain it, the suggested calls
+are made without changes, at most two steps deep. The program prints the share of recovered starts for each
+kind. The exit code is 1 if a suggested call fails, or if the share is below 0.92.
 """
 
 import json
@@ -110,7 +110,8 @@ class Repository:
         return self.chance.choice(self.unique_files)
 
     def typo(self, word):
-        """Changes two letters in the middle of the word. Most changed words are then only similar to the original name."""
+        """Changes two letters in the middle of the word. Most changed words are then only similar to the
+        original name."""
         letters = list(word)
         for _ in range(2):
             at = self.chance.randrange(1, len(letters) - 1)

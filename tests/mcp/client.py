@@ -2,9 +2,10 @@
 
 Usage: client.py PATH_OF_CAIRN
 
-Creates a small repository, indexes it with the given program, and calls every tool with valid and invalid arguments:
-answers must be short, exact and stamped with the commit, and every call that an answer or an error suggests must work
-without changes. The exit code is 0 if all checks succeed. Otherwise every failure is listed, and the exit code is 1.
+Creates a small repository, indexes it with the given program, and calls every tool with valid and invalid
+arguments: answers must be short, exact and stamped with the commit, and every call that an answer or an error
+suggests must work without changes. The exit code is 0 if all checks succeed. Otherwise every failure is
+listed, and the exit code is 1.
 """
 
 import asyncio

@@ -1,4 +1,5 @@
-"""Reads the source files of a downloaded package: wheels, npm and crate tarballs, Go zips, source jars, Debian sources."""
+"""Reads the source files of a downloaded package: wheels, npm and crate tarballs, Go zips, source jars,
+Debian sources."""
 
 import os
 import re
@@ -40,7 +41,8 @@ def members(archive: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def inner_path(archive: Path, path: str) -> str:
-    """Returns the path without the package's own top folder, so that the name of this folder is not taken for a vendored copy."""
+    """Returns the path without the package's own top folder, so that the name of this folder is not taken for
+    a vendored copy."""
     if archive.suffix in (".whl", ".jar"):
         return path
     if archive.suffix == ".zip":
@@ -49,7 +51,8 @@ def inner_path(archive: Path, path: str) -> str:
 
 
 def sources(archive: Path, held_out: bool = False) -> Iterator[tuple[str, bytes]]:
-    """Yields the source files to mine. In a held-out package, no file is treated as vendored, because the package itself has an excluded name."""
+    """Yields the source files to mine. In a held-out package, no file is treated as vendored, because the
+    package itself has an excluded name."""
     for path, data in members(archive):
         inner = inner_path(archive, path)
         if wanted(inner) and (held_out or not is_vendored(inner)):

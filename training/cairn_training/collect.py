@@ -1,4 +1,5 @@
-"""Mines the definitions of every pinned package into `mined/<ecosystem>/<package>.jsonl.gz` in the cache. Packages with an existing file are skipped."""
+"""Mines the definitions of every pinned package into `mined/<ecosystem>/<package>.jsonl.gz` in the cache.
+Packages with an existing file are skipped."""
 
 import gzip
 import hashlib
@@ -25,7 +26,8 @@ QUESTION_SEED = 13
 
 
 def mine_package(package: Package, held_out: bool = False) -> list[dict]:
-    """Returns the definitions of a package. A definition is left out if its code or doc sentence occurred before."""
+    """Returns the definitions of a package. A definition is left out if its code or doc sentence occurred
+    before."""
     seen: set[str] = set()
     rows = []
     for archive in archives_of(package):
@@ -43,7 +45,8 @@ def digest(text: str) -> str:
 
 
 def sample(rows: list[dict], seed: str) -> list[dict]:
-    """Returns at most the maximum number of documented and undocumented definitions, chosen with a seed for each package."""
+    """Returns at most the maximum number of documented and undocumented definitions, chosen with a seed for
+    each package."""
     chooser = random.Random(seed)
     documented = [row for row in rows if row["doc"]]
     undocumented = [row for row in rows if not row["doc"]]
@@ -73,7 +76,8 @@ def collect(package: Package) -> str:
 
 
 def write_evaluation_corpus() -> None:
-    """Writes `evaluation.jsonl`: all definitions of the held-out packages without repeats. 400 documented definitions of each language become questions."""
+    """Writes `evaluation.jsonl`: all definitions of the held-out packages without repeats. 400 documented
+    definitions of each language become questions."""
     by_code: dict[str, dict] = {}
     for package in read_held_out():
         for row in mine_package(package, held_out=True):

@@ -50,7 +50,8 @@ def first_sentence(comment: str) -> str:
 
 
 def is_prose(sentence: str) -> bool:
-    """Returns whether a sentence has at least four words, is nearly all ASCII, and is about the code rather than about tools or rights."""
+    """Returns whether a sentence has at least four words, is nearly all ASCII, and is about the code rather
+    than about tools or rights."""
     if len(sentence) < 20 or len(re.findall(r"[A-Za-z]{2,}", sentence)) < 4:
         return False
     return sum(character.isascii() for character in sentence) / len(sentence) >= 0.95 and not NOT_PROSE.search(sentence)

@@ -1,7 +1,7 @@
 """Packages that must never be mined: packages kept for evaluation, their forks, plugins and vendored copies.
 
-The rules are wide on purpose. Losing a package that only shares a word with an evaluation package costs a little
-training data; mining a plugin of one would make the figures lie.
+The rules are wide on purpose. Losing a package that only shares a word with an evaluation package costs a
+little training data; mining a plugin of one would make the figures lie.
 """
 
 import re
@@ -51,14 +51,16 @@ def plain(name: str) -> str:
 
 
 def token_runs(whole: str) -> set[str]:
-    """Returns every sequence of consecutive parts of a name, with and without separators between the parts."""
+    """Returns every sequence of consecutive parts of a name, with and without separators between the
+    parts."""
     tokens = [token for token in whole.split("-") if token]
     runs = {"-".join(tokens[start:end]) for start in range(len(tokens)) for end in range(start + 1, len(tokens) + 1)}
     return runs | {run.replace("-", "") for run in runs}
 
 
 def normalise(name: str) -> str:
-    """Returns the plain name without prefixes and suffixes that name a language: `Foo.js`, `py-foo` and `node-foo` are all `foo`."""
+    """Returns the plain name without prefixes and suffixes that name a language: `Foo.js`, `py-foo` and
+    `node-foo` are all `foo`."""
     name = re.sub(r"^(python|py|node|go|rust|ruby|php|lib|haskell)-", "", plain(name))
     return re.sub(r"-(js|py|rs|go|rb|php|java|kt|net|cpp)$", "", name)
 
@@ -73,7 +75,8 @@ def variants(token: str) -> set[str]:
 
 @cache
 def is_excluded(ecosystem: str, name: str) -> bool:
-    """Returns whether a package may be an evaluation package, or a fork, plugin or binding of an evaluation package."""
+    """Returns whether a package may be an evaluation package, or a fork, plugin or binding of an evaluation
+    package."""
     everywhere = frozenset().union(*sections().values())
     own = sections().get(SECTIONS.get(ecosystem, ""), frozenset()) | sections()["other"]
     if ecosystem == "debian":
@@ -96,7 +99,8 @@ def is_vendored_directory(directory: str) -> bool:
 
 
 def is_vendored(path: str) -> bool:
-    """Returns whether a file in a package looks like a copy of another package, because of its folder or its file name."""
+    """Returns whether a file in a package looks like a copy of another package, because of its folder or its
+    file name."""
     directory, _, file_name = path.rpartition("/")
     everywhere = frozenset().union(*sections().values())
     stem = normalise(re.sub(r"(\.(min|umd|esm|cjs|module|production|development|slim|core|bundle|full))*\.[a-z]+$", "", file_name))

@@ -1,4 +1,5 @@
-"""Writes the trained table as the model file that `crates/adapters/local/embedding/src/format.rs` describes."""
+"""Writes the trained table as the model file that `crates/adapters/local/embedding/src/format.rs`
+describes."""
 
 import argparse
 import struct
@@ -32,7 +33,8 @@ def quantized_table(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def quantized_weights(log_weights: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """Returns the weights by row and role, multiplied by the row's scale. Questions have a separate unit, because the length of a question's vector does not matter."""
+    """Returns the weights by row and role, multiplied by the row's scale. Questions have a separate unit,
+    because the length of a question's vector does not matter."""
     weights = np.exp(log_weights) * scales
     units = np.empty_like(weights)
     units[0] = np.quantile(weights[0], WEIGHT_QUANTILE)

@@ -1,6 +1,7 @@
 """Downloads the pinned packages into the cache with the client of each registry. Existing downloads are kept.
 
-`fetch` gets the training packages, the held-out packages and the start model; `fetch --held-out` only the second.
+`fetch` gets the training packages, the held-out packages and the start model; `fetch --held-out` only the
+second.
 """
 
 import os
@@ -37,7 +38,8 @@ def get_npm(packages: list[Package], folder: Path) -> bool:
 
 
 def get_crates(packages: list[Package], folder: Path) -> bool:
-    """Downloads crates with a temporary package that depends on them; cargo stores the crates in its own cache."""
+    """Downloads crates with a temporary package that depends on them; cargo stores the crates in its own
+    cache."""
     (folder / "src").mkdir(exist_ok=True)
     (folder / "src" / "lib.rs").write_text("")
     wanted = [f'p{number} = {{ package = "{package.name}", version = "={package.version}", default-features = false }}' for number, package in enumerate(packages)]
@@ -70,7 +72,8 @@ def get_maven(packages: list[Package], folder: Path) -> bool:
 
 
 def get_debian(packages: list[Package], folder: Path) -> bool:
-    """Downloads Debian sources from the releases that the machine's package sources name. The package lists are stored in the cache."""
+    """Downloads Debian sources from the releases that the machine's package sources name. The package lists
+    are stored in the cache."""
     state = folder / "apt"
     (state / "lists" / "partial").mkdir(parents=True, exist_ok=True)
     (state / "sources.list.d").mkdir(exist_ok=True)
@@ -86,7 +89,8 @@ CLIENTS: dict[str, Callable[[list[Package], Path], bool]] = {"pypi": get_pypi, "
 
 
 def get(packages: list[Package], folder: Path) -> None:
-    """Downloads a batch. If this fails, downloads its halves separately, so that one removed package does not affect the other packages."""
+    """Downloads a batch. If this fails, downloads its halves separately, so that one removed package does not
+    affect the other packages."""
     packages = [package for package in packages if not archives_of(package)]
     if not packages or CLIENTS[packages[0].ecosystem](packages, folder):
         return

@@ -1,6 +1,7 @@
 """Writes a sample of the mined definitions for the table of document frequencies: `frequencies.jsonl`.
 
-The table itself is counted by the tokenizer that will use it (`cairn-ranking`, example `count_document_frequencies`).
+The table itself is counted by the tokenizer that will use it (`cairn-ranking`, example
+`count_document_frequencies`).
 """
 
 import json

@@ -1,6 +1,8 @@
-"""A second implementation of inference, which uses only the model file. It writes the golden vectors for the tests in Rust.
+"""A second implementation of inference, which uses only the model file. It writes the golden vectors for the
+tests in Rust.
 
-Written for reading, not for speed: if both agree to the bit on these texts, the format's description is complete.
+Written for reading, not for speed: if both agree to the bit on these texts, the format's description is
+complete.
 """
 
 import json

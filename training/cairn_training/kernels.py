@@ -1,7 +1,9 @@
-"""The compiled inner loops of training: they gather batches, add weighted rows, compute gradients, and apply Adam.
+"""The compiled inner loops of training: they gather batches, add weighted rows, compute gradients, and apply
+Adam.
 
-An entry of a batch is (row of the table, damped count, role); its share in the text's vector is count · weight[role, row] · table[row].
-Roles: 0 a word of a question, 1 a word of a passage, 2 a word of a passage's head (in addition to 1).
+An entry of a batch is (row of the table, damped count, role); its share in the text's vector is count ·
+weight[role, row] · table[row]. Roles: 0 a word of a question, 1 a word of a passage, 2 a word of a passage's
+head (in addition to 1).
 """
 
 import numba
@@ -12,7 +14,8 @@ QUERY, BODY, HEAD = 0, 1, 2
 
 @numba.njit(cache=True)
 def gather(rows, hide, offsets, ids, counts, head_offsets, head_ids, name_offsets, name_ids, damped, role, keep, seed):
-    """Returns the entries of the texts `rows`. If `hide` is set for a text, the words of the definition's name are left out. Every other entry is kept with probability `keep`."""
+    """Returns the entries of the texts `rows`. If `hide` is set for a text, the words of the definition's
+    name are left out. Every other entry is kept with probability `keep`."""
     np.random.seed(seed)
     size = 0
     for row in rows:
@@ -48,7 +51,8 @@ def sums(starts, ids, values, roles, table, weights, out):
 
 @numba.njit(fastmath=True, parallel=True, cache=True)
 def gradients(starts, ids, values, roles, table, weights, grads, table_grads, weight_grads):
-    """Adds the gradients of the table and of the logarithms of the weights. The two halves of the dimensions are processed in parallel."""
+    """Adds the gradients of the table and of the logarithms of the weights. The two halves of the dimensions
+    are processed in parallel."""
     half = table.shape[1] // 2
     for part in numba.prange(2):
         first, last = part * half, (part + 1) * half

@@ -1,4 +1,5 @@
-"""The rules of each language for finding definitions, their names and their documentation with tree-sitter."""
+"""The rules of each language for finding definitions, their names and their documentation with
+tree-sitter."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -73,7 +74,8 @@ def parser(name: str) -> Parser:
 
 @cache
 def query(name: str) -> Query:
-    """Returns a query that captures every definition as `@definition`, comment as `@comment` and Python docstring as `@docstring`."""
+    """Returns a query that captures every definition as `@definition`, comment as `@comment` and Python
+    docstring as `@docstring`."""
     rules = RULES[name]
     patterns = [f"({kind}) @definition" for kind in rules.definitions] + [f"({kind}) @comment" for kind in rules.comments]
     if name == "py":

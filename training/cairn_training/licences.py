@@ -1,7 +1,7 @@
 """Recognises the licences under which a package may be mined, in its metadata and licence texts.
 
-Only permissive licences count: weights are a work of statistics over the mined code, and a permissive licence leaves
-no doubt that they may be shipped. What is not understood is refused.
+Only permissive licences count: weights are a work of statistics over the mined code, and a permissive licence
+leaves no doubt that they may be shipped. A licence that is not understood is refused.
 """
 
 import re
@@ -46,7 +46,8 @@ REFUSED_TEXT = re.compile(
 
 
 def of_expression(expression: str) -> str | None:
-    """Returns the permissive licence that an SPDX expression, a classifier or a hand-written name allows. Returns None if no known permissive licence is allowed."""
+    """Returns the permissive licence that an SPDX expression, a classifier or a hand-written name allows.
+    Returns None if no known permissive licence is allowed."""
     text = re.sub(r"\s+", " ", expression.replace("(", " ( ").replace(")", " ) ")).strip() if " OR " in expression or " AND " in expression else expression.strip()
     if not text or len(text) > 120:
         return None

@@ -22,7 +22,8 @@ def go_escaped(module: str) -> str:
 
 
 def archives_of(package: Package) -> list[Path]:
-    """Returns the archives of a package in its pinned version. The list is empty if the package has not been downloaded."""
+    """Returns the archives of a package in its pinned version. The list is empty if the package has not been
+    downloaded."""
     root = cache() / "get" / package.ecosystem
     name, version = package.name, package.version
     if package.ecosystem == "pypi":
@@ -47,7 +48,8 @@ def wheel_is(path: Path, stem: str, version: str) -> bool:
 
 
 def licence_of(package: Package, archives: list[Path]) -> str | None:
-    """Returns the permissive licence that the metadata or else the licence file of a package names. Returns None if neither names a permissive licence."""
+    """Returns the permissive licence that the metadata or else the licence file of a package names. Returns
+    None if neither names a permissive licence."""
     found = {"pypi": licence_of_wheel, "npm": licence_of_npm, "crates": licence_of_crate, "go": licence_of_go, "maven": licence_of_maven, "debian": licence_of_debian}
     return found[package.ecosystem](package, archives[0])
 
@@ -112,7 +114,8 @@ def licence_of_go(package: Package, archive: Path) -> str | None:
 
 
 def licence_of_maven(package: Package, archive: Path) -> str | None:
-    """Reads the licence from the pom or its parents. All named licences must be permissive, unless the pom offers a choice."""
+    """Reads the licence from the pom or its parents. All named licences must be permissive, unless the pom
+    offers a choice."""
     repository = cache() / "get" / "maven" / "repo"
     group, artifact, version = *package.name.split(":"), package.version
     for _ in range(6):
@@ -138,7 +141,8 @@ BUILD_FILES = re.compile(r"debian/|\.m4|configure|aclocal|install-sh|ltmain|conf
 
 
 def licence_of_debian(package: Package, _archive: Path) -> str | None:
-    """Reads the licence from debian/copyright. Every stanza must be permissive, except those of packaging, build files and tests."""
+    """Reads the licence from debian/copyright. Every stanza must be permissive, except those of packaging,
+    build files and tests."""
     root = cache() / "get" / "debian"
     upstream_version = re.sub(r"^[0-9]+:", "", package.version)
     packaging = sorted(root.glob(f"{package.name}_{upstream_version}.debian.tar.*"))
@@ -162,7 +166,8 @@ def licence_of_debian(package: Package, _archive: Path) -> str | None:
 
 
 def debian_expression(expression: str) -> str | None:
-    """Reads Debian's short licence names. Of names joined by `or`, one must be permissive; of names joined by `and`, all must be."""
+    """Reads Debian's short licence names. If names are joined by `or`, one must be permissive; if they are
+    joined by `and`, all must be."""
     parts = []
     for alternatives in re.split(r"\s+and\s+|,", expression.strip()):
         found = None

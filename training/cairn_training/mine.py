@@ -1,4 +1,5 @@
-"""Extracts definitions from source files: language, name, doc sentence, and code without comments and docstrings.
+"""Extracts definitions from source files: language, name, doc sentence, and code without comments and
+docstrings.
 
 A definition without a usable doc sentence is kept too: its name asks for its body in training.
 """
@@ -68,7 +69,8 @@ def docstring_of(node: Node, data: bytes) -> str:
 
 
 def comment_above(node: Node, data: bytes, rules: LanguageRules) -> str:
-    """Returns the comments directly above a definition; attributes are skipped. In JavaScript, only the nearest comment is returned."""
+    """Returns the comments directly above a definition; attributes are skipped. In JavaScript, only the
+    nearest comment is returned."""
     if node.parent is not None and node.parent.type in WRAPPERS:
         node = node.parent
     comments: list[str] = []
@@ -105,7 +107,8 @@ def without_comments(node: Node, data: bytes, cuts: list[tuple[int, int]]) -> st
 
 
 def is_definition(node: Node, data: bytes, rules: LanguageRules) -> bool:
-    """Returns whether a node is a definition. A JavaScript statement is a definition only if it defines a function or a class."""
+    """Returns whether a node is a definition. A JavaScript statement is a definition only if it defines a
+    function or a class."""
     if not rules.is_javascript:
         return True
     if node.parent is not None and node.parent.type == "export_statement":
@@ -116,7 +119,8 @@ def is_definition(node: Node, data: bytes, rules: LanguageRules) -> bool:
 
 
 def definitions(data: bytes, language: str) -> Iterator[Definition]:
-    """Yields the definitions of a file that are long enough, in source order, outer definitions before inner ones."""
+    """Yields the definitions of a file that are long enough, in source order, outer definitions before inner
+    ones."""
     if len(data) > MAX_FILE_BYTES or GENERATED.search(data[:2000]) or max(map(len, data.split(b"\n"))) > MAX_LINE_BYTES:
         return
     rules = RULES[language]

@@ -1,4 +1,5 @@
-"""Reads the committed lists of packages: `packages/<ecosystem>.tsv` with name, version and licence, and `held-out.tsv` for evaluation."""
+"""Reads the committed lists of packages: `packages/<ecosystem>.tsv` with name, version and licence, and
+`held-out.tsv` for evaluation."""
 
 import os
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ class Package:
 
 
 def cache() -> Path:
-    """Returns the folder of downloads and of all files that are created from them. This folder is never in the repository."""
+    """Returns the folder of downloads and of all files that are created from them. This folder is never in
+    the repository."""
     root = os.environ.get("CAIRN_CACHE") or Path.home() / ".cache" / "cairn"
     return Path(root) / "training"
 

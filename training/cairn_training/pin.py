@@ -1,7 +1,8 @@
-"""Adds packages to the lists: `pin ECOSYSTEM NAME VERSION...` downloads them, reads their licence and writes the list.
+"""Adds packages to the lists: `pin ECOSYSTEM NAME VERSION...` downloads them, reads their licence and writes
+the list.
 
-A package stays out if its name is that of an evaluation package, a fork or a plugin of one, or if neither its metadata
-nor its licence files name a permissive licence.
+A package stays out if its name is that of an evaluation package, a fork or a plugin of one, or if neither its
+metadata nor its licence files name a permissive licence.
 """
 
 import sys

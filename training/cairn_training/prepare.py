@@ -35,7 +35,8 @@ def fnv1a(word: str) -> int:
 
 
 def fingerprint(text: str) -> bytes:
-    """Returns a digest that is equal for texts that differ only in white space and in upper and lower case."""
+    """Returns a digest that is equal for texts that differ only in white space and in upper and lower
+    case."""
     return hashlib.md5(re.sub(r"\s+", "", text).lower().encode()).digest()
 
 
@@ -108,7 +109,8 @@ def main() -> None:
 
 
 def choose_vocabulary(frequencies: Counter) -> list[str]:
-    """Returns the most frequent words. If several words have the same hash, returns only the most frequent of these words."""
+    """Returns the most frequent words. If several words have the same hash, returns only the most frequent of
+    these words."""
     vocabulary, hashes = [], set()
     for word, number in sorted(frequencies.items(), key=lambda item: (-item[1], item[0])):
         if len(vocabulary) == VOCABULARY or number < MIN_DOCUMENTS:
@@ -142,7 +144,8 @@ def document_frequencies(vocabulary: list[str], lists: dict, kept: np.ndarray) -
 
 
 def row_numbers(vocabulary: list[str], index: dict[str, int]) -> np.ndarray:
-    """Returns the row of the model for each word: its own row, or the row of the bucket that its hash selects."""
+    """Returns the row of the model for each word: its own row, or the row of the bucket that its hash
+    selects."""
     return np.array([index[word] if word in index else len(index) + fnv1a(word) % BUCKETS for word in vocabulary], np.int32)
 
 

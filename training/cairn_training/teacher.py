@@ -1,7 +1,8 @@
-"""Computes the initial vectors of training: MiniLM's embedding of each word of the vocabulary, reduced to the model's dimensions.
+"""Computes the initial vectors of training: MiniLM's embedding of each word of the vocabulary, reduced to the
+model's dimensions.
 
-A sentence model knows that `fetch` is near `download` before it has seen any code; a random start has to find that
-out from co-occurrence and never does for rare words.
+A sentence model knows that `fetch` is near `download` before it has seen any code; a random start has to find
+that out from co-occurrence and never does for rare words.
 """
 
 import io

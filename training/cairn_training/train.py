@@ -1,8 +1,10 @@
-"""Trains the table. The vector of a text is the weighted sum of the vectors of its words. A doc sentence must find its code among the codes of its batch.
+"""Trains the table. The vector of a text is the weighted sum of the vectors of its words. A doc sentence must
+find its code among the codes of its batch.
 
-Symmetric InfoNCE over batches made of groups from one package, so that most wrong answers are near ones. A part of the
-code sides hides the name, else the model would learn names only. Undocumented definitions ask with their name.
-Packages whose hash says so are kept aside for validation: choices are made on them, never on the held-out packages.
+Symmetric InfoNCE over batches made of groups from one package, so that most wrong answers are near ones. A
+part of the code sides hides the name, else the model would learn names only. Undocumented definitions ask
+with their name. Packages whose hash says so are kept aside for validation: choices are made on them, never on
+the held-out packages.
 """
 
 import argparse
@@ -22,7 +24,8 @@ DAMPED = np.concatenate([[0], 1 + np.log(np.arange(1, 256))]).astype(np.float32)
 
 
 class Data:
-    """The prepared lists with their offsets. Flags mark the definitions that are documented, used for validation, or have usable names."""
+    """The prepared lists with their offsets. Flags mark the definitions that are documented, used for
+    validation, or have usable names."""
 
     def __init__(self) -> None:
         arrays = np.load(cache() / "prepared.npz")
@@ -47,7 +50,8 @@ class Data:
 
 
 class Model:
-    """The trained parameters: the rows of the table, and the logarithm of the weight of each row in each role."""
+    """The trained parameters: the rows of the table, and the logarithm of the weight of each row in each
+    role."""
 
     def __init__(self, frequencies: np.ndarray, definitions: int, dimensions: int, seed: int) -> None:
         random = np.random.default_rng(seed)
@@ -111,7 +115,8 @@ def learn(model: Model, question, code, temperature: float, rate: float, step: i
 
 
 def batches(rows: np.ndarray, package: np.ndarray, size: int, group: int, random) -> list[np.ndarray]:
-    """Yields batches of `size` rows. A batch consists of groups of `group` rows that are mostly from one package."""
+    """Yields batches of `size` rows. A batch consists of groups of `group` rows that are mostly from one
+    package."""
     rows = random.permutation(rows)
     rows = rows[np.argsort(package[rows], kind="stable")]
     groups = rows[: len(rows) // group * group].reshape(-1, group)
@@ -125,7 +130,8 @@ def reciprocal_rank(ranked_first: np.ndarray) -> float:
 
 
 def validate(model: Model, data: Data, questions: int = 2_000) -> float:
-    """Returns the MRR@10 of the doc sentences of the validation packages. The corpus contains the definitions of these packages."""
+    """Returns the MRR@10 of the doc sentences of the validation packages. The corpus contains the definitions
+    of these packages."""
     corpus = np.where(data.validation)[0]
     corpus = np.random.default_rng(5).permutation(corpus)[:16_000]
     asked = np.where(data.documented[corpus])[0][:questions]

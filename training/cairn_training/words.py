@@ -6,7 +6,8 @@ WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
 
 def words(text: str) -> list[str]:
-    """Returns the words in lower case: sequences of ASCII letters, split where the case changes, and sequences of digits."""
+    """Returns the words in lower case: sequences of ASCII letters, split where the case changes, and
+    sequences of digits."""
     return [word.lower() for word in WORD.findall(text)]
 
 
@@ -17,10 +18,11 @@ ENDS_AT_LINE = (b"def", b"class", b"module")
 
 
 def head(code: bytes) -> tuple[int, int]:
-    """Returns the range of the head of a definition. The head is the signature; it starts at the first line that is not a comment, decorator or attribute.
+    """Returns the range of the head of a definition. The head is the signature; it starts at the first line
+    that is not a comment, decorator or attribute.
 
-    It ends at the first `{` or `=>`, or at the end of a line outside of parentheses; a line without any parenthesis
-    (`static int`) goes on, unless it ends in a colon or begins with `def`, `class` or `module`.
+    It ends at the first `{` or `=>`, or at the end of a line outside of parentheses; a line without any
+    parenthesis (`static int`) goes on, unless it ends in a colon or begins with `def`, `class` or `module`.
     """
     limit = min(len(code), HEAD_BYTES)
     start = 0

@@ -1,4 +1,5 @@
-"""Tests the rules that decide which packages may be mined. The tests need only Python: `python3 -m unittest discover -s training/tests -t training`."""
+"""Tests the rules that decide which packages may be mined. The tests need only Python:
+`python3 -m unittest discover -s training/tests -t training`."""
 
 import unittest
 

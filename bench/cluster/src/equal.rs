@@ -65,7 +65,7 @@ async fn compare(ground: &Ground, local: &LocalMode, name: &str, path: &Path) ->
     Ok(())
 }
 
-/// Of every hundred files, deletes one, renames one and edits one. Then commits the changes.
+/// Deletes, renames and edits one file each in every hundred files. Then commits the changes.
 fn change(root: &Path) -> Result<()> {
     let files = git(root, &["ls-files", "-z"]);
     let files = files.split('\0').filter(|path| !path.is_empty()).map(|path| root.join(path));

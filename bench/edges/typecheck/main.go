@@ -1,5 +1,6 @@
 // Writes what Go's type checker knows of a module: each use of a name with its definition, one a line, as
-// "path:line", name, path, line, separated by tabs. Of uses and definitions inside the module only.
+// "path:line", name, path, line, separated by tabs. Only uses and definitions inside the module are
+// written.
 package main
 
 import (

@@ -1,5 +1,6 @@
 // Writes what TypeScript's checker knows of a folder: each use of a name with its definitions, one a line, as
-// "path:line", name, path, line, separated by tabs. `npm install typescript@5.6.3` beside it, then `node typescript.js FOLDER`.
+// "path:line", name, path, line, separated by tabs. `npm install typescript@5.6.3` beside it, then
+// `node typescript.js FOLDER`.
 const fs = require("fs");
 const path = require("path");
 const ts = require("typescript");

@@ -386,7 +386,7 @@ pub struct SearchArguments {
     /// Explain how the question was read, and each score.
     #[arg(long)]
     pub explain: bool,
-    /// What to look for: auto, symbol, file, directory or filename.
+    /// The kind of result: auto, symbol, file, directory or filename.
     #[arg(long, value_name = "TYPE")]
     pub target_type: Option<String>,
     /// A path near the wanted code. Files and definitions near this path come first.

@@ -25,7 +25,7 @@ pub(crate) struct Objects<'a> {
     sweep: Sweep,
 }
 
-/// What live records refer to: the keys of artifacts, and the published generations.
+/// The objects to which live records refer: the keys of artifacts, and the published generations.
 #[derive(Default)]
 struct Live {
     keys: BTreeSet<String>,

@@ -1,11 +1,13 @@
 //! Checks that the paths in ARCHITECTURE.md exist, that it names every crate, that links between documents
-//! work, and that every failure code has a runbook.
+//! work, that every failure code has a runbook, and that decisions have one form.
 
 use std::fs;
 
 use cairn_ports::FailureCode;
 
 use crate::manifests::{read_all, root};
+use crate::plain_english::{Text, texts};
+use crate::prose::Form;
 
 /// Returns the code spans that are relative paths. Such code spans contain a slash, do not begin with one,
 /// and have only letters, digits and `/._-`.
@@ -57,17 +59,16 @@ fn named_documents(text: &str) -> Vec<&str> {
 #[test]
 fn named_documents_exist() {
     let (root, mut missing, mut num_named) = (root(), Vec::new(), 0);
-    for path in crate::plain_english::texts() {
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        let is_document = path.extension().is_some_and(|extension| extension == "md");
+    for Text { name, form, text } in texts() {
+        let path = root.join(&name);
         let folder = path.parent().expect("a folder");
-        let named = if is_document { named_documents(&text) } else { Vec::new() };
+        let named = if form == Form::Markdown { named_documents(&text) } else { Vec::new() };
         num_named += named.len();
         let is_missing = |name: &&str| {
             let name = name.split('#').next().unwrap_or_default();
             !folder.join(name).exists() && !root.join(name).exists()
         };
-        missing.extend(named.into_iter().filter(is_missing).map(|name| format!("{}: {name}", path.display())));
+        missing.extend(named.into_iter().filter(is_missing).map(|missing| format!("{name}: {missing}")));
     }
     assert!(num_named > 30, "only {num_named} documents are named");
     assert_eq!(missing, Vec::<String>::new());
@@ -78,4 +79,25 @@ fn every_code_has_a_runbook() {
     let pages = FailureCode::ALL.map(|code| format!("runbooks/{code}.md"));
     let missing: Vec<&String> = pages.iter().filter(|page| !root().join(page).is_file()).collect();
     assert_eq!(missing, Vec::<&String>::new());
+}
+
+/// The sections of a decision, in this order.
+const SECTIONS: [&str; 4] = ["Decided", "Why", "Consequences", "Alternatives"];
+
+#[test]
+fn decisions_have_one_form() {
+    let index = fs::read_to_string(root().join("docs/decisions/README.md")).expect("the index of decisions");
+    let mut wrong = Vec::new();
+    let pages = texts().into_iter().filter_map(|Text { name, text, .. }| {
+        let page = name.strip_prefix("docs/decisions/").filter(|page| *page != "README.md")?;
+        Some((page.to_owned(), text))
+    });
+    for (number, (page, text)) in (1..).zip(pages) {
+        let sections: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        let is_numbered = page.starts_with(&format!("{number:04}-")) && text.starts_with(&format!("# {number:04} "));
+        if sections != SECTIONS || !is_numbered || !index.contains(&format!("]({page})")) {
+            wrong.push(format!("{page}: number {number:04}, sections {sections:?}"));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
 }

@@ -1,5 +1,5 @@
-//! Checks the rules of the workspace: layers and lints of crates, cycles between files, plain English, and
-//! the paths that ARCHITECTURE.md and other documents name.
+//! Checks the rules of the workspace: layers and lints of crates, cycles between files, plain English, words
+//! that name only one type, and the paths that ARCHITECTURE.md and other documents name.
 
 #[cfg(test)]
 mod architecture;
@@ -11,3 +11,7 @@ mod cycles;
 mod manifests;
 #[cfg(test)]
 mod plain_english;
+#[cfg(test)]
+mod prose;
+#[cfg(test)]
+mod type_names;

@@ -49,7 +49,7 @@ fn seed() -> u64 {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchQuestion {
-    /// What to look for. The name `target` is also accepted.
+    /// The text to look for. The name `target` is also accepted.
     #[serde(alias = "target")]
     pub query: String,
     /// Names or globs; an empty list selects all repositories.

@@ -37,7 +37,7 @@
 (comment) @comment
 (decorator) @decorator
 
-; --- What the file lists as public
+; --- Names that the file lists as public
 
 (export_statement !source (export_clause (export_specifier name: (_) @export.name alias: (_)? @export.alias)))
 (export_statement "default" @export.alias declaration: (_ name: (_) @export.name))

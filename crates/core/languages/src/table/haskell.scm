@@ -54,7 +54,7 @@
 ; `-- ^` documents the definition before it.
 ((haddock) @comment (#not-match? @comment "^(-- ?\\^|\\{- ?\\^)"))
 
-; --- What the file lists as public
+; --- Names that the file lists as public
 
 (exports (export variable: (variable) @export.name))
 (exports (export type: (name) @export.name @not_reference))

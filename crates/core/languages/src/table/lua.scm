@@ -53,7 +53,8 @@
   (#eq? @_attribute "const"))
 (chunk (variable_declaration "local" @visibility (assignment_statement (variable_list name: (identifier) @name))) @definition.variable)
 (chunk (variable_declaration "local" @visibility (variable_list name: (identifier) @name)) @definition.variable)
-; Assigning a variable of the file defines nothing; assigning another one makes it global. The same for fields.
+; Assigning a variable of the file defines nothing; assigning another one makes it global. The same for
+; fields.
 ((chunk (assignment_statement (variable_list name: (identifier) @name)) @definition.variable) (#set! assigned "true"))
 ((chunk (assignment_statement (variable_list name: (dot_index_expression table: (_) @owner field: (_) @name))) @definition.constant)
   (#set! assigned "true") (#match? @name "^[A-Z][A-Z0-9_]*$"))

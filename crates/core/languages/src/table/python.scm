@@ -36,7 +36,7 @@
 (import_from_statement name: (aliased_import name: (_) @import.name alias: (_) @import.alias))
 (import_from_statement (wildcard_import) @import.wildcard)
 
-; --- What the file lists as public
+; --- Names that the file lists as public
 
 ((assignment left: (identifier) @_all right: [(list (string (string_content) @export.name)) (tuple (string (string_content) @export.name))])
   (#eq? @_all "__all__"))

@@ -1,4 +1,5 @@
-; Swift. The grammar also uses the field `name` for types, and one node for all kinds of types and for extensions.
+; Swift. The grammar also uses the field `name` for types, and one node for all kinds of types and for
+; extensions.
 
 ; --- Definitions
 
