@@ -24,11 +24,13 @@ pub(crate) fn answers(index: &Index, calls: &[(&str, Value)]) -> String {
     let mut reported = ask(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }), true);
     ask(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }), false);
     for (number, (tool, arguments)) in calls.iter().enumerate() {
-        let params = json!({ "name": tool, "arguments": arguments });
-        reported.push_str(&ask(
-            json!({ "jsonrpc": "2.0", "id": number + 1, "method": "tools/call", "params": params }),
-            true,
-        ));
+        let (method, params) = if tool.starts_with("cairn://") {
+            ("resources/read", json!({ "uri": tool }))
+        } else {
+            ("tools/call", json!({ "name": tool, "arguments": arguments }))
+        };
+        let message = json!({ "jsonrpc": "2.0", "id": number + 1, "method": method, "params": params });
+        reported.push_str(&ask(message, true));
         reported.push('\n');
     }
     drop(input);

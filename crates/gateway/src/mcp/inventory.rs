@@ -4,7 +4,7 @@ use cairn_search::{KnownRepository, KnownRun, QueryError, QueryErrorCode, Reposi
 use serde_json::json;
 
 use super::arguments::Arguments;
-use super::labels::Label;
+use super::labels::{Label, label_modules};
 use super::reply::{Failure, Replied, ToolReply};
 use super::report::{counts, put_result, put_run, repository_line, sync_suffix};
 use super::structured::{OutcomePaths, Overview, RepositoryPage, RepositoryStatus, StatusAnswer};
@@ -169,8 +169,9 @@ async fn one_repository(agent: &dyn Agent, question: CoverageQuestion, known: &[
     for run in &runs {
         put_run(&mut out, run);
     }
-    let modules = root_modules(agent, &coverage.repository).await?;
+    let mut modules = root_modules(agent, &coverage.repository).await?;
     put_untrusted(&mut out, &modules.iter().map(module_line).collect::<Vec<_>>());
+    label_modules(&mut modules);
     put_stamps(&mut out, &coverage.sources);
     let status = RepositoryStatus {
         coverage,

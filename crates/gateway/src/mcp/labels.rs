@@ -9,7 +9,8 @@ use cairn_redaction::{MessagePart, message_parts, quoted};
 use cairn_wire::RunResult;
 
 use crate::answers::{
-    IndexProgress, IndexedFiles, LastSync, PathExplanation, RepositoryReport, RepositorySync, RunDetails, RunReport,
+    IndexProgress, IndexedFiles, LastSync, ModuleReport, PathExplanation, RepositoryReport, RepositorySync, RunDetails,
+    RunReport,
 };
 
 /// The message with a label on each quoted part.
@@ -43,7 +44,7 @@ fn without_path(message: &str, path: &str) -> String {
     message.replace(&format!("`{path}`"), "the file")
 }
 
-fn label_message(message: &mut Option<String>) {
+pub(super) fn label_message(message: &mut Option<String>) {
     *message = message.as_deref().map(labelled);
 }
 
@@ -108,6 +109,13 @@ impl Label for RepositoryReport {
         if let Some(published) = &mut self.published {
             published.result.label();
         }
+    }
+}
+
+/// Labels the descriptions of modules, which are text of the repository.
+pub(super) fn label_modules(modules: &mut [ModuleReport]) {
+    for module in modules {
+        module.description = module.description.as_deref().map(foreign);
     }
 }
 

@@ -5,10 +5,10 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::labels::labelled;
+use super::labels::{label_message, labelled};
 use super::structured::{Extras, FollowingCall, Structured};
 use super::suggestion::{Suggestion, reports};
-use super::untrusted::one_line;
+use super::untrusted::{UNTRUSTED, one_line};
 use crate::answers::ErrorReport;
 
 /// Maximum number of calls that an error or an empty answer suggests.
@@ -46,8 +46,12 @@ impl Failure {
     pub(super) fn into_result(self) -> CallToolResult {
         let mut report = ErrorReport::of(&self.error);
         report.message = labelled(&report.message);
+        label_message(&mut report.details.next_action_hint);
         report.details.tool_suggestions = reports(&self.suggestions);
         let mut text = format!("{}: {}", report.code, report.message);
+        if !(self.error.similar_symbols.is_empty() && self.error.similar_files.is_empty()) {
+            text.push_str(&format!("\n{UNTRUSTED}"));
+        }
         let mut listed = |label: &str, names: &[String]| {
             if !names.is_empty() {
                 let names: Vec<String> = names.iter().map(|name| one_line(name)).collect();
@@ -58,7 +62,7 @@ impl Failure {
         listed("similar files", &self.error.similar_files);
         listed("similar repositories", &self.error.similar_repositories);
         if let Some(hint) = &self.error.hint {
-            text.push_str(&format!("\nhint: {hint}"));
+            text.push_str(&format!("\nhint: {}", labelled(hint)));
         }
         put_suggestions(&mut text, &self.suggestions);
         let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);

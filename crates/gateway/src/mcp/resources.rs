@@ -8,6 +8,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
+use super::labels::{Label, label_message, label_modules, labelled};
 use crate::agent::Agent;
 use crate::answers::{ErrorReport, PageInfo, PatternList, RepositoryReport};
 use crate::guide::{TOPICS, document, title};
@@ -73,12 +74,14 @@ pub(super) async fn read(agent: &dyn Agent, uri: &str) -> Result<ReadResourceRes
 
 async fn repository(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
     let view = agent.searcher().catalogue.view().await?;
-    Ok(json!(RepositoryReport::of(&agent.searcher().select_one(&view, name).await?)))
+    Ok(json!(RepositoryReport::of(&agent.searcher().select_one(&view, name).await?).into_labelled()))
 }
 
 async fn modules(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
     let question = ModulesQuestion { repository: Some(name.to_owned()), ..ModulesQuestion::default() };
-    Ok(json!(questions::modules(agent, &question).await?))
+    let mut list = questions::modules(agent, &question).await?;
+    label_modules(&mut list.modules);
+    Ok(json!(list))
 }
 
 async fn patterns(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
@@ -89,10 +92,13 @@ async fn patterns(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
 }
 
 fn protocol_error(error: &QueryError) -> ErrorData {
-    let data = Some(json!(ErrorReport::of(error)));
+    let mut report = ErrorReport::of(error);
+    report.message = labelled(&report.message);
+    label_message(&mut report.details.next_action_hint);
+    let (message, data) = (report.message.clone(), Some(json!(report)));
     match error.code {
-        QueryErrorCode::NotFound => ErrorData::resource_not_found(error.message.clone(), data),
-        QueryErrorCode::ValidationError => ErrorData::invalid_params(error.message.clone(), data),
-        _ => ErrorData::internal_error(error.message.clone(), data),
+        QueryErrorCode::NotFound => ErrorData::resource_not_found(message, data),
+        QueryErrorCode::ValidationError => ErrorData::invalid_params(message, data),
+        _ => ErrorData::internal_error(message, data),
     }
 }
