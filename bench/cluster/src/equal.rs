@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Ground, LocalMode};
+use cairn_cluster::{Environment, LocalMode};
 use cairn_gateway::answers::FingerprintReport;
 use cairn_testkit::work_tree::{commit, git};
 use serde_json::Value;
@@ -16,8 +16,8 @@ use crate::sizes::lines;
 
 pub(crate) async fn run(repositories: &[PathBuf]) -> Result<()> {
     let field = Field::start().await?;
-    let mut ground = field.cluster().await?;
-    let root = ground.directory.path().to_owned();
+    let mut environment = field.cluster().await?;
+    let root = environment.directory.path().to_owned();
     let local = LocalMode::new(&root.join("local"), &root.join("operator.toml"));
     println!(
         "| repository | lines | files | chunks | edges | cluster | local mode | ratio |\n|---|---|---|---|---|---|---|---|"
@@ -27,26 +27,31 @@ pub(crate) async fn run(repositories: &[PathBuf]) -> Result<()> {
         let name = name(&path)?;
         let copy = root.join(name);
         git(&root, &["clone", "-q", &path.to_string_lossy(), name]);
-        compare(&ground, &local, name, &copy).await?;
+        compare(&environment, &local, name, &copy).await?;
         change(&copy)?;
-        compare(&ground, &local, name, &copy).await?;
+        compare(&environment, &local, name, &copy).await?;
     }
     println!("all fingerprints are equal, also after 1 % of the files were deleted, 1 % renamed and 1 % edited");
-    ground.done();
+    environment.done();
     Ok(())
 }
 
 /// Indexes the repository in the cluster and in local mode, and prints the times. The indexes must be equal.
-async fn compare(ground: &Ground, local: &LocalMode, name: &str, path: &Path) -> Result<()> {
+async fn compare(environment: &Environment, local: &LocalMode, name: &str, path: &Path) -> Result<()> {
     let started = Instant::now();
-    let asked = ask(ground, name, path).await?;
-    ground.inside.settled(&[asked], PATIENCE).await?;
+    let asked = ask(environment, name, path).await?;
+    environment.inside.settled(&[asked], PATIENCE).await?;
     let of_cluster = started.elapsed().as_secs_f64();
     let started = Instant::now();
     local.index(name, &url(path))?;
     let of_local = started.elapsed().as_secs_f64();
-    let found: Vec<Value> =
-        ground.inside.fingerprints().await?.iter().map(|of| serde_json::json!(FingerprintReport::of(of))).collect();
+    let found: Vec<Value> = environment
+        .inside
+        .fingerprints()
+        .await?
+        .iter()
+        .map(|of| serde_json::json!(FingerprintReport::of(of)))
+        .collect();
     let expected = local.fingerprints()?;
     ensure!(found == expected, "the indexes differ: the cluster has {found:#?}\nlocal mode has {expected:#?}");
     let this = expected

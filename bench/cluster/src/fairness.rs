@@ -34,27 +34,27 @@ pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()>
 
 /// Returns the seconds from the request to the publication of each small repository, sorted.
 async fn waits(field: &Field, small: &[(String, Mutation)], huge: Option<&Path>) -> Result<Vec<f64>> {
-    let mut ground = field.cluster().await?;
+    let mut environment = field.cluster().await?;
     let mut asked = Vec::new();
     if let Some(huge) = huge {
-        asked.push(ask(&ground, "huge", huge).await?);
+        asked.push(ask(&environment, "huge", huge).await?);
     }
     let mut asked_at: HashMap<RepositoryId, i64> = HashMap::new();
     for (name, repository) in small {
-        let now_ms = ground.inside.cluster.clock.now_ms();
-        let (id, request) = ask(&ground, name, repository.root()).await?;
+        let now_ms = environment.inside.cluster.clock.now_ms();
+        let (id, request) = ask(&environment, name, repository.root()).await?;
         asked_at.insert(id, now_ms);
         asked.push((id, request));
     }
-    ground.inside.settled(&asked, PATIENCE).await?;
+    environment.inside.settled(&asked, PATIENCE).await?;
     let mut waits = Vec::new();
     for (id, asked_ms) in asked_at {
-        let runs = ground.inside.cluster.runs.runs(Some(id), 1).await?;
+        let runs = environment.inside.cluster.runs.runs(Some(id), 1).await?;
         let ended_ms = runs.first().and_then(|run| run.ended_at_ms).context("a small repository has no ended run")?;
         waits.push((ended_ms - asked_ms) as f64 / 1000.0);
     }
     waits.sort_by(f64::total_cmp);
-    ground.done();
+    environment.done();
     Ok(waits)
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use cairn_cluster::{Ground, Servers};
+use cairn_cluster::{Environment, Servers};
 use cairn_domain::{Lane, RepositoryId, Source};
 use cairn_servers::Fleet;
 use cairn_testkit::Mutation;
@@ -37,18 +37,18 @@ impl Field {
 
     /// Starts a cluster with one process of each service. The cluster shares no vhost, bucket or namespace
     /// with other clusters. Its logs are kept if a measurement fails.
-    pub(crate) async fn cluster(&self) -> Result<Ground> {
-        let mut ground = Ground::prepare(&self.servers, &Table::new()).await?;
-        ground.keep();
-        ground.cluster.start_all().await?;
-        Ok(ground)
+    pub(crate) async fn cluster(&self) -> Result<Environment> {
+        let mut environment = Environment::prepare(&self.servers, &Table::new()).await?;
+        environment.keep();
+        environment.cluster.start_all().await?;
+        Ok(environment)
     }
 }
 
 /// Requests the sync of a repository in the lane for background work.
-pub(crate) async fn ask(ground: &Ground, name: &str, path: &Path) -> Result<(RepositoryId, u64)> {
+pub(crate) async fn ask(environment: &Environment, name: &str, path: &Path) -> Result<(RepositoryId, u64)> {
     let source = Source::Url { url: url(path) };
-    ground.inside.enqueue(name, source, Lane::Bulk).await
+    environment.inside.enqueue(name, source, Lane::Bulk).await
 }
 
 pub(crate) fn url(path: &Path) -> String {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use cairn_cluster::Ground;
+use cairn_cluster::Environment;
 use cairn_domain::Tenant;
 use cairn_gateway::auth::KeyRequest;
 use cairn_search::Fingerprint;
@@ -38,21 +38,21 @@ pub(crate) async fn run(options: Options) -> Result<()> {
     let of_made = made.iter().map(|(name, repository)| (name.clone(), repository.root().to_owned()));
     let repositories: Vec<(String, PathBuf)> = of_made.chain(of_folders).collect();
     let field = Field::start().await?;
-    let mut ground = field.cluster().await?;
+    let mut environment = field.cluster().await?;
     let mut asked = Vec::new();
     for (name, folder) in &repositories {
         vocabulary.add(folder);
-        asked.push(ask(&ground, name, folder).await?);
+        asked.push(ask(&environment, name, folder).await?);
     }
-    ground.inside.settled(&asked, PATIENCE).await?;
-    let num_chunks: u64 = ground.inside.fingerprints().await?.iter().map(num_chunks).sum();
+    environment.inside.settled(&asked, PATIENCE).await?;
+    let num_chunks: u64 = environment.inside.fingerprints().await?.iter().map(num_chunks).sum();
     println!("{} repositories, {num_chunks} chunks, {} agents", repositories.len(), options.agents);
     let mut keys = Vec::new();
     for _ in 0..options.agents {
-        keys.push(key(&ground).await?);
+        keys.push(key(&environment).await?);
     }
     let load = Load {
-        host: ground.cluster.questions("query")?.trim_start_matches("http://").to_owned(),
+        host: environment.cluster.questions("query")?.trim_start_matches("http://").to_owned(),
         keys,
         questions: Vec::new(),
         rate: WARM_RATE,
@@ -73,7 +73,7 @@ pub(crate) async fn run(options: Options) -> Result<()> {
         let measured = next(&load, *rate, count).run().await?;
         print(*rate, &measured, &before, &processors::seconds());
     }
-    ground.done();
+    environment.done();
     Ok(())
 }
 
@@ -100,7 +100,7 @@ fn print(rate: f64, measured: &Measured, before: &BTreeMap<String, f64>, after: 
     );
 }
 
-async fn key(ground: &Ground) -> Result<String> {
+async fn key(environment: &Environment) -> Result<String> {
     let request = KeyRequest {
         tenant: Tenant::local(),
         repositories: None,
@@ -108,5 +108,5 @@ async fn key(ground: &Ground) -> Result<String> {
         label: String::new(),
         expires_at_ms: None,
     };
-    ground.inside.issue_key(request).await.context("no key could be issued for the questions")
+    environment.inside.issue_key(request).await.context("no key could be issued for the questions")
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use cairn_cluster::{Ground, STANDARD};
+use cairn_cluster::{Environment, STANDARD};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
@@ -24,10 +24,10 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub(crate) fn watch(ground: &mut Ground) -> Result<Self> {
+    pub(crate) fn watch(environment: &mut Environment) -> Result<Self> {
         let mut services = BTreeMap::new();
         for service in STANDARD {
-            services.insert(ground.cluster.process(service)?.pid().context("a process")?, service);
+            services.insert(environment.cluster.process(service)?.pid().context("a process")?, service);
         }
         let is_over = Arc::new(AtomicBool::new(false));
         let watching = tokio::spawn(watch(services.keys().copied().collect(), Arc::clone(&is_over)));
@@ -77,8 +77,8 @@ fn process(folder: &Path) -> Option<(u32, u64)> {
 }
 
 /// Returns the number of messages that were published in the cluster's vhost.
-pub(crate) async fn num_messages(ground: &Ground) -> Result<u64> {
-    let vhost = ground.space.vhost.as_ref().context("a vhost")?;
+pub(crate) async fn num_messages(environment: &Environment) -> Result<u64> {
+    let vhost = environment.space.vhost.as_ref().context("a vhost")?;
     let reported: Value =
         serde_json::from_str(&vhost.request("GET", &format!("/api/vhosts/{}", vhost.name()), "").await?)?;
     Ok(reported["message_stats"]["publish"].as_u64().unwrap_or_default())

@@ -14,26 +14,26 @@ pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()>
     let repositories = generated(num_repositories, num_files);
     let num_lines: u64 = repositories.iter().map(|(_, repository)| lines(repository.root())).sum();
     let field = Field::start().await?;
-    let mut ground = field.cluster().await?;
+    let mut environment = field.cluster().await?;
     let before = SERVERS.map(|server| bytes(&field.data(server)));
-    let memory = Memory::watch(&mut ground)?;
+    let memory = Memory::watch(&mut environment)?;
     let started = Instant::now();
     let mut asked = Vec::new();
     for (name, repository) in &repositories {
-        asked.push(ask(&ground, name, repository.root()).await?);
+        asked.push(ask(&environment, name, repository.root()).await?);
     }
-    ground.inside.settled(&asked, PATIENCE).await?;
+    environment.inside.settled(&asked, PATIENCE).await?;
     let of_cluster = started.elapsed().as_secs_f64();
     let memory = memory.stop().await?;
 
-    let root = ground.directory.path();
+    let root = environment.directory.path();
     let list = root.join("list.yaml");
     write_list(&list, repositories.iter().map(|(name, repository)| (name.as_str(), repository.root())))?;
     let local = LocalMode::new(&root.join("local"), &root.join("operator.toml"));
     let started = Instant::now();
     local.ok(&["index", &list.to_string_lossy()])?;
     let of_local = started.elapsed().as_secs_f64();
-    let num_indexed = ground.inside.fingerprints().await?.len();
+    let num_indexed = environment.inside.fingerprints().await?.len();
     ensure!(num_indexed == num_repositories, "only {num_indexed} of {num_repositories} repositories are indexed");
 
     println!("{num_repositories} repositories of {num_files} files, {num_lines} lines");
@@ -43,12 +43,12 @@ pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()>
         let (cluster, local) = (per_minute(count, of_cluster), per_minute(count, of_local));
         println!("| {what} per minute | {cluster:.0} | {local:.0} | {:.1} |", of_cluster / of_local);
     }
-    println!("messages per repository: {:.1}", num_messages(&ground).await? as f64 / num_repositories as f64);
+    println!("messages per repository: {:.1}", num_messages(&environment).await? as f64 / num_repositories as f64);
     for (server, before) in SERVERS.iter().zip(before) {
         let grown = bytes(&field.data(server)).saturating_sub(before);
         println!("bytes per line in {server}: {:.0}", grown as f64 / num_lines as f64);
     }
     println!("peak memory in MiB: {memory:?}");
-    ground.done();
+    environment.done();
     Ok(())
 }

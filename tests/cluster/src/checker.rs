@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::objects::Objects;
 use crate::resources::{left_behind, num_connections, peak_memory_bytes};
-use crate::{Ground, Raw, Servers, Workload};
+use crate::{Environment, Raw, Servers, Workload};
 
 /// The time limit from the end of the fault until all work is done.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -28,7 +28,7 @@ const COUNTS_ARE_LATE: Duration = Duration::from_secs(15);
 
 /// Compares a cluster with an undisturbed index of the same repositories.
 pub struct Checker<'a> {
-    ground: &'a Ground,
+    environment: &'a Environment,
     raw: Raw,
     traces: Traces,
 }
@@ -64,22 +64,22 @@ pub struct Verdict {
 }
 
 impl<'a> Checker<'a> {
-    pub fn new(ground: &'a Ground, servers: &Servers, traces: Traces) -> Result<Self> {
-        Ok(Self { ground, raw: Raw::open(servers, &ground.space)?, traces })
+    pub fn new(environment: &'a Environment, servers: &Servers, traces: Traces) -> Result<Self> {
+        Ok(Self { environment, raw: Raw::open(servers, &environment.space)?, traces })
     }
 
     /// Call this function after the fault has ended. Waits until all work is done, then checks all
     /// invariants.
     pub async fn check(&self, asked: &[(RepositoryId, u64)], workload: &Workload) -> Result<Verdict> {
         let healed_at = Instant::now();
-        self.ground.inside.settled(asked, PATIENCE).await?;
+        self.environment.inside.settled(asked, PATIENCE).await?;
         let num_dead_letters = self.queues_empty(healed_at + PATIENCE).await?;
         let mut verdict = Verdict { num_dead_letters, healed_after: healed_at.elapsed(), ..Verdict::default() };
         self.parts_ended(asked, &mut verdict).await?;
-        self.ground.inside.each_was_published_once().await?;
-        let expected = self.ground.index_locally("undisturbed", workload)?;
+        self.environment.inside.each_was_published_once().await?;
+        let expected = self.environment.index_locally("undisturbed", workload)?;
         let found: Vec<Value> = self
-            .ground
+            .environment
             .inside
             .fingerprints()
             .await?
@@ -106,7 +106,7 @@ impl<'a> Checker<'a> {
     /// vectors of a provider only the number is compared.
     fn comparable(&self, fingerprint: &Value) -> Value {
         let mut comparable = fingerprint.clone();
-        if matches!(self.ground.inside.cluster.config.embedding, EmbeddingConfig::Http { .. }) {
+        if matches!(self.environment.inside.cluster.config.embedding, EmbeddingConfig::Http { .. }) {
             comparable["digest"].take();
             comparable["kinds"]["vectors"]["digest"].take();
         }
@@ -135,7 +135,7 @@ impl<'a> Checker<'a> {
     async fn parts_ended(&self, asked: &[(RepositoryId, u64)], verdict: &mut Verdict) -> Result<()> {
         let repositories: BTreeSet<RepositoryId> = asked.iter().map(|(repository, _)| *repository).collect();
         for repository in repositories {
-            for run in self.ground.inside.cluster.runs.runs(Some(repository), MANY_RUNS).await? {
+            for run in self.environment.inside.cluster.runs.runs(Some(repository), MANY_RUNS).await? {
                 verdict.num_runs += 1;
                 match run.state {
                     RunState::Cancelled => verdict.num_cancelled_runs += 1,
@@ -152,7 +152,7 @@ impl<'a> Checker<'a> {
                     run.state,
                     run.message
                 );
-                let parts = self.ground.inside.cluster.runs.parts(run.id).await?;
+                let parts = self.environment.inside.cluster.runs.parts(run.id).await?;
                 let (found, planned) = (parts.len(), run.num_parts);
                 ensure!(found == planned as usize, "run {:?} has {found} parts, but {planned} were planned", run.id);
                 for part in parts {
@@ -180,7 +180,7 @@ impl<'a> Checker<'a> {
             expected.iter().filter_map(|repository| repository["kinds"][kind]["count"].as_u64()).sum()
         };
         let wanted = (count("chunks"), count("nodes"), count("edges"));
-        let collection = self.ground.inside.stores.vectors.collection_name();
+        let collection = self.environment.inside.stores.vectors.collection_name();
         let deadline = Instant::now() + PATIENCE;
         loop {
             let (nodes, edges) = (self.raw.nodes().await?, self.raw.edges().await?);
@@ -202,7 +202,7 @@ impl<'a> Checker<'a> {
 
     /// Checks that each object is referenced by a live record. Returns the number of objects.
     async fn no_orphans(&self) -> Result<usize> {
-        let objects = Objects::new(&self.ground.inside);
+        let objects = Objects::new(&self.environment.inside);
         let deadline = Instant::now() + PATIENCE;
         loop {
             let orphans = objects.orphans().await?;
@@ -217,10 +217,10 @@ impl<'a> Checker<'a> {
     /// Checks the resources: the expected number of connections, the memory limit of each process, and no
     /// temporary files.
     async fn nothing_held(&self, verdict: &mut Verdict) -> Result<()> {
-        verdict.peak_memory_bytes = peak_memory_bytes(&self.ground.cluster)?;
-        let (wanted, deadline) = (num_connections(&self.ground.cluster), Instant::now() + LEFT_BEHIND);
+        verdict.peak_memory_bytes = peak_memory_bytes(&self.environment.cluster)?;
+        let (wanted, deadline) = (num_connections(&self.environment.cluster), Instant::now() + LEFT_BEHIND);
         loop {
-            let (connections, left) = (self.raw.num_connections().await?, left_behind(&self.ground.cluster));
+            let (connections, left) = (self.raw.num_connections().await?, left_behind(&self.environment.cluster));
             if connections == wanted && left.is_empty() {
                 verdict.num_connections = connections;
                 return Ok(());

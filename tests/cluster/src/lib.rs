@@ -5,7 +5,7 @@
 
 mod checker;
 mod cluster;
-mod ground;
+mod environment;
 mod inside;
 mod local;
 mod objects;
@@ -18,7 +18,7 @@ mod workload;
 
 pub use checker::{Checker, Traces, Verdict};
 pub use cluster::{LocalCluster, STANDARD, Wanted};
-pub use ground::Ground;
+pub use environment::Environment;
 pub use inside::Inside;
 pub use local::LocalMode;
 pub use probe::Probe;

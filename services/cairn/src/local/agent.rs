@@ -145,7 +145,7 @@ impl Agent for LocalAgent {
         }
         match self.local.unindexed_tree(&here).await.ok()?? {
             Unindexed::TooLarge(tree) => {
-                self.tell(too_large(&tree));
+                self.set_notice(too_large(&tree));
                 None
             }
             Unindexed::Small(tree) => {
@@ -183,7 +183,7 @@ impl Agent for LocalAgent {
 }
 
 impl LocalAgent {
-    fn tell(&self, notice: String) {
+    fn set_notice(&self, notice: String) {
         *self.notice.lock().unwrap_or_else(PoisonError::into_inner) = Some(notice);
     }
 
@@ -206,15 +206,17 @@ impl LocalAgent {
         let limit = FIRST_PATIENCE.min(self.local.first_use_timeout());
         match tokio::time::timeout(limit, run).await {
             Err(_) => {
-                self.tell("this working tree is being indexed for the first time; ask again in a minute".to_owned());
+                self.set_notice(
+                    "this working tree is being indexed for the first time; ask again in a minute".to_owned(),
+                );
                 return;
             }
             Ok(Ok(Ok(indexed))) => {
                 let num_files = indexed.result.files_indexed;
-                self.tell(format!("this working tree was not indexed; its {num_files} files are indexed now"));
+                self.set_notice(format!("this working tree was not indexed; its {num_files} files are indexed now"));
             }
-            Ok(Ok(Err(error))) => self.tell(format!("this working tree cannot be indexed: {error:#}")),
-            Ok(Err(panic)) => self.tell(format!("this working tree cannot be indexed: {panic}")),
+            Ok(Ok(Err(error))) => self.set_notice(format!("this working tree cannot be indexed: {error:#}")),
+            Ok(Err(panic)) => self.set_notice(format!("this working tree cannot be indexed: {panic}")),
         }
         *first_run = None;
     }

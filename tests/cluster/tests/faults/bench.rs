@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use cairn_cluster::{Checker, Ground, Probe, Raw, STANDARD, Servers, Traces, Verdict, Wanted, Workload, is_long};
+use cairn_cluster::{Checker, Environment, Probe, Raw, STANDARD, Servers, Traces, Verdict, Wanted, Workload, is_long};
 use cairn_domain::RepositoryId;
 use cairn_ports::LedgerRead;
 use tokio::time::{Instant, sleep};
@@ -16,7 +16,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) const POLL: Duration = Duration::from_millis(20);
 
 pub(crate) struct Bench {
-    pub(crate) ground: Ground,
+    pub(crate) environment: Environment,
     pub(crate) servers: Servers,
     pub(crate) workload: Workload,
     pub(crate) asked: Vec<(RepositoryId, u64)>,
@@ -78,23 +78,23 @@ impl Bench {
 
     /// Like `prepare`, with the repositories of the given workload.
     pub(crate) async fn prepare_with(servers: Servers, settings: &Table, workload: Workload) -> Result<Self> {
-        let mut ground = Ground::prepare(&servers, settings).await?;
+        let mut environment = Environment::prepare(&servers, settings).await?;
         // The logs are also kept if the case fails with an error.
-        ground.keep();
-        Ok(Self { ground, servers, workload, asked: Vec::new(), variables: Vec::new(), probe: None })
+        environment.keep();
+        Ok(Self { environment, servers, workload, asked: Vec::new(), variables: Vec::new(), probe: None })
     }
 
     /// Starts one replica of each service, indexes all repositories once, and starts the reader.
     pub(crate) async fn begin(&mut self) -> Result<()> {
         self.begin_unread().await?;
-        self.probe = Some(Probe::start(self.ground.inside.searcher.clone()));
+        self.probe = Some(Probe::start(self.environment.inside.searcher.clone()));
         Ok(())
     }
 
     /// Like `begin`, but without a reader. The questions of a reader would also be embedded.
     pub(crate) async fn begin_unread(&mut self) -> Result<()> {
         let wanted = STANDARD.map(|service| (service.to_owned(), self.observed(service, &[])));
-        let started = self.ground.cluster.start_together(wanted.into()).await?;
+        let started = self.environment.cluster.start_together(wanted.into()).await?;
         started.into_iter().try_for_each(|(_, started)| started)?;
         self.ask().await?;
         self.settle().await
@@ -103,13 +103,13 @@ impl Bench {
     /// Starts a service and records the fail points that it passes.
     pub(crate) async fn start(&mut self, replica: &str, faults: &[(&'static str, String)]) -> Result<()> {
         let variables = self.observed(replica, faults);
-        self.ground.cluster.start(replica, &variables).await
+        self.environment.cluster.start(replica, &variables).await
     }
 
     /// Like `start`, for a service that cannot become ready: waits until the service is alive.
     pub(crate) async fn start_alive(&mut self, replica: &str) -> Result<()> {
         let variables = self.observed(replica, &[]);
-        self.ground.cluster.start_alive(replica, &variables).await
+        self.environment.cluster.start_alive(replica, &variables).await
     }
 
     /// The environment variables of a service: those of the bench, and those that inject the faults.
@@ -122,7 +122,7 @@ impl Bench {
 
     /// The file in which a service records the points that it has passed.
     pub(crate) fn points(&self, replica: &str) -> PathBuf {
-        self.ground.directory.path().join(format!("{replica}.points"))
+        self.environment.directory.path().join(format!("{replica}.points"))
     }
 
     /// Waits until a service has passed a point.
@@ -136,7 +136,7 @@ impl Bench {
     }
 
     pub(crate) async fn ask(&mut self) -> Result<()> {
-        self.asked.extend(self.workload.ask(&self.ground.inside).await?);
+        self.asked.extend(self.workload.ask(&self.environment.inside).await?);
         Ok(())
     }
 
@@ -147,15 +147,15 @@ impl Bench {
     }
 
     pub(crate) async fn settle(&self) -> Result<()> {
-        self.ground.inside.settled(&self.asked, PATIENCE).await
+        self.environment.inside.settled(&self.asked, PATIENCE).await
     }
 
     /// Waits until a run has begun and at most `most_open` of its parts are open. Also returns if all work is
     /// done before such a moment.
     pub(crate) async fn under_way(&self, most_open: usize) -> Result<()> {
-        let runs = &self.ground.inside.cluster.runs;
+        let runs = &self.environment.inside.cluster.runs;
         let deadline = Instant::now() + PATIENCE;
-        while Instant::now() < deadline && !self.ground.inside.is_settled(&self.asked).await? {
+        while Instant::now() < deadline && !self.environment.inside.is_settled(&self.asked).await? {
             for run in runs.unfinished().await? {
                 let parts = runs.parts(run.id).await?;
                 if parts.iter().filter(|part| part.end.is_none()).count() <= most_open {
@@ -179,7 +179,7 @@ impl Bench {
             })
             .collect();
         let mut doomed = Vec::new();
-        for (replica, started) in self.ground.cluster.start_together(wanted).await? {
+        for (replica, started) in self.environment.cluster.start_together(wanted).await? {
             match started {
                 Ok(()) => doomed.push(replica),
                 Err(_) => self.start(&replica, &[]).await?,
@@ -196,14 +196,14 @@ impl Bench {
         while !dying.is_empty() {
             // This value must be read before the state of the processes. If the work has already ended, no
             // further service will reach its point.
-            let is_settled = self.ground.inside.is_settled(&self.asked).await?;
+            let is_settled = self.environment.inside.is_settled(&self.asked).await?;
             let mut dead = Vec::new();
             for replica in std::mem::take(&mut dying) {
-                let has_ended = self.ground.cluster.process(&replica)?.has_ended()?;
+                let has_ended = self.environment.cluster.process(&replica)?.has_ended()?;
                 (if has_ended { &mut dead } else { &mut dying }).push(replica);
             }
             let dead = dead.into_iter().map(|replica| (replica.clone(), self.observed(&replica, &[]))).collect();
-            let started = self.ground.cluster.start_together(dead).await?;
+            let started = self.environment.cluster.start_together(dead).await?;
             started.into_iter().try_for_each(|(_, started)| started)?;
             if is_settled && !dying.is_empty() {
                 self.change().await?;
@@ -223,12 +223,12 @@ impl Bench {
         let (mut num_starts, mut runs) = (0, false);
         loop {
             if runs {
-                runs = !self.ground.cluster.process(replica)?.has_ended()?;
+                runs = !self.environment.cluster.process(replica)?.has_ended()?;
             } else {
                 num_starts += 1;
                 runs = self.start(replica, variables).await.is_ok();
             }
-            if runs && self.ground.inside.is_settled(&self.asked).await? {
+            if runs && self.environment.inside.is_settled(&self.asked).await? {
                 return Ok(num_starts - 1);
             }
             ensure!(
@@ -241,14 +241,14 @@ impl Bench {
 
     /// Clients of the cluster's servers.
     pub(crate) fn raw(&self) -> Result<Raw> {
-        Raw::open(&self.servers, &self.ground.space)
+        Raw::open(&self.servers, &self.environment.space)
     }
 
     /// The sum of a metric over several services.
     pub(crate) async fn metric(&self, replicas: impl IntoIterator<Item = &str>, start: &str) -> Result<u64> {
         let mut sum = 0;
         for replica in replicas {
-            sum += self.ground.cluster.metric(replica, start).await?;
+            sum += self.environment.cluster.metric(replica, start).await?;
         }
         Ok(sum)
     }
@@ -263,13 +263,13 @@ impl Bench {
     /// Call this function after the fault has ended. Checks all invariants; only the given traces are
     /// permitted.
     pub(crate) async fn check_traces(&mut self, case: &str, traces: Traces) -> Result<Verdict> {
-        let checker = Checker::new(&self.ground, &self.servers, traces)?;
+        let checker = Checker::new(&self.environment, &self.servers, traces)?;
         let verdict = checker.check(&self.asked, &self.workload).await?;
         let num_answers = match self.probe.take() {
             Some(probe) => probe.stop().await?,
             None => 0,
         };
-        self.ground.done();
+        self.environment.done();
         println!("{case}: seed {}, {num_answers} answers read, {verdict:?}", self.workload.seed());
         Ok(verdict)
     }

@@ -49,7 +49,7 @@ async fn cluster_recovers_from_a_memory_alarm() -> Result<()> {
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
     let mut bench = Bench::prepare(servers, &without_reconciler(), 5).await?;
     bench.begin().await?;
-    bench.ground.cluster.stop("cloner").await?;
+    bench.environment.cluster.stop("cloner").await?;
     bench.change().await?;
     // The number of jobs is so large that they last for the whole alarm if one job is processed at a time.
     let num_waiting = Flood::publish(&bench, 40).await?;
@@ -60,7 +60,7 @@ async fn cluster_recovers_from_a_memory_alarm() -> Result<()> {
     is_blocked(&bench).await?;
     let slowest = answers_go_on(&bench).await?;
     broker.rabbitmqctl(&["set_vm_memory_high_watermark", "0.4"]).await?;
-    bench.ground.inside.settled(&bench.asked, 3 * PATIENCE).await?;
+    bench.environment.inside.settled(&bench.asked, 3 * PATIENCE).await?;
     println!("{num_waiting} jobs waited; in {WINDOW:?} of the alarm at least {slowest} were answered");
     let after = (sum(&bench, LOST).await?, sum(&bench, RETRIES).await?);
     ensure!(
@@ -73,7 +73,7 @@ async fn cluster_recovers_from_a_memory_alarm() -> Result<()> {
 }
 
 async fn sum(bench: &Bench, metric: &str) -> Result<u64> {
-    bench.metric(bench.ground.cluster.workers(), metric).await
+    bench.metric(bench.environment.cluster.workers(), metric).await
 }
 
 /// Checks that jobs are answered in each window of the alarm. Returns the smallest number of answers in a
@@ -111,7 +111,7 @@ async fn cluster_recovers_after_queues_are_deleted() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
-    bench.ground.cluster.stop("parser").await?;
+    bench.environment.cluster.stop("parser").await?;
     // The worker sleeps, so that the test can delete the queues while they contain jobs.
     let sleeps = ("CAIRN_FAIL_AT", "pipeline::before_work:0:sleep=5000".to_owned());
     bench.start(PARSER, &[sleeps, ("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned())]).await?;
@@ -119,11 +119,11 @@ async fn cluster_recovers_after_queues_are_deleted() -> Result<()> {
     let num_attached = num_attached(&bench, PARSER).await?;
     bench.change().await?;
     bench.passes(PARSER, "pipeline::before_work").await?;
-    let vhost = bench.ground.space.vhost.clone().context("the cluster has no separate vhost")?;
+    let vhost = bench.environment.space.vhost.clone().context("the cluster has no separate vhost")?;
     for queue in bench.raw()?.queues_of(StageName::Parse).await? {
         vhost.request("DELETE", &format!("/api/queues/{}/{}", vhost.name(), queue.name), "").await?;
     }
-    bench.ground.cluster.cairn(&["topology", "apply"])?;
+    bench.environment.cluster.cairn(&["topology", "apply"])?;
     let wanted = num_attached + NUM_SOURCES;
     let attached_after = has_attached(&bench, PARSER, wanted, Instant::now(), CONSUMED_WITHIN).await?;
     bench.settle().await?;
@@ -143,7 +143,7 @@ async fn cluster_recovers_after_queues_are_unbound() -> Result<()> {
     bench.begin().await?;
     let before = sum(&bench, RETURNED).await?;
     ensure!(before == 0, "{before} messages were returned although queues are bound");
-    let vhost = bench.ground.space.vhost.clone().context("the cluster has no separate vhost")?;
+    let vhost = bench.environment.space.vhost.clone().context("the cluster has no separate vhost")?;
     let mut num_unbound = 0;
     for queue in bench.raw()?.queues_of(StageName::Parse).await? {
         num_unbound += unbind(&vhost, &queue).await?;
@@ -151,7 +151,7 @@ async fn cluster_recovers_after_queues_are_unbound() -> Result<()> {
     ensure!(num_unbound > 0, "no binding was removed, because no queue was bound");
     bench.change().await?;
     sleep(UNBOUND).await;
-    bench.ground.cluster.cairn(&["topology", "apply"])?;
+    bench.environment.cluster.cairn(&["topology", "apply"])?;
     let num_returned = sum(&bench, RETURNED).await?;
     println!("{num_returned} messages were returned");
     ensure!(num_returned > 0, "no message was returned");
@@ -181,8 +181,8 @@ async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
     bench.begin().await?;
-    bench.ground.cluster.stop("parser").await?;
-    let vhost = bench.ground.space.vhost.clone().context("the cluster has no separate vhost")?;
+    bench.environment.cluster.stop("parser").await?;
+    let vhost = bench.environment.space.vhost.clone().context("the cluster has no separate vhost")?;
     let reported = vhost.request("GET", &format!("/api/exchanges/{}", vhost.name()), "").await?;
     let exchanges: Vec<Value> = serde_json::from_str(&reported)?;
     let names = exchanges.iter().filter_map(|exchange| exchange["name"].as_str());
@@ -196,7 +196,7 @@ async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     // Within this time, the broker would report a consumer if a consumer existed.
     let since = Instant::now();
     while since.elapsed() < UNBOUND {
-        let reasons = bench.ground.cluster.not_ready("parser").await?;
+        let reasons = bench.environment.cluster.not_ready("parser").await?;
         ensure!(reasons.is_some_and(|reasons| reasons.contains(dead)), "the parser no longer waits for `{dead}`");
         for queue in bench.raw()?.queues_of(StageName::Parse).await? {
             ensure!(queue.num_consumers == 0, "{} is consumed", queue.name);
@@ -204,7 +204,7 @@ async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
         sleep(Duration::from_secs(1)).await;
     }
     wait_to_be_parsed(&bench, num_jobs).await?;
-    bench.ground.cluster.cairn(&["topology", "apply"])?;
+    bench.environment.cluster.cairn(&["topology", "apply"])?;
     bench.check("the dead-letter exchange is missing", 0).await?;
     Ok(())
 }
@@ -226,7 +226,7 @@ async fn wait_to_be_parsed(bench: &Bench, num_jobs: u64) -> Result<()> {
 async fn names_what_is_missing(bench: &Bench, exchange: &str) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let reasons = bench.ground.cluster.not_ready("parser").await?;
+        let reasons = bench.environment.cluster.not_ready("parser").await?;
         let reasons = reasons.context("the parser is ready without the exchange")?;
         if reasons.contains(&format!("exchange `{exchange}`")) {
             return Ok(());
@@ -243,15 +243,15 @@ async fn duplicate_jobs_change_nothing() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
-    let broker = bench.ground.inside.cluster.broker()?;
+    let broker = bench.environment.inside.cluster.broker()?;
     let mut rng = StdRng::seed_from_u64(bench.workload.seed());
     let answered = sum(&bench, ACKS).await?;
     let (mut num_again, mut num_copies, mut doubled) = (0, 0, BTreeSet::new());
     for _ in 0..5 {
         bench.change().await?;
         let deadline = Instant::now() + PATIENCE;
-        while !bench.ground.inside.is_settled(&bench.asked).await? && Instant::now() < deadline {
-            let cluster = &bench.ground.inside.cluster;
+        while !bench.environment.inside.is_settled(&bench.asked).await? && Instant::now() < deadline {
+            let cluster = &bench.environment.inside.cluster;
             num_again += cluster.runs.send_again(&BTreeSet::new(), cluster.clock.now_ms(), 0).await?;
             let copies = copies(&bench, &mut doubled, &mut rng).await?;
             num_copies += copies.len() as u64;
@@ -272,7 +272,7 @@ async fn duplicate_jobs_change_nothing() -> Result<()> {
 
 /// One to three copies of each dispatched job that has no copy yet, in random order.
 async fn copies(bench: &Bench, doubled: &mut BTreeSet<String>, rng: &mut StdRng) -> Result<Vec<Job>> {
-    let (runs, mut copies) = (&bench.ground.inside.cluster.runs, Vec::new());
+    let (runs, mut copies) = (&bench.environment.inside.cluster.runs, Vec::new());
     for run in runs.unfinished().await? {
         for part in runs.ready(run.id).await? {
             let job = Job::Part(run.job(part));
@@ -311,7 +311,7 @@ async fn cluster_recovers_from_a_long_broker_outage() -> Result<()> {
         sleep(Duration::from_secs(5)).await;
     }
     for service in STANDARD {
-        ensure!(!bench.ground.cluster.process(service)?.has_ended()?, "{service} has ended");
+        ensure!(!bench.environment.cluster.process(service)?.has_ended()?, "{service} has ended");
     }
     broker.restart().await?;
     let attached_after = state.is_back(&bench, Instant::now(), ATTACHED_WITHIN).await?;

@@ -29,7 +29,7 @@ pub(crate) struct BrokerState {
 
 impl BrokerState {
     pub(crate) async fn of(bench: &Bench) -> Result<Self> {
-        let sum = async |gauge: &str| bench.metric(bench.ground.cluster.workers(), gauge).await;
+        let sum = async |gauge: &str| bench.metric(bench.environment.cluster.workers(), gauge).await;
         Ok(Self {
             num_connected: sum("cairn_broker_connected").await?,
             num_blocked: sum("cairn_broker_blocked").await?,
@@ -56,13 +56,13 @@ impl BrokerState {
 
 /// The number of times that a worker has attached a consumer since it started.
 pub(crate) async fn num_attached(bench: &Bench, worker: &str) -> Result<u64> {
-    bench.ground.cluster.metric(worker, "cairn_broker_total{what=\"attached\"").await
+    bench.environment.cluster.metric(worker, "cairn_broker_total{what=\"attached\"").await
 }
 
 /// Whether all consumers that a worker needs are attached.
 pub(crate) async fn has_all_consumers(bench: &Bench, worker: &str) -> Result<bool> {
-    let attached = bench.ground.cluster.metric(worker, "cairn_broker_consumers_attached").await?;
-    Ok(attached == bench.ground.cluster.metric(worker, "cairn_broker_consumers_wanted").await?)
+    let attached = bench.environment.cluster.metric(worker, "cairn_broker_consumers_attached").await?;
+    Ok(attached == bench.environment.cluster.metric(worker, "cairn_broker_consumers_wanted").await?)
 }
 
 /// Waits until a worker has attached consumers `num_wanted` times since it started, and all consumers that
@@ -88,9 +88,9 @@ pub(crate) async fn has_attached(
 
 /// Checks that all workers are alive but not ready: none needs a restart, and none takes jobs.
 pub(crate) async fn all_are_alive_and_not_ready(bench: &Bench) -> Result<()> {
-    for worker in bench.ground.cluster.workers() {
-        ensure!(bench.ground.cluster.is_alive(worker).await?, "{worker} requests a restart");
-        let reasons = bench.ground.cluster.not_ready(worker).await?;
+    for worker in bench.environment.cluster.workers() {
+        ensure!(bench.environment.cluster.is_alive(worker).await?, "{worker} requests a restart");
+        let reasons = bench.environment.cluster.not_ready(worker).await?;
         ensure!(reasons.is_some_and(|reasons| reasons.contains("RabbitMQ")), "{worker} is ready without a broker");
     }
     Ok(())

@@ -31,7 +31,7 @@ pub(crate) struct Flood {
 impl Flood {
     /// Publishes `num_times` batches. Returns the number of jobs.
     pub(crate) async fn publish(bench: &Bench, num_times: u64) -> Result<u64> {
-        let (broker, repository) = (bench.ground.inside.cluster.broker()?, bench.asked[0].0);
+        let (broker, repository) = (bench.environment.inside.cluster.broker()?, bench.asked[0].0);
         for number in 0..num_times {
             broker.publish(Lane::Bulk, jobs(repository, number * AT_ONCE)).await?;
         }
@@ -42,7 +42,7 @@ impl Flood {
     /// the number of earlier jobs, so that the numbers of all jobs are different.
     pub(crate) async fn begin(bench: &Bench, num_before: u64) -> Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
-        let (broker, repository) = (bench.ground.inside.cluster.broker()?, bench.asked[0].0);
+        let (broker, repository) = (bench.environment.inside.cluster.broker()?, bench.asked[0].0);
         let publishing = tokio::spawn(publish(Arc::clone(&broker), repository, num_before, Arc::clone(&is_over)));
         let deadline = Instant::now() + PATIENCE;
         while broker.statistics().num_published == 0 {

@@ -37,11 +37,11 @@ async fn concurrent_generations_keep_the_index_correct() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 2).await?;
     bench.begin().await?;
-    bench.ground.cluster.stop("cloner").await?;
+    bench.environment.cluster.stop("cloner").await?;
     bench.start("cloner-1", &[("CAIRN_FAIL_AT", format!("sync::leased:0:sleep={LATE_MS}"))]).await?;
     bench.start("cloner-2", &[]).await?;
-    bench.ground.cluster.stop("scheduler").await?;
-    let broker = bench.ground.inside.cluster.broker()?;
+    bench.environment.cluster.stop("scheduler").await?;
+    let broker = bench.environment.inside.cluster.broker()?;
     let mut num_cancelled_runs = 0;
     for (round, points) in if is_long() { &LONG[..] } else { &SHORT[..] }.iter().enumerate() {
         let fates = ["scheduler-1", "scheduler-2"].into_iter().zip(points);
@@ -53,7 +53,7 @@ async fn concurrent_generations_keep_the_index_correct() -> Result<()> {
         bench.ask().await?;
         bench.revive(&doomed).await?;
         bench.settle().await?;
-        bench.ground.cluster.stop_together(["scheduler-1", "scheduler-2"]).await?;
+        bench.environment.cluster.stop_together(["scheduler-1", "scheduler-2"]).await?;
     }
     ensure!(num_cancelled_runs > 0, "every generation was published before it could be cancelled");
     drop(broker);
@@ -89,7 +89,7 @@ fn is_at_the_switch(parts: &[PartRecord]) -> bool {
 /// Returns the number of cancelled runs: 0 if the run was published first.
 async fn cancel(bench: &Bench, is_time: fn(&[PartRecord]) -> bool) -> Result<usize> {
     let (marked, request) = *bench.asked.last().context("a repository")?;
-    let (runs, clock) = (&bench.ground.inside.cluster.runs, &bench.ground.inside.cluster.clock);
+    let (runs, clock) = (&bench.environment.inside.cluster.runs, &bench.environment.inside.cluster.clock);
     let deadline = Instant::now() + PATIENCE;
     loop {
         // The request must be read before the runs, because a request is answered only after its run has

@@ -45,7 +45,7 @@ async fn cluster_recovers_from_lost_confirms() -> Result<()> {
         sleep(Duration::from_secs(1)).await;
         proxy.set(Rules::PASS);
         bench.settle().await?;
-        num_unconfirmed = bench.metric(bench.ground.cluster.workers(), UNCONFIRMED).await?;
+        num_unconfirmed = bench.metric(bench.environment.cluster.workers(), UNCONFIRMED).await?;
     }
     let num_twice = num_answers_too_many(&bench).await?;
     println!(
@@ -59,7 +59,7 @@ async fn cluster_recovers_from_lost_confirms() -> Result<()> {
 /// Waits until a run is in progress.
 async fn under_way(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
-    while bench.ground.inside.cluster.runs.unfinished().await?.is_empty() && Instant::now() < deadline {
+    while bench.environment.inside.cluster.runs.unfinished().await?.is_empty() && Instant::now() < deadline {
         sleep(POLL).await;
     }
     Ok(())
@@ -69,10 +69,10 @@ async fn under_way(bench: &Bench) -> Result<()> {
 async fn num_answers_too_many(bench: &Bench) -> Result<u64> {
     let requests: BTreeSet<(RepositoryId, u64)> = bench.asked.iter().copied().collect();
     let mut num_jobs = requests.len() as u64;
-    for run in bench.ground.inside.cluster.runs.runs(None, usize::MAX).await? {
+    for run in bench.environment.inside.cluster.runs.runs(None, usize::MAX).await? {
         num_jobs += u64::from(run.num_parts);
     }
-    Ok(bench.metric(bench.ground.cluster.workers(), ACKS).await?.saturating_sub(num_jobs))
+    Ok(bench.metric(bench.environment.cluster.workers(), ACKS).await?.saturating_sub(num_jobs))
 }
 
 /// Case 6: in the middle of a sync, the connections of a cloner to the broker and the database hang without
@@ -83,11 +83,11 @@ async fn cluster_recovers_from_hanging_connections() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
     bench.begin().await?;
-    bench.ground.cluster.stop("cloner").await?;
-    let broker = FaultProxy::start(&bench.ground.space.rabbitmq[0]).await?;
+    bench.environment.cluster.stop("cloner").await?;
+    let broker = FaultProxy::start(&bench.environment.space.rabbitmq[0]).await?;
     let database = FaultProxy::start(&bench.servers.neo4j).await?;
     let variables = [
-        ("CAIRN__RABBITMQ__URLS", format!("[\"{}\"]", broker.url(&bench.ground.space.rabbitmq[0])?)),
+        ("CAIRN__RABBITMQ__URLS", format!("[\"{}\"]", broker.url(&bench.environment.space.rabbitmq[0])?)),
         ("CAIRN__NEO4J__URL", format!("bolt://{}", database.address())),
         ("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned()),
         // The cloner sleeps, so that the test can make its connections hang.
@@ -123,7 +123,7 @@ async fn cluster_recovers_from_hanging_connections() -> Result<()> {
 async fn epochs(bench: &Bench) -> Result<Vec<u64>> {
     let mut epochs = Vec::new();
     for repository in bench.asked.iter().map(|(repository, _)| *repository).collect::<BTreeSet<_>>() {
-        epochs.push(bench.ground.inside.epoch(repository).await?);
+        epochs.push(bench.environment.inside.epoch(repository).await?);
     }
     Ok(epochs)
 }
@@ -131,7 +131,7 @@ async fn epochs(bench: &Bench) -> Result<Vec<u64>> {
 /// Waits until the service reports that it has lost both connections. Returns the time since `since`.
 async fn loses_both_connections(bench: &Bench, replica: &str, since: Instant) -> Result<Duration> {
     let deadline = since + PATIENCE;
-    let log = bench.ground.cluster.log(replica);
+    let log = bench.environment.cluster.log(replica);
     while fs::read_to_string(&log)?.matches("the connection to RabbitMQ was lost").count() < 2 {
         ensure!(Instant::now() < deadline, "{replica} did not notice that both connections were lost");
         sleep(POLL).await;
@@ -142,10 +142,10 @@ async fn loses_both_connections(bench: &Bench, replica: &str, since: Instant) ->
 /// Waits until the service is ready and works on no job.
 async fn has_nothing_in_hand(bench: &Bench, replica: &str) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
-    let address = format!("http://{}", bench.ground.cluster.address(replica)?);
+    let address = format!("http://{}", bench.environment.cluster.address(replica)?);
     loop {
         let is_ready = cairn_servers::get(&address, "/readyz").await.is_ok();
-        let num_in_hand = bench.ground.cluster.metric(replica, "cairn_jobs_in_hand").await?;
+        let num_in_hand = bench.environment.cluster.metric(replica, "cairn_jobs_in_hand").await?;
         if is_ready && num_in_hand == 0 {
             return Ok(());
         }
@@ -168,7 +168,7 @@ async fn cluster_survives_a_slow_handler() -> Result<()> {
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
     let mut bench = Bench::prepare(servers, &without_reconciler(), 3).await?;
     bench.begin().await?;
-    bench.ground.cluster.stop("parser").await?;
+    bench.environment.cluster.stop("parser").await?;
     let sleeps = format!("pipeline::before_work:0:sleep={}", HANDLER_SLEEPS.as_millis());
     bench.start("parser", &[("CAIRN_FAIL_AT", sleeps)]).await?;
     let (num_before, parsed) = (num_attached(&bench, "parser").await?, bench.metric(["parser"], PARSED).await?);
@@ -180,7 +180,7 @@ async fn cluster_survives_a_slow_handler() -> Result<()> {
     ensure!(num_attached(&bench, "parser").await? > num_before, "no consumer was attached anew");
     ensure!(lacked_for <= CONSUMED_WITHIN, "the consumer was missing for {lacked_for:?}");
     has_nothing_in_hand(&bench, "parser").await?;
-    ensure!(bench.ground.cluster.metric("parser", LOST).await? > 0, "the late handler could still answer");
+    ensure!(bench.environment.cluster.metric("parser", LOST).await? > 0, "the late handler could still answer");
     let (num_parsed, num_parts) = (bench.metric(["parser"], PARSED).await? - parsed, num_parse_parts(&bench).await?);
     ensure!(num_parsed == num_parts, "{num_parts} parts were answered {num_parsed} times");
     // In this time, the test would notice a consumer that is attached but receives no job.
@@ -198,7 +198,7 @@ async fn cluster_survives_a_slow_handler() -> Result<()> {
 /// Waits until all work is done. Returns the longest time during which the worker lacked a consumer.
 async fn lacks_a_consumer(bench: &Bench, worker: &str, deadline: Instant) -> Result<Duration> {
     let (mut longest, mut since) = (Duration::ZERO, None);
-    while !bench.ground.inside.is_settled(&bench.asked).await? {
+    while !bench.environment.inside.is_settled(&bench.asked).await? {
         let is_whole = has_all_consumers(bench, worker).await?;
         since = if is_whole { None } else { since.or_else(|| Some(Instant::now())) };
         longest = longest.max(since.map_or(Duration::ZERO, |since| since.elapsed()));
@@ -213,7 +213,7 @@ async fn lacks_a_consumer(bench: &Bench, worker: &str, deadline: Instant) -> Res
 
 /// The number of parse parts in the newest runs of all repositories.
 async fn num_parse_parts(bench: &Bench) -> Result<u64> {
-    let (runs, mut num_parts) = (&bench.ground.inside.cluster.runs, 0);
+    let (runs, mut num_parts) = (&bench.environment.inside.cluster.runs, 0);
     for repository in runs.all_repositories().await? {
         let newest = runs.runs(Some(repository), 1).await?.pop().context("a run")?;
         let parts = runs.parts(newest.id).await?;

@@ -38,7 +38,7 @@ fn production() -> Table {
 async fn kill_one(bench: &mut Bench, rng: &mut StdRng) -> Result<&'static str> {
     sleep(Duration::from_millis(rng.random_range(PAUSE_MS / 2..PAUSE_MS * 3 / 2))).await;
     let service = STANDARD[rng.random_range(0..STANDARD.len())];
-    bench.ground.cluster.process(service)?.kill().await?;
+    bench.environment.cluster.process(service)?.kill().await?;
     Ok(service)
 }
 
@@ -53,7 +53,7 @@ async fn killed_services_leave_no_waiting_jobs() -> Result<()> {
         bench.begin().await?;
         let (mut rng, start, mut num_kills) = (StdRng::seed_from_u64(seed), Instant::now(), 0);
         while start.elapsed() < Duration::from_secs(lasts) {
-            if bench.ground.inside.is_settled(&bench.asked).await? {
+            if bench.environment.inside.is_settled(&bench.asked).await? {
                 bench.change().await?;
             }
             let killed = kill_one(&mut bench, &mut rng).await?;
@@ -63,7 +63,7 @@ async fn killed_services_leave_no_waiting_jobs() -> Result<()> {
         let calm_since = Instant::now();
         // Requests by a user start at once, even if a retry of the same repository is waiting.
         bench.ask().await?;
-        bench.ground.inside.settled(&bench.asked, SETTLES_WITHIN).await?;
+        bench.environment.inside.settled(&bench.asked, SETTLES_WITHIN).await?;
         println!("seed {seed}: {num_kills} kills, settled after {:?}", calm_since.elapsed());
         bench.check("killed services leave no waiting jobs", 0).await?;
     }
@@ -78,15 +78,15 @@ async fn killer_is_found_among_killed_services() -> Result<()> {
     for seed in (seed()?..).take(NUM_SEEDS) {
         let mut bench = Bench::prepare_with(servers.clone(), &production(), Workload::new(seed, 8, 3)).await?;
         bench.begin().await?;
-        bench.ground.cluster.stop("parser").await?;
+        bench.environment.cluster.stop("parser").await?;
         bench.workload.grow();
         bench.ask().await?;
         let victim = bench.asked.first().context("a repository")?.0;
         let poison = [("CAIRN_POISON", format!("parse/0 of run {}", run_of(&bench, victim).await?))];
         let (mut rng, start, mut parser_runs) = (StdRng::seed_from_u64(seed), Instant::now(), false);
-        while bench.ground.inside.last_state(victim).await? != Some(RunState::Partial) {
+        while bench.environment.inside.last_state(victim).await? != Some(RunState::Partial) {
             ensure!(start.elapsed() < ISOLATED_WITHIN, "the job that kills its worker was not abandoned in time");
-            if !parser_runs || bench.ground.cluster.process("parser")?.has_ended()? {
+            if !parser_runs || bench.environment.cluster.process("parser")?.has_ended()? {
                 // The poisoned job may kill the parser before the parser is ready.
                 parser_runs = bench.start("parser", &poison).await.is_ok();
                 continue;
@@ -98,12 +98,12 @@ async fn killer_is_found_among_killed_services() -> Result<()> {
         }
         bench.start("parser", &[]).await?;
         println!("seed {seed}: isolated after {:?}", start.elapsed());
-        bench.ground.inside.settled(&bench.asked, SETTLES_WITHIN).await?;
-        let printed = bench.ground.cluster.cairn(&["dead-letters", "list", "--json"])?;
+        bench.environment.inside.settled(&bench.asked, SETTLES_WITHIN).await?;
+        let printed = bench.environment.cluster.cairn(&["dead-letters", "list", "--json"])?;
         let letters: Value = serde_json::from_str(&printed)?;
         let codes: Vec<&Value> = letters["dead_letters"].as_array().into_iter().flatten().map(|l| &l["code"]).collect();
         ensure!(codes == ["crash"], "unexpected dead letters: {letters:#}");
-        bench.ground.done();
+        bench.environment.done();
     }
     Ok(())
 }
@@ -112,7 +112,7 @@ async fn killer_is_found_among_killed_services() -> Result<()> {
 async fn run_of(bench: &Bench, repository: RepositoryId) -> Result<String> {
     let deadline = Instant::now() + SETTLES_WITHIN;
     loop {
-        let runs = bench.ground.inside.cluster.runs.unfinished().await?;
+        let runs = bench.environment.inside.cluster.runs.unfinished().await?;
         if let Some(run) = runs.iter().find(|run| run.id.repository == repository) {
             return Ok(run.id.to_string());
         }

@@ -84,13 +84,13 @@ async fn cluster_survives_random_kills() -> Result<()> {
     let mut rng = StdRng::seed_from_u64(bench.workload.seed());
     let (start, mut num_kills) = (Instant::now(), 0);
     while start.elapsed() < Duration::from_secs(180) || num_kills < 60 {
-        if bench.ground.inside.is_settled(&bench.asked).await? {
+        if bench.environment.inside.is_settled(&bench.asked).await? {
             bench.change().await?;
         }
         let pause = Duration::from_millis(rng.random_range(500..3000));
         sleep(pause).await;
         let service = STANDARD[rng.random_range(0..STANDARD.len())];
-        bench.ground.cluster.process(service)?.kill().await?;
+        bench.environment.cluster.process(service)?.kill().await?;
         bench.start(service, &[]).await?;
         num_kills += 1;
     }
@@ -102,7 +102,7 @@ async fn cluster_survives_random_kills() -> Result<()> {
 /// Starts services that will die at their points, gives them work until they have died, and waits until all
 /// work is done.
 async fn kill(bench: &mut Bench, fates: Vec<Fate>) -> Result<()> {
-    bench.ground.cluster.stop_together(fates.iter().map(|(service, _)| service.as_str())).await?;
+    bench.environment.cluster.stop_together(fates.iter().map(|(service, _)| service.as_str())).await?;
     let doomed = bench.doom(fates).await?;
     bench.change().await?;
     bench.revive(&doomed).await?;

@@ -23,8 +23,8 @@ async fn job_that_kills_its_worker_is_dead_lettered() -> Result<()> {
     let workload = Workload::new(seed()?, NUM_JOBS - 1, 3);
     let mut bench = Bench::prepare_with(servers, &without_reconciler(), workload).await?;
     bench.begin().await?;
-    let before = bench.ground.index_locally("before", &bench.workload)?;
-    bench.ground.cluster.stop("parser").await?;
+    let before = bench.environment.index_locally("before", &bench.workload)?;
+    bench.environment.cluster.stop("parser").await?;
     bench.workload.grow();
     bench.ask().await?;
     let victim = bench.asked.first().context("the list of repositories is empty")?.0;
@@ -39,7 +39,7 @@ async fn job_that_kills_its_worker_is_dead_lettered() -> Result<()> {
     let num_deaths = bench.keep_running("parser", &variables).await?;
     ensure!(num_deaths == NUM_DEATHS, "the worker died {num_deaths} times instead of {NUM_DEATHS} times");
     only_the_poison_failed(&bench, &run).await?;
-    bench.ground.inside.each_was_published_once().await?;
+    bench.environment.inside.each_was_published_once().await?;
     its_files_alone_are_absent(&bench, &before).await?;
     heal(&mut bench, victim).await?;
     let traces = Traces { num_failed_parts: 1, ..Traces::default() };
@@ -54,7 +54,7 @@ async fn all_wait(bench: &Bench, repository: RepositoryId) -> Result<RunRecord> 
     let deadline = Instant::now() + PATIENCE;
     loop {
         let (num_waiting, _) = raw.messages().await?;
-        let runs = bench.ground.inside.cluster.runs.unfinished().await?;
+        let runs = bench.environment.inside.cluster.runs.unfinished().await?;
         // On a loaded machine, the confirmation of a job may take longer than the coordinator waits before it
         // sends the job again. A copy of a job does no work.
         if num_waiting >= NUM_JOBS as u64 && runs.len() == NUM_JOBS {
@@ -71,7 +71,7 @@ async fn all_wait(bench: &Bench, repository: RepositoryId) -> Result<RunRecord> 
 
 /// Checks that the run is published once, as partial, with one failed part and one dead letter.
 async fn only_the_poison_failed(bench: &Bench, run: &RunRecord) -> Result<()> {
-    let runs = &bench.ground.inside.cluster.runs;
+    let runs = &bench.environment.inside.cluster.runs;
     let newest = runs.runs(Some(run.id.repository), 1).await?.pop().context("a run")?;
     ensure!((newest.id, newest.state) == (run.id, RunState::Partial), "{newest:?}");
     let parts = runs.parts(run.id).await?;
@@ -86,7 +86,7 @@ async fn only_the_poison_failed(bench: &Bench, run: &RunRecord) -> Result<()> {
 }
 
 fn letters(bench: &Bench) -> Result<Vec<Value>> {
-    let reported = bench.ground.cluster.cairn(&["dead-letters", "list", "--json"])?;
+    let reported = bench.environment.cluster.cairn(&["dead-letters", "list", "--json"])?;
     let reported: Value = serde_json::from_str(&reported)?;
     Ok(reported["dead_letters"].as_array().cloned().unwrap_or_default())
 }
@@ -94,9 +94,9 @@ fn letters(bench: &Bench) -> Result<Vec<Value>> {
 /// Checks that the other repositories equal an undisturbed index. The repository of the poisoned job must
 /// have its earlier content; only its list of files has changed.
 async fn its_files_alone_are_absent(bench: &Bench, before: &[Value]) -> Result<()> {
-    let now = bench.ground.index_locally("undisturbed", &bench.workload)?;
+    let now = bench.environment.index_locally("undisturbed", &bench.workload)?;
     let found: Vec<Value> = bench
-        .ground
+        .environment
         .inside
         .fingerprints()
         .await?
@@ -122,15 +122,15 @@ async fn its_files_alone_are_absent(bench: &Bench, before: &[Value]) -> Result<(
 
 /// Removes the poison and replays the dead letter. The replay requests the sync that repairs the repository.
 async fn heal(bench: &mut Bench, victim: RepositoryId) -> Result<()> {
-    bench.ground.cluster.stop("parser").await?;
+    bench.environment.cluster.stop("parser").await?;
     bench.start("parser", &[]).await?;
-    let reported = bench.ground.cluster.cairn(&["dead-letters", "replay", "--all", "--json"])?;
+    let reported = bench.environment.cluster.cairn(&["dead-letters", "replay", "--all", "--json"])?;
     let reported: Value = serde_json::from_str(&reported)?;
     let request = reported["request"].as_u64().with_context(|| format!("no sync was requested: {reported}"))?;
     bench.asked.push((victim, request));
     bench.settle().await?;
     ensure!(
-        bench.ground.inside.last_state(victim).await? == Some(RunState::Published),
+        bench.environment.inside.last_state(victim).await? == Some(RunState::Published),
         "the poisoned repository was not repaired"
     );
     Ok(())

@@ -113,7 +113,7 @@ async fn cluster_survives_provider_faults() -> Result<()> {
 /// The number of failed attempts, and the number of lost deliveries, of the jobs of the embedder.
 async fn counted(bench: &Bench) -> Result<[u64; 2]> {
     let count = async |answer: &str| {
-        bench.ground.cluster.metric("embedder", &format!("cairn_jobs_total{{answer=\"{answer}\"")).await
+        bench.environment.cluster.metric("embedder", &format!("cairn_jobs_total{{answer=\"{answer}\"")).await
     };
     Ok([count("retry").await?, count("lost").await?])
 }
@@ -157,7 +157,7 @@ async fn outage(bench: &mut Bench, provider: &FakeServer) -> Result<Duration> {
 /// Checks that the stored vectors equal the answers of the provider without faults. Returns the number of
 /// vectors.
 async fn sound_vectors(bench: &Bench) -> Result<usize> {
-    let (inside, mut num_vectors) = (&bench.ground.inside, 0);
+    let (inside, mut num_vectors) = (&bench.environment.inside, 0);
     let embedder = cairn_wiring::embedder(&inside.cluster.config.embedding, Share::Whole)?;
     let scope = Scope { tenant: Tenant::local(), repositories: RepositoryScope::All };
     let view = inside.cluster.runs.view().await?;

@@ -62,7 +62,7 @@ async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
     for kill in 1..=NUM_KILLS {
         sleep_until(&provider, began + MEASURED * kill / (NUM_KILLS + 1)).await;
         let owner = owner(&bench).await?;
-        bench.ground.cluster.process(owner)?.kill().await?;
+        bench.environment.cluster.process(owner)?.kill().await?;
         println!("{owner} is killed");
     }
     sleep_until(&provider, began + MEASURED).await;
@@ -82,10 +82,10 @@ async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
     );
     ensure!(report.most_tokens <= TOKENS && report.most_requests <= REQUESTS, "the limit of a window was exceeded");
     ensure!(share >= 0.9, "only a share of {share} of the tokens was used");
-    bench.ground.inside.settled(&bench.asked, BACKLOG).await?;
+    bench.environment.inside.settled(&bench.asked, BACKLOG).await?;
     let num_repeated = provider.provider().report().num_repeated;
     let prefetch = bench
-        .ground
+        .environment
         .inside
         .cluster
         .config
@@ -122,11 +122,11 @@ async fn outage_costs_no_part_and_few_calls() -> Result<()> {
     first_call(&provider).await?;
     let faults = std::iter::repeat_n(Fault::None, 100).chain([Fault::Outage { ms: OUTAGE.as_millis() as u64 }]);
     provider.provider().script(faults);
-    bench.ground.inside.settled(&bench.asked, OUTAGE + BACKLOG).await?;
+    bench.environment.inside.settled(&bench.asked, OUTAGE + BACKLOG).await?;
     all_is_well(&bench).await?;
     let report = provider.provider().report();
     let num_lost = report.num_calls - report.statuses.get(&200).copied().unwrap_or_default();
-    let collection = bench.ground.inside.stores.vectors.collection_name();
+    let collection = bench.environment.inside.stores.vectors.collection_name();
     let num_texts = bench.raw()?.points(collection).await? as usize;
     println!("{num_lost} calls failed, {num_texts} texts; {report:?}");
     ensure!(num_lost * 10 <= report.num_calls, "{num_lost} of {} calls failed", report.num_calls);
@@ -162,7 +162,7 @@ impl Corpus {
         for (number, directory) in self.0.iter().enumerate() {
             let lane = if number % 2 == 0 { Lane::Bulk } else { Lane::Interactive };
             let source = Source::Url { url: format!("file://{}", directory.path().display()) };
-            bench.asked.push(bench.ground.inside.enqueue(&format!("corpus-{number:02}"), source, lane).await?);
+            bench.asked.push(bench.environment.inside.enqueue(&format!("corpus-{number:02}"), source, lane).await?);
         }
         Ok(())
     }
@@ -212,7 +212,7 @@ async fn owner(bench: &Bench) -> Result<&'static str> {
     loop {
         for embedder in EMBEDDERS {
             // An embedder may be dead; its metric is not readable then.
-            if bench.ground.cluster.metric(embedder, "cairn_owned_keys").await.is_ok_and(|keys| keys > 0) {
+            if bench.environment.cluster.metric(embedder, "cairn_owned_keys").await.is_ok_and(|keys| keys > 0) {
                 return Ok(embedder);
             }
         }
@@ -224,10 +224,10 @@ async fn owner(bench: &Bench) -> Result<&'static str> {
 /// Asks questions through the query service, with the same provider key. The questions need more than their
 /// share of the quota, so that the whole share is used.
 async fn ask_questions(bench: &Bench) -> Result<JoinHandle<()>> {
-    let url = bench.ground.cluster.questions("query")?;
+    let url = bench.environment.cluster.questions("query")?;
     let (tenant, label) = (Tenant::local(), String::new());
     let request = KeyRequest { tenant, repositories: None, may_index: false, label, expires_at_ms: None };
-    let key = bench.ground.inside.issue_key(request).await?;
+    let key = bench.environment.inside.issue_key(request).await?;
     Ok(tokio::spawn(async move {
         let mut asked = JoinSet::new();
         for number in 0.. {
@@ -259,7 +259,7 @@ async fn ask(url: &str, key: &str, question: &str) -> Result<()> {
 async fn all_is_well(bench: &Bench) -> Result<()> {
     let repositories: BTreeSet<_> = bench.asked.iter().map(|(repository, _)| *repository).collect();
     for repository in repositories {
-        let state = bench.ground.inside.last_state(repository).await?;
+        let state = bench.environment.inside.last_state(repository).await?;
         ensure!(state == Some(RunState::Published), "a run ended as {state:?}");
     }
     let (_, dead) = bench.raw()?.messages().await?;

@@ -32,7 +32,7 @@ async fn cluster_survives_a_killed_broker() -> Result<()> {
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
     let prefetch = bench
-        .ground
+        .environment
         .inside
         .cluster
         .config
@@ -100,7 +100,7 @@ async fn cluster_survives_a_killed_database() -> Result<()> {
         database.restart().await?;
         line.set(Rules::PASS);
         bench.settle().await?;
-        let published = bench.ground.inside.each_was_published_once().await;
+        let published = bench.environment.inside.each_was_published_once().await;
         published.with_context(|| format!("the generations were not published once each in round {round}"))?;
     }
     println!("{num_rounds} rounds, the database was killed {num_rounds} times with two parts open at most");
@@ -113,8 +113,8 @@ async fn last_two_are_open(bench: &mut Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         bench.change().await?;
-        while !bench.ground.inside.is_settled(&bench.asked).await? {
-            let runs = &bench.ground.inside.cluster.runs;
+        while !bench.environment.inside.is_settled(&bench.asked).await? {
+            let runs = &bench.environment.inside.cluster.runs;
             for run in runs.unfinished().await? {
                 let parts = runs.parts(run.id).await?;
                 let open = parts.iter().filter(|part| part.end.is_none() && part.id.stage != StageName::Publish);

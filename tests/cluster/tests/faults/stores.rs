@@ -36,10 +36,10 @@ async fn cluster_survives_a_hanging_vector_store() -> Result<()> {
     let mut bench = Bench::prepare(servers, &settings, 5).await?;
     bench.begin().await?;
     // These clients do not use the proxy.
-    let raw = Raw::open(&given, &bench.ground.space)?;
-    let collection = bench.ground.inside.stores.vectors.collection_name().to_owned();
+    let raw = Raw::open(&given, &bench.environment.space)?;
+    let collection = bench.environment.inside.stores.vectors.collection_name().to_owned();
     // The worker sleeps before it writes, so that it writes while the proxy lets no answer through.
-    bench.ground.cluster.stop("embedder").await?;
+    bench.environment.cluster.stop("embedder").await?;
     bench.start(EMBEDDER, &[("CAIRN_FAIL_AT", "qdrant::before_insert:0:sleep=6000".to_owned())]).await?;
     bench.change().await?;
     bench.passes(EMBEDDER, "qdrant::before_insert").await?;
@@ -74,9 +74,9 @@ async fn cluster_survives_refused_and_racing_artifact_writes() -> Result<()> {
     for _ in 0..5 {
         bench.change().await?;
         let deadline = Instant::now() + PATIENCE;
-        while !bench.ground.inside.is_settled(&bench.asked).await? && Instant::now() < deadline {
+        while !bench.environment.inside.is_settled(&bench.asked).await? && Instant::now() < deadline {
             // Sending jobs again gives the same job to several workers.
-            let cluster = &bench.ground.inside.cluster;
+            let cluster = &bench.environment.inside.cluster;
             cluster.runs.send_again(&BTreeSet::new(), cluster.clock.now_ms(), 0).await?;
             sleep(BETWEEN_RACES).await;
         }
@@ -133,14 +133,14 @@ async fn cluster_recovers_from_truncated_artifacts() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
-    bench.ground.cluster.stop("parser").await?;
+    bench.environment.cluster.stop("parser").await?;
     bench.change().await?;
     let [first, second] = unparsed(&bench).await?;
     let pack = truncate_pack(&bench, &first).await?;
     let facts = leave_half_of_the_facts(&bench, &second).await?;
     bench.start("parser", &[]).await?;
     bench.settle().await?;
-    let runs = &bench.ground.inside.cluster.runs;
+    let runs = &bench.environment.inside.cluster.runs;
     let states = (runs.run(first.id).await?.state, runs.run(second.id).await?.state);
     let codes: Vec<String> = runs.parts(first.id).await?.into_iter().filter_map(|part| code(part.end?)).collect();
     println!("{pack} and {facts} were cut; the runs are {states:?}, parts failed with {codes:?}");
@@ -151,7 +151,8 @@ async fn cluster_recovers_from_truncated_artifacts() -> Result<()> {
     ensure!(!codes.is_empty() && codes.iter().all(|code| code == "corrupt"), "{codes:?}");
     bench.ask().await?;
     // Before the run ended, another part that needed the pack may also have left a dead letter.
-    let reported: Value = serde_json::from_str(&bench.ground.cluster.cairn(&["dead-letters", "list", "--json"])?)?;
+    let reported: Value =
+        serde_json::from_str(&bench.environment.cluster.cairn(&["dead-letters", "list", "--json"])?)?;
     let letters = reported["dead_letters"].as_array().context("dead letters")?;
     let is_injected = |letter: &Value| letter["code"] == "corrupt" && letter["generation"] == first.id.generation.0;
     ensure!(letters.iter().all(is_injected), "{reported}");
@@ -165,7 +166,7 @@ async fn cluster_recovers_from_truncated_artifacts() -> Result<()> {
 /// because its files must not be missing.
 async fn unparsed(bench: &Bench) -> Result<[RunRecord; 2]> {
     let (marked, _) = *bench.asked.last().context("no sync was requested")?;
-    let runs = &bench.ground.inside.cluster.runs;
+    let runs = &bench.environment.inside.cluster.runs;
     let deadline = Instant::now() + PATIENCE;
     loop {
         let mut found = Vec::new();
@@ -184,7 +185,7 @@ async fn unparsed(bench: &Bench) -> Result<[RunRecord; 2]> {
 
 /// Truncates the first pack of a run to half its length. Returns the key of the pack.
 async fn truncate_pack(bench: &Bench, run: &RunRecord) -> Result<String> {
-    let cluster = &bench.ground.inside.cluster;
+    let cluster = &bench.environment.inside.cluster;
     let key = first_pack(bench, run).await?;
     let whole = cluster.blobs.get(&key).await?;
     cluster.blobs.delete(&key).await?;
@@ -196,7 +197,7 @@ async fn truncate_pack(bench: &Bench, run: &RunRecord) -> Result<String> {
 async fn leave_half_of_the_facts(bench: &Bench, run: &RunRecord) -> Result<String> {
     let key = first_pack(bench, run).await?.replacen("packs/", "facts/", 1);
     // Half of the facts of another pack is also a truncated facts artifact.
-    let blobs = &bench.ground.inside.cluster.blobs;
+    let blobs = &bench.environment.inside.cluster.blobs;
     let others =
         blobs.list("facts/").await?.into_iter().next().context("the store contains no facts of other packs")?;
     let whole = blobs.get(&others.key).await?;
@@ -205,7 +206,7 @@ async fn leave_half_of_the_facts(bench: &Bench, run: &RunRecord) -> Result<Strin
 }
 
 async fn first_pack(bench: &Bench, run: &RunRecord) -> Result<String> {
-    let plan = bench.ground.inside.cluster.artifacts.plan(&run.plan).await?;
+    let plan = bench.environment.inside.cluster.artifacts.plan(&run.plan).await?;
     Ok(plan.packs.first().context("a pack")?.key.clone())
 }
 

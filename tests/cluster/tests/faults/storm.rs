@@ -59,7 +59,7 @@ async fn cluster_survives_deadlocks_of_writers() -> Result<()> {
 
 /// Requests a rebuild of all repositories, which writes all their records again at the same time.
 async fn rebuild(bench: &mut Bench) -> Result<()> {
-    let cluster = &bench.ground.inside.cluster;
+    let cluster = &bench.environment.inside.cluster;
     let mut repositories: Vec<_> = bench.asked.iter().map(|(repository, _)| *repository).collect();
     repositories.sort_unstable();
     repositories.dedup();

@@ -23,7 +23,7 @@ async fn late_cloner_changes_nothing() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
     bench.begin().await?;
-    bench.ground.cluster.stop("cloner").await?;
+    bench.environment.cluster.stop("cloner").await?;
     let variables = [
         ("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned()),
         // The cloner sleeps, so that the test can freeze it while it has the lease and has read nothing yet.
@@ -33,25 +33,25 @@ async fn late_cloner_changes_nothing() -> Result<()> {
     let before = epochs(&bench).await?;
     bench.change().await?;
     bench.passes(ZOMBIE, "sync::leased").await?;
-    bench.ground.cluster.process(ZOMBIE)?.pause().await?;
+    bench.environment.cluster.process(ZOMBIE)?.pause().await?;
     let leased = epochs(&bench).await?;
     let held: Vec<RepositoryId> = leased.keys().copied().filter(|held| leased[held] > before[held]).collect();
     let [held] = held[..] else { anyhow::bail!("expected one taken lease, but the leases of {held:?} are taken") };
     bench.start("cloner-2", &[]).await?;
     bench.settle().await?;
-    let others = bench.ground.inside.epoch(held).await?;
+    let others = bench.environment.inside.epoch(held).await?;
     ensure!(others > leased[&held], "no other cloner took the lease: the epoch was {} and is {others}", leased[&held]);
     // Another generation is published before the zombie continues, so the zombie is one generation behind.
     bench.change().await?;
     bench.settle().await?;
-    let (runs, newest) = (num_runs(&bench, held).await?, bench.ground.inside.epoch(held).await?);
-    bench.ground.cluster.process(ZOMBIE)?.resume()?;
+    let (runs, newest) = (num_runs(&bench, held).await?, bench.environment.inside.epoch(held).await?);
+    bench.environment.cluster.process(ZOMBIE)?.resume()?;
     is_refused(&bench).await?;
-    let (runs_now, epoch_now) = (num_runs(&bench, held).await?, bench.ground.inside.epoch(held).await?);
+    let (runs_now, epoch_now) = (num_runs(&bench, held).await?, bench.environment.inside.epoch(held).await?);
     ensure!((runs, newest) == (runs_now, epoch_now), "the zombie began a run or took the lease");
     bench.change().await?;
     bench.settle().await?;
-    ensure!(!bench.ground.cluster.process(ZOMBIE)?.has_ended()?, "the zombie died");
+    ensure!(!bench.environment.cluster.process(ZOMBIE)?.has_ended()?, "the zombie died");
     bench.check("a cloner continues after its lease has ended", 0).await?;
     Ok(())
 }
@@ -59,20 +59,20 @@ async fn late_cloner_changes_nothing() -> Result<()> {
 async fn epochs(bench: &Bench) -> Result<BTreeMap<RepositoryId, u64>> {
     let mut epochs = BTreeMap::new();
     for (repository, _) in &bench.asked {
-        epochs.insert(*repository, bench.ground.inside.epoch(*repository).await?);
+        epochs.insert(*repository, bench.environment.inside.epoch(*repository).await?);
     }
     Ok(epochs)
 }
 
 async fn num_runs(bench: &Bench, repository: RepositoryId) -> Result<usize> {
-    Ok(bench.ground.inside.cluster.runs.runs(Some(repository), usize::MAX).await?.len())
+    Ok(bench.environment.inside.cluster.runs.runs(Some(repository), usize::MAX).await?.len())
 }
 
 /// Waits until the ledger has refused the zombie's write with its old epoch, and the broker has refused its
 /// acknowledgement. After that, the zombie has no job.
 async fn is_refused(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
-    let log = bench.ground.cluster.log(ZOMBIE);
+    let log = bench.environment.cluster.log(ZOMBIE);
     while !fs::read_to_string(&log).context("the log cannot be read")?.contains("the lease could not be ended") {
         ensure!(Instant::now() < deadline, "the zombie released the lease of another cloner");
         sleep(POLL).await;

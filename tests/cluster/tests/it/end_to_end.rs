@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Ground, STANDARD, Servers};
+use cairn_cluster::{Environment, STANDARD, Servers};
 use cairn_domain::{Lane, RunState, Source, StageName, Tenant};
 use cairn_neo4j::Neo4jRuns;
 use cairn_ports::{Broker, DeadLetters, RepositoryQuery, RunDocuments, Settlement};
@@ -19,19 +19,19 @@ const PATIENCE: Duration = Duration::from_secs(300);
 #[tokio::test(flavor = "multi_thread")]
 async fn repository_passes_through_every_service() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
+    let mut environment = Environment::prepare(&servers, &Table::new()).await?;
     let path = repository();
     for n in 0..20 {
         let text = format!("def f{n}(x):\n    return f{}(x) + {n}\n", (n + 1) % 20);
         write(path.path(), &format!("src/m{n}.py"), text);
     }
     commit(path.path(), "start");
-    ground.cluster.start_all().await?;
+    environment.cluster.start_all().await?;
     let source = Source::Url { url: format!("file://{}", path.path().display()) };
-    let asked = ground.inside.enqueue("r", source, Lane::Bulk).await?;
-    ground.inside.settled(&[asked], PATIENCE).await?;
-    ensure!(ground.inside.last_state(asked.0).await? == Some(RunState::Published));
-    let fingerprints = ground.inside.fingerprints().await?;
+    let asked = environment.inside.enqueue("r", source, Lane::Bulk).await?;
+    environment.inside.settled(&[asked], PATIENCE).await?;
+    ensure!(environment.inside.last_state(asked.0).await? == Some(RunState::Published));
+    let fingerprints = environment.inside.fingerprints().await?;
     let fingerprint = fingerprints.first().context("no generation is published")?;
     let count = |kind| fingerprint.kinds.iter().find(|digest| digest.kind == kind).map_or(0, |digest| digest.count);
     ensure!((count("files"), count("chunks"), count("edges")) == (20, 20, 40), "{fingerprint:?}");
@@ -43,16 +43,17 @@ async fn repository_passes_through_every_service() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn deleted_repository_leaves_no_data() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    let mut ground = Ground::prepare(&servers, &toml::from_str("[pipeline]\nsweep_every_ms = 200\n")?).await?;
+    let mut environment =
+        Environment::prepare(&servers, &toml::from_str("[pipeline]\nsweep_every_ms = 200\n")?).await?;
     let mut asked = Vec::new();
     let sources = [("kept", repository()), ("gone", repository())];
     for (name, folder) in &sources {
         write(folder.path(), "a.py", format!("def {name}(x):\n    return x\n"));
         commit(folder.path(), "start");
         let source = Source::Url { url: format!("file://{}", folder.path().display()) };
-        asked.push(ground.inside.enqueue(name, source, Lane::Bulk).await?);
+        asked.push(environment.inside.enqueue(name, source, Lane::Bulk).await?);
     }
-    let worker = ground.inside.cluster.broker()?;
+    let worker = environment.inside.cluster.broker()?;
     for (repository, _) in &asked {
         // Leaves a dead letter of an abandoned sync request for each repository.
         let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository: *repository, request: 0 });
@@ -63,16 +64,16 @@ async fn deleted_repository_leaves_no_data() -> Result<()> {
     }
     worker.close().await;
     drop(worker);
-    let broker = ground.inside.cluster.broker()?;
+    let broker = environment.inside.cluster.broker()?;
     let grace = vec![("CAIRN_SWEEP_GRACE_MS", "500".to_owned())];
     let wanted = STANDARD.map(|service| (service.to_owned(), grace.clone()));
-    ground.cluster.start_together(wanted.into()).await?.into_iter().try_for_each(|(_, started)| started)?;
-    ground.inside.settled(&asked, PATIENCE).await?;
-    let clones = ground.cluster.cache("cloner").join("clones");
+    environment.cluster.start_together(wanted.into()).await?.into_iter().try_for_each(|(_, started)| started)?;
+    environment.inside.settled(&asked, PATIENCE).await?;
+    let clones = environment.cluster.cache("cloner").join("clones");
     let num_files = || fs::read_dir(&clones).map_or(0, Iterator::count);
     ensure!(num_files() == 6 && broker.dead_letters(9).await?.len() == 2, "{} files", num_files());
-    ground.cluster.cairn(&["remove", "gone"])?;
-    let documents = Neo4jRuns::new(ground.inside.cluster.neo4j.clone());
+    environment.cluster.cairn(&["remove", "gone"])?;
+    let documents = Neo4jRuns::new(environment.inside.cluster.neo4j.clone());
     let deadline = Instant::now() + PATIENCE;
     loop {
         let known = documents.repositories(RepositoryQuery::OfTenant(None)).await?;
@@ -92,6 +93,6 @@ async fn deleted_repository_leaves_no_data() -> Result<()> {
     let letters = broker.dead_letters(9).await?;
     let letters: Vec<_> = letters.iter().filter_map(|letter| Some(letter.job.as_ref()?.repository())).collect();
     ensure!(letters == [asked[0].0], "the repositories with dead letters are {letters:?}");
-    ensure!(ground.inside.fingerprints().await?.len() == 1);
-    ground.cluster.cairn(&["enqueue", "kept"]).map(drop)
+    ensure!(environment.inside.fingerprints().await?.len() == 1);
+    environment.cluster.cairn(&["enqueue", "kept"]).map(drop)
 }

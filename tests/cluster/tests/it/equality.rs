@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use cairn_cluster::{Ground, LocalMode, Servers, is_long};
+use cairn_cluster::{Environment, LocalMode, Servers, is_long};
 use cairn_domain::{Lane, RepositoryId, RepositoryName, Source, Tenant};
 use cairn_gateway::answers::FingerprintReport;
 use cairn_gateway::auth::KeyRequest;
@@ -41,15 +41,15 @@ async fn cluster_equals_local_mode() -> Result<()> {
     // test.
     let settings = toml! { [query.gateway]
     request_timeout_ms = 60000 };
-    let mut ground = Ground::prepare(&servers, &settings).await?;
-    let root = ground.directory.path().to_owned();
+    let mut environment = Environment::prepare(&servers, &settings).await?;
+    let root = environment.directory.path().to_owned();
     let local = LocalMode::new(&root.join("local"), &root.join("operator.toml"));
     let mut fixtures = fixtures(&root)?;
-    ground.cluster.start_all().await?;
-    let sides = sides(&ground, local.clone(), &fixtures).await?;
+    environment.cluster.start_all().await?;
+    let sides = sides(&environment, local.clone(), &fixtures).await?;
 
-    both(&ground, &local, &fixtures).await?;
-    let num_chunks = compare(&ground, &local, fixtures.len()).await?;
+    both(&environment, &local, &fixtures).await?;
+    let num_chunks = compare(&environment, &local, fixtures.len()).await?;
     ensure!(
         fixtures.len() >= LEAST_REPOSITORIES && num_chunks >= LEAST_CHUNKS,
         "only {} repositories with {num_chunks} chunks were compared",
@@ -61,8 +61,8 @@ async fn cluster_equals_local_mode() -> Result<()> {
     ask_both(&sides, &round(&fixtures, "nobody", 1, MAX_PAGES, draws)).await?;
 
     fixtures.iter_mut().try_for_each(Fixture::change)?;
-    both(&ground, &local, &fixtures).await?;
-    compare(&ground, &local, fixtures.len()).await?;
+    both(&environment, &local, &fixtures).await?;
+    compare(&environment, &local, fixtures.len()).await?;
     println!("after {NUM_STEPS} random changes of each: equal");
     ask_both(&sides, &round(&fixtures, "nobody", 2, 1, draws)).await?;
 
@@ -70,14 +70,14 @@ async fn cluster_equals_local_mode() -> Result<()> {
     for fixture in &deleted {
         local.ok(&["remove", &fixture.name])?;
         let id = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(&fixture.name));
-        ground.inside.cluster.runs.delete(id, ground.inside.cluster.clock.now_ms()).await?;
+        environment.inside.cluster.runs.delete(id, environment.inside.cluster.clock.now_ms()).await?;
     }
-    compare(&ground, &local, fixtures.len()).await?;
+    compare(&environment, &local, fixtures.len()).await?;
     println!("after {NUM_DELETED} were deleted: equal");
     ask_both(&sides, &round(&fixtures, &deleted[0].name, 3, 1, draws)).await
 }
 
-async fn sides(ground: &Ground, local: LocalMode, fixtures: &[Fixture]) -> Result<Sides> {
+async fn sides(environment: &Environment, local: LocalMode, fixtures: &[Fixture]) -> Result<Sides> {
     let request = KeyRequest {
         tenant: Tenant::local(),
         repositories: None,
@@ -85,7 +85,8 @@ async fn sides(ground: &Ground, local: LocalMode, fixtures: &[Fixture]) -> Resul
         label: "questions".to_owned(),
         expires_at_ms: None,
     };
-    let service = Service { url: ground.cluster.questions("query")?, key: ground.inside.issue_key(request).await? };
+    let service =
+        Service { url: environment.cluster.questions("query")?, key: environment.inside.issue_key(request).await? };
     let forks = fixtures.iter().filter_map(|fixture| Some((fixture.name.clone(), fixture.fork_of.clone()?)));
     Ok(Sides { local, service, forks: forks.collect() })
 }
@@ -120,21 +121,26 @@ async fn ask_both(sides: &Sides, round: &Round<'_>) -> Result<()> {
 }
 
 /// Indexes the present state of every repository on both sides.
-async fn both(ground: &Ground, local: &LocalMode, fixtures: &[Fixture]) -> Result<()> {
+async fn both(environment: &Environment, local: &LocalMode, fixtures: &[Fixture]) -> Result<()> {
     let mut asked = Vec::new();
     for fixture in fixtures {
-        asked.push(ground.inside.enqueue(&fixture.name, Source::Url { url: fixture.url() }, Lane::Bulk).await?);
+        asked.push(environment.inside.enqueue(&fixture.name, Source::Url { url: fixture.url() }, Lane::Bulk).await?);
     }
     for fixture in fixtures {
         local.index(&fixture.name, &fixture.url())?;
     }
-    ground.inside.settled(&asked, PATIENCE).await
+    environment.inside.settled(&asked, PATIENCE).await
 }
 
 /// Compares all fingerprints. Returns the number of chunks.
-async fn compare(ground: &Ground, local: &LocalMode, expected: usize) -> Result<u64> {
-    let cluster: Vec<Value> =
-        ground.inside.fingerprints().await?.iter().map(|of| serde_json::json!(FingerprintReport::of(of))).collect();
+async fn compare(environment: &Environment, local: &LocalMode, expected: usize) -> Result<u64> {
+    let cluster: Vec<Value> = environment
+        .inside
+        .fingerprints()
+        .await?
+        .iter()
+        .map(|of| serde_json::json!(FingerprintReport::of(of)))
+        .collect();
     let local = local.fingerprints()?;
     ensure!(
         cluster.len() == expected && local.len() == expected,

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Ground, Servers, is_long};
+use cairn_cluster::{Environment, Servers, is_long};
 use cairn_domain::{Lane, Source, Tenant};
 use cairn_gateway::auth::KeyRequest;
 use cairn_testkit::Mutation;
@@ -24,12 +24,12 @@ const NEIGHBOURS: [usize; 3] = [0, 10, 300];
 #[tokio::test(flavor = "multi_thread")]
 async fn other_tenant_changes_no_byte() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
-    ground.cluster.start_all().await?;
+    let mut environment = Environment::prepare(&servers, &Table::new()).await?;
+    environment.cluster.start_all().await?;
     let repositories: Vec<Mutation> = (0..NUM_REPOSITORIES).map(|seed| Mutation::new(seed as u64, 20)).collect();
     let (a, b) = (Tenant::new("a"), Tenant::new("b"));
-    index(&ground, &a, &repositories, NUM_REPOSITORIES).await?;
-    let (url, key) = (ground.cluster.questions("query")?, key(&ground, &a, None).await?);
+    index(&environment, &a, &repositories, NUM_REPOSITORIES).await?;
+    let (url, key) = (environment.cluster.questions("query")?, key(&environment, &a, None).await?);
     let questions = questions(&repositories);
     ensure!(questions.len() >= 100, "only {} questions", questions.len());
     let mut before = Vec::new();
@@ -37,7 +37,7 @@ async fn other_tenant_changes_no_byte() -> Result<()> {
         before.push(pages(&url, &key, path, body).await?);
     }
     for neighbours in NEIGHBOURS.into_iter().take(if is_long() { 3 } else { 2 }) {
-        index(&ground, &b, &repositories, neighbours).await?;
+        index(&environment, &b, &repositories, neighbours).await?;
         for ((path, body), before) in questions.iter().zip(&before) {
             let now = pages(&url, &key, path, body).await?;
             ensure!(
@@ -47,13 +47,13 @@ async fn other_tenant_changes_no_byte() -> Result<()> {
         }
         println!("{} questions with {neighbours} repositories of another tenant: no byte differs", questions.len());
     }
-    forbidden_is_unknown(&ground, &url, &a).await
+    forbidden_is_unknown(&environment, &url, &a).await
 }
 
 /// Sends questions with a key that may see only one repository. The answer for a forbidden repository must
 /// equal the answer for a repository that does not exist. Prints the times of both answers.
-async fn forbidden_is_unknown(ground: &Ground, url: &str, tenant: &Tenant) -> Result<()> {
-    let key = key(ground, tenant, Some(vec!["shared-0".to_owned()])).await?;
+async fn forbidden_is_unknown(environment: &Environment, url: &str, tenant: &Tenant) -> Result<()> {
+    let key = key(environment, tenant, Some(vec!["shared-0".to_owned()])).await?;
     let body = |name: &str| json!({ "repository": name, "path": "x.py" });
     // The two names have the same length, so that the length makes no difference.
     let (forbidden, unknown) = (body("shared-1"), body("nobody-1"));
@@ -85,18 +85,18 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 /// Registers `count` repositories of a tenant and waits until they are indexed. All these repositories have
 /// common contents and names.
-async fn index(ground: &Ground, tenant: &Tenant, repositories: &[Mutation], count: usize) -> Result<()> {
+async fn index(environment: &Environment, tenant: &Tenant, repositories: &[Mutation], count: usize) -> Result<()> {
     let mut asked = Vec::new();
     for number in 0..count {
         let source =
             Source::Url { url: format!("file://{}", repositories[number % repositories.len()].root().display()) };
         let name = format!("shared-{number}");
-        asked.push(ground.inside.enqueue_for(tenant, &name, source, Lane::Bulk).await?);
+        asked.push(environment.inside.enqueue_for(tenant, &name, source, Lane::Bulk).await?);
     }
-    ground.inside.settled(&asked, PATIENCE).await
+    environment.inside.settled(&asked, PATIENCE).await
 }
 
-async fn key(ground: &Ground, tenant: &Tenant, repositories: Option<Vec<String>>) -> Result<String> {
+async fn key(environment: &Environment, tenant: &Tenant, repositories: Option<Vec<String>>) -> Result<String> {
     let request = KeyRequest {
         tenant: tenant.clone(),
         repositories,
@@ -104,7 +104,7 @@ async fn key(ground: &Ground, tenant: &Tenant, repositories: Option<Vec<String>>
         label: String::new(),
         expires_at_ms: None,
     };
-    ground.inside.issue_key(request).await
+    environment.inside.issue_key(request).await
 }
 
 fn questions(repositories: &[Mutation]) -> Vec<(&'static str, Value)> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Ground, Servers};
+use cairn_cluster::{Environment, Servers};
 use cairn_domain::{Lane, RepositoryId, RepositoryName, Source, Tenant};
 use cairn_ports::Broker;
 use cairn_servers::{Direction, FaultProxy, Rules, get};
@@ -15,16 +15,16 @@ use toml::{Table, toml};
 const PATIENCE: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(50);
 
-async fn owned(ground: &Ground, scheduler: &str) -> Result<u64> {
-    ground.cluster.metric(scheduler, "cairn_owned_keys").await
+async fn owned(environment: &Environment, scheduler: &str) -> Result<u64> {
+    environment.cluster.metric(scheduler, "cairn_owned_keys").await
 }
 
 /// Waits until a scheduler is active, and returns its name.
-async fn active<'a>(ground: &Ground, schedulers: &[&'a str]) -> Result<&'a str> {
+async fn active<'a>(environment: &Environment, schedulers: &[&'a str]) -> Result<&'a str> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         for scheduler in schedulers {
-            if owned(ground, scheduler).await? == 1 {
+            if owned(environment, scheduler).await? == 1 {
                 return Ok(scheduler);
             }
         }
@@ -39,22 +39,22 @@ async fn standby_coordinator_takes_over() -> Result<()> {
     // A short heartbeat, because a new owner of a key is chosen within a fraction of a heartbeat.
     let settings = toml! { [rabbitmq]
     heartbeat_seconds = 4 };
-    let mut ground = Ground::prepare(&servers, &settings).await?;
+    let mut environment = Environment::prepare(&servers, &settings).await?;
     for scheduler in ["scheduler-1", "scheduler-2"] {
-        ground.cluster.start(scheduler, &[]).await?;
+        environment.cluster.start(scheduler, &[]).await?;
     }
-    let first = active(&ground, &["scheduler-1", "scheduler-2"]).await?;
+    let first = active(&environment, &["scheduler-1", "scheduler-2"]).await?;
     let other = if first == "scheduler-1" { "scheduler-2" } else { "scheduler-1" };
-    ensure!(owned(&ground, other).await? == 0, "both schedulers are active");
-    let log = std::fs::read_to_string(ground.cluster.log(other))?;
+    ensure!(owned(&environment, other).await? == 0, "both schedulers are active");
+    let log = std::fs::read_to_string(environment.cluster.log(other))?;
     ensure!(log.contains("on standby") && !log.contains("owns the key"), "{log}");
-    ground.cluster.process(first)?.kill().await?;
-    ensure!(active(&ground, &[other]).await? == other);
+    environment.cluster.process(first)?.kill().await?;
+    ensure!(active(&environment, &[other]).await? == other);
     // A coordinator that is stopped must also hand over.
-    ground.cluster.start("scheduler-3", &[]).await?;
-    ensure!(owned(&ground, "scheduler-3").await? == 0, "a new scheduler takes the key from its owner");
-    ground.cluster.stop(other).await?;
-    active(&ground, &["scheduler-3"]).await?;
+    environment.cluster.start("scheduler-3", &[]).await?;
+    ensure!(owned(&environment, "scheduler-3").await? == 0, "a new scheduler takes the key from its owner");
+    environment.cluster.stop(other).await?;
+    active(&environment, &["scheduler-3"]).await?;
     Ok(())
 }
 
@@ -77,10 +77,10 @@ async fn readiness_reports_an_unreachable_store() -> Result<()> {
     let Some(given) = Servers::given() else { return Ok(()) };
     let (qdrant, s3) = (FaultProxy::start(&given.qdrant).await?, FaultProxy::start(&given.s3).await?);
     let servers = Servers { qdrant: qdrant.url(&given.qdrant)?, s3: s3.url(&given.s3)?, ..given };
-    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
-    ground.cluster.start("query", &[]).await?;
-    ground.cluster.start("graph-writer", &[]).await?;
-    let (query, writer) = (address(&ground, "query")?, address(&ground, "graph-writer")?);
+    let mut environment = Environment::prepare(&servers, &Table::new()).await?;
+    environment.cluster.start("query", &[]).await?;
+    environment.cluster.start("graph-writer", &[]).await?;
+    let (query, writer) = (address(&environment, "query")?, address(&environment, "graph-writer")?);
     qdrant.set(Rules { responses: Direction::HANG, ..Rules::PASS });
     let reported = readiness(&query, |message| message.contains("Qdrant")).await?;
     let body = reported.split_once("returned 503: ").context("another status")?.1;
@@ -100,8 +100,8 @@ async fn readiness_reports_an_unreachable_store() -> Result<()> {
     Ok(())
 }
 
-fn address(ground: &Ground, replica: &str) -> Result<String> {
-    Ok(format!("http://{}", ground.cluster.address(replica)?))
+fn address(environment: &Environment, replica: &str) -> Result<String> {
+    Ok(format!("http://{}", environment.cluster.address(replica)?))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -109,21 +109,21 @@ async fn draining_process_reports_it_until_its_end() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let settings = toml! { [pipeline]
     drain_seconds = 600 };
-    let mut ground = Ground::prepare(&servers, &settings).await?;
+    let mut environment = Environment::prepare(&servers, &settings).await?;
     // The job takes longer than this test.
     let sleeps = "pipeline::before_sync:0:sleep=600000".to_owned();
-    ground.cluster.start("cloner", &[("CAIRN_FAIL_AT", sleeps)]).await?;
+    environment.cluster.start("cloner", &[("CAIRN_FAIL_AT", sleeps)]).await?;
     let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("nowhere"));
     let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository, request: 1 });
-    let broker = ground.inside.cluster.broker()?;
+    let broker = environment.inside.cluster.broker()?;
     broker.publish(Lane::Bulk, vec![job]).await?;
     let deadline = Instant::now() + PATIENCE;
-    while ground.cluster.metric("cloner", "cairn_jobs_in_hand").await? == 0 {
+    while environment.cluster.metric("cloner", "cairn_jobs_in_hand").await? == 0 {
         ensure!(Instant::now() < deadline, "no worker took the job");
         sleep(POLL).await;
     }
-    let address = address(&ground, "cloner")?;
-    let cloner = ground.cluster.process("cloner")?;
+    let address = address(&environment, "cloner")?;
+    let cloner = environment.cluster.process("cloner")?;
     let drains = async {
         readiness(&address, |message| message.contains("draining")).await?;
         get(&address, "/healthz").await?;
@@ -140,28 +140,28 @@ async fn draining_process_reports_it_until_its_end() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn damage_is_reported_and_a_rebuild_repairs_it() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
+    let mut environment = Environment::prepare(&servers, &Table::new()).await?;
     let source = repository();
     for n in 0..5 {
         write(source.path(), &format!("src/m{n}.py"), format!("def f{n}(x):\n    return x + {n}\n"));
     }
     commit(source.path(), "start");
-    ground.cluster.start_all().await?;
+    environment.cluster.start_all().await?;
     let source = Source::Url { url: format!("file://{}", source.path().display()) };
-    let asked = ground.inside.enqueue("r", source, Lane::Bulk).await?;
-    ground.inside.settled(&[asked], PATIENCE).await?;
-    ensure!(ground.cluster.cairn(&["doctor", "--repo", "r"])?.contains("ok    stored data of r"));
-    let blobs = &ground.inside.cluster.blobs;
+    let asked = environment.inside.enqueue("r", source, Lane::Bulk).await?;
+    environment.inside.settled(&[asked], PATIENCE).await?;
+    ensure!(environment.cluster.cairn(&["doctor", "--repo", "r"])?.contains("ok    stored data of r"));
+    let blobs = &environment.inside.cluster.blobs;
     for pack in blobs.list("packs/").await? {
         blobs.delete(&pack.key).await?;
     }
-    let doctor = ground.cluster.try_cairn(&["doctor", "--repo", "r"])?;
+    let doctor = environment.cluster.try_cairn(&["doctor", "--repo", "r"])?;
     let reported = String::from_utf8_lossy(&doctor.stdout).into_owned();
     ensure!(!doctor.status.success() && reported.contains("`cairn enqueue --rebuild r`"), "{reported}");
-    let request = ground.cluster.cairn(&["enqueue", "r", "--rebuild", "--json"])?;
+    let request = environment.cluster.cairn(&["enqueue", "r", "--rebuild", "--json"])?;
     let request: serde_json::Value = serde_json::from_str(&request)?;
     let request = request["request"].as_u64().context("no request")?;
-    ground.inside.settled(&[(asked.0, request)], PATIENCE).await?;
-    ground.cluster.cairn(&["doctor", "--repo", "r"])?;
+    environment.inside.settled(&[(asked.0, request)], PATIENCE).await?;
+    environment.cluster.cairn(&["doctor", "--repo", "r"])?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Output;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Ground, LocalMode, Servers};
+use cairn_cluster::{Environment, LocalMode, Servers};
 use cairn_domain::{Scope, Tenant};
 use cairn_gateway::auth::KeyRequest;
 use cairn_ports::Catalogue;
@@ -21,9 +21,9 @@ const NOWHERE: &str = "nowhere";
 #[tokio::test(flavor = "multi_thread")]
 async fn registered_address_is_indexed_as_locally() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
-    ground.cluster.start_all().await?;
-    let (root, source) = (ground.directory.path().to_owned(), repository());
+    let mut environment = Environment::prepare(&servers, &Table::new()).await?;
+    environment.cluster.start_all().await?;
+    let (root, source) = (environment.directory.path().to_owned(), repository());
     for n in 0..5 {
         write(source.path(), &format!("src/m{n}.py"), format!("def f{n}(x):\n    return x + {n}\n"));
     }
@@ -31,7 +31,7 @@ async fn registered_address_is_indexed_as_locally() -> Result<()> {
     let url = format!("file://{}", source.path().display());
     let name = source.path().file_name().and_then(|name| name.to_str()).context("a name")?.to_owned();
     let local = LocalMode::new(&root.join("local"), &root.join("operator.toml"));
-    let service = service(&ground, &name, true).await?;
+    let service = service(&environment, &name, true).await?;
 
     // The repository is new at first, then unchanged, then changed.
     for changed in [None, None, Some("def g(x):\n    return x\n")] {
@@ -55,7 +55,7 @@ async fn registered_address_is_indexed_as_locally() -> Result<()> {
     ensure!(theirs == mine && theirs.contains("unchanged"), "cluster {theirs}\nlocal {mine}");
 
     failures(&service, &root)?;
-    forbidden(&ground, &name, &url).await
+    forbidden(&environment, &name, &url).await
 }
 
 /// Checks that a failed fetch is reported as a failure, and that a URL with a password is refused and its
@@ -73,20 +73,20 @@ fn failures(service: &Service, root: &Path) -> Result<()> {
 
 /// Checks that a key gets the same answer for a repository that it may not see and for one that does not
 /// exist.
-async fn forbidden(ground: &Ground, name: &str, url: &str) -> Result<()> {
-    let others = service(ground, "others-only", true).await?;
+async fn forbidden(environment: &Environment, name: &str, url: &str) -> Result<()> {
+    let others = service(environment, "others-only", true).await?;
     let of_known = others.ask(&words(&["index", url, "--json"]))?;
     let unknown = url.replace(name, "nobody");
     let of_unknown = others.ask(&words(&["index", &unknown, "--json"]))?;
     let text = |output: &Output| String::from_utf8_lossy(&output.stdout).replace(name, "nobody");
     ensure!(of_known.status.code() == Some(3), "{of_known:?}");
     ensure!(text(&of_known) == text(&of_unknown), "{}\n{}", text(&of_known), text(&of_unknown));
-    let asks_only = service(ground, name, false).await?;
+    let asks_only = service(environment, name, false).await?;
     ensure!(
         asks_only.ask(&words(&["index", url]))?.status.code() == Some(1),
         "a key without the `index` permission can index"
     );
-    let registered = ground.inside.cluster.runs.repositories(&Scope::all(Tenant::local())).await?;
+    let registered = environment.inside.cluster.runs.repositories(&Scope::all(Tenant::local())).await?;
     ensure!(
         registered.iter().map(|record| record.name.as_str()).collect::<Vec<_>>() == [name, NOWHERE],
         "{registered:?}"
@@ -94,7 +94,7 @@ async fn forbidden(ground: &Ground, name: &str, url: &str) -> Result<()> {
     Ok(())
 }
 
-async fn service(ground: &Ground, name: &str, may_index: bool) -> Result<Service> {
+async fn service(environment: &Environment, name: &str, may_index: bool) -> Result<Service> {
     let request = KeyRequest {
         tenant: Tenant::local(),
         repositories: Some(vec![name.to_owned(), NOWHERE.to_owned()]),
@@ -102,7 +102,7 @@ async fn service(ground: &Ground, name: &str, may_index: bool) -> Result<Service
         label: "index".to_owned(),
         expires_at_ms: None,
     };
-    Ok(Service { url: ground.cluster.questions("query")?, key: ground.inside.issue_key(request).await? })
+    Ok(Service { url: environment.cluster.questions("query")?, key: environment.inside.issue_key(request).await? })
 }
 
 fn words(words: &[&str]) -> Vec<String> {

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Ground, Servers};
+use cairn_cluster::{Environment, Servers};
 use cairn_domain::{Lane, PartId, RepositoryName, Source, StageName, Tenant};
 use cairn_gateway::auth::KeyRequest;
 use cairn_ports::{Catalogue, Ledger, NewRun, PublishedGeneration, RepositoryRecord};
@@ -27,22 +27,22 @@ const PATIENCE: Duration = Duration::from_secs(600);
 #[tokio::test(flavor = "multi_thread")]
 async fn each_of_many_repositories_is_visible() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
-    ground.cluster.start_all().await?;
+    let mut environment = Environment::prepare(&servers, &Table::new()).await?;
+    environment.cluster.start_all().await?;
     let repositories: Vec<TempDir> = (0..INDEXED).map(small).collect();
     let mut asked = Vec::new();
     for (number, root) in repositories.iter().enumerate() {
         let source = Source::Url { url: format!("file://{}", root.path().display()) };
-        asked.push(ground.inside.enqueue(&name(number), source, Lane::Bulk).await?);
+        asked.push(environment.inside.enqueue(&name(number), source, Lane::Bulk).await?);
     }
-    ground.inside.settled(&asked, PATIENCE).await?;
-    let runs = &ground.inside.cluster.runs;
+    environment.inside.settled(&asked, PATIENCE).await?;
+    let runs = &environment.inside.cluster.runs;
     let published =
         runs.published(&runs.view().await?, asked[0].0).await?.context("the repository has no published generation")?;
     for number in INDEXED..ALL {
-        publish(&ground, &name(number), published.clone()).await?;
+        publish(&environment, &name(number), published.clone()).await?;
     }
-    let service = service(&ground).await?;
+    let service = service(&environment).await?;
     let (listed, _) = timed(&service, "/v1/repositories", &serde_json::json!({})).await?;
     let published = listed["repositories"].as_array().map_or(0, |all| {
         all.iter().filter(|repository| repository["published"]["result"]["files_indexed"] == 2).count()
@@ -76,8 +76,8 @@ fn name(number: usize) -> String {
 }
 
 /// Registers a repository and publishes a run for it that refers to the content of another repository.
-async fn publish(ground: &Ground, name: &str, published: PublishedGeneration) -> Result<()> {
-    let (runs, now_ms) = (&ground.inside.cluster.runs, ground.inside.cluster.clock.now_ms());
+async fn publish(environment: &Environment, name: &str, published: PublishedGeneration) -> Result<()> {
+    let (runs, now_ms) = (&environment.inside.cluster.runs, environment.inside.cluster.clock.now_ms());
     let source = Source::Url { url: format!("file:///nowhere/{name}") };
     let record = RepositoryRecord::new(Tenant::local(), RepositoryName::new(name), source);
     runs.register(record.clone()).await?;
@@ -111,10 +111,10 @@ fn small(number: usize) -> TempDir {
     root
 }
 
-async fn service(ground: &Ground) -> Result<Service> {
+async fn service(environment: &Environment) -> Result<Service> {
     let (tenant, label) = (Tenant::local(), "scale".to_owned());
     let request = KeyRequest { tenant, repositories: None, may_index: false, label, expires_at_ms: None };
-    Ok(Service { url: ground.cluster.questions("query")?, key: ground.inside.issue_key(request).await? })
+    Ok(Service { url: environment.cluster.questions("query")?, key: environment.inside.issue_key(request).await? })
 }
 
 async fn timed(service: &Service, path: &str, question: &Value) -> Result<(Value, Duration)> {

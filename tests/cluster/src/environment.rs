@@ -11,7 +11,7 @@ use crate::{Inside, LocalCluster, LocalMode, Servers, Space, Workload};
 
 /// A prepared cluster in its own space, its folder, and access to its stores. If `CAIRN_KEEP` is set, the
 /// folder is not deleted.
-pub struct Ground {
+pub struct Environment {
     pub cluster: LocalCluster,
     pub inside: Inside,
     pub space: Space,
@@ -26,7 +26,7 @@ pub struct Ground {
 
 static TURN: Mutex<()> = Mutex::const_new(());
 
-impl Ground {
+impl Environment {
     pub async fn prepare(servers: &Servers, overrides: &Table) -> Result<Self> {
         let turn = TURN.lock().await;
         let directory = tempfile::tempdir()?;
@@ -34,10 +34,10 @@ impl Ground {
         let collections = Collections::under(&servers.qdrant, &format!("{}-", space.collection_prefix));
         let cluster = LocalCluster::prepare(directory.path(), servers, &space, overrides)?;
         let inside = Inside::open(&cluster.settings()).await?;
-        let mut ground =
+        let mut environment =
             Self { cluster, inside, space, directory, is_kept: false, _collections: collections, _turn: turn };
-        ground.done();
-        Ok(ground)
+        environment.done();
+        Ok(environment)
     }
 
     /// Keeps the folder with the logs until `done` is called.
@@ -61,7 +61,7 @@ impl Ground {
     }
 }
 
-impl Drop for Ground {
+impl Drop for Environment {
     /// Keeps the folder of a failed test, because it contains the logs.
     fn drop(&mut self) {
         if self.is_kept || std::thread::panicking() {
