@@ -14,7 +14,7 @@ use crate::named_code::{NamedCode, NamedNode};
 use crate::neighbours::via;
 use crate::prepared_query::PreparedQuery;
 use crate::related_notes::{Counted, MAX_RELATED, no_edge_to, no_edges, shown_first};
-use crate::sites::{Place, Site};
+use crate::sites::{RepositoryFile, Site};
 use crate::{QueryError, Searcher};
 
 /// Maximum number of edges of one node, and of nodes at the other ends. More are not counted.
@@ -153,7 +153,7 @@ impl Searcher {
         let imports = reached.iter().filter(|reached| reached.node.kind == NodeKind::File);
         let imports =
             imports.filter_map(|reached| Some(((reached.node.repository, reached.node.path.clone()?), reached)));
-        let imports: BTreeMap<Place, &Reached> = imports.take(MAX_RELATED).collect();
+        let imports: BTreeMap<RepositoryFile, &Reached> = imports.take(MAX_RELATED).collect();
         let places = self.places(&query.view, imports.keys(), &ChunkFilter::default()).await?;
         if places.is_empty() {
             return Ok(Vec::new());
