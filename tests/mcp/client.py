@@ -190,7 +190,7 @@ class Checks:
         # Output schemas are excluded. The output schemas have a separate limit, which a test of the gateway
         # checks with a real tokenizer.
         dumped = [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools]
-        assert all("outputSchema" in tool for tool in dumped), "every tool describes its answer"
+        assert all("outputSchema" in tool for tool in dumped), "a tool does not describe its answer"
         listed = json.dumps([{key: tool[key] for key in tool if key != "outputSchema"} for tool in dumped])
         # The estimate counts each punctuation character as a token. A test of the gateway checks the limit of
         # 2,500 tokens with a real tokenizer.
