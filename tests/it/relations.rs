@@ -28,7 +28,7 @@ fn make_repository(root: &Path) {
     write(root, "app/shapes.py", shapes);
 }
 
-/// The path of each result that an edge led to, with the edge.
+/// The path and the edge of each result that was found through an edge.
 fn related(index: &Index, question: &str) -> (Vec<(String, String)>, Value) {
     let answer = index.json(&["search", question, "--max-tokens", "20000"]);
     assert_eq!(answer["query_type"], "relationship", "{question}");

@@ -32,17 +32,17 @@ struct AskedEnds {
 
 /// One end of a flow.
 enum AskedEnd {
-    /// The path of a file or directory, or the end of it.
+    /// The path of a file or directory, or the last parts of this path.
     Place(String),
-    /// The words of the end. A node of the end has one of them in its name or in the name of its file, and
-    /// if the end is a module, in the path of its file.
+    /// The words of the end. A node belongs to the end if its name or the name of its file contains one of
+    /// these words. If the end is a module, the whole path of the file is compared.
     Words { terms: BTreeSet<u32>, is_module: bool },
 }
 
-/// Words beside the name of a module or directory.
+/// Words that may be beside the name of a module or directory.
 const MODULE_WORDS: [&str; 8] =
     ["module", "package", "directory", "folder", "crate", "library", "namespace", "subsystem"];
-/// Words beside the name of a definition or file.
+/// Words that may be beside the name of a definition or file.
 const CODE_WORDS: [&str; 5] = ["file", "class", "function", "method", "interface"];
 
 impl AskedEnds {
@@ -86,7 +86,8 @@ impl AskedEnd {
     }
 }
 
-/// Whether a question asks how a whole module works. Documents describe modules. All other flows have a path.
+/// Whether a question asks how a whole module works. Documents describe modules, so they answer such a
+/// question. All other flow questions are answered with a path.
 pub(crate) fn is_about_module(flow: &FlowAsked) -> bool {
     let is_module = |word: &str| MODULE_WORDS.contains(&word.to_lowercase().as_str());
     let has_end = flow.from.is_some() || flow.to.is_some();

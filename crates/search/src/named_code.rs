@@ -17,9 +17,9 @@ const MAX_DEFINITIONS: usize = 8;
 pub(crate) struct NamedNode {
     pub(crate) node: NodeKey,
     pub(crate) name: String,
-    /// None for packages.
+    /// `None` for packages.
     pub(crate) path: Option<RepoPath>,
-    /// Set for definitions.
+    /// `Some` only for definitions.
     pub(crate) definition: Option<SymbolEntry>,
 }
 
@@ -27,9 +27,9 @@ pub(crate) struct NamedNode {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct NamedCode {
     pub(crate) nodes: Vec<NamedNode>,
-    /// Whether the nodes are the files of one directory or module. Edges between them are left out.
+    /// Whether the nodes are the files of one directory or module. Edges between these files are not shown.
     pub(crate) is_group: bool,
-    /// A sentence, if the name was read as the name of something else than a definition.
+    /// A sentence that is set if the name was read as the name of something other than a definition.
     pub(crate) note: Option<String>,
 }
 
@@ -40,11 +40,11 @@ pub(crate) enum NamedAs {
     /// A definition in a file that changed after it was indexed. The graph does not contain it.
     Changed(Substitution),
     Place(NamedCode),
-    /// The near names, if there are any.
+    /// The near names. The list is empty if there are none.
     Absent(Vec<String>),
 }
 
-/// A kind of thing that may have the name.
+/// The kinds of things that may have a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Try {
     Symbols,
@@ -167,7 +167,8 @@ impl Searcher {
     }
 }
 
-/// Whether a near name is near enough. A phrase may also be a description, so a name must be very near to it.
+/// Whether a near name is similar enough to the requested name. A phrase may also be a description, so a name
+/// must be very similar to it.
 fn is_meant(resolved: &Resolved, name: &str) -> bool {
     let score = resolved.definitions.first().map_or(0, |best| best.score);
     resolved.is_same_name() || !name.contains(char::is_whitespace) || score >= MIN_LEADING_SCORE

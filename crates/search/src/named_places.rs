@@ -1,4 +1,4 @@
-//! Finds the files, directories, modules and packages with a name.
+//! Finds the files, directories, modules and packages that have a requested name.
 //!
 //! A directory or module is represented by its files, because the edges of imports lead to files.
 
@@ -25,7 +25,8 @@ const MAX_FILES_OF_GROUP: usize = 500;
 const RELATIVE: [&str; 4] = ["crate", "self", "super", "."];
 
 impl Searcher {
-    /// The files whose path, or the end of it, is the name. The ending may be left out.
+    /// The files whose path, or the last parts of the path, equal the name. The name may omit the file
+    /// extension.
     pub(crate) async fn files_called(
         &self,
         view: &View,
@@ -46,7 +47,7 @@ impl Searcher {
         Ok(Some(NamedCode { nodes, is_group: false, note }))
     }
 
-    /// The files of the directories whose path, or the end of it, is the name.
+    /// The files of the directories whose path, or the last parts of the path, equal the name.
     pub(crate) async fn directories_called(
         &self,
         view: &View,
@@ -75,8 +76,8 @@ impl Searcher {
         Ok((!nodes.is_empty()).then_some(NamedCode { nodes, is_group: true, note }))
     }
 
-    /// The files of the modules with the name. The settings of a repository may give a module another name
-    /// than its directory has.
+    /// The files of the modules with the name. In the settings of a repository, a module may have another
+    /// name than its directory.
     pub(crate) async fn modules_called(
         &self,
         view: &View,
@@ -157,7 +158,7 @@ fn read_as(name: &str, kind: &str, used: &str) -> String {
     format!("\"{name}\" is read as the {kind} `{used}`.")
 }
 
-/// How exactly a name is the name of a file or directory.
+/// States how exactly a requested name equals the name of a file or directory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Grade {
     Exact,
@@ -165,7 +166,7 @@ enum Grade {
     Style,
 }
 
-/// A qualified name as a path: `auth.session` and `crate::auth::session` are `auth/session`.
+/// Converts a qualified name to a path: `auth.session` and `crate::auth::session` become `auth/session`.
 fn as_path(name: &str) -> String {
     let name = name.trim_end_matches("()").trim_start_matches("./").trim_matches('/');
     if name.contains('/') || is_file_name(name) {
@@ -176,7 +177,8 @@ fn as_path(name: &str) -> String {
     parts.join("/")
 }
 
-/// How exactly the name is the path of a file, or the end of it. The ending of the file may be left out.
+/// States how exactly the name equals the path of a file or its last parts. The name may omit the file
+/// extension.
 fn grade(asked: &str, path: &str) -> Option<Grade> {
     let stem = match path.rsplit_once('/') {
         Some((directory, base)) => format!("{directory}/{}", without_ending(base)),
@@ -189,7 +191,7 @@ fn without_ending(base: &str) -> &str {
     base.rsplit_once('.').map_or(base, |(stem, _)| if stem.is_empty() { base } else { stem })
 }
 
-/// How exactly the name is the path, or the end of it.
+/// States how exactly the name equals the path or its last parts.
 fn directory_grade(asked: &str, path: &str) -> Option<Grade> {
     let num_parts = asked.split('/').count();
     let parts: Vec<&str> = path.split('/').collect();
@@ -201,14 +203,14 @@ fn directory_grade(asked: &str, path: &str) -> Option<Grade> {
     is_style.then_some(Grade::Style)
 }
 
-/// How exactly a name is the name of a package.
+/// States how exactly a requested name equals the name of a package.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum PackageGrade {
-    /// The whole name, in any case or style.
+    /// The whole name is equal, apart from upper and lower case and the style.
     Name,
-    /// A part of the name: the artifact of `group:artifact`, or a folder of a path.
+    /// A part of the name is equal: the artifact of `group:artifact`, or a folder of a path.
     Part,
-    /// A word of a part, as in `go-redis`, or the name after `py`.
+    /// A word of a part is equal, as in `go-redis`, or the name after `py`.
     Word,
 }
 

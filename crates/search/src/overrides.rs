@@ -1,7 +1,8 @@
 //! Finds the methods that override a method, and the methods that it overrides.
 //!
-//! The graph has edges between types, not between their methods. So the types that extend or implement the
-//! owner of the method are followed, and their methods with the same name are the answer.
+//! The graph has edges between types, not between their methods. So the search follows the edges to the types
+//! that extend or implement the owner of the method. The methods of these types with the same name are the
+//! answer.
 
 use std::collections::BTreeMap;
 
@@ -24,9 +25,9 @@ const MAX_TYPES: usize = 500;
 /// Maximum number of methods with one name.
 const MAX_METHODS: usize = 5_000;
 
-/// A method with the name of the type that contains it.
+/// A method, and the name of the type that contains it.
 struct Method {
-    /// Qualified name of the owner.
+    /// The qualified name of the owner.
     owner: String,
     name: String,
     symbol: SymbolEntry,

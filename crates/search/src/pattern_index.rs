@@ -11,11 +11,11 @@ use crate::{QueryError, Searcher};
 
 /// Maximum number of patterns that are read.
 const MAX_PATTERNS: usize = 100;
-/// Shorter words are not compounds.
+/// Words with fewer characters are not compounds.
 const MIN_COMPOUND: usize = 8;
-/// The second part of a compound is longer.
+/// The second part of a compound has more characters than this number.
 const MIN_END: usize = 4;
-/// Maximum number of words that are taken apart.
+/// Maximum number of words that are split into parts.
 const MAX_COMPOUNDS: usize = 2;
 /// Maximum number of patterns that come before other results.
 const MAX_LEADING: usize = 5;

@@ -44,7 +44,7 @@ pub(crate) struct QuestionNames {
     pub(crate) has_exact: bool,
     /// The nodes of the name in a relationship question.
     pub(crate) related: NamedCode,
-    /// The nodes of the second name: "does A call B".
+    /// The nodes of the second name, for example `B` in "does A call B".
     pub(crate) other: NamedCode,
     /// Facts about the names that the caller must know, as sentences.
     pub(crate) facts: Vec<String>,
@@ -151,7 +151,7 @@ impl Searcher {
     }
 }
 
-/// The name for whose definition the question asks, if it asks for nothing else.
+/// The name whose definition the question asks for, if the question asks only for this definition.
 fn whole_name(parsed: &ParsedQuery, text: &str) -> Option<String> {
     let asked = parsed.symbol.as_ref().filter(|asked| asked.is_whole);
     asked.map(|asked| asked.name.clone()).or_else(|| QueryWords::of(text).whole)
@@ -167,7 +167,8 @@ fn hit_of(hit: ResolvedSymbol) -> SymbolHit {
     SymbolHit { repository: hit.repository, symbol: hit.symbol, matched: NameMatch::Fuzzy, score: hit.score / 10 }
 }
 
-/// The names of code in a question, without duplicates. The names of a relation are resolved in another way.
+/// The names of code in a question, without duplicates. The names in a relationship question are not
+/// included, because they are resolved in another way.
 pub(crate) fn names_of(parsed: &ParsedQuery) -> Vec<&str> {
     if parsed.file_name.is_some() {
         return Vec::new();

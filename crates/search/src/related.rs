@@ -17,7 +17,8 @@ use crate::related_notes::{Counted, MAX_RELATED, no_edge_to, no_edges, shown_fir
 use crate::sites::{RepositoryFile, Site};
 use crate::{QueryError, Searcher};
 
-/// Maximum number of edges of one node, and of nodes at the other ends. More are not counted.
+/// Maximum number of edges of one node, and of nodes at the other ends. Further edges and nodes are not
+/// counted.
 const MAX_EDGES: usize = 500;
 /// Maximum number of nodes whose chunks are looked up.
 const MAX_SITES: usize = 200;
@@ -48,7 +49,7 @@ fn edges_of(relation: Relation) -> (Follow, &'static [EdgeKind]) {
 /// The code that has the requested relation to a name.
 #[derive(Default)]
 pub(crate) struct Related {
-    /// Best first, each with its edge.
+    /// The chunks, best first, each with its edge.
     pub(crate) chunks: Vec<(ChunkId, Via)>,
     /// Facts about the edges that the caller must know.
     pub(crate) notes: Vec<String>,
@@ -71,7 +72,7 @@ impl Searcher {
         }
         let (follow, kinds) = edges_of(asked.relation);
         let Traversal { mut reached, is_cut } = self.edges_at(query, scope, named, (follow, kinds)).await?;
-        // Edges of the whole repository have no place in a file.
+        // Edges of the whole repository have no line in a file.
         reached.retain(|reached| reached.node.kind != NodeKind::Repository);
         let mut notes = Vec::new();
         let first = self.ends_at_other(query, scope, asked, (follow, kinds), &reached).await?;
@@ -136,8 +137,8 @@ impl Searcher {
         Ok(reached.iter().map(|reached| reached.node.key).filter(|key| ends.contains(key)).collect())
     }
 
-    /// The chunks that name a package in the files that import it, without the imports themselves. The graph
-    /// has no edges from definitions to packages outside the repository.
+    /// The chunks that name a package in the files that import the package, without the import statements.
+    /// The graph has no edges from definitions to packages outside the repository.
     async fn package_uses(
         &self,
         query: &PreparedQuery,
@@ -200,7 +201,7 @@ impl Searcher {
 }
 
 /// Nodes in `first` come first, then the edges with the highest confidence. Files come after definitions,
-/// because an edge of a file has no owner.
+/// because the edge of a file does not belong to a definition.
 fn sort(reached: &mut [Reached], first: &BTreeSet<NodeKey>) {
     reached.sort_by_key(|reached| {
         let Reached { node, edge, .. } = reached;

@@ -1,4 +1,4 @@
-//! Sentences about the edges of a name.
+//! Builds the sentences about the edges of a name.
 
 use cairn_question::{Relation, RelationshipAsked};
 
@@ -9,20 +9,20 @@ pub(crate) const MAX_RELATED: usize = 60;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Counted {
     pub(crate) num: usize,
-    /// Whether there may be more.
+    /// Whether more nodes may exist.
     pub(crate) is_cut: bool,
 }
 
 /// The maximum value of `limit` of `analyze_relationship`.
 const MAX_LIMIT: usize = 500;
 
-/// The graph has no edge of the relation.
+/// The sentence for a graph that has no edge of the relation.
 pub(crate) fn no_edges(asked: &RelationshipAsked) -> String {
     let (name, words) = (&asked.name, words_of(asked.relation));
     format!("The graph contains no {words} `{name}`; the results are found by words.")
 }
 
-/// No edge leads from the name to the other name.
+/// The sentence for a graph in which no edge leads from the name to the other name.
 pub(crate) fn no_edge_to(asked: &RelationshipAsked, other: &str) -> String {
     let (name, words) = (&asked.name, words_of(asked.relation));
     match asked.relation {
@@ -34,7 +34,8 @@ pub(crate) fn no_edge_to(asked: &RelationshipAsked, other: &str) -> String {
     }
 }
 
-/// Not all chunks are shown. None if all are shown. `target` is the target of the call that lists all edges.
+/// The sentence that states that not all chunks are shown. `None` if all chunks are shown. `target` is the
+/// target of the call that lists all edges.
 pub(crate) fn shown_first(
     asked: &RelationshipAsked,
     counted: Counted,
@@ -58,7 +59,7 @@ pub(crate) fn shown_first(
     ))
 }
 
-/// The words before the name: "callers of".
+/// The words that are before the name in a sentence, for example "callers of".
 fn words_of(relation: Relation) -> &'static str {
     match relation {
         Relation::Callers => "callers of",

@@ -46,7 +46,7 @@ struct NamedChunks {
 
 /// The candidates of a question.
 struct Found {
-    /// In no particular order, without their texts.
+    /// The candidates in no particular order, without their texts.
     candidates: Vec<Candidate>,
     lists: Lists,
     evidence: Evidence,
@@ -56,7 +56,7 @@ struct Found {
 
 /// The ranked candidates of a question.
 pub(crate) struct Ranked {
-    /// Without their texts.
+    /// The hits, without their texts.
     pub(crate) hits: Vec<RankedHit>,
     /// The evidence for their relevance.
     pub(crate) evidence: Evidence,
@@ -216,7 +216,7 @@ impl Searcher {
     }
 }
 
-/// Some of the places at the edges of a name do not pass the filter.
+/// The sentence that states how many of the places at the edges of a name the filters exclude.
 fn excluded(num_excluded: usize, num_all: usize) -> Option<String> {
     (num_excluded > 0).then(|| format!("The filters exclude {num_excluded} of {num_all} places at the edges."))
 }

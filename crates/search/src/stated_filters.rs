@@ -86,7 +86,7 @@ fn globs(filters: &Filters) -> Vec<String> {
     globs
 }
 
-/// A glob for a name in any case: readers write the names of modules as they like.
+/// A glob that matches a name in upper and lower case, because users write the names of modules in both.
 fn in_any_case(name: &str) -> String {
     if name.contains('*') {
         return name.to_owned();

@@ -195,8 +195,8 @@ impl Searcher {
 
 const DOCUMENTS_OF_MODULE: &str = "The question is about a module, so its documents answer it; no path is shown.";
 
-/// Whether there are hits, and the hits are about the question. If the question asks for edges of code that
-/// exists, a hit must be at an edge, unless the graph has no such edge.
+/// Whether hits exist and are about the question. If the question asks for edges of code that exists, a hit
+/// must be at an edge, unless the graph has no such edge.
 fn answers(found: &Retrieved) -> bool {
     !found.hits.is_empty() && found.relevance.is_relevant && !found.hides_related
 }

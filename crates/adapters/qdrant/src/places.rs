@@ -103,7 +103,8 @@ mod tests {
     #[test]
     fn used_points_are_kept_in_the_cache() {
         let repository = RepositoryId::derive(&Tenant::new("acme"), &RepositoryName::new("r"));
-        let place = || Arc::new(PointPlace { repository, path: "a.rs".to_owned(), line: 1, key: ChunkKey(repository.0) });
+        let place =
+            || Arc::new(PointPlace { repository, path: "a.rs".to_owned(), line: 1, key: ChunkKey(repository.0) });
         let places = Places::default();
         let mut known = places.known();
         for number in 0..=MAX_POINTS {

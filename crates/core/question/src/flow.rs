@@ -135,11 +135,12 @@ fn is_accepted(tokens: &[Token], found: &Found, guard: Guard) -> bool {
     }
 }
 
-/// Number of words after "from A to B" that are beside it: "from API to database data flow".
+/// Number of words after "from A to B" in which the word that names the flow may be: "from API to database
+/// data flow".
 const NUM_WORDS_AFTER: usize = 2;
 
 /// The word beside "from A to B" that identifies a question about a flow. The word is before the two ends in
-/// their clause, or directly after them. The language Go is no such word.
+/// their clause, or directly after them. The name of the language Go is not such a word.
 fn travel_word(tokens: &[Token], found: &Found) -> Option<usize> {
     let is_captured = |index: &usize| found.captures.iter().any(|(_, range)| range.contains(index));
     let clause = (0..found.start).rev().find(|index| tokens[*index].ends_clause).map_or(0, |last| last + 1);
@@ -148,7 +149,7 @@ fn travel_word(tokens: &[Token], found: &Found) -> Option<usize> {
     beside.filter(|index| !is_captured(index)).find(is_travel)
 }
 
-/// Whether "go" is the language: "in go", "go code".
+/// Whether the word "go" is the name of the language, as in "in go" and "go code".
 fn is_language(tokens: &[Token], index: usize) -> bool {
     let is_after = index > 0 && tokens[index - 1].is_any(&["in", "using", "with", "for", "of"]);
     let is_before = tokens.get(index + 1).is_some_and(|next| next.is_any(list("languages_code_words")));

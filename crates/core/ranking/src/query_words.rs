@@ -47,8 +47,8 @@ impl QueryWords {
         Self { names, spelled, whole, keywords: keywords(question) }
     }
 
-    /// Adds a name that the question asks for, although it may be written like an ordinary word: "where is
-    /// timeout defined". `is_whole` is true if the question asks for nothing else.
+    /// Adds a name that the question asks for. The name may be written like an ordinary word: "where is
+    /// timeout defined". `is_whole` is true if the question asks only for this name.
     pub fn ask_for(&mut self, name: &str, is_whole: bool) {
         if name.contains(char::is_whitespace) {
             return;

@@ -11,7 +11,7 @@ pub struct Via {
     /// Whether the edge leads from the symbol to the hit.
     pub is_outgoing: bool,
     pub symbol: String,
-    /// None for a package outside the repository.
+    /// `None` for a package outside the repository.
     pub path: Option<RepoPath>,
     /// The line of the reference in the file of the edge's source, or 0 if there is no reference.
     pub line: u32,

@@ -39,7 +39,7 @@ async fn relationship_with_many_edges_says_how_many() {
     assert_eq!(found.found.iter().filter(|found| found.hit.via.is_some()).count(), 60);
 }
 
-/// An answer about another name than the requested one is labelled, also if the name is a phrase.
+/// An answer about another name than the requested name is labelled, even if the requested name is a phrase.
 #[tokio::test]
 async fn relation_of_another_name_is_labelled() {
     let content = || {
@@ -72,7 +72,7 @@ async fn relation_of_a_file_needs_no_symbol() {
     assert_eq!((found.names.len(), found.notes.len()), (0, 0), "{:?} {:?}", found.names, found.notes);
 }
 
-/// Modules, directories and packages are named in questions like definitions.
+/// Questions may name modules, directories and packages in the same way as definitions.
 #[tokio::test]
 async fn importers_of_places_are_found() {
     let content = || {
@@ -133,7 +133,7 @@ async fn users_of_a_package_are_functions_that_name_it() {
     assert!(!shown(&found).iter().any(|line| line.starts_with("other via")), "{:?}", shown(&found));
 }
 
-/// "does A call B" is answered about B.
+/// The answer to "does A call B" is about the edge to B.
 #[tokio::test]
 async fn second_name_of_a_relation_comes_first() {
     let content = || {
@@ -167,7 +167,7 @@ async fn second_name_of_a_relation_comes_first() {
     assert_eq!(notes.last().map(String::as_str), Some(expect));
 }
 
-/// The graph relates types; their methods with the same name override each other.
+/// The graph has edges between types. Methods of these types with the same name override each other.
 #[tokio::test]
 async fn overrides_are_methods_of_related_types() {
     let content = || {

@@ -211,7 +211,8 @@ async fn pages_continue_with_the_filters_in_the_question() {
     assert_eq!(page.notes, next.notes);
 }
 
-/// A name in lower case, in quotes or after a keyword is asked for as well as `getUserById`.
+/// A question may ask for a name in lower case, in quotes or after a keyword, and not only for a name such as
+/// `getUserById`.
 #[tokio::test]
 async fn symbol_questions_go_to_names_first() {
     let mut content = FakeContent::new("names", "c1");

@@ -38,8 +38,8 @@ static FOLLOWERS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_followers"));
 /// Words that form one term with the kind before them: "class loader", "function call".
 static TERMS: LazyLock<&[&str]> = LazyLock::new(|| list("kinds_terms"));
 
-/// Words that also mean the data of a form, a table or an environment. They are kinds of code only in
-/// questions that name code.
+/// Words that may also refer to the data of a form, a table or an environment. These words are kinds of code
+/// only in questions that name code.
 const DATA: [&str; 5] = ["variable", "variables", "field", "fields", "attribute"];
 
 /// Words that form one term with the kind after them: "environment variables".
@@ -73,8 +73,8 @@ fn filter(tokens: &[Token], index: usize, kinds: &'static [&'static str]) -> Fou
     FoundFilter { tokens: index..index + 1 + usize::from(has_relative), value: FilterValue::Kinds(kinds) }
 }
 
-/// Whether the word is no kind of code here: it is part of a term, a verb, or names sorts of a thing, as in
-/// "types of errors".
+/// Whether the word is not a kind of code here, because it is a part of a term, is a verb, or names sorts of
+/// a thing, as in "types of errors".
 fn is_other_word(tokens: &[Token], index: usize, is_plural: bool) -> bool {
     let next = tokens.get(index + 1);
     let is_next = |words: &[&str]| next.is_some_and(|next| next.is_any(words));
