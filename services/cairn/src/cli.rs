@@ -76,7 +76,7 @@ impl Arguments {
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Index a repository (path or git URL), a YAML list of repositories, or an organisation.
+    /// Index a repository (path or URL), a YAML list of repositories, or an organisation.
     #[command(
         after_help = "Examples:\n  cairn index .\n  cairn index https://example.org/team/service.git --branch main\n  cairn index . --revision v1.2.0\n  cairn index repositories.yaml\n  cairn index ../app --include '*.go' --exclude 'gen/**'\n  cairn index\n  cairn index --rebuild service\n  cairn index --organisation github:acme --token-env GITHUB_TOKEN --without '*-archive'"
     )]
