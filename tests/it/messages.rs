@@ -24,12 +24,20 @@ fn repositories(index: &Index) -> Value {
     index.json(&["repos"])["repositories"].clone()
 }
 
+/// The fields that contain only a path. Their values have no label in the structured content.
+const PATHS: [&str; 2] = ["file", "path"];
+
 /// All texts in an answer of `cairn mcp`, including the texts in the structured content.
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
         Value::Array(items) => items.iter().flat_map(texts).collect(),
-        Value::Object(fields) => fields.values().flat_map(texts).collect(),
+        Value::Object(fields) => {
+            let texts_of = |(name, value): (&String, &Value)| {
+                if PATHS.contains(&name.as_str()) { Vec::new() } else { texts(value) }
+            };
+            fields.iter().flat_map(texts_of).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -52,6 +52,8 @@ impl<'a> Check<'a> {
                 "const" => rule == value,
                 "anyOf" | "oneOf" => rule.as_array().expect("a list").iter().any(|any| self.fits(any, value)),
                 "minimum" => value.as_f64().is_none_or(|number| Some(number) >= rule.as_f64()),
+                "maximum" => value.as_f64().is_none_or(|number| Some(number) <= rule.as_f64()),
+                "minLength" => value.as_str().is_none_or(|text| Some(text.chars().count() as u64) >= rule.as_u64()),
                 "required" => rule.as_array().expect("a list").iter().all(|name| {
                     let name = name.as_str().expect("a name");
                     value.as_object().is_none_or(|fields| fields.contains_key(name))

@@ -119,6 +119,7 @@ pub struct IndexedFiles {
     /// In bytes.
     pub max_file_size: u64,
     /// Null if nothing has been indexed yet.
+    #[schemars(extend("format" = "date-time"))]
     pub indexed_at: Option<String>,
     /// The first 100 errors.
     pub errors: Vec<FailedFile>,

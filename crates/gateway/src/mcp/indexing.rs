@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cairn_search::{QueryError, QueryErrorCode};
+use cairn_wire::{GivenSettings, RequestSettings};
 use serde_json::json;
 
 use super::arguments::Arguments;
@@ -38,7 +39,7 @@ pub(super) async fn index_repository(
         target,
         include_patterns: arguments.given_list("include_patterns"),
         exclude_patterns: arguments.given_list("exclude_patterns"),
-        max_file_size: arguments.number("max_file_size"),
+        max_file_size: arguments.number("max_file_size").and_then(|size| i64::try_from(size).ok()),
         changed_files: arguments.list("changed_files"),
     };
     let has_edits = !question.changed_files.is_empty();
@@ -47,7 +48,13 @@ pub(super) async fn index_repository(
         return Err(failed(&progress));
     }
     let sources = sources_of(agent, &progress.repository).await?;
-    let mut reply = indexed(progress, sources, &question);
+    let patterns = GivenSettings {
+        include: question.include_patterns,
+        exclude: question.exclude_patterns,
+        ..GivenSettings::default()
+    };
+    let given = patterns.over(settings_of(agent, &progress.repository).await?);
+    let mut reply = indexed(progress.into_labelled_except(&given), sources);
     if has_edits && agent.home().is_none() {
         reply.text.push_str(ONLY_COMMITS);
     }
@@ -96,11 +103,17 @@ fn failed(progress: &IndexProgress) -> Failure {
     failure
 }
 
-fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>, question: &IndexQuestion) -> ToolReply {
-    let IndexedFiles { include_patterns, exclude_patterns, .. } = progress.indexed.clone();
-    let mut progress = progress.into_labelled();
-    unlabel(&mut progress.indexed.include_patterns, include_patterns, question.include_patterns.as_deref());
-    unlabel(&mut progress.indexed.exclude_patterns, exclude_patterns, question.exclude_patterns.as_deref());
+/// The settings that calls gave for a repository. A repository that is not registered has none.
+pub(super) async fn settings_of(agent: &dyn Agent, name: &str) -> Result<RequestSettings, QueryError> {
+    let searcher = agent.searcher();
+    match searcher.select_one(&searcher.catalogue.view().await?, name).await {
+        Ok(known) => Ok(RequestSettings::from_json(&known.record.settings).unwrap_or_default()),
+        Err(error) if error.code == QueryErrorCode::NotFound => Ok(RequestSettings::default()),
+        Err(error) => Err(error),
+    }
+}
+
+fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>) -> ToolReply {
     let name = one_line(&progress.repository);
     let mut out = match (progress.state, &progress.run_id) {
         (RequestState::Requested, _) => format!("{name}: requested; follow it: {}\n", follow(&progress).call()),
@@ -111,17 +124,7 @@ fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>, question: &IndexQ
     put_result(&mut out, &progress.result);
     put_settings(&mut out, &progress.indexed);
     put_stamps(&mut out, &sources);
-    ToolReply::new(out, &IndexAnswer::Indexed(Box::new(IndexedRepository { progress, sources })), 1)
-}
-
-/// Replaces labelled patterns by the patterns of the call itself, because only patterns from a repository are
-/// untrusted.
-fn unlabel(labelled: &mut [String], plain: Vec<String>, given: Option<&[String]>) {
-    for (shown, pattern) in labelled.iter_mut().zip(plain) {
-        if given.is_some_and(|given| given.contains(&pattern)) {
-            *shown = pattern;
-        }
-    }
+    ToolReply::new(out, &IndexAnswer::indexed(IndexedRepository { progress, sources }), 1)
 }
 
 /// Appends the settings that the run used, and the time of the run.
@@ -146,7 +149,7 @@ async fn cancel(agent: &dyn Agent, id: &str) -> Replied {
             } else {
                 format!("run {id} is cancelled; the previous state is still used")
             };
-            Ok(ToolReply::new(text, &IndexAnswer::Cancelled(cancelled), 1))
+            Ok(ToolReply::new(text, &IndexAnswer::cancelled(cancelled), 1))
         }
         Err(error) if error.code == QueryErrorCode::NotFound => match cancel_all(agent, id).await? {
             Some(reply) => Ok(reply),
@@ -168,5 +171,5 @@ async fn cancel_all(agent: &dyn Agent, name: &str) -> Result<Option<ToolReply>, 
     let text = format!(
         "{num_runs} runs are cancelled, and {num_requests} requests that had not begun; the previous state is still used"
     );
-    Ok(Some(ToolReply::new(text, &IndexAnswer::Cancelled(cancelled), 1)))
+    Ok(Some(ToolReply::new(text, &IndexAnswer::cancelled(cancelled), 1)))
 }

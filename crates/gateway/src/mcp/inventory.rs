@@ -4,6 +4,7 @@ use cairn_search::{KnownRepository, KnownRun, QueryError, QueryErrorCode, Reposi
 use serde_json::json;
 
 use super::arguments::Arguments;
+use super::indexing::settings_of;
 use super::labels::{Label, label_modules};
 use super::reply::{Failure, Replied, ToolReply};
 use super::report::{counts, put_result, put_run, repository_line, sync_suffix};
@@ -244,7 +245,7 @@ fn unnamed(path: &str, known: &[KnownRepository], arguments: &Arguments) -> Fail
 async fn one_run(agent: &dyn Agent, repository: Option<String>, id: &str) -> Replied {
     let question = RunsQuestion { repository, run_id: Some(id.to_owned()), limit: 1 };
     let RunsAnswer::One(mut details) = questions::runs(agent, &question).await? else { return Err(unexpected()) };
-    details.label();
+    details.label_except(&settings_of(agent, &details.run.repository).await?);
     let mut out = format!("{} ", one_line(&details.run.repository));
     put_run(&mut out, &details.run);
     put_result(&mut out, &details.result);

@@ -1,7 +1,8 @@
 //! Repositories, runs and results as compact text.
 
-use cairn_wire::RunResult;
+use cairn_wire::{FileError, RunResult};
 
+use super::labels::foreign;
 use super::text::short_commit;
 use super::untrusted::{one_line, put_untrusted};
 use crate::answers::{CoverageReport, LastSync, PendingSync, RepositoryReport, RunReport, RunStateName, sync_note};
@@ -65,6 +66,7 @@ pub(super) fn put_result(out: &mut String, result: &RunResult) {
     if *num_errors > 0 {
         out.push_str(&format!("{num_errors} errors; the first errors are:\n"));
         let errors = result.errors.iter().take(NUM_ERRORS);
-        put_untrusted(out, &errors.map(|error| format!("{}: {}", error.file, error.message)).collect::<Vec<_>>());
+        let line = |error: &FileError| format!("{}: {}", foreign(&error.file), error.message);
+        put_untrusted(out, &errors.map(line).collect::<Vec<_>>());
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answers::{
     Cancellation, CoverageReport, GrepFile, IndexProgress, LastSync, ModuleReport, PathExplanation, PendingSync,
-    PublishedReport, RepositorySummary, RepositorySync, RunDetails, RunReport, SearchResults, SourceStamp,
+    Priority, PublishedReport, RepositorySummary, RepositorySync, RunDetails, RunReport, SearchResults, SourceStamp,
     SuggestedCall, schema_of,
 };
 
@@ -42,8 +42,7 @@ pub(super) struct ToolSuggestion {
     pub tool: String,
     pub reason: String,
     pub arguments: JsonObject,
-    /// The priority, from 1 (best).
-    pub priority: Option<usize>,
+    pub priority: Option<Priority>,
 }
 
 impl From<SuggestedCall> for ToolSuggestion {
@@ -121,12 +120,24 @@ pub(super) struct Overview {
     pub runs: Vec<RunReport>,
 }
 
-/// The answer of `index_repository`.
-#[derive(Serialize, JsonSchema)]
-#[serde(untagged)]
-pub(super) enum IndexAnswer {
-    Indexed(Box<IndexedRepository>),
-    Cancelled(Cancellation),
+/// The fields of the two answers of `index_repository`: the state of a repository, or the cancelled runs. One
+/// object with all fields has a schema with properties, which clients can read.
+#[derive(Default, Serialize, JsonSchema)]
+pub(super) struct IndexAnswer {
+    #[serde(flatten)]
+    pub indexed: Option<IndexedRepository>,
+    #[serde(flatten)]
+    pub cancelled: Option<Cancellation>,
+}
+
+impl IndexAnswer {
+    pub(super) fn indexed(indexed: IndexedRepository) -> Self {
+        Self { indexed: Some(indexed), cancelled: None }
+    }
+
+    pub(super) fn cancelled(cancelled: Cancellation) -> Self {
+        Self { indexed: None, cancelled: Some(cancelled) }
+    }
 }
 
 /// The state of a repository after a call to index it.
@@ -187,13 +198,14 @@ fn short_schema<T: JsonSchema>() -> JsonObject {
 
 /// A schema without explanations and without lists of required fields.
 fn bare(schema: Value) -> Value {
-    const LEFT_OUT: [&str; 6] = ["$schema", "title", "description", "format", "minimum", "required"];
+    const LEFT_OUT: [&str; 7] = ["$schema", "title", "description", "default", "format", "minimum", "required"];
     match schema {
         Value::Object(fields) => {
             let fields = fields.into_iter().filter(|(name, value)| {
                 // The value of a property with this name is an object, but the value of the keyword is not.
                 let is_open = name == "additionalProperties" && *value == Value::Bool(true);
-                value.is_object() || !(is_open || LEFT_OUT.contains(&name.as_str()))
+                // Formats of numbers describe only their size in memory.
+                value.is_object() || *value == "date-time" || !(is_open || LEFT_OUT.contains(&name.as_str()))
             });
             Value::Object(fields.map(|(name, value)| (name, bare(value))).collect())
         }
