@@ -5,8 +5,10 @@ Usage: broken_starts.py PATH_OF_CAIRN PATH_OF_REPOSITORY [NUM_STARTS [SEED]]
 Indexes the repository in a new index directory, and makes NUM_STARTS wrong calls: half of them with `cairn
 mcp`, half of them with the command line. Each wrong call is derived from a correct call, so the wanted answer
 is known: it contains a certain symbol, path or line. If the answer does not contain it, the suggested calls
-are made without changes, at most two steps deep. The program prints the share of recovered starts for each
-kind. The exit code is 1 if a suggested call fails, or if the share is below 0.92.
+are made without changes, at most two steps deep. If CAIRN_SERVER is the URL of a query service that has
+indexed the repository under the name of its folder, and CAIRN_API_KEY is a key for it, wrong requests are
+sent to the service as well. The program prints the share of recovered starts for each kind. The exit code is
+1 if a suggested call fails, or if the share is below 0.92.
 """
 
 import json
@@ -16,6 +18,8 @@ import re
 import subprocess
 import sys
 import tempfile
+import urllib.error
+import urllib.request
 from collections import Counter
 from pathlib import Path
 
@@ -25,7 +29,8 @@ CODE = {".py": "python", ".rs": "rust", ".go": "go", ".js": "javascript", ".ts":
 
 
 def environment(home):
-    return os.environ | {"CAIRN_HOME": str(home), "CAIRN_FIRST_USE_MAX_FILES": "0"}
+    local = {name: value for name, value in os.environ.items() if name != "CAIRN_SERVER"}
+    return local | {"CAIRN_HOME": str(home), "CAIRN_FIRST_USE_MAX_FILES": "0"}
 
 
 class Mcp:
@@ -81,6 +86,31 @@ class CommandLine:
         # Exit code 3 means an empty answer, or an error because a name does not exist.
         is_error = done.returncode not in (0, 3) or done.stderr.startswith("error:")
         return re.sub(r"^  try: .*$", "", text, flags=re.M), is_error, calls
+
+    def close(self):
+        pass
+
+
+class HttpService:
+    """A query service. A call is a path and a body."""
+
+    def __init__(self, url, key):
+        self.url, self.key = url.rstrip("/"), key
+
+    def ask(self, call):
+        path, body = call
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers, method="POST")
+        try:
+            with urllib.request.urlopen(request) as reply:
+                is_error, text = False, reply.read().decode()
+        except urllib.error.HTTPError as refused:
+            is_error, text = True, refused.read().decode()
+        content = json.loads(text)
+        details = content.get("details", content)
+        suggestions = details.pop("tool_suggestions", None) or []
+        calls = [(each["request"]["path"], each["request"]["body"]) for each in suggestions]
+        return json.dumps(content), is_error, calls
 
     def close(self):
         pass
@@ -285,7 +315,7 @@ def command_starts(repository, name):
 
     def wrong_word():
         symbol = repository.symbol()
-        words = chance.choice([["--kind", "functons"], ["--type", "symbols"], ["--target-type", "symbl"], ["--since", "then"]])
+        words = chance.choice([["--kind", "functons"], ["--query-type", "symbols"], ["--type", "symbl"], ["--since", "then"]])
         return ["search", symbol, *words], symbol
 
     def bad_cursor():
@@ -303,6 +333,93 @@ def command_starts(repository, name):
     def missing_file():
         path = repository.file()
         return ["coverage", name, "--why", "src/old/" + Path(path).name], path
+
+    return [value for value in locals().values() if callable(value)]
+
+
+def http_starts(repository, name):
+    chance = repository.chance
+
+    def symbol_typo():
+        symbol = repository.symbol()
+        return ("/v1/read", {"symbol": repository.typo(symbol), "repository": name}), symbol
+
+    def relation_typo():
+        symbol = repository.symbol()
+        return ("/v1/graph", {"target": repository.typo(symbol), "mode": "callers"}), symbol
+
+    def path_typo():
+        path = repository.file()
+        wrong = str(Path(path).parent / (repository.typo(Path(path).stem) + Path(path).suffix))
+        return ("/v1/read", {"path": wrong, "repository": name}), path
+
+    def wrong_directory():
+        path = repository.file()
+        return ("/v1/read", {"path": "no/such/folder/" + Path(path).name}), path
+
+    def directory_for_file():
+        directory = chance.choice(repository.directories)
+        return ("/v1/read", {"path": directory, "repository": name}), directory + "/"
+
+    def wrong_repository():
+        symbol = repository.symbol()
+        return ("/v1/search", {"query": symbol, "repositories": [repository.typo(name)]}), symbol
+
+    def wrong_route():
+        symbol = repository.symbol()
+        return (chance.choice(["/v1/serch", "/v1/searches", "/v1/seach"]), {"query": symbol}), symbol
+
+    def wrong_field():
+        symbol, path = repository.symbol(), repository.file()
+        return chance.choice([
+            (("/v1/search", {"qurey": symbol}), symbol),
+            (("/v1/search", {"q": symbol, "top_k": 5}), symbol),
+            (("/v1/search", {"query": symbol, "wibble": 5}), symbol),
+            (("/v1/read", {"filePath": path}), path),
+            (("/v1/graph", {"symbol": symbol, "relationship": "callers"}), symbol),
+        ])
+
+    def wrong_value():
+        symbol, path = repository.symbol(), repository.file()
+        return chance.choice([
+            (("/v1/search", {"query": symbol, "limit": "many"}), symbol),
+            (("/v1/search", {"query": symbol, "limit": -1}), symbol),
+            (("/v1/search", {"query": symbol, "limit": 100000}), symbol),
+            (("/v1/search", {"query": symbol, "kinds": ["functions"]}), symbol),
+            (("/v1/search", {"query": symbol, "tests": "no"}), symbol),
+            (("/v1/search", {"query": symbol, "target_type": "symbl"}), symbol),
+            (("/v1/read", {"path": path, "start_line": "first"}), path),
+        ])
+
+    def bad_cursor():
+        symbol = repository.symbol()
+        return ("/v1/search", {"query": symbol, "cursor": "beef"}), symbol
+
+    def bad_pattern():
+        symbol = repository.symbol()
+        return chance.choice([
+            (("/v1/grep", {"query": symbol + "(", "mode": "regex"}), symbol),
+            (("/v1/search", {"query": symbol, "paths": ["["]}), symbol),
+            (("/v1/search", {"query": symbol, "since": "recently"}), symbol),
+        ])
+
+    def wrong_filter():
+        symbol = repository.symbol()
+        field = chance.choice([{"languages": ["cobol"]}, {"paths": ["no/such"]}, {"tags": ["none"]}])
+        return ("/v1/search", {"query": symbol} | field), symbol
+
+    def wrong_mode():
+        symbol = repository.symbol()
+        mode = chance.choice(["calls", "usedBy", "impact", "references"])
+        return ("/v1/graph", {"target": symbol, "mode": mode}), symbol
+
+    def letter_case():
+        symbol = repository.symbol()
+        return ("/v1/grep", {"query": symbol.swapcase(), "mode": "text"}), symbol
+
+    def missing_file():
+        path = repository.file()
+        return ("/v1/coverage", {"repository": name, "why": "src/old/" + Path(path).name}), path
 
     return [value for value in locals().values() if callable(value)]
 
@@ -362,6 +479,9 @@ def main():
                 session = interface(cairn, home, cwd)
                 measure(session, kinds(repository, name), num_starts // 2, tally)
                 session.close()
+    if server := os.environ.get("CAIRN_SERVER"):
+        service = HttpService(server, os.environ["CAIRN_API_KEY"])
+        measure(service, http_starts(repository, name), num_starts // 2, tally)
     for label, count in sorted(tally.num_starts.items()):
         print(f"{label}: {tally.num_recovered[label]} of {count}, {tally.num_direct[label]} without a suggestion")
     for label, call, wanted in tally.lost:

@@ -172,7 +172,7 @@ class Checks:
     async def follow(self, answer):
         suggestions = answer.suggestions()
         assert 1 <= len(suggestions) <= 2, f"{answer.call}: {len(suggestions)} suggestions\n{answer.text}"
-        assert [priority for _, _, priority in suggestions] == list(range(1, len(suggestions) + 1))
+        assert [priority for _, _, priority in suggestions] == ["high", "medium"][: len(suggestions)]
         for tool, arguments, _ in suggestions:
             followed = await self.ask(tool, **arguments)
             assert not followed.is_error, f"{answer.call} suggests {followed.call}, which fails: {followed.text}"

@@ -6,23 +6,53 @@ use cairn_search::{QueryError, QueryErrorCode};
 use serde_json::{Value, json};
 
 use crate::agent::Agent;
-use crate::answers::{ErrorReport, SuggestedCall, SuggestedRequest};
+use crate::answers::{ErrorReport, Priority, SuggestedCall, SuggestedRequest};
 use crate::mcp::{SuggestedQuestion, questions_in, suggested_questions};
-use crate::questions::{self, GuideQuestion, Question, RepositoriesQuestion};
+use crate::questions::{
+    self, CoverageQuestion, GuideQuestion, Nothing, PatternsQuestion, Question, RepositoriesQuestion, SecretsQuestion,
+};
 
 /// Maximum number of suggested calls.
 const MAX_SUGGESTIONS: usize = 2;
 
 /// The calls that may follow an empty answer to this question.
 pub async fn after_empty(agent: &dyn Agent, question: &Question) -> Vec<SuggestedCall> {
-    calls(suggested_questions(agent, question, None).await)
+    let suggestions = calls(suggested_questions(agent, question, None).await);
+    if suggestions.is_empty() { that_answer(agent, wider(question)).await } else { suggestions }
+}
+
+/// Questions that are less narrow than a question without results, for questions that no tool asks.
+fn wider(question: &Question) -> Vec<(&'static str, Question)> {
+    let other = match question {
+        Question::Patterns(PatternsQuestion { name: Some(_), .. }) => {
+            Some(("lists all patterns", Question::Patterns(PatternsQuestion::default())))
+        }
+        Question::Secrets(SecretsQuestion { repository, .. })
+        | Question::Coverage(CoverageQuestion { repository, .. }) => {
+            let of = CoverageQuestion { repository: repository.clone(), summary: true, ..CoverageQuestion::default() };
+            Some(("counts the files by outcome", Question::Coverage(of)))
+        }
+        Question::Runs(_) => Some(("shows the state of the index", Question::Status(Nothing {}))),
+        _ => None,
+    };
+    other.into_iter().chain(of_every_kind()).collect()
+}
+
+/// Questions that may follow any other question.
+fn of_every_kind() -> [(&'static str, Question); 2] {
+    let topic = Some("recovering".to_owned());
+    [
+        ("shows the names of all repositories", Question::Repositories(RepositoriesQuestion::default())),
+        ("explains what to do when calls fail", Question::Guide(GuideQuestion { topic })),
+    ]
 }
 
 /// The report of an error that was not caused by a question, such as an error of indexing. The suggested
 /// calls were not tried.
 pub fn report_of_command(error: &QueryError) -> ErrorReport {
     let topic = Some("recovering".to_owned());
-    let guide = || vec![call("explains what to do when calls fail", &Question::Guide(GuideQuestion { topic }), 1)];
+    let guide =
+        || vec![suggested_call("explains what to do when calls fail", &Question::Guide(GuideQuestion { topic }), 1)];
     let suggestions = calls(questions_in(error));
     report_of(error, if suggestions.is_empty() { guide() } else { suggestions })
 }
@@ -58,14 +88,17 @@ async fn of_any_question(agent: &dyn Agent, question: &Question, error: &QueryEr
     if let Some(similar) = near.and_then(|near| about(question, near)) {
         candidates.push(("uses the repository with the most similar name", similar));
     }
-    candidates.push(("shows the names of all repositories", Question::Repositories(RepositoriesQuestion::default())));
-    let topic = Some("recovering".to_owned());
-    candidates.push(("explains what to do when calls fail", Question::Guide(GuideQuestion { topic })));
+    candidates.extend(of_every_kind());
+    that_answer(agent, candidates).await
+}
+
+/// The first of these questions that have an answer, as calls.
+async fn that_answer(agent: &dyn Agent, candidates: Vec<(&'static str, Question)>) -> Vec<SuggestedCall> {
     let mut working = Vec::new();
     for (reason, candidate) in candidates {
         let is_answered = matches!(questions::answer(agent, &candidate).await, Ok(answer) if !answer.is_empty());
         if is_answered && working.len() < MAX_SUGGESTIONS {
-            working.push(call(reason, &candidate, working.len() + 1));
+            working.push(suggested_call(reason, &candidate, working.len() + 1));
         }
     }
     working
@@ -91,14 +124,14 @@ pub fn question_of_request(request: &SuggestedRequest) -> Option<Question> {
     Question::parse(&request.path, Value::Object(request.body.clone()).to_string().as_bytes())?.ok()
 }
 
-/// A suggested question as a call.
-pub(crate) fn call(reason: &str, question: &Question, priority: usize) -> SuggestedCall {
+/// A suggested question as a call. `rank` counts the suggestions from 1.
+pub fn suggested_call(reason: &str, question: &Question, rank: usize) -> SuggestedCall {
     let request = request_of(question);
     SuggestedCall {
         tool: request.path.trim_start_matches("/v1/").to_owned(),
         reason: reason.to_owned(),
         arguments: request.body.clone(),
-        priority: Some(priority),
+        priority: Some(Priority::of(rank)),
         request: Some(request),
         command: None,
     }

@@ -103,17 +103,27 @@ pub fn check_settings(given: &GivenSettings) -> Result<(), QueryError> {
         Patterns::compile(field, patterns).map_err(|faults| invalid_patterns(field, kind, &faults))?;
     }
     if let Some(provided) = *max_file_size {
-        FileSizeLimit::new(provided).map_err(|invalid| {
-            let max_allowed = Some(invalid.max_allowed);
-            let fault = FieldFault { max_allowed, provided: Some(provided), ..FieldFault::of("max_file_size") };
-            let message = format!("max_file_size too large (max_allowed {}, provided {provided})", invalid.max_allowed);
-            wrong(message).in_field(fault)
-        })?;
+        let is_too_large = FileSizeLimit::new(provided).is_err();
+        if is_too_large {
+            return Err(wrong_file_size("too large", i64::try_from(provided).ok(), &provided.to_string()));
+        }
     }
     Ok(())
 }
 
-/// The error for invalid patterns. The details contain the first invalid pattern.
+/// A maximum file size in bytes, as a caller gives it: a negative number is refused.
+pub fn file_size(provided: i64) -> Result<u64, QueryError> {
+    u64::try_from(provided).map_err(|_| wrong_file_size("negative", Some(provided), &provided.to_string()))
+}
+
+fn wrong_file_size(fault: &str, provided: Option<i64>, shown: &str) -> QueryError {
+    let max_allowed = FileSizeLimit::HARD_CAP_BYTES;
+    let message = format!("max_file_size {fault} (max_allowed {max_allowed}, provided {shown})");
+    let field = FieldFault { max_allowed: Some(max_allowed), provided, ..FieldFault::of("max_file_size") };
+    wrong(message).in_field(field)
+}
+
+/// The error for invalid patterns. The details contain the first of them.
 fn invalid_patterns(field: &str, kind: &str, faults: &[InvalidPattern]) -> QueryError {
     let each =
         |fault: &InvalidPattern| format!("invalid {kind} pattern {} in `{field}`: {}", fault.pattern, fault.message);

@@ -90,8 +90,8 @@ fn shown(text: &str) -> String {
 }
 
 fn too_many(field: &str, max_allowed: usize, provided: usize) -> FieldFault {
-    let number = |number: usize| Some(number as u64);
-    FieldFault { max_allowed: number(max_allowed), provided: number(provided), ..FieldFault::of(field) }
+    let provided = i64::try_from(provided).ok();
+    FieldFault { max_allowed: Some(max_allowed as u64), provided, ..FieldFault::of(field) }
 }
 
 fn invalid(fault: FieldFault, message: String) -> QueryError {

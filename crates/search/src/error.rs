@@ -68,7 +68,7 @@ pub struct FieldFault {
     /// The largest allowed number, if the value exceeds this number.
     pub max_allowed: Option<u64>,
     /// The value, if it is a number outside the allowed range.
-    pub provided: Option<u64>,
+    pub provided: Option<i64>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

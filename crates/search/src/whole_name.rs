@@ -25,6 +25,8 @@ impl Searcher {
         text: &str,
         (scope, selected): (&Scope, &[KnownRepository]),
     ) -> Result<(), QueryError> {
+        // A quoted name is not a wrongly written one.
+        let text = text.trim().trim_matches(['"', '\'', '`']);
         let is_decided = !names_of(&query.parsed).is_empty() || query.parsed.file_name.is_some();
         // The question may have a lead-in: find "validate token".
         let asked = query.parsed.symbol.clone().filter(|asked| asked.is_whole);
@@ -35,7 +37,7 @@ impl Searcher {
         if form == Form::Word && query.frequencies.num_chunks_with(text) > 0 {
             return Ok(());
         }
-        let name = text.trim();
+        let name = text;
         let resolved = match self.definitions(&query.view, scope, selected, NameRequest::uncounted(name)).await {
             Ok(Definitions::Indexed(resolved)) => resolved,
             Ok(Definitions::Changed(_)) => return Ok(()),

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use cairn_gateway::answers::ErrorReport;
-use cairn_gateway::report_of_command;
+use cairn_gateway::questions::{GuideQuestion, IndexQuestion, Nothing, Question, RepositoriesQuestion};
+use cairn_gateway::{report_of_command, suggested_call};
 use cairn_pipeline::StageError;
 use cairn_search::{QueryError, QueryErrorCode};
 
@@ -34,12 +35,52 @@ pub(crate) fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
         return report_shared(error, json);
     }
     let (code, message) = code_and_message(error);
-    if json {
-        output::json(&serde_json::json!({ "error": { "code": code, "message": message } }));
-    } else {
-        output::error(&message);
+    let mut report = ErrorReport::new(code, message);
+    let calls = next_questions(error).into_iter().zip(1..);
+    report.details.tool_suggestions =
+        calls.map(|((reason, question), rank)| suggested_call(reason, &question, rank)).collect();
+    report_shared(&with_commands_in(report), json)
+}
+
+/// A failure of a command that is not a question. The commands after it depend on the kind of failure.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct FailedCommand {
+    message: String,
+    after: After,
+}
+
+/// The reason why a command failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum After {
+    /// Nothing is indexed.
+    NothingIndexed,
+    /// A path or a name belongs to no indexed repository.
+    UnknownRepository,
+}
+
+impl FailedCommand {
+    pub(crate) fn new(message: impl Into<String>, after: After) -> Self {
+        Self { message: message.into(), after }
     }
-    ExitCode::from(if code == "invalid_settings" { INVALID_SETTINGS } else { 1 })
+}
+
+/// The questions that may follow a failed command. They were not tried, but they have answers without an
+/// index. An error of a connection or of the index directory has none: each question would fail as well.
+fn next_questions(error: &anyhow::Error) -> Vec<(&'static str, Question)> {
+    let first = match error.downcast_ref::<FailedCommand>().map(|failed| failed.after) {
+        Some(After::NothingIndexed) => {
+            let target = ".".to_owned();
+            ("indexes the working directory", Question::Index(IndexQuestion { target, ..IndexQuestion::default() }))
+        }
+        Some(After::UnknownRepository) => {
+            ("lists the indexed repositories", Question::Repositories(RepositoriesQuestion::default()))
+        }
+        None if error.is::<StageError>() => ("shows the state of the index and its runs", Question::Status(Nothing {})),
+        None => return Vec::new(),
+    };
+    let topic = Some("recovering".to_owned());
+    vec![first, ("explains what to do when calls fail", Question::Guide(GuideQuestion { topic }))]
 }
 
 /// The error code, which is also used in results and in `runbooks/`, and the message with all causes.
@@ -66,6 +107,7 @@ fn report_shared(error: &ErrorReport, json: bool) -> ExitCode {
     ExitCode::from(match error.code.as_str() {
         "not_found" => NOTHING_FOUND,
         "validation_error" | "invalid_cursor" => WRONG_USAGE,
+        "invalid_settings" => INVALID_SETTINGS,
         _ => 1,
     })
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use cairn_gateway::answers::{ErrorDetails, ErrorReport, SuggestedCall};
+use cairn_gateway::answers::{ErrorDetails, ErrorReport, Priority, SuggestedCall};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Error};
 use serde_json::Map;
@@ -22,7 +22,8 @@ pub(crate) fn report(error: &Error, given: &[OsString]) -> ExitCode {
     let suggestions = suggestions(error, &given);
     if given.iter().any(|word| word == "--json") {
         let message = error.to_string().trim().trim_start_matches("error: ").to_owned();
-        let details = ErrorDetails { tool_suggestions: suggestions, ..ErrorDetails::default() };
+        let field = field_of(error);
+        let details = ErrorDetails { field, tool_suggestions: suggestions, ..ErrorDetails::default() };
         let report = ErrorReport { code: "validation_error".to_owned(), message, details };
         output::json(&serde_json::json!({ "error": report }));
     } else {
@@ -31,6 +32,13 @@ pub(crate) fn report(error: &Error, given: &[OsString]) -> ExitCode {
         output::commands(&suggestions);
     }
     ExitCode::from(WRONG_USAGE)
+}
+
+/// The name of the wrong option in the form of the other interfaces: `target_type` for `--target-type <TYPE>`.
+fn field_of(error: &Error) -> Option<String> {
+    let ContextValue::String(option) = error.get(ContextKind::InvalidArg)? else { return None };
+    let name = option.split([' ', '=']).next()?.trim_start_matches('-');
+    Some(name.replace('-', "_"))
 }
 
 fn suggestions(error: &Error, given: &[String]) -> Vec<SuggestedCall> {
@@ -42,13 +50,13 @@ fn suggestions(error: &Error, given: &[String]) -> Vec<SuggestedCall> {
     corrected.into_iter().chain([(help, "explains the command")]).zip(1..).map(suggestion).collect()
 }
 
-fn suggestion(((words, reason), priority): ((Vec<String>, &str), usize)) -> SuggestedCall {
+fn suggestion(((words, reason), rank): ((Vec<String>, &str), usize)) -> SuggestedCall {
     let command = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
     SuggestedCall {
         tool: "cairn".to_owned(),
         reason: reason.to_owned(),
         arguments: Map::new(),
-        priority: Some(priority),
+        priority: Some(Priority::of(rank)),
         request: None,
         command: Some(command),
     }
@@ -75,6 +83,20 @@ fn help_of(given: &[String]) -> Vec<String> {
     std::iter::once(program).chain(known.cloned()).chain(["--help".to_owned()]).collect()
 }
 
+/// Names of commands in other products, each with the command that does the same here.
+const OTHER_COMMANDS: &[(&str, &str)] = &[
+    ("impact", "dependents"),
+    ("references", "dependents"),
+    ("usages", "dependents"),
+    ("find", "search"),
+    ("query", "search"),
+    ("ask", "search"),
+    ("rg", "grep"),
+    ("cat", "show"),
+    ("list", "repos"),
+    ("repositories", "repos"),
+];
+
 fn corrected(error: &Error, given: &[String]) -> Option<Vec<String>> {
     let text = |kind: ContextKind| match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
@@ -90,7 +112,8 @@ fn corrected(error: &Error, given: &[String]) -> Option<Vec<String>> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let wrong = text(ContextKind::InvalidSubcommand)?;
-            replaced(given, &wrong, &nearest(ContextKind::SuggestedSubcommand, &wrong)?)
+            let other = OTHER_COMMANDS.iter().find(|(other, _)| *other == wrong).map(|(_, known)| (*known).to_owned());
+            replaced(given, &wrong, &other.or_else(|| nearest(ContextKind::SuggestedSubcommand, &wrong))?)
         }
         ErrorKind::UnknownArgument => {
             let unknown = text(ContextKind::InvalidArg)?;
@@ -182,6 +205,10 @@ mod tests {
         check(&["cairn", "search", "x", "--wibble", "3"], &["cairn search x", "cairn search --help"]);
         let quoted = "cairn search 'retry with backoff' --limit 3";
         check(&["cairn", "search", "retry", "with", "backoff", "--limit", "3"], &[quoted, "cairn search --help"]);
+        let by_type = "cairn search x --type filename";
+        check(&["cairn", "search", "x", "--type", "filenam"], &[by_type, "cairn search --help"]);
+        check(&["cairn", "graph", "impact", "x"], &["cairn graph dependents x", "cairn graph --help"]);
+        check(&["cairn", "find", "x"], &["cairn search x", "cairn --help"]);
         check(&["cairn", "search"], &["cairn search --help"]);
         check(&["cairn"], &["cairn --help"]);
     }

@@ -32,7 +32,7 @@ pub struct ErrorDetails {
     pub max_allowed: Option<u64>,
     /// The number in the request.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub provided: Option<u64>,
+    pub provided: Option<i64>,
     pub similar_symbols: Vec<String>,
     pub similar_files: Vec<String>,
     pub similar_repositories: Vec<String>,
@@ -46,15 +46,35 @@ pub struct SuggestedCall {
     pub tool: String,
     pub reason: String,
     pub arguments: Map<String, Value>,
-    /// The priority, starting at 1. Set only for calls that were tried.
+    /// Set only for calls that were tried. Calls of the same priority are listed best first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub priority: Option<usize>,
+    pub priority: Option<Priority>,
     /// The same call as an HTTP request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<SuggestedRequest>,
     /// The same call as a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+}
+
+/// How likely a suggested call helps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Priority {
+    High,
+    Medium,
+    Low,
+}
+
+impl Priority {
+    /// The priority of the suggestion with this rank, from 1.
+    pub fn of(rank: usize) -> Self {
+        match rank {
+            0 | 1 => Self::High,
+            2 => Self::Medium,
+            _ => Self::Low,
+        }
+    }
 }
 
 /// A request that can be sent without changes.

@@ -24,7 +24,7 @@ pub use coverage::{
     CoverageAnswer, CoverageReport, FingerprintList, FingerprintReport, KindReport, PathExplanation, PathOutcome,
     SecretList, SecretPlace,
 };
-pub use error::{ErrorDetails, ErrorReport, SuggestedCall, SuggestedRequest};
+pub use error::{ErrorDetails, ErrorReport, Priority, SuggestedCall, SuggestedRequest};
 pub use graph::{EdgeDirection, EdgeReport, EdgeSample, EdgeSite, NodeReport, Relationships, SampledEdgeReport};
 pub use grep::{GrepFile, GrepLine, GrepResults};
 pub use modules::{ModuleList, ModuleReport};

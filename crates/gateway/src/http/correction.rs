@@ -19,24 +19,35 @@ pub(super) struct Refused {
     pub error: HttpError,
 }
 
-/// A corrected request, and what was corrected.
+/// What is wrong with a request, and the corrected request.
 struct Correction {
     path: &'static str,
-    body: Map<String, Value>,
-    /// The first field with a wrong name or value, and the name that the caller probably meant.
-    fault: Option<(String, &'static str)>,
+    /// None if no correction is obvious.
+    body: Option<Map<String, Value>>,
+    fault: Option<Fault>,
+}
+
+/// The first field with a wrong name or value.
+struct Fault {
+    field: String,
+    /// The name that was probably meant, if the name is wrong.
+    meant: Option<&'static str>,
+    value: Value,
 }
 
 /// The error of a refused request, with the corrected request or with the guide.
 pub(super) async fn corrected(service: &Service, agent: &CallerAgent, refused: Refused) -> HttpError {
     let Refused { path, body, mut error } = refused;
     let correction = correct(&path, &body);
-    if let Some((field, meant)) = correction.as_ref().and_then(|correction| correction.fault.as_ref()) {
-        error = error.in_field(field).explain(field, meant);
+    if let Some(fault) = correction.as_ref().and_then(|correction| correction.fault.as_ref()) {
+        error = error.in_field(&fault.field, fault.value.as_i64());
+        if let Some(meant) = fault.meant {
+            error = error.explain(&fault.field, meant);
+        }
     }
     let time = service.config.time_for(false);
     let corrected = correction.and_then(|correction| {
-        let text = Value::Object(correction.body).to_string();
+        let text = Value::Object(correction.body?).to_string();
         Question::parse(correction.path, text.as_bytes())?.ok()
     });
     let topic = Some("recovering".to_owned());
@@ -44,44 +55,58 @@ pub(super) async fn corrected(service: &Service, agent: &CallerAgent, refused: R
     let candidates = corrected.map(|question| ("the corrected request", question)).into_iter().chain([guide]);
     let mut suggestions = Vec::new();
     for (reason, question) in candidates {
-        // A request that changes the index is suggested, but not tried.
-        let changes = matches!(question, Question::Index(_) | Question::Cancel(_));
-        let works = changes || {
+        // A request that changes something is suggested, but not tried.
+        let works = changes(question.path()) || {
             let answer = tokio::time::timeout(time, questions::answer(agent, &question)).await;
             matches!(answer, Ok(Ok(answer)) if !answer.is_empty())
         };
         if works {
-            suggestions.push(advice::call(reason, &question, suggestions.len() + 1));
+            suggestions.push(advice::suggested_call(reason, &question, suggestions.len() + 1));
         }
     }
     error.suggest(suggestions)
 }
 
-/// The request that the caller probably meant. `None` if the body is not JSON, or if no correction is
-/// obvious.
+/// Whether the requests of a route change something.
+fn changes(path: &str) -> bool {
+    matches!(path, "/v1/index" | "/v1/runs/cancel")
+}
+
+/// The request that was probably meant. None if the body is not JSON, or if the route is unknown.
 fn correct(path: &str, body: &[u8]) -> Option<Correction> {
-    let (name, fields) = match Question::PATHS.iter().find(|known| **known == path) {
-        Some(known) => (*known, fields_of(known)?),
-        None => {
-            let near = nearest_word(path, Question::PATHS)?;
-            (near, fields_of(near)?)
-        }
+    let name = match Question::PATHS.iter().find(|known| **known == path) {
+        Some(known) => *known,
+        None => nearest_word(path, Question::PATHS)?,
     };
+    let fields = fields_of(name)?;
     let given: Map<String, Value> =
         if body.is_empty() { Map::new() } else { serde_json::from_slice::<Value>(body).ok()?.as_object()?.clone() };
-    let mut correction = Correction { path: name, body: Map::new(), fault: None };
+    let (mut corrected, mut fault, mut is_clear) = (Map::new(), None, true);
     for (field, value) in given.into_iter().filter(|(_, value)| !value.is_null()) {
-        let (meant, schema) = match fields.get_key_value(&field) {
-            Some((known, schema)) => (known.as_str(), schema),
-            None => {
-                let meant = similar_field(name, &field, fields)?;
-                correction.fault.get_or_insert((field, meant));
-                (meant, fields.get(meant)?)
-            }
-        };
-        correction.body.insert(meant.to_owned(), fitting(schema, value)?);
+        let known = fields.get_key_value(&field).map(|(known, _)| known.as_str());
+        let meant = known.or_else(|| similar_field(name, &field, fields));
+        let fitting = meant.and_then(|meant| Some((meant, fitting(fields.get(meant)?, value.clone())?)));
+        let fitting = fitting.filter(|(meant, value)| is_valid(name, meant, value));
+        if known.is_none() || fitting.is_none() {
+            let meant = meant.filter(|_| known.is_none());
+            fault.get_or_insert(Fault { field, meant, value });
+        }
+        match fitting {
+            Some((meant, value)) => drop(corrected.insert(meant.to_owned(), value)),
+            // A request that changes something must not lose a field.
+            None => is_clear &= !changes(name),
+        }
     }
-    Some(correction)
+    Some(Correction { path: name, body: is_clear.then_some(corrected), fault })
+}
+
+/// Whether the field may have this value. Other fields may be missing.
+fn is_valid(path: &str, field: &str, value: &Value) -> bool {
+    let body = serde_json::json!({ field: value }).to_string();
+    match Question::parse(path, body.as_bytes()) {
+        Some(Err(error)) => error.to_string().starts_with("missing field"),
+        read => read.is_some(),
+    }
 }
 
 /// The field that the caller most likely meant by an unknown name.
@@ -122,7 +147,8 @@ mod tests {
     fn obvious_faults_are_corrected() {
         let check = |path: &str, given: Value, expect: (&str, Value)| {
             let correction = correct(path, given.to_string().as_bytes()).expect("a correction");
-            assert_eq!((correction.path, Value::Object(correction.body)), expect, "{given}");
+            let body = correction.body.unwrap_or_else(|| panic!("{given} has no correction"));
+            assert_eq!((correction.path, Value::Object(body)), expect, "{given}");
         };
         let search = |body: Value| ("/v1/search", body);
         check("/v1/search", json!({"qurey": "x"}), search(json!({"query": "x"})));
@@ -137,12 +163,30 @@ mod tests {
     }
 
     #[test]
+    fn fields_that_cannot_be_corrected_are_omitted_from_questions() {
+        let check = |given: Value, field: &str, meant: Option<&str>| {
+            let correction = correct("/v1/search", given.to_string().as_bytes()).expect("a correction");
+            assert_eq!(correction.body.map(Value::Object), Some(json!({"query": "x"})), "{given}");
+            let fault = correction.fault.expect("a fault");
+            assert_eq!((fault.field.as_str(), fault.meant), (field, meant), "{given}");
+        };
+        check(json!({"query": "x", "limit": "many"}), "limit", None);
+        check(json!({"query": "x", "limit": -1}), "limit", None);
+        check(json!({"query": "x", "tests": "no"}), "tests", None);
+        check(json!({"query": "x", "explain": [1, 2]}), "explain", None);
+        check(json!({"query": "x", "zzz": 1}), "zzz", None);
+        check(json!({"query": "x", "top_k": "many"}), "top_k", Some("limit"));
+    }
+
+    #[test]
     fn unclear_faults_are_not_corrected() {
-        let check = |path: &str, body: &str| assert!(correct(path, body.as_bytes()).is_none(), "{body}");
+        let check = |path: &str, body: &str| {
+            assert!(correct(path, body.as_bytes()).is_none_or(|correction| correction.body.is_none()), "{body}");
+        };
         check("/v1/search", "{");
         check("/v1/search", "[]");
-        check("/v1/search", r#"{"query": "x", "zzz": 1}"#);
-        check("/v1/search", r#"{"query": "x", "limit": "many"}"#);
+        check("/v1/index", r#"{"target": "x", "zzz": 1}"#);
+        check("/v1/index", r#"{"target": "x", "max_file_size": "many"}"#);
         check("/x", r#"{"query": "x"}"#);
     }
 }

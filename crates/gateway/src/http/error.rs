@@ -30,9 +30,10 @@ impl HttpError {
         self
     }
 
-    /// Names the field that has an invalid value.
-    pub(super) fn in_field(mut self, field: &str) -> Self {
+    /// Names the field that has an invalid value, and the value if it is a number.
+    pub(super) fn in_field(mut self, field: &str, provided: Option<i64>) -> Self {
         self.body.details.field = Some(field.to_owned());
+        self.body.details.provided = provided;
         self
     }
 

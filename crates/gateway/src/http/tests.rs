@@ -948,3 +948,55 @@ async fn error_of_a_misspelled_field_names_the_field() {
     let expect = json!({"method": "POST", "path": "/v1/search", "body": {"query": "date"}});
     assert_eq!(details["tool_suggestions"][0]["request"], expect, "{}", refused.text);
 }
+
+/// An error names the wrong field and suggests a request without its value.
+#[tokio::test]
+async fn error_of_a_wrong_value_names_the_field() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, true).await;
+    let check = async |path: &str, mut question: Value, field: &str, value: Value| {
+        let request = json!({ "method": "POST", "path": path, "body": question.clone() });
+        question[field] = value;
+        let refused = cluster.post(&key, path, &question).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{question}");
+        let details = &refused.json()["details"];
+        assert_eq!(details["field"], field, "{}", refused.text);
+        assert_eq!(details["tool_suggestions"][0]["request"], request, "{}", refused.text);
+    };
+    let search = || json!({ "query": "date" });
+    check("/v1/search", search(), "limit", json!("many")).await;
+    check("/v1/search", search(), "limit", json!(-1)).await;
+    check("/v1/search", search(), "tests", json!("no")).await;
+    check("/v1/search", search(), "since", json!("yesterday")).await;
+    check("/v1/search", search(), "target_type", json!("everything")).await;
+    check("/v1/search", search(), "kinds", json!(["zzz"])).await;
+    check("/v1/search", search(), "query_type", json!("zzz")).await;
+    check("/v1/search", search(), "wibble", json!(1)).await;
+    let impact = json!({ "target": "scan", "mode": "impact" });
+    let refused = cluster.post(&key, "/v1/graph", &impact).await.json();
+    assert_eq!(refused["details"]["field"], "mode", "{refused}");
+    let negative = cluster.post(&key, "/v1/index", &json!({ "target": "x", "max_file_size": -5 })).await.json();
+    let details = &negative["details"];
+    assert_eq!((&details["field"], &details["provided"]), (&json!("max_file_size"), &json!(-5)), "{negative}");
+    assert_eq!(details["max_allowed"], 10_485_760, "{negative}");
+}
+
+#[tokio::test]
+async fn empty_lists_suggest_requests_that_work() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, true).await;
+    for (path, body) in [
+        ("/v1/patterns", json!({ "name": "nothing" })),
+        ("/v1/coverage", json!({ "repository": "app", "outcome": "failed" })),
+        ("/v1/secrets", json!({ "repository": "app" })),
+    ] {
+        let reply = cluster.post(&key, path, &body).await;
+        let suggestions = reply.json()["tool_suggestions"].as_array().cloned().unwrap_or_default();
+        assert!((1..=2).contains(&suggestions.len()), "{path}: {}", reply.text);
+        for suggestion in suggestions {
+            let (path, body) = (&suggestion["request"]["path"], &suggestion["request"]["body"]);
+            let followed = cluster.post(&key, path.as_str().expect("a path"), body).await;
+            assert_eq!(followed.status, StatusCode::OK, "{suggestion}");
+        }
+    }
+}

@@ -249,7 +249,7 @@ struct Wrong {
     what: String,
     nearest: Option<Value>,
     max_allowed: Option<u64>,
-    provided: Option<u64>,
+    provided: Option<i64>,
 }
 
 /// Converts a value to the type in the table. A text may become a number or a flag, and a single word becomes
@@ -302,7 +302,13 @@ fn bounded(number: Option<u64>, value: &Value, min: u64, max: u64) -> Result<Val
             what: format!("must be between {min} and {max} (min_allowed {min}, max_allowed {max}, provided {number})"),
             nearest: Some(Value::from(number.clamp(min, max))),
             max_allowed: Some(max),
-            provided: Some(number),
+            provided: i64::try_from(number).ok(),
+        }),
+        None if value.is_i64() => Err(Wrong {
+            what: format!("must be between {min} and {max} (min_allowed {min}, max_allowed {max}, provided {value})"),
+            nearest: None,
+            max_allowed: Some(max),
+            provided: value.as_i64(),
         }),
         None => Err(Wrong { what: format!("must be a whole number from {min}, not {value}"), ..Wrong::default() }),
     }
@@ -316,12 +322,29 @@ fn list(value: Value) -> Result<Value, Wrong> {
     }
 }
 
+/// Words that other products use for a choice, each with the word that means the same here.
+const OTHER_WORDS: &[(&[&str], &str)] = &[
+    (&["impact", "used_by", "usages", "references", "uses_of", "importers", "imported_by"], "dependents"),
+    (&["called_by", "who_calls", "incoming_calls"], "callers"),
+    (&["calls", "outgoing_calls"], "callees"),
+    (&["uses", "imports"], "dependencies"),
+    (&["extends", "implements", "subclasses", "subtypes", "hierarchy"], "inheritance"),
+];
+
+fn word_of_other_word(words: &[&'static str], given: &str) -> Option<&'static str> {
+    let folded = cairn_ranking::fold_style(given);
+    let is_other =
+        |(others, _): &&(&[&str], &'static str)| others.iter().any(|other| cairn_ranking::fold_style(other) == folded);
+    let (_, word) = OTHER_WORDS.iter().find(is_other)?;
+    words.contains(word).then_some(*word)
+}
+
 fn choice(words: &[&'static str], given: &str) -> Result<Value, Wrong> {
     let folded = given.trim().to_lowercase();
     if let Some(word) = words.iter().find(|word| **word == folded) {
         return Ok(Value::from(*word));
     }
-    let near = nearest_word(&folded, words);
+    let near = word_of_other_word(words, &folded).or_else(|| nearest_word(&folded, words));
     let mean = near.map_or_else(String::new, |word| format!("; did you mean `{word}`?"));
     let what = format!("is one of {}, not `{given}`{mean}", words.join(", "));
     Err(Wrong { what, nearest: near.map(Value::from), ..Wrong::default() })
@@ -388,8 +411,14 @@ mod tests {
         check(
             "analyze_relationship",
             json!({"name": "f", "relation": "callers", "limit": -1}),
-            "`limit` must be a whole number from 1, not -1",
+            "`limit` must be between 1 and 500 (min_allowed 1, max_allowed 500, provided -1)",
             json!({"target": "f", "mode": "callers"}),
+        );
+        check(
+            "analyze_relationship",
+            json!({"target": "src/auth.ts", "mode": "impact"}),
+            "`mode` is one of callers, callees, dependencies, dependents, inheritance, not `impact`; did you mean `dependents`?",
+            json!({"target": "src/auth.ts", "mode": "dependents"}),
         );
         check(
             "analyze_relationship",
@@ -414,8 +443,10 @@ mod tests {
         };
         let size = FieldFault::of("max_file_size");
         let sizes = FieldFault { max_allowed: Some(10_485_760), provided: Some(20_971_520), ..size.clone() };
-        check(json!({"path": ".", "max_file_size": 20_971_520}), sizes);
-        check(json!({"path": ".", "max_file_size": -1}), size);
+        check(json!({"path": ".", "max_file_size": 20_971_520}), sizes.clone());
+        let negative = FieldFault { provided: Some(-1), ..sizes };
+        check(json!({"path": ".", "max_file_size": -1}), negative);
+        check(json!({"path": ".", "max_file_size": "many"}), size);
         check(json!({"path": ".", "wibble": 1}), FieldFault::of("wibble"));
     }
 

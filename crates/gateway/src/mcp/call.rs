@@ -20,7 +20,7 @@ use super::suggestion::{Suggestion, object, reports};
 use super::tools::{TOOLS, ToolSpec};
 use super::{ask, grep, indexing, inventory};
 use crate::agent::Agent;
-use crate::answers::SuggestedCall;
+use crate::answers::{ErrorReport, SuggestedCall};
 use crate::guide;
 use crate::index_call::WatchIndexing;
 use crate::questions::{GrepMode, Question};
@@ -64,6 +64,17 @@ async fn result_of(
             failure.into_result()
         }
     }
+}
+
+/// The report of an error that no tool caused, such as an error of a resource.
+pub(super) async fn report_of(agent: &dyn Agent, error: QueryError) -> ErrorReport {
+    let mut failure = Failure::from(agent.with_way_to_index(agent.outward(error)));
+    if failure.error.code == QueryErrorCode::NotFound {
+        failure.suggestions.push(Suggestion::listing());
+    }
+    let candidates = with_guide(&failure.error, std::mem::take(&mut failure.suggestions));
+    failure.suggestions = that_work(agent, candidates).await;
+    failure.report()
 }
 
 fn with_guide(error: &QueryError, mut candidates: Vec<Suggestion>) -> Vec<Suggestion> {
@@ -214,6 +225,10 @@ const OTHER_NAMES: &[(&[&str], &str, AddedArgument)] = &[
     (&["help", "guide"], "workflow_guide", None),
 ];
 
+/// Names of tools that edit files. No tool here does.
+const EDITING: &[&str] =
+    &["edit_code", "edit_file", "edit", "write_file", "write", "create_file", "apply_patch", "str_replace"];
+
 type AddedArgument = Option<(&'static str, &'static str)>;
 
 fn tool_of_other_name(name: &str) -> Option<(&'static str, AddedArgument)> {
@@ -232,6 +247,14 @@ fn with_missing(mut arguments: JsonObject, added: AddedArgument) -> JsonObject {
 
 fn unknown_tool(name: &str, arguments: JsonObject) -> Failure {
     let names: Vec<&'static str> = TOOLS.iter().map(|tool| tool.name).collect();
+    let folded = cairn_ranking::fold_style(name);
+    if EDITING.iter().any(|other| cairn_ranking::fold_style(other) == folded) {
+        let message =
+            format!("the tool `{name}` does not exist: no tool here edits files; tools are {}", names.join(", "));
+        let mut failure = Failure::from(QueryError::new(QueryErrorCode::NotFound, message));
+        failure.suggestions.push(Suggestion::guide("changing_code", "explains the calls before and after an edit"));
+        return failure;
+    }
     let (near, arguments) = match tool_of_other_name(name) {
         Some((tool, added)) => (ToolSpec::find(tool), with_missing(arguments, added)),
         None => (nearest_word(name, &names).and_then(ToolSpec::find), arguments),

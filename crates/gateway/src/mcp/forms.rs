@@ -4,6 +4,7 @@
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value};
 
+use super::arguments::Arguments;
 use super::tools::{Kind, ToolSpec};
 use crate::questions::Question;
 
@@ -144,8 +145,14 @@ impl Form {
     }
 }
 
-/// The question of a tool call. `None` for calls that cannot be expressed as a question, such as a
-/// cancellation.
+/// The question of a tool call that guides show, with the accepted names of its arguments. None if the call is
+/// invalid, or if no question expresses it.
+pub fn question_of_call(tool: &str, arguments: JsonObject) -> Option<Question> {
+    let tool = ToolSpec::find(tool)?;
+    question_of(tool.name, Arguments::read(tool, arguments).ok()?.given())
+}
+
+/// The question of a tool call. None for calls that no question expresses, such as a cancellation.
 pub(super) fn question_of(tool: &str, arguments: &JsonObject) -> Option<Question> {
     let form = FORMS.iter().find(|form| form.tool == tool && form.fits(arguments))?;
     let mut body = Map::new();

@@ -30,5 +30,6 @@ mod untrusted;
 pub(crate) use arguments::nearest_word;
 pub(crate) use call::{SuggestedQuestion, questions_in, suggested_questions};
 pub(crate) use forms::field_of;
+pub use forms::question_of_call;
 pub(crate) use server::Server;
 pub use server::{ServeError, serve, serve_stdio};

@@ -43,13 +43,20 @@ impl From<QueryError> for Failure {
 }
 
 impl Failure {
-    pub(super) fn into_result(self) -> CallToolResult {
+    /// The error with the suggested calls.
+    pub(super) fn report(&self) -> ErrorReport {
         let mut report = ErrorReport::of(&self.error);
         report.message = labelled(&report.message);
         label_message(&mut report.details.next_action_hint);
         report.details.tool_suggestions = reports(&self.suggestions);
+        report
+    }
+
+    pub(super) fn into_result(self) -> CallToolResult {
+        let report = self.report();
+        let Self { error, suggestions } = self;
         let mut text = format!("{}: {}", report.code, report.message);
-        if !(self.error.similar_symbols.is_empty() && self.error.similar_files.is_empty()) {
+        if !(error.similar_symbols.is_empty() && error.similar_files.is_empty()) {
             text.push_str(&format!("\n{UNTRUSTED}"));
         }
         let mut listed = |label: &str, names: &[String]| {
@@ -58,13 +65,13 @@ impl Failure {
                 text.push_str(&format!("\n{label}: {}", names.join(", ")));
             }
         };
-        listed("similar symbols", &self.error.similar_symbols);
-        listed("similar files", &self.error.similar_files);
-        listed("similar repositories", &self.error.similar_repositories);
-        if let Some(hint) = &self.error.hint {
+        listed("similar symbols", &error.similar_symbols);
+        listed("similar files", &error.similar_files);
+        listed("similar repositories", &error.similar_repositories);
+        if let Some(hint) = &error.hint {
             text.push_str(&format!("\nhint: {}", labelled(hint)));
         }
-        put_suggestions(&mut text, &self.suggestions);
+        put_suggestions(&mut text, &suggestions);
         let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
         result.structured_content = Some(json!(report));
         result

@@ -3,14 +3,15 @@
 //! The URIs are `cairn://repository/NAME`, `cairn://modules/NAME`, `cairn://patterns/NAME` and
 //! `cairn://guide/TOPIC`. Slashes in names are not escaped.
 
-use cairn_search::{QueryError, QueryErrorCode, RepositorySelection};
+use cairn_search::{KnownRepository, QueryError, QueryErrorCode, RepositorySelection};
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
-use super::labels::{Label, label_message, label_modules, labelled};
+use super::call::report_of;
+use super::labels::{Label, label_modules};
 use crate::agent::Agent;
-use crate::answers::{ErrorReport, PageInfo, PatternList, RepositoryReport};
+use crate::answers::{PageInfo, PatternList, RepositoryReport};
 use crate::guide::{TOPICS, document, title};
 use crate::questions::{self, ModulesQuestion};
 
@@ -24,15 +25,20 @@ pub(super) async fn list(agent: &dyn Agent) -> Result<Vec<Resource>, ErrorData> 
             .with_title(document(topic).map(title).unwrap_or_default())
             .with_mime_type("text/markdown")
     });
-    let searcher = agent.searcher();
-    let outward = |error: QueryError| protocol_error(&agent.outward(error));
-    let view = searcher.catalogue.view().await.map_err(|error| outward(error.into()))?;
-    let known = searcher.select(&view, &RepositorySelection::default()).await.map_err(outward)?;
+    let known = match all(agent).await {
+        Ok(known) => known,
+        Err(error) => return Err(protocol_error(agent, error).await),
+    };
     let repositories = known.iter().take(MAX_REPOSITORIES).map(|known| {
         let name = known.record.name.as_str();
         Resource::new(format!("cairn://repository/{name}"), name).with_mime_type("application/json")
     });
     Ok(guides.chain(repositories).collect())
+}
+
+async fn all(agent: &dyn Agent) -> Result<Vec<KnownRepository>, QueryError> {
+    let view = agent.searcher().catalogue.view().await?;
+    agent.searcher().select(&view, &RepositorySelection::default()).await
 }
 
 pub(super) fn templates() -> Vec<ResourceTemplate> {
@@ -51,25 +57,39 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 }
 
 pub(super) async fn read(agent: &dyn Agent, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    match value_of(agent, uri).await {
+        Ok(Contents::Guide(text)) => {
+            let contents = ResourceContents::text(text, uri).with_mime_type("text/markdown");
+            Ok(ReadResourceResult::new(vec![contents]))
+        }
+        Ok(Contents::Json(value)) => {
+            let contents = ResourceContents::text(value.to_string(), uri).with_mime_type("application/json");
+            Ok(ReadResourceResult::new(vec![contents]))
+        }
+        Err(error) => Err(protocol_error(agent, error).await),
+    }
+}
+
+/// The contents of a resource.
+enum Contents {
+    Guide(&'static str),
+    Json(Value),
+}
+
+async fn value_of(agent: &dyn Agent, uri: &str) -> Result<Contents, QueryError> {
     let unknown = || {
         let message = format!("the resource `{uri}` does not exist; see resources/templates/list");
-        ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
+        QueryError::new(QueryErrorCode::NotFound, message)
     };
     let (kind, name) = uri.strip_prefix("cairn://").and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
     let value = match kind {
-        "guide" => {
-            let text = document(name).ok_or_else(unknown)?;
-            let contents = ResourceContents::text(text, uri).with_mime_type("text/markdown");
-            return Ok(ReadResourceResult::new(vec![contents]));
-        }
-        "repository" => repository(agent, name).await,
-        "modules" => modules(agent, name).await,
-        "patterns" => patterns(agent, name).await,
+        "guide" => return document(name).map(Contents::Guide).ok_or_else(unknown),
+        "repository" => repository(agent, name).await?,
+        "modules" => modules(agent, name).await?,
+        "patterns" => patterns(agent, name).await?,
         _ => return Err(unknown()),
     };
-    let text = value.map_err(|error| protocol_error(&agent.outward(error)))?.to_string();
-    let contents = ResourceContents::text(text, uri).with_mime_type("application/json");
-    Ok(ReadResourceResult::new(vec![contents]))
+    Ok(Contents::Json(value))
 }
 
 async fn repository(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
@@ -91,12 +111,12 @@ async fn patterns(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
     Ok(json!(PatternList::of(&answer, page)))
 }
 
-fn protocol_error(error: &QueryError) -> ErrorData {
-    let mut report = ErrorReport::of(error);
-    report.message = labelled(&report.message);
-    label_message(&mut report.details.next_action_hint);
+/// The error with suggested calls of tools, which were tried.
+async fn protocol_error(agent: &dyn Agent, error: QueryError) -> ErrorData {
+    let code = error.code;
+    let report = report_of(agent, error).await;
     let (message, data) = (report.message.clone(), Some(json!(report)));
-    match error.code {
+    match code {
         QueryErrorCode::NotFound => ErrorData::resource_not_found(message, data),
         QueryErrorCode::ValidationError => ErrorData::invalid_params(message, data),
         _ => ErrorData::internal_error(message, data),

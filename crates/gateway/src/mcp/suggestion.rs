@@ -5,7 +5,7 @@ use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
 use super::tools::{Kind, ToolSpec};
-use crate::answers::SuggestedCall;
+use crate::answers::{Priority, SuggestedCall};
 
 /// A suggested call with all its arguments.
 #[derive(Clone, PartialEq, Debug)]
@@ -93,11 +93,11 @@ pub(super) fn object<const N: usize>(fields: [(&str, Value); N]) -> JsonObject {
 
 /// Best first.
 pub(super) fn reports(suggestions: &[Suggestion]) -> Vec<SuggestedCall> {
-    let report = |(priority, suggestion): (usize, &Suggestion)| SuggestedCall {
+    let report = |(rank, suggestion): (usize, &Suggestion)| SuggestedCall {
         tool: suggestion.tool.to_owned(),
         reason: suggestion.reason.clone(),
         arguments: suggestion.arguments.clone(),
-        priority: Some(priority),
+        priority: Some(Priority::of(rank)),
         request: None,
         command: None,
     };

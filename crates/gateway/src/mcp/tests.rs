@@ -352,7 +352,7 @@ async fn errors_have_the_shared_form() {
     let details = &refused.json["details"];
     assert_eq!(details["similar_symbols"], json!(["parse_http_date"]));
     let first = &details["tool_suggestions"][0];
-    assert_eq!((&first["tool"], &first["priority"]), (&json!("read_code"), &json!(1)));
+    assert_eq!((&first["tool"], &first["priority"]), (&json!("read_code"), &json!("high")));
     assert_eq!(first["arguments"]["symbol"], json!("parse_http_date"));
     assert!(first["reason"].is_string() && details["next_action_hint"].is_string(), "{details}");
 }
@@ -649,6 +649,52 @@ async fn every_kind_of_answer_fits_its_schema() {
     }
     let anywhere = FakeAgent::new(vec![demo(), other()], None).await;
     assert_eq!(anywhere.call("index_status", json!({})).await.ok().json["num_indexed"], json!(2));
+}
+
+/// The schema has the fields of the document that describes `index_repository`.
+#[test]
+fn output_schema_of_index_repository_describes_each_field() {
+    let schema = Value::Object((ToolSpec::find("index_repository").expect("a tool").output)());
+    assert_eq!((&schema["type"], &schema["anyOf"]), (&json!("object"), &Value::Null), "{schema}");
+    let field = |name: &str| &schema["properties"][name];
+    for (name, kind) in [("path", "string"), ("files_indexed", "integer"), ("max_file_size", "integer")] {
+        assert_eq!(field(name)["type"], kind, "{name}: {schema}");
+    }
+    for name in ["include_patterns", "exclude_patterns"] {
+        assert_eq!(field(name), &json!({ "type": "array", "items": { "type": "string" } }), "{name}");
+    }
+    assert_eq!(field("indexed_at"), &json!({ "type": ["string", "null"], "format": "date-time" }));
+    let error = &field("errors")["items"];
+    for name in ["file", "error"] {
+        assert_eq!(error["properties"][name]["type"], "string", "{schema}");
+    }
+}
+
+/// An error of a resource contains calls of tools that work.
+#[tokio::test]
+async fn errors_of_resources_suggest_calls_that_work() {
+    let agent = agent().await;
+    for uri in ["cairn://repository/dmo", "cairn://modules/nothing", "cairn://patterns/x", "cairn://guide/x", "x"] {
+        let error = super::resources::read(&agent, uri).await.expect_err("an error");
+        let report = error.data.expect("details");
+        assert_eq!((&report["code"], &report["message"]), (&json!("not_found"), &json!(error.message)), "{uri}");
+        let calls = report["details"]["tool_suggestions"].as_array().cloned().unwrap_or_default();
+        assert!((1..=2).contains(&calls.len()), "{uri}: {report}");
+        for call in calls {
+            agent.call(call["tool"].as_str().expect("a tool"), call["arguments"].clone()).await.ok();
+        }
+    }
+}
+
+#[tokio::test]
+async fn names_of_tools_that_edit_suggest_no_tool_that_reads() {
+    let agent = agent().await;
+    for name in ["edit_code", "editCode", "write_file"] {
+        let refused = agent.call(name, json!({"path": "src/date.rs"})).await;
+        assert_eq!(refused.code(), "not_found");
+        assert!(refused.text.contains("no tool here edits files"), "{}", refused.text);
+        assert_eq!(refused.suggestions()[0], ("workflow_guide".to_owned(), json!({"topic": "changing_code"})));
+    }
 }
 
 #[tokio::test]

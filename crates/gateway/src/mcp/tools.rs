@@ -33,11 +33,11 @@ pub(crate) struct Parameter {
     pub description: &'static str,
     /// Wrong names that clients use for this parameter. The error for such a name suggests this parameter.
     pub also: &'static [&'static str],
-    /// Another name that is accepted.
+    /// Another name that is accepted. The schema contains it as a separate property, so that clients that
+    /// check their calls accept it. For the same reason, the schema does not require a parameter with an alias.
     pub alias: Option<&'static str>,
-    /// Whether the schema contains the alias as a separate property, so that clients that check their calls
-    /// accept it.
-    pub shows_alias: bool,
+    /// Whether the schema excludes the empty text.
+    pub not_empty: bool,
     /// The value in the schema for calls without the parameter.
     pub default: Option<Default>,
 }
@@ -60,7 +60,7 @@ pub(crate) enum Kind {
 }
 
 const fn optional(name: &'static str, kind: Kind, description: &'static str) -> Parameter {
-    Parameter { name, kind, required: false, description, also: &[], alias: None, shows_alias: false, default: None }
+    Parameter { name, kind, required: false, description, also: &[], alias: None, not_empty: false, default: None }
 }
 
 const fn required(name: &'static str, kind: Kind, description: &'static str) -> Parameter {
@@ -78,10 +78,9 @@ impl Parameter {
         self
     }
 
-    /// An alias that is part of the schema.
-    const fn shown_alias(mut self, alias: &'static str) -> Self {
-        self.shows_alias = true;
-        self.alias(alias)
+    const fn not_empty(mut self) -> Self {
+        self.not_empty = true;
+        self
     }
 
     const fn default(mut self, default: Default) -> Self {
@@ -135,9 +134,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             ]),
             optional("language", Kind::List, "e.g. python").also(&["languages", "lang"]),
             optional("kind", Kind::Choices(CHUNK_KINDS), "").also(&["kinds", "types"]),
-            optional("target_type", Kind::Choice(TARGET_TYPES), "look for names")
-                .also(&["target_kind"])
-                .shown_alias("type"),
+            optional("target_type", Kind::Choice(TARGET_TYPES), "look for names").also(&["target_kind"]).alias("type"),
             CONTEXT_PATH,
             optional("fuzzy_filename", Kind::Flag, "default true"),
             optional("filename_only", Kind::Flag, "ignore directories"),
@@ -235,7 +232,8 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
         parameters: &[
             optional("path", Kind::Text, "path, URL or name; default: the repository you work in")
                 .also(&["url", "repository", "repo", "name", "path_or_url", "directory"])
-                .shown_alias("target"),
+                .alias("target")
+                .not_empty(),
             optional("include_patterns", Kind::List, "globs; kept for later calls")
                 .also(&["include", "includes"])
                 .default(Default::EmptyList),
@@ -281,13 +279,13 @@ impl ToolSpec {
         let mut properties = Map::new();
         for parameter in self.parameters {
             properties.insert(parameter.name.to_owned(), Value::Object(parameter.schema()));
-            if let (Some(alias), true) = (parameter.alias, parameter.shows_alias) {
+            if let Some(alias) = parameter.alias {
                 let alias_of = json!({ "type": "string", "description": format!("same as `{}`", parameter.name) });
                 properties.insert(alias.to_owned(), alias_of);
             }
         }
-        let required: Vec<&str> =
-            self.parameters.iter().filter(|parameter| parameter.required).map(|parameter| parameter.name).collect();
+        let required = self.parameters.iter().filter(|parameter| parameter.required && parameter.alias.is_none());
+        let required: Vec<&str> = required.map(|parameter| parameter.name).collect();
         let mut schema = Map::new();
         schema.insert("type".to_owned(), json!("object"));
         schema.insert("properties".to_owned(), Value::Object(properties));
@@ -312,8 +310,12 @@ impl Parameter {
             Kind::Choice(words) => json!({ "type": "string", "enum": words }),
             Kind::Choices(words) => json!({ "type": "array", "items": { "type": "string", "enum": words } }),
         };
-        if !self.description.is_empty() {
-            schema["description"] = json!(self.description);
+        let required = if self.required && self.alias.is_some() { "required; " } else { "" };
+        if !self.description.is_empty() || !required.is_empty() {
+            schema["description"] = json!(format!("{required}{}", self.description).trim_end_matches("; "));
+        }
+        if self.not_empty {
+            schema["minLength"] = json!(1);
         }
         match self.default {
             Some(Default::Number(number)) => schema["default"] = json!(number),
@@ -333,6 +335,8 @@ mod tests {
     use cairn_search::{Relation, TargetType};
 
     use super::*;
+    use crate::mcp::arguments::Arguments;
+    use crate::schema_check::faults;
 
     /// Clients read names, descriptions and input schemas in every session. They read output schemas only if
     /// they use them.
@@ -382,7 +386,54 @@ mod tests {
     fn schema_allows_no_other_properties() {
         let schema = ToolSpec::find("analyze_relationship").expect("a tool").schema();
         assert_eq!(schema["additionalProperties"], json!(false));
-        assert_eq!(schema["required"], json!(["target", "mode"]));
         assert_eq!(schema["properties"]["mode"]["enum"], json!(RELATIONS));
+    }
+
+    /// A client that checks its calls against the schema may use each accepted name.
+    #[test]
+    fn schemas_contain_every_accepted_name() {
+        let check = |tool: &str, call: Value| {
+            let tool = ToolSpec::find(tool).expect("a tool");
+            let schema = Value::Object(tool.schema());
+            assert_eq!(faults(&schema, &schema, &call), Vec::<String>::new(), "{call}");
+            let Value::Object(call) = call else { panic!("{call} is no call") };
+            let _accepted = Arguments::read(tool, call).expect("an accepted call");
+        };
+        for subject in ["query", "target"] {
+            for target_type in ["target_type", "type"] {
+                check("search_code", json!({ subject: "x", target_type: "filename" }));
+            }
+        }
+        for subject in ["target", "name"] {
+            for mode in ["mode", "relation"] {
+                check("analyze_relationship", json!({ subject: "x", mode: "callers" }));
+            }
+        }
+        for target in ["path", "target"] {
+            check("index_repository", json!({ target: "." }));
+        }
+        for tool in TOOLS {
+            let schema = tool.schema();
+            let accepted =
+                tool.parameters.iter().flat_map(|parameter| parameter.alias.into_iter().chain([parameter.name]));
+            for name in accepted {
+                assert!(schema["properties"][name].is_object(), "{name} of {}", tool.name);
+            }
+        }
+    }
+
+    #[test]
+    fn schema_of_index_repository_has_the_documented_bounds() {
+        let schema = ToolSpec::find("index_repository").expect("a tool").schema();
+        let field = |name: &str| schema["properties"][name].clone();
+        assert_eq!((&field("path")["type"], &field("path")["minLength"]), (&json!("string"), &json!(1)));
+        for patterns in ["include_patterns", "exclude_patterns"] {
+            let patterns = field(patterns);
+            assert_eq!((&patterns["type"], &patterns["items"]), (&json!("array"), &json!({ "type": "string" })));
+            assert_eq!(patterns["default"], json!([]));
+        }
+        let size = field("max_file_size");
+        assert_eq!((&size["type"], &size["default"]), (&json!("integer"), &json!(1_048_576)));
+        assert_eq!((&size["minimum"], &size["maximum"]), (&json!(0), &json!(10_485_760)));
     }
 }

@@ -12,7 +12,7 @@ use cairn_search::{
 
 use super::filter::{filter, include_tests, path_globs, without_dot};
 use super::inventory;
-use super::page::{Page, bounded, wrong};
+use super::page::{Page, bounded, unknown_word, wrong};
 use super::routes::{Answer, Question};
 use super::types::{
     GraphQuestion, GrepMode, GrepQuestion, IndexQuestion, PatternsQuestion, ProgressQuestion, ReadQuestion,
@@ -24,6 +24,7 @@ use crate::answers::{
 };
 use crate::guide;
 use crate::index_call::{IndexCall, IndexTicket, WatchIndexing};
+use crate::registration::file_size;
 
 pub async fn answer(agent: &dyn Agent, question: &Question) -> Result<Answer, QueryError> {
     answer_of(agent, question).await.map_err(|error| agent.with_way_to_index(error))
@@ -58,10 +59,8 @@ fn selection(names: &[String]) -> RepositorySelection {
 
 fn target(question: &SearchQuestion) -> Result<Target, QueryError> {
     let word = question.target_type.as_deref().unwrap_or(TargetType::Auto.as_str());
-    let target_type = TargetType::parse(word).ok_or_else(|| {
-        let known = TargetType::ALL.map(TargetType::as_str);
-        wrong(format!("`{word}` is not a target type; target types are {}", known.join(", ")))
-    })?;
+    let unknown = || unknown_word("target_type", word, &TargetType::ALL.map(TargetType::as_str));
+    let target_type = TargetType::parse(word).ok_or_else(unknown)?;
     Ok(Target {
         target_type,
         context_path: question.context_path.clone(),
@@ -109,10 +108,8 @@ pub(crate) async fn grep(agent: &dyn Agent, question: &GrepQuestion) -> Result<G
 }
 
 fn query_type(word: &str) -> Result<QueryType, QueryError> {
-    QueryType::from_name(word).ok_or_else(|| {
-        let known = QueryType::ALL.map(QueryType::as_str);
-        wrong(format!("`{word}` is not a type of question; types are {}", known.join(", ")))
-    })
+    let unknown = || unknown_word("query_type", word, &QueryType::ALL.map(QueryType::as_str));
+    QueryType::from_name(word).ok_or_else(unknown)
 }
 
 pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {
@@ -157,10 +154,8 @@ async fn read_named(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeTe
 }
 
 pub(crate) async fn graph(agent: &dyn Agent, question: &GraphQuestion) -> Result<Relationships, QueryError> {
-    let relation = Relation::parse(&question.mode).ok_or_else(|| {
-        let known = Relation::ALL.map(Relation::as_str);
-        wrong(format!("`{}` is not a mode; modes are {}", question.mode, known.join(", ")))
-    })?;
+    let unknown = || unknown_word("mode", &question.mode, &Relation::ALL.map(Relation::as_str));
+    let relation = Relation::parse(&question.mode).ok_or_else(unknown)?;
     let request = GraphRequest {
         name: without_dot(&question.target).to_owned(),
         relation,
@@ -173,13 +168,14 @@ pub(crate) async fn graph(agent: &dyn Agent, question: &GraphQuestion) -> Result
 
 async fn sample(agent: &dyn Agent, question: &SampleQuestion) -> Result<EdgeSample, QueryError> {
     let class = &question.class;
-    let resolution = Resolution::parse(class).ok_or_else(|| {
-        wrong(format!("`{class}` is not a resolution class; classes are exact, import, heuristic, ambiguous"))
-    })?;
+    let classes = ["exact", "import", "heuristic", "ambiguous"];
+    let unknown = || unknown_word("class", class, &classes);
+    let resolution = Resolution::parse(class).ok_or_else(unknown)?;
     let kind = |word: &String| {
         EdgeKind::parse(&word.to_uppercase()).ok_or_else(|| {
             let known: Vec<String> = EdgeKind::ALL.iter().map(|kind| kind.as_str().to_lowercase()).collect();
-            wrong(format!("`{word}` is not a kind of edge; kinds are {}", known.join(", ")))
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            unknown_word("kinds", word, &known)
         })
     };
     let draw = EdgeDraw {
@@ -202,7 +198,7 @@ async fn patterns(agent: &dyn Agent, question: &PatternsQuestion) -> Result<Patt
 }
 
 pub(crate) async fn index(agent: &dyn Agent, question: &IndexQuestion) -> Result<IndexProgress, QueryError> {
-    Ok(IndexProgress::of(agent.index(index_call(question)).await?))
+    Ok(IndexProgress::of(agent.index(index_call(question)?).await?))
 }
 
 /// Like `index`, and reports the progress to `watch`.
@@ -211,12 +207,13 @@ pub(crate) async fn index_watched(
     question: &IndexQuestion,
     watch: Arc<dyn WatchIndexing>,
 ) -> Result<IndexProgress, QueryError> {
-    Ok(IndexProgress::of(agent.index_watched(index_call(question), watch).await?))
+    Ok(IndexProgress::of(agent.index_watched(index_call(question)?, watch).await?))
 }
 
-fn index_call(question: &IndexQuestion) -> IndexCall {
+fn index_call(question: &IndexQuestion) -> Result<IndexCall, QueryError> {
     let IndexQuestion { target, include_patterns, exclude_patterns, max_file_size, changed_files } = question.clone();
-    IndexCall { target, include_patterns, exclude_patterns, max_file_size, changed_files }
+    let max_file_size = max_file_size.map(file_size).transpose()?;
+    Ok(IndexCall { target, include_patterns, exclude_patterns, max_file_size, changed_files })
 }
 
 async fn progress(agent: &dyn Agent, question: &ProgressQuestion) -> Result<IndexProgress, QueryError> {

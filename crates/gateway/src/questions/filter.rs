@@ -2,9 +2,9 @@
 
 use cairn_domain::ChunkKind;
 use cairn_ports::{ChunkFilter, IncludeTests};
-use cairn_search::{QueryError, check_patterns};
+use cairn_search::{FieldFault, QueryError, check_patterns};
 
-use super::page::wrong;
+use super::page::{unknown_word, wrong};
 use super::types::{SearchQuestion, WantTests};
 use crate::tags::TAGS_OF_ALL;
 use crate::time::seconds_of_time;
@@ -14,8 +14,8 @@ pub(super) fn filter(question: &SearchQuestion, now_ms: i64) -> Result<ChunkFilt
     // the patterns that the caller sent.
     check_patterns("paths", &question.paths)?;
     let since = |text: &String| {
-        let wrong = || wrong(format!("`since` is a day (2026-01-31) or an age (36h, 7d, 2w), not `{text}`"));
-        seconds_of_time(text, now_ms).ok_or_else(wrong)
+        let message = || format!("`since` is a day (2026-01-31) or an age (36h, 7d, 2w), not `{text}`");
+        seconds_of_time(text, now_ms).ok_or_else(|| wrong(message()).in_field(FieldFault::of("since")))
     };
     Ok(ChunkFilter {
         languages: question.languages.iter().map(|language| language.to_lowercase()).collect(),
@@ -39,7 +39,7 @@ pub(super) fn include_tests(wanted: WantTests) -> IncludeTests {
 fn kind(word: &str) -> Result<ChunkKind, QueryError> {
     ChunkKind::parse(word).ok_or_else(|| {
         let known: Vec<&str> = ChunkKind::ALL.iter().map(|kind| kind.as_str()).collect();
-        wrong(format!("`{word}` is not a kind of chunk; kinds are {}", known.join(", ")))
+        unknown_word("kinds", word, &known)
     })
 }
 

@@ -11,10 +11,16 @@ pub(super) fn wrong(message: impl Into<String>) -> QueryError {
     QueryError::new(QueryErrorCode::ValidationError, message)
 }
 
+/// The error for a field whose value is not one of the known words.
+pub(super) fn unknown_word(field: &str, word: &str, known: &[&str]) -> QueryError {
+    wrong(format!("`{field}` is one of {}, not `{word}`", known.join(", "))).in_field(FieldFault::of(field))
+}
+
 pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, QueryError> {
     // Zero has a separate message, because local mode has no upper bound. Both modes must return the same
     // text.
-    let fault = |max_allowed| FieldFault { max_allowed, provided: Some(value as u64), ..FieldFault::of(name) };
+    let provided = i64::try_from(value).ok();
+    let fault = |max_allowed| FieldFault { max_allowed, provided, ..FieldFault::of(name) };
     if value == 0 {
         return Err(wrong(format!("`{name}` must be at least 1")).in_field(fault(None)));
     }

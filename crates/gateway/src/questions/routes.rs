@@ -55,6 +55,11 @@ impl Answer {
             Answer::Patterns(answer) => answer.patterns.is_empty(),
             Answer::Repositories(answer) => answer.repositories.is_empty(),
             Answer::Fingerprint(answer) => answer.fingerprints.is_empty(),
+            Answer::Modules(answer) => answer.modules.is_empty(),
+            Answer::Secrets(answer) => answer.findings.is_empty(),
+            Answer::Runs(RunsAnswer::List(answer)) => answer.runs.is_empty() && answer.syncs.is_empty(),
+            // A summary has counts instead of entries.
+            Answer::Coverage(CoverageAnswer::All(answer)) => answer.entries.as_ref().is_some_and(Vec::is_empty),
             _ => false,
         }
     }

@@ -353,6 +353,7 @@ pub struct Nothing {}
 pub struct IndexQuestion {
     /// Name of a repository, or its URL. The name `path` is also accepted.
     #[serde(alias = "path")]
+    #[schemars(length(min = 1))]
     pub target: String,
     /// Globs, stored with the repository. If absent, the stored patterns are not changed. An empty list
     /// removes them.
@@ -363,7 +364,8 @@ pub struct IndexQuestion {
     /// Maximum file size in bytes, stored with the repository. If absent, the stored value is not changed. 0
     /// selects the hard cap.
     #[serde(default)]
-    pub max_file_size: Option<u64>,
+    #[schemars(range(min = 0, max = 10_485_760))]
+    pub max_file_size: Option<i64>,
     #[serde(default)]
     pub changed_files: Vec<String>,
 }

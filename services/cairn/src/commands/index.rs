@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
 use cairn_gateway::answers::{IndexedFiles, RequestState};
-use cairn_gateway::{Agent, check_settings};
+use cairn_gateway::{Agent, check_settings, file_size};
 use cairn_git::locate;
 use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, RunRecord};
 use cairn_wire::{GivenSettings, RequestSettings};
@@ -18,7 +18,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::organisation;
 use super::print_index::{self, Ended};
 use crate::cli::IndexArguments;
-use crate::exit::{CANCELLED, CommandReply, RUN_INCOMPLETE, code_and_message, wrong};
+use crate::exit::{After, CANCELLED, CommandReply, FailedCommand, RUN_INCOMPLETE, code_and_message, wrong};
 use crate::local::{Hundreds, IndexRequest, Indexed, Local, Named, Progress, name_of, unusable_target};
 use crate::output::{self, NAME, styled};
 use crate::stop::Stop;
@@ -117,7 +117,10 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
         anyhow::Ok(IndexRequest { rebuild: arguments.rebuild, ..local.request_of(record)? })
     };
     let Some(text) = &arguments.target else {
-        anyhow::ensure!(!known.is_empty(), "nothing is indexed yet; name a repository: `cairn index PATH`");
+        if known.is_empty() {
+            let message = "nothing is indexed yet; name a repository: `cairn index PATH`";
+            bail!(FailedCommand::new(message, After::NothingIndexed));
+        }
         return known.iter().map(|record| again(record).map(Ok)).collect();
     };
     let target = Path::new(text);
@@ -129,7 +132,7 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
         include: given(&arguments.include),
         exclude: given(&arguments.exclude),
         include_override: given(&arguments.include_override),
-        max_file_size: arguments.max_size,
+        max_file_size: arguments.max_size.map(file_size).transpose()?,
     };
     check_settings(&patterns)?;
     if !is_list(target) {
@@ -271,17 +274,18 @@ pub(super) fn show(local: &Local, name: &RepositoryName, indexed: &Indexed, json
 
 /// Marks a file as changed, so that it is read again even if its time stamps are unchanged.
 pub(crate) async fn invalidate(local: &Local, path: &Path, json: bool) -> CommandReply {
-    let path = path.canonicalize().with_context(|| format!("finding {}", path.display()))?;
+    let path = path.canonicalize().map_err(|error| {
+        FailedCommand::new(format!("finding {}: {error}", path.display()), After::UnknownRepository)
+    })?;
     let repositories = local.runs.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
     let holds = |source: &Source| match source {
         Source::WorkTree { path: root } | Source::Directory { path: root } => path.starts_with(root),
         Source::Bare { .. } | Source::Url { .. } => false,
     };
     let Some(record) = repositories.into_iter().find(|record| holds(&record.source)) else {
-        bail!(
-            "{} is not in an indexed working tree or directory; `cairn repos` lists the indexed repositories",
-            path.display()
-        );
+        let path = path.display();
+        let message = format!("{path} is not in an indexed working tree or directory; `cairn repos` lists them");
+        bail!(FailedCommand::new(message, After::UnknownRepository));
     };
     local.forget_stat(record.id)?;
     let request = local.request_of(&record)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use cairn_domain::{RepositoryId, Scope, Source, Tenant};
 use cairn_ports::{Catalogue, RepositoryRecord};
 use notify::RecursiveMode;
@@ -13,7 +13,7 @@ use notify_debouncer_full::{DebounceEventResult, new_debouncer};
 use tokio::sync::mpsc;
 
 use super::index::{Bars, cancel_unfinished, show};
-use crate::exit::CommandReply;
+use crate::exit::{After, CommandReply, FailedCommand};
 use crate::local::{Indexed, Local, MAINTENANCE, is_change, is_own};
 use crate::output;
 use crate::stop::Stop;
@@ -27,7 +27,9 @@ const RECONCILIATION: Duration = Duration::from_secs(3600);
 
 pub(crate) async fn watch(local: Local, names: Vec<String>, json: bool) -> CommandReply {
     let records = watched(&local, &names).await?;
-    anyhow::ensure!(!records.is_empty(), "nothing to watch: index a repository first");
+    if records.is_empty() {
+        bail!(FailedCommand::new("nothing to watch: index a repository first", After::NothingIndexed));
+    }
     let mut stop = Stop::listen()?;
     let (sender, changed) = mpsc::unbounded_channel();
     let roots: Vec<(RepositoryId, PathBuf)> =
