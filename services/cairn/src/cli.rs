@@ -83,7 +83,7 @@ pub enum Command {
     Index(IndexArguments),
     /// Search code by words, by meaning and by name.
     #[command(
-        after_help = "Examples:\n  cairn search \"parse an http date\"\n  cairn search validateToken --language go --tests exclude\n  cairn search \"retry with backoff\" --repo service --limit 5 --explain\n  cairn search \"rate limit\" --since 7d"
+        after_help = "Examples:\n  cairn search \"parse an http date\"\n  cairn search validateToken --language go --tests exclude\n  cairn search \"retry with backoff\" --repo service --limit 5 --explain\n  cairn search \"rate limit\" --since 7d\n  cairn search config.json --type filename"
     )]
     Search(SearchArguments),
     /// Find every line that contains a text or matches a regular expression.
@@ -284,8 +284,8 @@ pub struct IndexArguments {
     #[arg(long, value_name = "GLOB", requires = "target")]
     pub include_override: Vec<String>,
     /// Maximum size of a file in bytes. 0 selects the hard cap of 10 MiB.
-    #[arg(long, value_name = "BYTES", requires = "target")]
-    pub max_size: Option<u64>,
+    #[arg(long, value_name = "BYTES", requires = "target", allow_negative_numbers = true)]
+    pub max_size: Option<i64>,
     /// Name of the repository. Default: the name of the remote or of the folder.
     #[arg(long, requires = "target")]
     pub name: Option<String>,
@@ -370,8 +370,8 @@ pub struct SearchArguments {
     /// Only code that changed since a day (2026-01-31) or within an age (36h, 7d, 2w).
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// symbol, relationship, flow, pattern or concept. By default, the words of the question decide.
-    #[arg(long = "type", value_name = "TYPE", value_parser = ["symbol", "relationship", "flow", "pattern", "concept"])]
+    /// Type of the question: symbol, relationship, flow, pattern or concept. By default, its words decide.
+    #[arg(long, value_name = "TYPE", value_parser = ["symbol", "relationship", "flow", "pattern", "concept"])]
     pub query_type: Option<String>,
     /// Maximum number of results, at most 100. Default: 10; 20 for relationships, 15 for flows, 5 for
     /// patterns.
@@ -387,7 +387,8 @@ pub struct SearchArguments {
     #[arg(long)]
     pub explain: bool,
     /// The kind of result: auto, symbol, file, directory or filename.
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, visible_alias = "type", value_name = "TYPE")]
+    #[arg(value_parser = ["auto", "symbol", "file", "directory", "filename"])]
     pub target_type: Option<String>,
     /// A path near the wanted code. Files and definitions near this path come first.
     #[arg(long, value_name = "PATH")]

@@ -134,7 +134,7 @@ fn search(question: &SearchQuestion) -> Words {
         .option("--tests", tests(question.tests))
         .options("--tag", &question.tags)
         .option("--since", question.since.as_ref())
-        .option("--type", question.query_type.as_ref())
+        .option("--query-type", question.query_type.as_ref())
         .option("--limit", question.limit)
         .option("--cursor", question.cursor.as_ref())
         .option("--target-type", question.target_type.as_ref())
@@ -274,6 +274,7 @@ mod tests {
         let text = "it's \"so\" $HOME `x` *";
         check("/v1/search", json!({"query": text, "repositories": ["a", "b/*"], "tests": "only", "limit": 3}));
         check("/v1/search", json!({"query": "-x", "target_type": "filename", "fuzzy_filename": false}));
+        check("/v1/search", json!({"query": "x", "target_type": "symbol", "query_type": "symbol"}));
         check(
             "/v1/search",
             json!({"query": "x", "kinds": ["class"], "paths": ["*.rs"], "since": "7d", "tags": [".py"]}),

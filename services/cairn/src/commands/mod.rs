@@ -3,6 +3,7 @@
 pub(crate) mod command_line;
 pub(crate) mod doctor;
 pub(crate) mod first_use;
+mod guide_text;
 pub(crate) mod index;
 pub(crate) mod index_remote;
 mod organisation;

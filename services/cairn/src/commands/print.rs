@@ -11,7 +11,7 @@ use cairn_gateway::questions::{Answer, Question, ReadQuestion};
 use serde::Serialize;
 
 use super::command_line::{command_line, quoted};
-use super::print_inventory;
+use super::{guide_text, print_inventory};
 use crate::exit::NOTHING_FOUND;
 use crate::output::{self, FAINT, NAME, PATH, styled};
 
@@ -48,14 +48,18 @@ pub(crate) fn answer(question: &Question, answer: &Answer, suggestions: &[Sugges
         Answer::Coverage(CoverageAnswer::All(coverage)) => print_inventory::coverage(coverage),
         Answer::Secrets(list) => print_inventory::secrets(list),
         Answer::Fingerprint(list) => list.fingerprints.iter().for_each(print_inventory::fingerprint),
-        Answer::Guide(guide) => output::line(&guide.text),
+        Answer::Guide(guide) => {
+            let given: Vec<String> = std::env::args().collect();
+            output::line(&guide_text::with_commands(&guide.text, &given));
+        }
         Answer::Index(progress) | Answer::Progress(progress) => print_inventory::requested(progress),
     }
     if !json {
         output::commands(suggestions);
     }
-    // An empty list of repositories is a complete answer.
-    let is_empty = answer.is_empty() && !matches!(answer, Answer::Repositories(_));
+    // A list of no repositories, runs or secrets is a complete answer.
+    let is_list = matches!(answer, Answer::Repositories(_) | Answer::Runs(_) | Answer::Secrets(_));
+    let is_empty = answer.is_empty() && !is_list;
     if is_empty { ExitCode::from(NOTHING_FOUND) } else { ExitCode::SUCCESS }
 }
 

@@ -24,9 +24,20 @@ const OWN: [&str; 14] = [
     "cache_hits",
 ];
 
-/// The names of list fields. An answer has one of these fields, unless it describes a single object.
-const LISTS: [&str; 9] =
-    ["results", "edges", "patterns", "entries", "findings", "repositories", "runs", "fingerprints", "matching_files"];
+/// The names of list fields. An answer has some of these fields, unless it is about a single thing.
+const LISTS: [&str; 11] = [
+    "results",
+    "files",
+    "edges",
+    "patterns",
+    "modules",
+    "entries",
+    "findings",
+    "repositories",
+    "runs",
+    "fingerprints",
+    "matching_files",
+];
 
 /// The text before a lower bound in the reason of a suggested call.
 const AT_LEAST: &str = "; at least ";
@@ -91,7 +102,8 @@ impl Reply {
         if self.is_error() {
             return 0;
         }
-        let entries = |line: &Value| LISTS.iter().find_map(|list| line[*list].as_array().map(Vec::len)).unwrap_or(1);
+        let length = |line: &Value, list: &str| line[list].as_array().map(Vec::len);
+        let entries = |line: &Value| LISTS.iter().filter_map(|list| length(line, list)).max().unwrap_or(1);
         self.lines.iter().map(entries).sum()
     }
 
