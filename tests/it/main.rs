@@ -6,6 +6,7 @@
 
 mod answers;
 mod budget;
+mod contracts;
 mod coverage;
 mod equality;
 mod exact;
@@ -24,6 +25,7 @@ mod remote_index;
 mod runs;
 mod secrets;
 mod since;
+mod source_questions;
 mod stubborn;
 mod usage;
 mod watch;

@@ -19,6 +19,7 @@ const EXEMPT: &[&str] = &[
     "crates/core/syntax/test_data",
     "crates/core/syntax/tests/golden",
     "docs/figures/edges.md",
+    "tests/it/source_questions/repository",
     "tests/layers/src/plain_english.rs",
 ];
 /// Hidden folders with files of the project.

@@ -651,7 +651,6 @@ async fn every_kind_of_answer_fits_its_schema() {
     assert_eq!(anywhere.call("index_status", json!({})).await.ok().json["num_indexed"], json!(2));
 }
 
-/// The schema has the fields of the document that describes `index_repository`.
 #[test]
 fn output_schema_of_index_repository_describes_each_field() {
     let schema = Value::Object((ToolSpec::find("index_repository").expect("a tool").output)());

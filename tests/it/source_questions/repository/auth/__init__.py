@@ -1,0 +1,1 @@
+"""The auth module: authentication of users by password or token."""

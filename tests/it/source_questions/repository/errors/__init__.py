@@ -1,0 +1,1 @@
+"""Error handling: one handler for each part of the shop."""

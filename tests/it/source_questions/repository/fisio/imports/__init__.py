@@ -1,0 +1,1 @@
+"""Importers for the data of cloud providers."""

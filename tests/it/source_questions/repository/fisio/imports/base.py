@@ -1,0 +1,4 @@
+class BaseImporter:
+    """Base class of all importers."""
+
+    session = None

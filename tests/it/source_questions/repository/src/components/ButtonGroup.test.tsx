@@ -1,0 +1,5 @@
+import { ButtonGroup } from "./ButtonGroup";
+
+test("a group has buttons", () => {
+  expect(ButtonGroup({ labels: ["Buy"] })).toBeDefined();
+});

@@ -1,0 +1,7 @@
+import { authenticate } from "./auth";
+import { getUserData } from "./api/users";
+
+export async function start(token: string) {
+  authenticate(token);
+  return getUserData("me");
+}

@@ -1,0 +1,4 @@
+/** The base of all models. */
+export class Model {
+  id = "";
+}

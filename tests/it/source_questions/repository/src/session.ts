@@ -1,0 +1,5 @@
+import { validateToken } from "./auth";
+
+export function refreshSession(token: string): boolean {
+  return validateToken(token);
+}
