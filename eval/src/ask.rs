@@ -129,7 +129,7 @@ impl Index {
     ) -> anyhow::Result<Vec<(String, String)>> {
         let mut names: Vec<(String, String)> = match way {
             Way::Resolver => {
-                let hits = self.symbols.resolve(&self.view, &self.scope(within), asked, NEAREST).await?;
+                let hits = self.symbols.resolve(&self.view, &self.scope(within), asked, &[], NEAREST).await?;
                 hits.into_iter().map(|hit| (hit.symbol.name, format!("{} {}", hit.score, hit.reasons))).collect()
             }
             Way::Read => self.names_read(asked, within).await?,

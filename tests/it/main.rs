@@ -27,5 +27,6 @@ mod secrets;
 mod since;
 mod source_questions;
 mod stubborn;
+mod symbols;
 mod usage;
 mod watch;

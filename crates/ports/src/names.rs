@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use cairn_domain::{NodeKey, RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
+pub use cairn_name_match::LearnedAbbreviation;
 use cairn_name_match::Reasons;
 
 use crate::error::port_error;
@@ -133,14 +134,16 @@ pub trait Names: Generations {
         limit: usize,
     ) -> Result<Vec<SymbolHit>, NamesError>;
 
-    /// Resolves a name to the definitions of the first tier that finds a definition. The nearest names come
-    /// first, and the definitions of a name are sorted by repository, path and line. At most `limit`
-    /// different names are returned, and at most [`MAX_DEFINITIONS`] definitions of each name.
+    /// Resolves a name to definitions of the first tier that finds any. The nearest names come first, and the
+    /// definitions of a name are sorted by repository, path and line. At most `limit` different names are
+    /// returned, and at most [`MAX_DEFINITIONS`] definitions of each. Near names may differ in the learned
+    /// abbreviations.
     async fn resolve(
         &self,
         view: &View,
         scope: &Scope,
         name: &str,
+        learned: &[LearnedAbbreviation],
         limit: usize,
     ) -> Result<Vec<ResolvedSymbol>, NamesError>;
 

@@ -7,10 +7,13 @@ use std::sync::Arc;
 
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, Scope, SymbolEntry, SymbolKind, View};
 use cairn_name_match::{SameName, WantedName, score_name};
+use cairn_ports::{NameMatch, SymbolHit};
 use cairn_ranking::{DefinitionContext, definition_key};
 use futures::future::join_all;
 
 use crate::changed_files::ChangedFile;
+use crate::heuristic::HeuristicDefinition;
+use crate::leading::{Leading, NamedPlace};
 use crate::repositories::KnownRepository;
 use crate::resolve::{MIN_SCORE, NameMatching, NameRequest, Resolved, Substitution, is_in_file};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
@@ -33,6 +36,8 @@ pub(crate) struct ChangedDefinition {
 pub(crate) enum Definitions {
     Indexed(Resolved),
     Changed(Box<ChangedDefinition>),
+    /// A line that looks like a definition. No symbol of the index and of the changed files is near the name.
+    Heuristic(Box<HeuristicDefinition>),
 }
 
 impl ChangedDefinition {
@@ -41,7 +46,20 @@ impl ChangedDefinition {
         self.files.iter().find(|file| file.path == self.symbol.path)
     }
 
-    /// The definition as a result of a search. The index does not contain it.
+    /// The definition as the first result of a search. The index does not contain it.
+    pub(crate) fn leading(&self) -> Option<Leading> {
+        let chunk = self.chunk()?;
+        let symbol = SymbolEntry { chunk: Some(chunk.key), ..self.symbol.clone() };
+        let (repository, score) = (chunk.repository, self.substitution.score / 10);
+        let hit = SymbolHit { repository, symbol, matched: NameMatch::Fuzzy, score };
+        Some(Leading { hit, matched: self.substitution.matched(), chunk: Some(chunk) })
+    }
+
+    pub(crate) fn place(&self) -> NamedPlace {
+        let (repository, path) = (self.repository.record.name.to_string(), self.symbol.path.to_string());
+        NamedPlace { repository, path, line: self.symbol.line }
+    }
+
     pub(crate) fn chunk(&self) -> Option<ChunkRecord> {
         let SymbolEntry { qualified_name, kind, path, span, node, .. } = &self.symbol;
         let file = self.file()?;
@@ -111,8 +129,9 @@ struct Candidate<'a> {
 }
 
 impl Searcher {
-    /// The definitions of a name, in this order of preference: the requested name in the index, the requested
-    /// name in a changed file, a near name in the index, a near name in a changed file.
+    /// The definitions of a name. The same name in a changed file comes before another name in the index, and
+    /// another name in the index comes before another name in a changed file. A line that looks like the
+    /// definition comes last.
     pub(crate) async fn definitions(
         &self,
         view: &View,
@@ -120,12 +139,12 @@ impl Searcher {
         selected: &[KnownRepository],
         request: NameRequest<'_>,
     ) -> Result<Definitions, QueryError> {
-        let indexed = self.resolve_name(view, scope, request).await;
+        let indexed = self.resolve_name(view, (scope, selected), request).await;
         let is_settled = match &indexed {
             Ok(resolved) => resolved.is_same_name(),
             Err(error) => error.code != QueryErrorCode::NotFound,
         };
-        if is_settled || self.changed.is_none() {
+        if is_settled {
             return indexed.map(Definitions::Indexed);
         }
         let request = request.with_path_of_name();
@@ -135,8 +154,30 @@ impl Searcher {
         }
         match (indexed, best(near_names(&changed, request), request)) {
             (Err(_), Some(found)) => Ok(Definitions::Changed(Box::new(found))),
+            (Err(absent), None) => {
+                let found = self.heuristic_definition(view, scope, request).await?;
+                found.map(|found| Definitions::Heuristic(Box::new(found))).ok_or(absent)
+            }
             (indexed, _) => indexed.map(Definitions::Indexed),
         }
+    }
+
+    /// The definition of a name in a changed file, if the index does not contain the name.
+    pub(crate) async fn changed_definition(
+        &self,
+        view: &View,
+        scope: &Scope,
+        selected: &[KnownRepository],
+        request: NameRequest<'_>,
+    ) -> Result<Option<ChangedDefinition>, QueryError> {
+        if self.changed.is_none() {
+            return Ok(None);
+        }
+        let same = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
+        if !self.names.symbols(view, scope, request.name, &same, 1).await?.is_empty() {
+            return Ok(None);
+        }
+        Ok(best(same_names(&self.changed_files(selected).await, request), request))
     }
 
     async fn changed_files<'a>(
@@ -161,7 +202,7 @@ fn symbols<'a>(
     let of_files = changed.iter().flat_map(|(known, files)| files.iter().map(move |file| (*known, files, file)));
     let symbols =
         of_files.flat_map(|(known, files, file)| file.symbols.iter().map(move |symbol| (known, files, symbol)));
-    symbols.filter(move |(_, _, symbol)| request.path.is_none_or(|path| is_in_file(path, symbol)))
+    symbols.filter(move |(_, _, symbol)| request.path.is_none_or(|path| is_in_file(path, &symbol.path)))
 }
 
 fn same_names<'a>(changed: &'a Changed<'_>, request: NameRequest<'a>) -> Vec<Candidate<'a>> {

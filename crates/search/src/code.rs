@@ -107,14 +107,10 @@ impl Searcher {
     ) -> Result<Code, QueryError> {
         let scope = self.scope_of(selected);
         let name = NameRequest { path, near_path: request.context_path.as_deref(), ..NameRequest::new(symbol) };
-        let Resolved { definitions, substitution, .. } = match self.definitions(view, &scope, selected, name).await {
-            Err(error) if error.code == QueryErrorCode::NotFound && path.is_none() => {
-                let found = self.heuristic_definition(view, &scope, symbol).await?;
-                return self.read_heuristic(view, selected, found.ok_or(error)?, request).await;
-            }
-            Ok(Definitions::Changed(found)) => return self.read_changed(selected, *found, request).await,
-            Ok(Definitions::Indexed(resolved)) => resolved,
-            Err(error) => return Err(error),
+        let Resolved { definitions, substitution, .. } = match self.definitions(view, &scope, selected, name).await? {
+            Definitions::Indexed(resolved) => resolved,
+            Definitions::Changed(found) => return self.read_changed(selected, *found, request).await,
+            Definitions::Heuristic(found) => return self.read_heuristic(view, selected, *found, request).await,
         };
         let [best, others @ ..] = definitions.as_slice() else {
             return Err(QueryError::new(QueryErrorCode::InternalError, "a resolved name has no definition"));

@@ -182,6 +182,7 @@ impl Searcher {
         let mut resolved = match self.definitions(view, scope, selected, name).await? {
             Definitions::Indexed(resolved) => resolved,
             Definitions::Changed(found) => return Err(found.not_indexed()),
+            Definitions::Heuristic(found) => return Err(found.not_in_graph(selected)),
         };
         resolved.definitions.truncate(MAX_DEFINITIONS);
         Ok((resolved.definitions.iter().map(|hit| hit.symbol.node).collect(), resolved.substitution))

@@ -3,14 +3,16 @@
 //! Such definitions are in languages without a parser, in code that macros generate, or in damaged files. The
 //! result may be wrong, so answers that use it contain a warning.
 
-use cairn_domain::{ChunkRecord, LineSpan, Scope, View};
-use cairn_ports::ChunkFilter;
+use cairn_domain::{ChunkRecord, LineSpan, NodeKey, Scope, SymbolEntry, SymbolKind, View};
+use cairn_ports::{ChunkFilter, NameMatch, SymbolHit};
 use cairn_ranking::{ScopeFrequencies, query_terms};
 use regex::Regex;
 
 use crate::chunk_id::ChunkId;
-use crate::resolve::{NameMatching, Substitution};
-use crate::{QueryError, Searcher};
+use crate::leading::{Leading, NamedPlace};
+use crate::repositories::{KnownRepository, name_of};
+use crate::resolve::{NameMatching, NameRequest, Substitution, is_in_file};
+use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of chunks whose texts are searched.
 const MAX_CHUNKS: usize = 40;
@@ -24,6 +26,7 @@ const KEYWORDS: &str = "def|defp|defmodule|defmacro|fn|func|fun|function|sub|pro
                         constant|let|var|val|static|define|alias|message|service|table|view";
 
 /// A line that looks like the definition of a name.
+#[derive(Clone, Debug)]
 pub(crate) struct HeuristicDefinition {
     pub(crate) chunk: ChunkRecord,
     /// The line of the name, from 1.
@@ -36,19 +39,63 @@ impl HeuristicDefinition {
     pub(crate) fn span(&self) -> LineSpan {
         LineSpan::new(self.line, self.chunk.span.end.max(self.line))
     }
+
+    /// The line as the first result of a search.
+    pub(crate) fn leading(&self) -> Leading {
+        let ChunkRecord { repository, path, language, module_path, is_test, .. } = &self.chunk;
+        let symbol = SymbolEntry {
+            name: self.substitution.used.clone(),
+            qualified_name: self.substitution.used.clone(),
+            kind: SymbolKind::Variable,
+            // The graph does not contain the definition.
+            node: NodeKey(self.chunk.key.0),
+            path: path.clone(),
+            line: self.line,
+            span: self.span(),
+            chunk: Some(self.chunk.key),
+            language: language.clone(),
+            module_path: module_path.clone(),
+            exported: false,
+            documented: false,
+            is_test: *is_test,
+        };
+        let hit = SymbolHit { repository: *repository, symbol, matched: NameMatch::Fuzzy, score: SCORE / 10 };
+        Leading { hit, matched: self.substitution.matched(), chunk: None }
+    }
+
+    pub(crate) fn place(&self, selected: &[KnownRepository]) -> NamedPlace {
+        let repository = name_of(selected, self.chunk.repository);
+        NamedPlace { repository, path: self.chunk.path.to_string(), line: self.line }
+    }
+
+    /// The error for a question about relations of the definition, which the graph does not contain.
+    pub(crate) fn not_in_graph(&self, selected: &[KnownRepository]) -> QueryError {
+        let NamedPlace { repository, path, line } = self.place(selected);
+        let name = &self.substitution.requested;
+        let message = format!("no symbol is called `{name}`; `{path}`, line {line} looks like its definition");
+        let mut error = QueryError::new(QueryErrorCode::NotFound, message).hint(WARNING);
+        error.similar_files = vec![path.clone()];
+        error.next(NextCall {
+            tool: "read_code",
+            reason: "reads the line and the code after it".to_owned(),
+            arguments: vec![("repository", repository), ("symbol", name.clone()), ("path", path)],
+        })
+    }
 }
 
 impl Searcher {
-    /// Finds a line that looks like the definition of the name, in the chunks that contain the words of the
-    /// name.
+    /// A line that looks like the definition of the name, in the chunks that contain its words and, if the
+    /// request has a path, are in this file.
     pub(crate) async fn heuristic_definition(
         &self,
         view: &View,
         scope: &Scope,
-        name: &str,
+        request: NameRequest<'_>,
     ) -> Result<Option<HeuristicDefinition>, QueryError> {
+        let NameRequest { name, path, .. } = request;
         let Some(definition) = DefinitionPattern::of(name) else { return Ok(None) };
-        let filter = ChunkFilter::default();
+        let paths = path.map(globs_of).unwrap_or_default();
+        let filter = ChunkFilter { paths, ..ChunkFilter::default() };
         let terms = query_terms(name, &ScopeFrequencies::default());
         let hits = self.vectors.search_sparse(view, scope, &filter, &terms, MAX_CHUNKS).await?;
         let ids: Vec<ChunkId> = hits.iter().map(|hit| (hit.repository, hit.key)).collect();
@@ -58,6 +105,9 @@ impl Searcher {
         let chunks = self.vectors.fetch(view, scope, &ids, true).await?;
         let found = chunks.into_iter().filter_map(|chunk| {
             let line = chunk.span.start + definition.line_in(&chunk.text)?;
+            if path.is_some_and(|path| !is_in_file(path, &chunk.path)) {
+                return None;
+            }
             let key = (chunk.is_test, chunk.repository, chunk.path.clone(), line);
             let substitution = Substitution {
                 requested: name.to_owned(),
@@ -71,6 +121,18 @@ impl Searcher {
         });
         Ok(found.min_by(|(left, _), (right, _)| left.cmp(right)).map(|(_, found)| found))
     }
+}
+
+/// The globs that match a file with this path, or with a path that ends with it.
+fn globs_of(path: &str) -> Vec<String> {
+    let mut literal = String::new();
+    for letter in path.trim_start_matches("./").chars() {
+        match letter {
+            '*' | '?' | '[' | ']' | '{' | '}' => literal.extend(['[', letter, ']']),
+            letter => literal.push(letter),
+        }
+    }
+    vec![literal.clone(), format!("**/{literal}")]
 }
 
 /// Recognises lines that define a name.
@@ -90,6 +152,7 @@ impl DefinitionPattern {
         let escaped = regex::escape(last);
         let forms = [
             format!(r"^[^/#*]*\b(?:{KEYWORDS})\s+(?:\([^)]*\)\s*)?[*&]?{escaped}(?:[^\w-]|$)"),
+            format!(r"^\s*#\s*define\s+{escaped}(?:[^\w-]|$)"),
             // A function in the style of C: a type, the name, parameters, and no semicolon.
             format!(r"^\s*(?:[\w<>\[\],:*&]+\s+)+[*&]?{escaped}\s*\([^;]*$"),
             format!(r#"^\s*(?:export\s+)?["']?{escaped}["']?\s*(?::=|=[^=]|:\s|=$|:$)"#),
@@ -127,6 +190,7 @@ mod tests {
         check("run", "  run: function () {", Some(0));
         check("run", "run = make()", Some(0));
         check("build-all", "build-all: deps", Some(0));
+        check("OPEN_TABLE", "x\n#define OPEN_TABLE(name) name", Some(1));
         check("run", "  run();", None);
         check("run", "return run(x)", None);
         check("run", "if run == 1 {", None);

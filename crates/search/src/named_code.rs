@@ -2,11 +2,12 @@
 //! modules and packages.
 
 use cairn_domain::{NodeKey, RepoPath, Scope, SymbolEntry, View};
-use cairn_question::{NamedKind, Relation, RelationshipAsked, is_file_name};
+use cairn_question::{NamedKind, Relation, RelationshipAsked, is_file_name, path_and_name};
 
-use crate::changed::Definitions;
+use crate::changed::{ChangedDefinition, Definitions};
+use crate::heuristic::HeuristicDefinition;
 use crate::repositories::KnownRepository;
-use crate::resolve::{MIN_LEADING_SCORE, NameRequest, Resolved, Substitution};
+use crate::resolve::{MIN_LEADING_SCORE, NameRequest, Resolved};
 use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of definitions of a name.
@@ -38,7 +39,9 @@ pub(crate) enum NamedAs {
     /// Definitions with the name or a near name.
     Definitions(Resolved),
     /// A definition in a file that changed after it was indexed. The graph does not contain it.
-    Changed(Substitution),
+    Changed(Box<ChangedDefinition>),
+    /// A line that looks like a definition. The graph does not contain it.
+    Line(Box<HeuristicDefinition>),
     Place(NamedCode),
     /// The near names. The list is empty if there are none.
     Absent(Vec<String>),
@@ -58,6 +61,9 @@ enum Try {
 fn tries(asked: &RelationshipAsked, name: &str) -> &'static [Try] {
     use Try::{Directories, Files, Modules, Packages, Symbols};
     const CODE: &[Try] = &[Symbols, Files, Directories, Packages];
+    if path_and_name(name).is_some() {
+        return &[Symbols];
+    }
     match asked.kind {
         Some(NamedKind::File) => &[Files, Symbols],
         Some(NamedKind::Directory) => &[Directories, Files, Symbols],
@@ -112,13 +118,13 @@ impl Searcher {
         view: &View,
         (scope, selected): (&Scope, &[KnownRepository]),
         asked: &RelationshipAsked,
-        name: &str,
+        (name, near_path): (&str, Option<&str>),
     ) -> Result<NamedAs, QueryError> {
         let mut definitions = None;
         for attempt in tries(asked, name) {
             let place = match attempt {
                 Try::Symbols => {
-                    let found = self.definitions_of(view, (scope, selected), name).await?;
+                    let found = self.definitions_of(view, (scope, selected), (name, near_path)).await?;
                     if matches!(&found, NamedAs::Definitions(resolved) if resolved.is_same_name())
                         || matches!(found, NamedAs::Changed(_))
                     {
@@ -151,10 +157,12 @@ impl Searcher {
         &self,
         view: &View,
         (scope, selected): (&Scope, &[KnownRepository]),
-        name: &str,
+        (name, near_path): (&str, Option<&str>),
     ) -> Result<NamedAs, QueryError> {
-        match self.definitions(view, scope, selected, NameRequest::uncounted(name)).await {
-            Ok(Definitions::Changed(found)) => Ok(NamedAs::Changed(found.substitution.clone())),
+        let request = NameRequest { near_path, ..NameRequest::uncounted(name) };
+        match self.definitions(view, scope, selected, request).await {
+            Ok(Definitions::Changed(found)) => Ok(NamedAs::Changed(found)),
+            Ok(Definitions::Heuristic(found)) => Ok(NamedAs::Line(found)),
             Ok(Definitions::Indexed(resolved)) if is_meant(&resolved, name) => Ok(NamedAs::Definitions(resolved)),
             Ok(Definitions::Indexed(resolved)) => {
                 let best = resolved.definitions.first().map(|hit| hit.symbol.qualified_name.clone());

@@ -33,7 +33,9 @@ pub(crate) struct PreparedQuery {
     /// The names in the question that are not exactly the name of a symbol. The names are resolved after the
     /// preparation, because resolving needs the scope.
     pub(crate) names: QuestionNames,
-    /// The files that the question names, best first.
+    /// A file near the wanted code.
+    pub(crate) near_path: Option<String>,
+    /// The files that the question names, the best first.
     pub(crate) named_files: Vec<FileHit>,
     /// The chunks of the patterns that a pattern question names, best first.
     pub(crate) patterns: Vec<ChunkId>,
@@ -138,6 +140,7 @@ impl WeightedWords {
             sum_of_weights,
             vector,
             names: QuestionNames::default(),
+            near_path: None,
             named_files: Vec::new(),
             patterns: Vec::new(),
         }

@@ -2,14 +2,15 @@
 //! name is reported.
 
 use cairn_domain::{Scope, View};
-use cairn_ports::{NameMatch, ResolvedSymbol, SymbolHit};
-use cairn_question::{MentionKind, NamedKind, ParsedQuery, RelationshipAsked};
+use cairn_question::{MentionKind, NamedKind, ParsedQuery, RelationshipAsked, path_and_name};
 use cairn_ranking::{QueryWords, estimate_tokens};
 
-use crate::changed::Definitions;
+use crate::changed::{ChangedDefinition, Definitions};
+use crate::chunk_id::ChunkId;
+use crate::leading::{Leading, NamedPlace};
 use crate::named_code::{NamedAs, NamedCode};
 use crate::repositories::KnownRepository;
-use crate::resolve::{MIN_LEADING_SCORE, NameRequest, Resolved, Substitution};
+use crate::resolve::{MIN_LEADING_SCORE, MatchedName, NameRequest, Resolved, Substitution};
 use crate::{QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of names of a question that are resolved.
@@ -29,17 +30,19 @@ pub struct NameNote {
     pub substitution: Option<Substitution>,
     /// Near names, if the name is absent.
     pub similar: Vec<String>,
+    /// The place of the definition, if the index does not contain it as a symbol.
+    pub place: Option<NamedPlace>,
 }
 
-/// The names in a question that are not exactly the name of a symbol.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+/// The names of a question that no symbol has exactly.
+#[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct QuestionNames {
     pub(crate) notes: Vec<NameNote>,
-    /// Definitions of near names, best first.
-    pub(crate) near: Vec<SymbolHit>,
-    /// The definitions of the nearest names, if the whole question is a misspelled name. These definitions
-    /// come before all other results.
-    pub(crate) leading: Vec<SymbolHit>,
+    /// Definitions of near names, the best first.
+    pub(crate) near: Vec<Leading>,
+    /// The definitions of the nearest names, if the whole question is a wrongly written name, and of the name
+    /// in its file, if the question is a path and a name. They come before all other results.
+    pub(crate) leading: Vec<Leading>,
     /// Whether a symbol has one of the names, in any case or style.
     pub(crate) has_exact: bool,
     /// The nodes of the name in a relationship question.
@@ -51,28 +54,23 @@ pub(crate) struct QuestionNames {
 }
 
 impl QuestionNames {
-    pub(crate) fn note(&mut self, requested: &str, substitution: Option<Substitution>, similar: Vec<String>) {
-        self.notes.push(NameNote { requested: requested.to_owned(), is_file: false, substitution, similar });
+    /// Notes that another name was used.
+    pub(crate) fn note_used(&mut self, used: Substitution, place: Option<NamedPlace>) {
+        let (requested, similar) = (used.requested.clone(), Vec::new());
+        self.notes.push(NameNote { requested, is_file: false, substitution: Some(used), similar, place });
     }
 
-    /// Adds the definitions to which a name was resolved. Returns whether they have a near name that may lead
-    /// the answer.
-    fn add(&mut self, name: &str, resolved: &Resolved) -> bool {
-        self.has_exact |= resolved.is_same_name();
-        let Some(substitution) = &resolved.substitution else { return false };
-        self.note(name, Some(substitution.clone()), Vec::new());
-        if resolved.is_same_name() {
-            return false;
-        }
-        self.near.extend(resolved.definitions.iter().take(MAX_NEAR).cloned().map(hit_of));
-        substitution.score >= MIN_LEADING_SCORE
+    fn note_absent(&mut self, requested: &str, similar: Vec<String>) {
+        let (requested, substitution) = (requested.to_owned(), None);
+        self.notes.push(NameNote { requested, is_file: false, substitution, similar, place: None });
     }
 
     /// The tokens that the notes need in an answer.
     pub(crate) fn num_tokens(&self) -> usize {
         let tokens = |note: &NameNote| {
             let used = note.substitution.iter().flat_map(|used| used.similar.iter().chain([&used.used]));
-            let names = note.similar.iter().chain([&note.requested]).chain(used);
+            let place = note.place.iter().flat_map(|place| [&place.repository, &place.path]);
+            let names = note.similar.iter().chain([&note.requested]).chain(used).chain(place);
             names.map(|name| estimate_tokens(name)).sum::<usize>() + NOTE_TOKENS
         };
         self.notes.iter().map(tokens).sum()
@@ -85,27 +83,23 @@ impl Searcher {
         view: &View,
         (scope, selected): (&Scope, &[KnownRepository]),
         (parsed, text): (&ParsedQuery, &str),
+        near_path: Option<&str>,
     ) -> Result<QuestionNames, QueryError> {
         let mut found = QuestionNames::default();
         if let Some(asked) = &parsed.relationship {
-            found.related = self.named_in(view, (scope, selected), (asked, &asked.name), &mut found).await?;
+            found.related = self.named_in(view, (scope, selected), (asked, &asked.name, near_path), &mut found).await?;
             if let Some(other) = &asked.other {
-                found.other = self.named_in(view, (scope, selected), (asked, other), &mut found).await?;
+                found.other = self.named_in(view, (scope, selected), (asked, other, near_path), &mut found).await?;
             }
         }
         let whole = whole_name(parsed, text);
         for name in names_of(parsed) {
-            match self.definitions(view, scope, selected, NameRequest::uncounted(name)).await {
-                Ok(Definitions::Changed(changed)) => {
-                    found.has_exact = true;
-                    found.note(name, Some(changed.substitution.clone()), Vec::new());
-                }
-                Ok(Definitions::Indexed(resolved)) => {
-                    if found.add(name, &resolved) && whole.as_deref() == Some(name) {
-                        found.leading = leading(&resolved);
-                    }
-                }
-                Err(error) if error.code == QueryErrorCode::NotFound => found.note(name, None, error.similar_symbols),
+            let is_in_file = path_and_name(name).is_some() && parsed.relationship.is_none();
+            let leads = is_in_file || whole.as_deref() == Some(name);
+            let request = NameRequest { near_path, ..NameRequest::uncounted(name) };
+            match self.definitions(view, scope, selected, request).await {
+                Ok(definitions) => found.add(definitions, name, leads, selected),
+                Err(error) if error.code == QueryErrorCode::NotFound => found.note_absent(name, error.similar_symbols),
                 Err(error) => return Err(error),
             }
         }
@@ -116,23 +110,27 @@ impl Searcher {
     async fn named_in(
         &self,
         view: &View,
-        scope: (&Scope, &[KnownRepository]),
-        (asked, name): (&RelationshipAsked, &str),
+        (scope, selected): (&Scope, &[KnownRepository]),
+        (asked, name, near_path): (&RelationshipAsked, &str, Option<&str>),
         found: &mut QuestionNames,
     ) -> Result<NamedCode, QueryError> {
         let name = name.trim_end_matches("()");
-        Ok(match self.named_code(view, scope, asked, name).await? {
+        Ok(match self.named_code(view, (scope, selected), asked, (name, near_path)).await? {
             NamedAs::Definitions(resolved) => {
-                found.add(name, &resolved);
-                NamedCode::of_definitions(&resolved)
+                let named = NamedCode::of_definitions(&resolved);
+                found.add_indexed(resolved, name, false);
+                named
             }
-            NamedAs::Changed(substitution) => {
-                found.has_exact = true;
-                let used = &substitution.used;
-                found
-                    .facts
-                    .push(format!("The relations of `{used}` are unknown until its repository is indexed again."));
-                found.note(name, Some(substitution), Vec::new());
+            NamedAs::Changed(changed) => {
+                let used = &changed.substitution.used;
+                let fact = format!("The relations of `{used}` are unknown until its repository is indexed again.");
+                found.facts.push(fact);
+                found.add(Definitions::Changed(changed), name, false, selected);
+                NamedCode::default()
+            }
+            NamedAs::Line(line) => {
+                found.facts.push(format!("`{name}` is not a known symbol, so its relations are unknown."));
+                found.add(Definitions::Heuristic(line), name, false, selected);
                 NamedCode::default()
             }
             NamedAs::Place(place) => {
@@ -143,7 +141,7 @@ impl Searcher {
             NamedAs::Absent(similar) => {
                 match asked.kind.filter(|kind| *kind != NamedKind::Symbol) {
                     Some(kind) => found.facts.push(format!("No {} is called \"{name}\".", kind.as_str())),
-                    None => found.note(name, None, similar),
+                    None => found.note_absent(name, similar),
                 }
                 NamedCode::default()
             }
@@ -157,14 +155,59 @@ fn whole_name(parsed: &ParsedQuery, text: &str) -> Option<String> {
     asked.map(|asked| asked.name.clone()).or_else(|| QueryWords::of(text).whole)
 }
 
-/// The best definitions of the nearest name, then of the other near names.
-pub(crate) fn leading(resolved: &Resolved) -> Vec<SymbolHit> {
-    let best = resolved.definitions.iter().take(MAX_NEAR);
-    best.chain(&resolved.near).cloned().map(hit_of).collect()
+impl QuestionNames {
+    /// How the name of the definition in a chunk matches the requested one.
+    pub(crate) fn matched(&self, chunk: ChunkId) -> Option<&MatchedName> {
+        let mut definitions = self.leading.iter().chain(&self.near);
+        definitions.find(|leading| leading.id() == Some(chunk)).map(|leading| &leading.matched)
+    }
+
+    /// Puts a definition in a changed file before all other results.
+    pub(crate) fn lead_with_changed(&mut self, changed: &ChangedDefinition) {
+        self.note_used(changed.substitution.clone(), Some(changed.place()));
+        self.leading.extend(changed.leading());
+    }
+
+    /// Adds the definitions of a name. `leads` says whether the question is about this name alone.
+    fn add(&mut self, definitions: Definitions, name: &str, leads: bool, selected: &[KnownRepository]) {
+        match definitions {
+            Definitions::Changed(changed) => {
+                self.has_exact = true;
+                self.note_used(changed.substitution.clone(), Some(changed.place()));
+                let is_meant = leads && changed.substitution.score >= MIN_LEADING_SCORE;
+                let is_shown = is_meant || changed.substitution.is_same_name();
+                self.leading.extend(changed.leading().filter(|_| is_shown));
+            }
+            Definitions::Heuristic(line) => {
+                self.note_used(line.substitution.clone(), Some(line.place(selected)));
+                self.leading.extend(leads.then(|| line.leading()));
+            }
+            Definitions::Indexed(resolved) => self.add_indexed(resolved, name, leads),
+        }
+    }
+
+    fn add_indexed(&mut self, resolved: Resolved, name: &str, leads: bool) {
+        self.has_exact |= resolved.is_same_name();
+        if let Some(used) = &resolved.substitution {
+            self.note_used(used.clone(), None);
+        }
+        let score = resolved.substitution.as_ref().map_or(0, |used| used.score);
+        let is_near = !resolved.is_same_name() && score >= MIN_LEADING_SCORE;
+        // The other lists contain the definitions of the name in all files.
+        let is_in_file = path_and_name(name).is_some();
+        if leads && (is_in_file || is_near) {
+            self.leading.extend(leading(&resolved));
+        }
+        if !resolved.is_same_name() {
+            self.near.extend(resolved.definitions.into_iter().take(MAX_NEAR).map(Leading::of));
+        }
+    }
 }
 
-fn hit_of(hit: ResolvedSymbol) -> SymbolHit {
-    SymbolHit { repository: hit.repository, symbol: hit.symbol, matched: NameMatch::Fuzzy, score: hit.score / 10 }
+/// The best definitions of the nearest name, then of the other near names.
+pub(crate) fn leading(resolved: &Resolved) -> Vec<Leading> {
+    let best = resolved.definitions.iter().take(MAX_NEAR);
+    best.chain(&resolved.near).cloned().map(Leading::of).collect()
 }
 
 /// The names of code in a question, without duplicates. The names in a relationship question are not

@@ -49,8 +49,9 @@ fn edges_of(relation: Relation) -> (Follow, &'static [EdgeKind]) {
 /// The code that has the requested relation to a name.
 #[derive(Default)]
 pub(crate) struct Related {
-    /// The chunks, best first, each with its edge.
-    pub(crate) chunks: Vec<(ChunkId, Via)>,
+    /// Each with the position of its definition and with its edge. The chunks of the best definition come
+    /// first.
+    pub(crate) chunks: Vec<(ChunkId, u32, Via)>,
     /// Facts about the edges that the caller must know.
     pub(crate) notes: Vec<String>,
 }
@@ -68,6 +69,7 @@ impl Searcher {
             && let Some(chunks) = self.overriding(query, scope, asked, named).await?
         {
             let notes = if chunks.is_empty() { vec![no_edges(asked)] } else { Vec::new() };
+            let chunks = chunks.into_iter().map(|(chunk, via)| (chunk, 0, via)).collect();
             return Ok(Related { chunks, notes });
         }
         let (follow, kinds) = edges_of(asked.relation);
@@ -79,12 +81,14 @@ impl Searcher {
         if let (Some(other), true) = (&asked.other, first.is_empty()) {
             notes.push(no_edge_to(asked, other));
         }
-        sort(&mut reached, &first);
+        let positions = positions(asked, named);
+        sort(&mut reached, &positions, &first);
         let counted = Counted { num: reached.len(), is_cut: is_cut || has_full_node(&reached) };
-        let mut chunks = self.package_uses(query, scope, asked, named, &reached).await?;
-        chunks.extend(self.chunks_of(query, scope, named, reached).await?);
+        let uses = self.package_uses(query, scope, asked, named, &reached).await?;
+        let mut chunks: Vec<(ChunkId, u32, Via)> = uses.into_iter().map(|(chunk, via)| (chunk, 0, via)).collect();
+        chunks.extend(self.chunks_of(query, scope, (named, &positions), reached).await?);
         let mut seen = BTreeSet::new();
-        chunks.retain(|(chunk, _)| seen.insert(*chunk));
+        chunks.retain(|(chunk, ..)| seen.insert(*chunk));
         chunks.truncate(MAX_RELATED);
         notes.extend(match counted.num {
             0 if asked.other.is_none() => Some(no_edges(asked)),
@@ -182,9 +186,9 @@ impl Searcher {
         &self,
         query: &PreparedQuery,
         scope: &Scope,
-        named: &NamedCode,
+        (named, positions): (&NamedCode, &BTreeMap<NodeKey, u32>),
         mut reached: Vec<Reached>,
-    ) -> Result<Vec<(ChunkId, Via)>, QueryError> {
+    ) -> Result<Vec<(ChunkId, u32, Via)>, QueryError> {
         reached.truncate(MAX_SITES);
         let named: BTreeMap<NodeKey, &NamedNode> = named.nodes.iter().map(|named| (named.node, named)).collect();
         let sites: Vec<Site> =
@@ -194,19 +198,29 @@ impl Searcher {
         let found = chunks.into_iter().zip(&reached).filter_map(|(chunk, reached)| {
             let chunk = chunk.filter(|chunk| seen.insert(*chunk))?;
             let NamedNode { name, path, .. } = named.get(&reached.previous)?;
-            Some((chunk, via(reached, name, path.as_ref())))
+            let position = positions.get(&reached.previous).copied().unwrap_or_default();
+            Some((chunk, position, via(reached, name, path.as_ref())))
         });
         Ok(found.take(MAX_RELATED).collect())
     }
 }
 
-/// Nodes in `first` come first, then the edges with the highest confidence. Files come after definitions,
-/// because the edge of a file does not belong to a definition.
-fn sort(reached: &mut [Reached], first: &BTreeSet<NodeKey>) {
+/// The position of each definition of the name. Empty if the nodes have more in common than their name, or if
+/// the question has a second name, which decides the order.
+fn positions(asked: &RelationshipAsked, named: &NamedCode) -> BTreeMap<NodeKey, u32> {
+    let are_definitions = named.nodes.iter().all(|named| named.definition.is_some());
+    let nodes = named.nodes.iter().filter(|_| are_definitions && asked.other.is_none());
+    (0..).zip(nodes).map(|(position, named)| (named.node, position)).collect()
+}
+
+/// The edges of the best definition come first. Of each definition, nodes in `first` come first, then the
+/// edges with the highest confidence. Files come after definitions, because an edge of a file has no owner.
+fn sort(reached: &mut [Reached], positions: &BTreeMap<NodeKey, u32>, first: &BTreeSet<NodeKey>) {
     reached.sort_by_key(|reached| {
-        let Reached { node, edge, .. } = reached;
+        let Reached { node, edge, previous, .. } = reached;
+        let position = positions.get(previous).copied();
         let rank = (!first.contains(&node.key), Reverse(edge.confidence_percent), node.kind != NodeKind::Symbol);
-        (rank, node.repository, node.path.clone(), edge.line, node.key)
+        (position, rank, node.repository, node.path.clone(), edge.line, node.key)
     });
 }
 

@@ -1,26 +1,32 @@
 //! Resolves a requested name to its definitions. Search, reading and relationships all use this resolution.
 
-use cairn_domain::{NodeKey, Scope, SymbolEntry, View};
-use cairn_ports::{NameTier, ResolvedSymbol};
+use cairn_domain::{NodeKey, RepoPath, Scope, SymbolEntry, View};
+use cairn_name_match::{LearnedAbbreviation, Reasons};
+use cairn_ports::{MAX_DEFINITIONS as MAX_RESOLVED, NameMatch, NameTier, ResolvedSymbol};
+use cairn_question::path_and_name;
 use cairn_ranking::{DefinitionContext, definition_key};
 
+use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Minimum score of a near name that is used, in thousandths. Names with a lower score are only suggested.
 pub(crate) const MIN_SCORE: u32 = 660;
 /// Names with a lower score do not come before other results, because the question may be a name in a text.
 pub(crate) const MIN_LEADING_SCORE: u32 = 750;
+/// A name with this score or a higher one differs at most in its case and style, in thousandths.
+pub(crate) const SAME_NAME: u32 = 950;
 /// Number of near names that are suggested.
 pub(crate) const NUM_SIMILAR: usize = 5;
-/// Maximum number of definitions of a name in an answer.
+/// Number of near names that are read to find one in a file.
+const NUM_NEAR_IN_SCOPE: usize = 200;
+/// Maximum number of definitions of a name in an answer. The uses of the first ones are counted with one
+/// call, because the edges of every definition are read.
 const MAX_DEFINITIONS: usize = 50;
-/// The uses of definitions are counted only if at most this many definitions have the name, because the edges
-/// of every definition are read.
-const COUNTED_DEFINITIONS: usize = 8;
 
 /// The way in which a name in an answer was matched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NameMatching {
+    Exact,
     Case,
     Style,
     Fuzzy,
@@ -33,6 +39,7 @@ pub enum NameMatching {
 impl NameMatching {
     pub fn as_str(self) -> &'static str {
         match self {
+            NameMatching::Exact => "exact",
             NameMatching::Case => "case",
             NameMatching::Style => "style",
             NameMatching::Fuzzy => "fuzzy",
@@ -42,8 +49,19 @@ impl NameMatching {
     }
 }
 
-/// A report that another name was used instead of the requested name. Every answer about the other name
-/// contains this report.
+/// How the name of a definition matches the requested name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MatchedName {
+    /// The qualified name of the definition.
+    pub name: String,
+    pub matching: NameMatching,
+    /// In thousandths.
+    pub score: u32,
+    /// The differences between the names, for readers.
+    pub reason: String,
+}
+
+/// Another name than the requested one was used. Every answer about the other name contains this.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Substitution {
     pub requested: String,
@@ -56,6 +74,36 @@ pub struct Substitution {
     pub reason: String,
     /// Other near names, nearest first. Empty if the name differs only in its case or style.
     pub similar: Vec<String>,
+}
+
+impl MatchedName {
+    pub(crate) fn of(hit: &ResolvedSymbol) -> Self {
+        let (matching, reason) = match hit.tier {
+            NameTier::Exact => (NameMatching::Exact, "same name".to_owned()),
+            NameTier::Case => (NameMatching::Case, "other case".to_owned()),
+            NameTier::Style => (NameMatching::Style, "other style".to_owned()),
+            NameTier::Near if hit.reasons == Reasons::NONE => (NameMatching::Fuzzy, "same words".to_owned()),
+            NameTier::Near => (NameMatching::Fuzzy, hit.reasons.to_string()),
+        };
+        Self { name: hit.symbol.qualified_name.clone(), matching, score: hit.score, reason }
+    }
+}
+
+impl Substitution {
+    /// The match of the definition that was used.
+    pub(crate) fn matched(&self) -> MatchedName {
+        let Self { used, matching, score, reason, .. } = self;
+        MatchedName { name: used.clone(), matching: *matching, score: *score, reason: reason.clone() }
+    }
+
+    /// Whether the names differ at most in their case and style.
+    pub(crate) fn is_same_name(&self) -> bool {
+        match self.matching {
+            NameMatching::Exact | NameMatching::Case | NameMatching::Style => true,
+            NameMatching::Changed => self.score >= SAME_NAME,
+            NameMatching::Fuzzy | NameMatching::Heuristic => false,
+        }
+    }
 }
 
 /// A name to resolve.
@@ -84,22 +132,11 @@ impl<'a> NameRequest<'a> {
 
     /// `src/server.py#Server.run` requests `Server.run` in `src/server.py`.
     pub(crate) fn with_path_of_name(self) -> Self {
-        match self.name.split_once('#') {
-            Some((path, name)) if is_path(path) && !name.trim().is_empty() => {
-                Self { name: name.trim(), path: self.path.or(Some(path)), ..self }
-            }
-            _ => self,
+        match path_and_name(self.name) {
+            Some((path, name)) => Self { name, path: self.path.or(Some(path)), ..self },
+            None => self,
         }
     }
-}
-
-fn is_path(text: &str) -> bool {
-    let has_extension = text.rsplit_once('.').is_some_and(|(before, extension)| {
-        !before.is_empty()
-            && extension.len() <= 5
-            && extension.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
-    });
-    text.contains('/') || has_extension
 }
 
 /// The definitions to which a name was resolved.
@@ -125,19 +162,20 @@ impl Searcher {
     pub(crate) async fn resolve_name(
         &self,
         view: &View,
-        scope: &Scope,
+        (scope, selected): (&Scope, &[KnownRepository]),
         request: NameRequest<'_>,
     ) -> Result<Resolved, QueryError> {
         let request = request.with_path_of_name();
-        let mut hits = self.names.resolve(view, scope, request.name, NUM_SIMILAR).await?;
+        let mut hits = self.names.resolve(view, scope, request.name, &[], NUM_SIMILAR).await?;
+        let mut learned = Vec::new();
+        if hits.first().is_none_or(|best| best.tier == NameTier::Near) {
+            learned = self.learned_abbreviations(selected, request.name).await?;
+        }
+        if !learned.is_empty() {
+            hits = self.names.resolve(view, scope, request.name, &learned, NUM_SIMILAR).await?;
+        }
         if let Some(path) = request.path {
-            let elsewhere = hits.first().cloned();
-            hits.retain(|hit| is_in_file(path, &hit.symbol));
-            if let (true, Some(elsewhere)) = (hits.is_empty(), elsewhere)
-                && elsewhere.tier != NameTier::Near
-            {
-                return Err(defined_elsewhere(request.name, path, &elsewhere.symbol));
-            }
+            hits = self.hits_in_file(view, scope, (request.name, path), &learned, hits).await?;
         }
         let near: Vec<String> = different_names(&hits);
         let Some(best) = hits.first().filter(|best| best.score >= MIN_SCORE).cloned() else {
@@ -150,13 +188,58 @@ impl Searcher {
             hits.retain(|hit| hit.rank == best.rank && hit.symbol.name == name);
         }
         self.sort_definitions(view, scope, &mut hits, request).await?;
-        hits.truncate(MAX_DEFINITIONS);
         let substitution = hits.first().and_then(|first| substitution(request.name, first, &others));
         Ok(Resolved { definitions: hits, near: others, substitution })
     }
 
-    /// Sorts the definitions of a name. The number of uses is considered only if few definitions have the
-    /// name.
+    /// The hits in a file. Nearer names in other files do not hide a near name in the file. If no name in the
+    /// file is near, the hits of all files are returned with a low score, so that they are suggested.
+    async fn hits_in_file(
+        &self,
+        view: &View,
+        scope: &Scope,
+        (name, path): (&str, &str),
+        learned: &[LearnedAbbreviation],
+        everywhere: Vec<ResolvedSymbol>,
+    ) -> Result<Vec<ResolvedSymbol>, QueryError> {
+        let in_file = |hits: &[ResolvedSymbol]| -> Vec<ResolvedSymbol> {
+            hits.iter().filter(|hit| is_in_file(path, &hit.symbol.path)).cloned().collect()
+        };
+        let found = in_file(&everywhere);
+        let Some(first) = everywhere.first().filter(|_| found.is_empty()) else { return Ok(found) };
+        if first.tier != NameTier::Near {
+            let is_cut = everywhere.len() >= MAX_RESOLVED;
+            let found = if is_cut { self.all_in_file(view, scope, (name, path), first).await? } else { Vec::new() };
+            return if found.is_empty() { Err(defined_elsewhere(name, path, &first.symbol)) } else { Ok(found) };
+        }
+        let found = in_file(&self.names.resolve(view, scope, name, learned, NUM_NEAR_IN_SCOPE).await?);
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        Ok(everywhere.into_iter().map(|hit| ResolvedSymbol { score: 0, ..hit }).collect())
+    }
+
+    /// The definitions of a very frequent name in a file. `first` is any definition of the name.
+    async fn all_in_file(
+        &self,
+        view: &View,
+        scope: &Scope,
+        (name, path): (&str, &str),
+        first: &ResolvedSymbol,
+    ) -> Result<Vec<ResolvedSymbol>, QueryError> {
+        let way = match first.tier {
+            NameTier::Exact => NameMatch::Exact,
+            NameTier::Case => NameMatch::CaseInsensitive,
+            NameTier::Style | NameTier::Near => NameMatch::StyleInsensitive,
+        };
+        let hits = self.names.symbols(view, scope, name, &[way], usize::MAX).await?;
+        let in_file = hits.into_iter().filter(|hit| is_in_file(path, &hit.symbol.path)).take(MAX_RESOLVED);
+        let resolved =
+            in_file.map(|hit| ResolvedSymbol { repository: hit.repository, symbol: hit.symbol, ..first.clone() });
+        Ok(resolved.collect())
+    }
+
+    /// Sorts the definitions of a name, and keeps the best ones.
     async fn sort_definitions(
         &self,
         view: &View,
@@ -165,29 +248,35 @@ impl Searcher {
         request: NameRequest<'_>,
     ) -> Result<(), QueryError> {
         let mut with_uses: Vec<(ResolvedSymbol, u64)> = hits.drain(..).map(|hit| (hit, 0)).collect();
-        if request.counts_uses && (2..=COUNTED_DEFINITIONS).contains(&with_uses.len()) {
+        let context = DefinitionContext { near_path: request.near_path };
+        sort(&mut with_uses, context);
+        with_uses.truncate(MAX_DEFINITIONS);
+        if request.counts_uses && with_uses.len() > 1 {
             let nodes: Vec<NodeKey> = with_uses.iter().map(|(hit, _)| hit.symbol.node).collect();
             let counts = self.graph.num_uses(view, scope, &nodes).await?;
             with_uses.iter_mut().zip(counts).for_each(|((_, uses), count)| *uses = count);
+            sort(&mut with_uses, context);
         }
-        let context = DefinitionContext { near_path: request.near_path };
-        with_uses.sort_by(|(left, left_uses), (right, right_uses)| {
-            let left = (std::cmp::Reverse(left.score), key(left, *left_uses, context));
-            left.cmp(&(std::cmp::Reverse(right.score), key(right, *right_uses, context)))
-        });
         hits.extend(with_uses.into_iter().map(|(hit, _)| hit));
         Ok(())
     }
+}
+
+fn sort(definitions: &mut [(ResolvedSymbol, u64)], context: DefinitionContext<'_>) {
+    definitions.sort_by(|(left, left_uses), (right, right_uses)| {
+        let left = (std::cmp::Reverse(left.score), key(left, *left_uses, context));
+        left.cmp(&(std::cmp::Reverse(right.score), key(right, *right_uses, context)))
+    });
 }
 
 fn key<'a>(hit: &'a ResolvedSymbol, num_uses: u64, context: DefinitionContext<'_>) -> impl Ord + use<'a> {
     definition_key(hit.repository, &hit.symbol, num_uses, context)
 }
 
-/// Whether the path of a symbol's file is equal to this path, or ends with it.
-pub(crate) fn is_in_file(path: &str, symbol: &SymbolEntry) -> bool {
+/// Whether a file has this path, or a path that ends with it.
+pub(crate) fn is_in_file(path: &str, file: &RepoPath) -> bool {
     let path = path.trim_start_matches("./");
-    symbol.path.as_str() == path || symbol.path.as_str().strip_suffix(path).is_some_and(|before| before.ends_with('/'))
+    file.as_str() == path || file.as_str().strip_suffix(path).is_some_and(|before| before.ends_with('/'))
 }
 
 /// The qualified names of the hits without duplicates, in order.
@@ -215,14 +304,9 @@ fn one_of_each<'a>(hits: impl Iterator<Item = &'a ResolvedSymbol>) -> Vec<Resolv
 }
 
 fn substitution(requested: &str, hit: &ResolvedSymbol, others: &[ResolvedSymbol]) -> Option<Substitution> {
-    let (matching, reason) = match hit.tier {
-        NameTier::Exact => return None,
-        NameTier::Case => (NameMatching::Case, "other case".to_owned()),
-        NameTier::Style => (NameMatching::Style, "other style".to_owned()),
-        NameTier::Near => (NameMatching::Fuzzy, hit.reasons.to_string()),
-    };
-    let (requested, used) = (requested.to_owned(), hit.symbol.qualified_name.clone());
-    Some(Substitution { requested, used, matching, score: hit.score, reason, similar: different_names(others) })
+    let MatchedName { name: used, matching, score, reason } = MatchedName::of(hit);
+    let (requested, similar) = (requested.to_owned(), different_names(others));
+    (hit.tier != NameTier::Exact).then_some(Substitution { requested, used, matching, score, reason, similar })
 }
 
 /// The error for an absent name, with near names.
@@ -254,23 +338,4 @@ fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> Query
         reason: "reads the file that defines the symbol".to_owned(),
         arguments: vec![("symbol", symbol.to_owned()), ("path", elsewhere.path.to_string())],
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn name_may_contain_a_path() {
-        let check = |name: &str, path: Option<&str>, expect: &str| {
-            let request = NameRequest::new(name).with_path_of_name();
-            assert_eq!((request.path, request.name), (path, expect), "{name}");
-        };
-        check("src/server.py#Server.run", Some("src/server.py"), "Server.run");
-        check("server.py#run", Some("server.py"), "run");
-        check("Server#run", None, "Server#run");
-        check("App.Server#run", None, "App.Server#run");
-        check("#private", None, "#private");
-        check("run", None, "run");
-    }
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use cairn_domain::{ChunkRecord, Scope, SymbolEntry, View};
 use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, NameMatch, SymbolHit};
 use cairn_ranking::{
-    Candidate, Definition, Evidence, Exactness, Listed, Lists, RankQuery, RankedHit, ScoreRange, Spelling, Via,
-    is_end_of_path, names_repository, rank,
+    Candidate, Definition, DefinitionContext, Evidence, Exactness, Listed, Lists, RankQuery, RankedHit, RelationRank,
+    ScoreRange, Spelling, Via, definition_key, is_end_of_path, names_repository, rank,
 };
 
 use crate::chunk_filter::CompiledFilter;
@@ -29,6 +29,8 @@ const NAMED_SYMBOLS: usize = 50;
 const SYMBOLS_OF_A_NAME: usize = 5_000;
 /// Maximum number of candidate files whose path equals the question.
 const NAMED_FILES: usize = 5;
+/// Maximum number of definitions that come before all other results because they are near a file.
+const LEADING_DEFINITIONS: usize = 10;
 /// Maximum number of names of a question that are looked up.
 const NAMES_LOOKED_UP: usize = 8;
 
@@ -40,8 +42,9 @@ struct NamedChunks {
     definitions: Vec<(ChunkId, SymbolHit)>,
     /// The chunks with the definitions of the nearest names, if the whole question is a misspelled name.
     leading: Vec<(ChunkId, SymbolHit)>,
-    /// The chunks that have the requested relation to a name, each with its edge.
-    related: Vec<(ChunkId, Via)>,
+    /// The chunks that have the requested relation to a name, each with the position of the definition and
+    /// with the edge.
+    related: Vec<(ChunkId, u32, Via)>,
 }
 
 /// The candidates of a question.
@@ -114,24 +117,29 @@ impl Searcher {
         let (dense, sparse, symbols, mut beginnings, Related { chunks: mut related, mut notes }) =
             tokio::try_join!(dense, sparse, symbols, beginnings, related)?;
         let searched: BTreeSet<ChunkId> = dense.iter().chain(sparse.iter().take(DEPTH)).map(id_of).collect();
-        let leading = &query.names.leading;
-        let shown = symbols.iter().chain(leading).filter_map(chunk_of).filter(|id| scope.contains(id.0));
+        let leading = leading(query, &symbols);
+        let unindexed = query.names.leading.iter().filter_map(|leading| leading.chunk.clone());
+        let unindexed = unindexed.filter(|chunk| scope.contains(chunk.repository));
+        let unindexed: Chunks = unindexed.map(|chunk| ((chunk.repository, chunk.key), chunk)).collect();
+        let shown = symbols.iter().chain(&leading).filter_map(chunk_of);
+        let shown = shown.filter(|id| scope.contains(id.0) && !unindexed.contains_key(id));
         let wanted = searched
             .iter()
             .copied()
             .chain(shown)
             .chain(beginnings.iter().copied())
-            .chain(related.iter().map(|(id, _)| *id))
+            .chain(related.iter().map(|(id, ..)| *id))
             .chain(query.patterns.iter().copied());
         let mut chunks = self.fetch(view, scope, wanted.collect()).await?;
+        chunks.extend(unindexed);
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|id, chunk| searched.contains(id) || compiled.lets_through(chunk));
         beginnings.retain(|id| chunks.contains_key(id));
         let num_related = related.len();
-        related.retain(|(id, _)| chunks.contains_key(id));
+        related.retain(|(id, ..)| chunks.contains_key(id));
         notes.extend(excluded(num_related - related.len(), num_related));
         let hides_related = related.is_empty() && num_related > 0;
-        let leading = definitions_in(&chunks, leading.clone());
+        let leading = definitions_in(&chunks, leading);
         let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols), leading, related };
         let scores = |hits: &[Hit]| ScoreRange::of(hits.iter().map(|hit| hit.score));
         let lists = Lists { dense: scores(&dense), terms: scores(&sparse) };
@@ -148,7 +156,8 @@ impl Searcher {
         for name in words.spelled.iter().take(NAMES_LOOKED_UP) {
             found.extend(self.names.symbols(view, scope, name, &ways, NAMED_SYMBOLS).await?);
         }
-        found.extend(names.near.iter().filter(|hit| scope.contains(hit.repository)).cloned());
+        let near = names.near.iter().map(|near| &near.hit);
+        found.extend(near.filter(|hit| scope.contains(hit.repository)).cloned());
         let is_meant = |hit: &SymbolHit| words.spelling_of(&hit.symbol) == Spelling::Whole;
         // If the last part of a qualified name is common, the symbols found may not include the requested
         // symbol.
@@ -158,15 +167,14 @@ impl Searcher {
             let all = self.names.symbols(view, scope, last, &[NameMatch::Exact], SYMBOLS_OF_A_NAME).await?;
             found.extend(all.into_iter().filter(is_meant));
         }
-        // The exact name comes first, then definitions that other files can use. The other keys make the
-        // order total.
+        // The exact name comes first. The definitions of a name have the same order as in `read_code`, except
+        // that their uses are not counted, because this needs the graph.
+        let context = DefinitionContext { near_path: query.near_path.as_deref() };
         found.sort_by(|left, right| {
-            let rank = |hit: &SymbolHit| {
-                let spelling = words.spelling_of(&hit.symbol);
-                (spelling, hit.symbol.is_test, !hit.symbol.exported, std::cmp::Reverse(hit.score))
-            };
-            let position = |hit: &SymbolHit| (hit.repository, hit.symbol.path.clone(), hit.symbol.line);
-            rank(left).cmp(&rank(right)).then_with(|| position(left).cmp(&position(right)))
+            let rank = |hit: &SymbolHit| (words.spelling_of(&hit.symbol), std::cmp::Reverse(hit.score));
+            let place = definition_key(left.repository, &left.symbol, 0, context);
+            let other = definition_key(right.repository, &right.symbol, 0, context);
+            rank(left).cmp(&rank(right)).then_with(|| place.cmp(&other))
         });
         found.dedup_by(|left, right| left.repository == right.repository && left.symbol == right.symbol);
         found.truncate(NAMED_SYMBOLS);
@@ -221,6 +229,17 @@ fn excluded(num_excluded: usize, num_all: usize) -> Option<String> {
     (num_excluded > 0).then(|| format!("The filters exclude {num_excluded} of {num_all} places at the edges."))
 }
 
+/// The definitions that come before all other results. If the caller works on a file and the question is a
+/// name, these are the definitions of the name, the nearest first.
+fn leading(query: &PreparedQuery, symbols: &[SymbolHit]) -> Vec<SymbolHit> {
+    let named = query.names.leading.iter().map(|leading| leading.hit.clone());
+    let is_meant = |hit: &&SymbolHit| query.words.spelling_of(&hit.symbol) == Spelling::Whole;
+    if query.near_path.is_some() && query.names.leading.is_empty() {
+        return symbols.iter().filter(is_meant).take(LEADING_DEFINITIONS).cloned().collect();
+    }
+    named.collect()
+}
+
 /// The chunk that contains a symbol.
 fn chunk_of(hit: &SymbolHit) -> Option<ChunkId> {
     Some((hit.repository, hit.symbol.chunk?))
@@ -247,8 +266,10 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, qu
     let definitions = named.definitions.iter().chain(&named.leading);
     let symbols: BTreeMap<ChunkId, &SymbolEntry> = definitions.map(|(id, hit)| (*id, &hit.symbol)).collect();
     let leading: BTreeMap<ChunkId, u32> = named.leading.iter().map(|(id, _)| *id).zip(1..).collect();
-    let related: BTreeMap<ChunkId, (u32, &Via)> =
-        (1..).zip(&named.related).map(|(rank, (id, via))| (*id, (rank, via))).collect();
+    let related: BTreeMap<ChunkId, (RelationRank, &Via)> = (1..)
+        .zip(&named.related)
+        .map(|(rank, (id, definition, via))| (*id, (RelationRank { definition: *definition, rank }, via)))
+        .collect();
     let patterns: BTreeMap<ChunkId, u32> = query.patterns.iter().copied().zip(1..).collect();
     let candidate = |(id, chunk): (ChunkId, ChunkRecord)| {
         let symbol = symbols.get(&id).copied();

@@ -12,7 +12,7 @@ use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, name_of};
 use crate::strategy::{Asked, Retrieved};
 use crate::target::{FoundFile, Target, TargetType};
-use crate::{NameNote, NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
+use crate::{MatchedName, NameNote, NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
 
 /// Maximum size of the text of a hit. A longer text is cut at its end, and the answer reports the number of
 /// missing lines.
@@ -24,6 +24,8 @@ const HIT_OVERHEAD_TOKENS: usize = 30;
 const FILE_OVERHEAD_TOKENS: usize = 10;
 /// Number of tokens of the text before the name of a hit's pattern.
 const PATTERN_TOKENS: usize = 4;
+/// Number of tokens that introduce the match of a name.
+const MATCH_TOKENS: usize = 8;
 /// If the page contains several hits, at least this many tokens of each hit's text are kept.
 const MIN_HIT_TOKENS: usize = 200;
 
@@ -53,6 +55,8 @@ pub struct Found {
     pub num_lines_cut: usize,
     /// The name of the pattern that the code follows.
     pub follows_pattern: Option<String>,
+    /// How the name of the definition matches the requested one. Set if the result was found by its name.
+    pub matched: Option<MatchedName>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -224,19 +228,23 @@ impl Searcher {
             }
             let followed = members.get(&hit.chunk.repository).and_then(|members| members.followed_by(&hit.chunk));
             let follows_pattern = followed.map(str::to_owned);
-            let available = max_tokens.saturating_sub(overhead(&hit, follows_pattern.as_deref()));
+            let matched = query.names.matched((hit.chunk.repository, hit.chunk.key)).cloned();
+            let labels = (follows_pattern.as_deref(), matched.as_ref());
+            let available = max_tokens.saturating_sub(overhead(&hit, labels));
             let (shown, num_lines_cut) = truncate_lines(&hit.chunk.text, share.min(available));
             hit.chunk.text = shown.to_owned();
             found.push(Found {
                 repository: name_of(selected, hit.chunk.repository),
                 also_at_repositories: hit.also_at.iter().map(|place| name_of(selected, place.repository)).collect(),
+                matched,
                 hit,
                 num_lines_cut,
                 follows_pattern,
             });
         }
         let cost = |found: &Found| {
-            estimate_tokens(&found.hit.chunk.text) + overhead(&found.hit, found.follows_pattern.as_deref())
+            let labels = (found.follows_pattern.as_deref(), found.matched.as_ref());
+            estimate_tokens(&found.hit.chunk.text) + overhead(&found.hit, labels)
         };
         let costs: Vec<usize> = found.iter().map(cost).collect();
         let fit = fit(&costs, found.len(), max_tokens);
@@ -277,10 +285,12 @@ fn fit_files(files: &mut Vec<FoundFile>, notes: &mut Vec<String>, max_tokens: us
 
 /// Number of tokens that a hit needs in addition to its text. The path is counted twice, because the call
 /// that reads the missing lines repeats it.
-fn overhead(hit: &RankedHit, pattern: Option<&str>) -> usize {
+fn overhead(hit: &RankedHit, (pattern, matched): (Option<&str>, Option<&MatchedName>)) -> usize {
     let symbol = hit.chunk.symbol.as_deref().or(hit.chunk.heading.as_deref()).map_or(0, estimate_tokens);
     let pattern = pattern.map_or(0, |name| estimate_tokens(name) + PATTERN_TOKENS);
-    2 * estimate_tokens(hit.chunk.path.as_str()) + symbol + pattern + HIT_OVERHEAD_TOKENS
+    let matched =
+        matched.map_or(0, |matched| estimate_tokens(&matched.name) + estimate_tokens(&matched.reason) + MATCH_TOKENS);
+    2 * estimate_tokens(hit.chunk.path.as_str()) + symbol + pattern + matched + HIT_OVERHEAD_TOKENS
 }
 
 fn check(request: &SearchRequest) -> Result<(), QueryError> {

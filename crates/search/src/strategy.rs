@@ -79,12 +79,17 @@ impl Searcher {
         let since = parsed.filters.since.map(|since| asked.resolve(since));
         let stated = with_stated(asked.filter, &parsed.filters, since).filter(|_| asked.is_about_code());
         let restricted = stated.as_ref().map(|_| parsed.text_without_filters.as_str());
-        let scope = self.scope_of(selected);
+        let (scope, near_path) = (self.scope_of(selected), asked.target.context_path.clone());
         let (prepared, names) = tokio::try_join!(
             self.prepare(&view, selected, &parsed, (&parsed.text, restricted)),
-            self.names_in(&view, (&scope, selected), (&parsed, asked.text))
+            self.names_in(&view, (&scope, selected), (&parsed, asked.text), near_path.as_deref())
         )?;
-        let complete = |query| PreparedQuery { patterns: patterns.clone(), names: names.clone(), ..query };
+        let complete = |query| PreparedQuery {
+            patterns: patterns.clone(),
+            names: names.clone(),
+            near_path: near_path.clone(),
+            ..query
+        };
         let (whole, restricted) = (complete(prepared.0), prepared.1.map(complete));
         let (Some(stated), Some(restricted)) = (stated, restricted) else {
             return self.search_for(whole, asked, selected, (asked.filter, notes)).await;

@@ -1,21 +1,20 @@
 //! The target of a search: code, symbols, files or directories.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use cairn_domain::{ChunkRecord, Digester, RepositoryId, Scope};
-use cairn_ports::{ChunkFilter, FileHit, FileMatch, ResolvedSymbol};
+use cairn_ports::{ChunkFilter, FileHit, FileMatch};
 use cairn_question::FileNameKind;
 use cairn_ranking::{Contribution, Definition, RankedHit, path_distance};
 
 use crate::bounds;
 use crate::changed::Definitions;
 use crate::chunk_filter::CompiledFilter;
-use crate::chunk_id::ChunkId;
+use crate::leading::Leading;
 use crate::prepared_query::PreparedQuery;
 use crate::question_names::{NameNote, QuestionNames};
 use crate::repositories::{KnownRepository, name_of};
-use crate::resolve::{NUM_SIMILAR, NameRequest};
+use crate::resolve::{NUM_SIMILAR, NameRequest, Resolved};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// Maximum number of files that are found before they are sorted by nearness.
@@ -187,7 +186,7 @@ impl Searcher {
         if hits.first().is_none_or(|best| best.score <= SIMILAR) && found.is_empty() {
             let similar = hits.iter().map(|hit| hit.path.to_string()).collect();
             let (requested, substitution) = (name.to_owned(), None);
-            query.names.notes.push(NameNote { requested, is_file: true, substitution, similar });
+            query.names.notes.push(NameNote { requested, is_file: true, substitution, similar, place: None });
         }
         found.extend(found_files(&hits, selected, false));
         let is_named = hits.first().is_some_and(|best| best.score >= SAME_BEGINNING);
@@ -256,36 +255,33 @@ impl Searcher {
     ) -> Result<Vec<RankedHit>, QueryError> {
         let name = asked_name(query).unwrap_or_else(|| text.trim().to_owned());
         let request = NameRequest { near_path: target.context_path.as_deref(), ..NameRequest::new(&name) };
-        let note = |substitution| NameNote {
-            requested: name.clone(),
-            is_file: false,
-            substitution: Some(substitution),
-            similar: Vec::new(),
-        };
-        let resolved = match self.definitions(&query.view, scope, selected, request).await? {
-            Definitions::Indexed(resolved) => resolved,
-            Definitions::Changed(found) => {
-                query.names =
-                    QuestionNames { notes: vec![note(found.substitution.clone())], ..QuestionNames::default() };
-                return Ok(found.chunk().map(|chunk| result(chunk, 1, 100, None)).into_iter().collect());
+        query.names = QuestionNames::default();
+        match self.definitions(&query.view, scope, selected, request).await? {
+            Definitions::Indexed(Resolved { definitions, near, substitution }) => {
+                substitution.into_iter().for_each(|used| query.names.note_used(used, None));
+                query.names.leading = definitions.into_iter().chain(near).map(Leading::of).collect();
             }
-        };
-        let notes = resolved.substitution.map(note).into_iter().collect();
-        query.names = QuestionNames { notes, ..QuestionNames::default() };
-        let definitions: Vec<ResolvedSymbol> = resolved.definitions.into_iter().chain(resolved.near).collect();
-        let ids: BTreeSet<ChunkId> =
-            definitions.iter().filter_map(|hit| Some((hit.repository, hit.symbol.chunk?))).collect();
-        let mut chunks = self.fetch(&query.view, scope, ids).await?;
+            Definitions::Changed(found) => query.names.lead_with_changed(&found),
+            Definitions::Heuristic(found) => {
+                query.names.note_used(found.substitution.clone(), Some(found.place(selected)));
+                query.names.leading = vec![found.leading()];
+            }
+        }
+        let leading = &query.names.leading;
+        let indexed = leading.iter().filter(|leading| leading.chunk.is_none());
+        let mut chunks = self.fetch(&query.view, scope, indexed.filter_map(Leading::id).collect()).await?;
+        let unindexed = leading.iter().filter_map(|leading| leading.chunk.clone());
+        chunks.extend(unindexed.map(|chunk| ((chunk.repository, chunk.key), chunk)));
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|_, chunk| compiled.lets_through(chunk));
         let mut results = Vec::new();
-        for hit in definitions {
-            let id = hit.symbol.chunk.map(|chunk| (hit.repository, chunk));
-            let Some(chunk) = id.and_then(|id| chunks.remove(&id)) else { continue };
-            let is_own = chunk.symbol.as_deref() == Some(hit.symbol.qualified_name.as_str());
-            let definition = Definition { symbol: hit.symbol.qualified_name.clone(), span: hit.symbol.span };
-            let rank = results.len() as u32 + 1;
-            results.push(result(chunk, rank, u64::from(hit.score) / 10, (!is_own).then_some(definition)));
+        for leading in leading {
+            let Some(chunk) = leading.id().and_then(|id| chunks.remove(&id)) else { continue };
+            let symbol = &leading.hit.symbol;
+            let is_own = chunk.symbol.as_deref() == Some(symbol.qualified_name.as_str());
+            let definition = Definition { symbol: symbol.qualified_name.clone(), span: symbol.span };
+            let (rank, percent) = (results.len() as u32 + 1, u64::from(leading.hit.score));
+            results.push(result(chunk, rank, percent, (!is_own).then_some(definition)));
         }
         Ok(results)
     }

@@ -7,6 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cairn_domain::{ArtifactRef, TermCounts, WordPair};
+use cairn_name_match::{LearnedAbbreviation, WantedName};
 use cairn_ports::BlobStoreExt;
 use cairn_question::LearnedPair;
 use cairn_ranking::{LearnedWords, ScopeFrequencies};
@@ -87,12 +88,7 @@ impl Searcher {
         selected: &[KnownRepository],
         words: &[String],
     ) -> Result<Vec<LearnedPair>, QueryError> {
-        let mut all = Vec::new();
-        let tables_of = |index: usize| self.tables_of(&selected[index]);
-        let mut read = stream::iter(0..selected.len()).map(tables_of).buffered(READS_AT_ONCE);
-        while let Some(tables) = read.try_next().await? {
-            all.extend(tables);
-        }
+        let all = self.all_tables_of(selected).await?;
         let learned = LearnedWords::new(&all);
         let of_word = |word: &String| {
             let pair = |second: String| LearnedPair { first: word.clone(), second };
@@ -101,8 +97,33 @@ impl Searcher {
         Ok(words.iter().flat_map(of_word).collect())
     }
 
-    /// The layers of a repository. The list is empty if the repository is not published, or if an older
-    /// release indexed it.
+    /// The abbreviations of the words of a name, and the words that they abbreviate, as the code of these
+    /// repositories uses them. A repository outside of them has no influence.
+    pub(crate) async fn learned_abbreviations(
+        &self,
+        selected: &[KnownRepository],
+        name: &str,
+    ) -> Result<Vec<LearnedAbbreviation>, QueryError> {
+        let (wanted, all) = (WantedName::new(name), self.all_tables_of(selected).await?);
+        let learned = LearnedWords::new(&all);
+        let of_word = |word: &str| {
+            let pair = |other: String| LearnedAbbreviation { word: word.to_owned(), other };
+            learned.abbreviations_of(word).into_iter().map(pair).collect::<Vec<_>>()
+        };
+        Ok(wanted.word_texts().into_iter().flat_map(of_word).collect())
+    }
+
+    async fn all_tables_of(&self, selected: &[KnownRepository]) -> Result<Vec<Arc<TermCounts>>, QueryError> {
+        let mut all = Vec::new();
+        let tables_of = |index: usize| self.tables_of(&selected[index]);
+        let mut read = stream::iter(0..selected.len()).map(tables_of).buffered(READS_AT_ONCE);
+        while let Some(tables) = read.try_next().await? {
+            all.extend(tables);
+        }
+        Ok(all)
+    }
+
+    /// The layers of a repository. Empty if it is not published, or if an older release indexed it.
     pub(crate) async fn tables_of(&self, known: &KnownRepository) -> Result<Vec<Arc<TermCounts>>, QueryError> {
         let mut tables = Vec::new();
         for reference in self.layers_of(known).await?.iter() {

@@ -34,13 +34,29 @@ impl Searcher {
         let Some(form) = Form::of(text).filter(|_| !is_decided && query.parsed.relationship.is_none()) else {
             return Ok(());
         };
+        let near_path = query.near_path.clone();
+        let request = NameRequest { near_path: near_path.as_deref(), ..NameRequest::uncounted(text.trim()) };
+        let name = request.name;
         if form == Form::Word && query.frequencies.num_chunks_with(text) > 0 {
+            if let Some(changed) = self.changed_definition(&query.view, scope, selected, request).await? {
+                query.names.lead_with_changed(&changed);
+            }
             return Ok(());
         }
-        let name = text;
-        let resolved = match self.definitions(&query.view, scope, selected, NameRequest::uncounted(name)).await {
+        let resolved = match self.definitions(&query.view, scope, selected, request).await {
             Ok(Definitions::Indexed(resolved)) => resolved,
-            Ok(Definitions::Changed(_)) => return Ok(()),
+            Ok(Definitions::Changed(changed)) => {
+                let is_meant = form != Form::Phrase || changed.substitution.is_same_name();
+                if is_meant && changed.substitution.score >= MIN_LEADING_SCORE {
+                    query.names.lead_with_changed(&changed);
+                }
+                return Ok(());
+            }
+            Ok(Definitions::Heuristic(line)) => {
+                query.names.note_used(line.substitution.clone(), Some(line.place(selected)));
+                query.names.leading = vec![line.leading()];
+                return Ok(());
+            }
             Err(error) if error.code == QueryErrorCode::NotFound => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -49,7 +65,7 @@ impl Searcher {
             Form::Word | Form::Name => resolved.definitions.first().is_some_and(|best| best.score >= MIN_LEADING_SCORE),
         };
         if let Some(substitution) = resolved.substitution.clone().filter(|_| is_meant) {
-            query.names.note(name, Some(substitution), Vec::new());
+            query.names.note_used(substitution, None);
             query.names.leading = leading(&resolved);
         }
         Ok(())

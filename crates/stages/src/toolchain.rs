@@ -14,8 +14,8 @@ pub struct Toolchain {
 /// facts.
 const LINKING_VERSION: u64 = 11;
 /// Increase this number when terms or their weights change. Since version 2, every generation has term
-/// counts. Since version 3, every generation also has counts of the pairs of words in names.
-const TERMS_VERSION: u64 = 3;
+/// counts, since version 3, counts of the pairs of words in names, and since version 4, of abbreviations.
+const TERMS_VERSION: u64 = 4;
 
 /// Increase this number when a code change produces different manifest entries, for example different tags,
 /// for the same tree and settings.

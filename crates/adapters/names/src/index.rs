@@ -9,7 +9,7 @@ use bytes::Bytes;
 use cairn_domain::{NodeKey, RepositoryId, RepositoryScope, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_faults::fail_point;
 use cairn_layered::{Layer as _, LayerStore, damaged, keys};
-use cairn_name_match::{Reasons, WantedName};
+use cairn_name_match::{LearnedAbbreviation, Reasons, WantedName};
 use cairn_ports::{
     BlobStore, ErrorKind, FileHit, FileMatch, MAX_DEFINITIONS, NameMatch, NameTier, Names, NamesError, Page,
     ResolvedSymbol, StagedNames, SymbolHit, SymbolNode,
@@ -161,6 +161,7 @@ impl Names for NameIndex {
         view: &View,
         scope: &Scope,
         name: &str,
+        learned: &[LearnedAbbreviation],
         limit: usize,
     ) -> Result<Vec<ResolvedSymbol>, NamesError> {
         if limit == 0 {
@@ -171,7 +172,7 @@ impl Names for NameIndex {
         if let Some(best) = hits.first().map(|hit| hit.matched) {
             return Ok(hits.into_iter().take_while(|hit| hit.matched == best).map(resolved).collect());
         }
-        let (view_of_find, wanted) = (view.clone(), WantedName::new(name));
+        let (view_of_find, wanted) = (view.clone(), WantedName::new(name).with_abbreviations(learned));
         if wanted.is_empty() {
             return Ok(Vec::new());
         }

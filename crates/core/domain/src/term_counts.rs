@@ -6,12 +6,13 @@ pub struct TermCounts {
     pub num_chunks: i64,
     /// Sorted by term, without duplicates and without zeros.
     pub terms: Vec<(u32, i32)>,
-    /// Numbers of chunks by the pairs of words in the names of their symbols. Sorted by pair, without
-    /// duplicates and without zeros.
+    /// Numbers of chunks by the pairs of words in the names of their symbols, and by the abbreviations that
+    /// their code shows beside the whole word. Sorted by pair, without duplicates and without zeros.
     pub pairs: Vec<(WordPair, i32)>,
 }
 
-/// Two different words of one name, in lower case. Two words of a name form two pairs, one for each order.
+/// Two different words of one name, or an abbreviation and its word, in lower case. Each two words make two
+/// pairs, one for each order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WordPair {
     pub word: String,

@@ -8,7 +8,7 @@ use crate::near_index::{MAX_FLAT_BYTES, NearIndex};
 use crate::reasons::{Reason, Reasons};
 use crate::table::{NameTable, find_word, first_word};
 use crate::wanted::{WantedName, WantedWord};
-use crate::word_match::{max_edits, sound_match, word_match};
+use crate::word_match::{ABBREVIATION, max_edits, sound_match, word_match};
 
 pub(crate) const JOINED: u32 = 980;
 const INITIALS_OF_WORDS: u32 = 760;
@@ -20,6 +20,10 @@ const MIN_BOUND: u32 = 380;
 const MAX_CANDIDATES: usize = 20_000;
 /// Minimum number of characters of a name that is compared with names that lack a part of it.
 const MIN_WITH_GAP: usize = 5;
+/// The cut of a word that is written with a number in place of its inner letters: `k8s`.
+pub(crate) const NUMBERED: u8 = 0;
+/// Shorter words are not written so.
+const MIN_NUMBERED: usize = 4;
 /// Divides the sums of bounds, so that they fit into 16 bits.
 const UNIT: u32 = 16;
 
@@ -30,7 +34,10 @@ pub(crate) enum WordUse {
     Whole { wanted: u16, nearness: u32, reasons: Reasons },
     /// The word is the start of a requested word, up to the byte `cut`. The next word must be the rest.
     Start { wanted: u8, cut: u8 },
-    /// The word is the rest of a requested word.
+    /// It is the number of letters that are left out between the first and the last: `8` in `k8s`. The word
+    /// before it must be the start with the cut [`NUMBERED`], and the next word must be the rest.
+    Number { wanted: u8 },
+    /// It is the rest of a requested word.
     Rest { wanted: u8, cut: u8 },
 }
 
@@ -46,8 +53,10 @@ impl WordUses {
         for (position, word) in wanted.words.iter().enumerate() {
             uses.add_near(position, word, table, index);
             uses.add_halves(position, word, table);
+            uses.add_numbered(position, word, table);
         }
         uses.add_joined(wanted, table);
+        uses.add_words_of_numbered(wanted, table);
         uses
     }
 
@@ -115,7 +124,40 @@ impl WordUses {
         }
     }
 
-    /// Adds the words that consist of two requested words, or of the initials of several requested words.
+    /// Adds the parts of a requested word that is written with a number: `k`, `8` and `s` for `kubernetes`.
+    fn add_numbered(&mut self, position: usize, wanted: &WantedWord, table: &impl NameTable) {
+        let text = wanted.text.as_str();
+        if text.len() < MIN_NUMBERED || !text.bytes().all(|letter| letter.is_ascii_lowercase()) {
+            return;
+        }
+        let parts = [text[..1].to_owned(), (text.len() - 2).to_string(), text[text.len() - 1..].to_owned()];
+        if let [Some(start), Some(number), Some(rest)] = parts.map(|part| find_word(table, &part)) {
+            let (wanted, cut) = (position as u8, NUMBERED);
+            self.add(start, WordUse::Start { wanted, cut });
+            self.add(number, WordUse::Number { wanted });
+            self.add(rest, WordUse::Rest { wanted, cut });
+        }
+    }
+
+    /// Adds the words that three requested words abbreviate: `kubernetes` for `k8s`.
+    fn add_words_of_numbered(&mut self, wanted: &WantedName, table: &impl NameTable) {
+        for (start, words) in wanted.words.windows(3).enumerate() {
+            let [first, number, last] = [0, 1, 2].map(|at| words[at].text.as_str());
+            let Ok(num_left_out) = number.parse::<usize>() else { continue };
+            if first.len() != 1 || last.len() != 1 || num_left_out == 0 {
+                continue;
+            }
+            let long: Vec<u32> = starting_with(table, first)
+                .filter(|word| table.word(*word).len() == num_left_out + 2 && table.word(*word).ends_with(last))
+                .collect();
+            for word in long {
+                let (nearness, reasons) = (ABBREVIATION, Reason::Abbreviation.into());
+                self.add(word, WordUse::Whole { wanted: 7 << start, nearness, reasons });
+            }
+        }
+    }
+
+    /// Adds the words that are several requested words together, or their initials.
     fn add_joined(&mut self, wanted: &WantedName, table: &impl NameTable) {
         let words = &wanted.words;
         for start in 0..words.len() {
@@ -193,7 +235,7 @@ fn bound_of(word_use: WordUse, wanted: &WantedName, weight_in_name: u32) -> u16 
             nearness * (words.map(|(_, word)| word.weight).sum::<u32>() + weight_in_name)
         }
         WordUse::Start { wanted, .. } => JOINED * (of(wanted) + weight_in_name),
-        WordUse::Rest { .. } => JOINED * weight_in_name,
+        WordUse::Rest { .. } | WordUse::Number { .. } => JOINED * weight_in_name,
     };
     (points / UNIT + 1).min(u32::from(u16::MAX)) as u16
 }

@@ -35,4 +35,4 @@ pub use reasons::{Reason, Reasons};
 pub use receiver::OwnerScores;
 pub use same::SameName;
 pub use table::{MemoryTable, NameTable};
-pub use wanted::WantedName;
+pub use wanted::{LearnedAbbreviation, WantedName};

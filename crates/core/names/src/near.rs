@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::align::{Pair, align, weights_of};
-use crate::candidates::{Letters, WordUse, WordUses, near_by_letters};
+use crate::candidates::{Letters, NUMBERED, WordUse, WordUses, near_by_letters};
 use crate::distance::closeness;
 use crate::near_index::NearIndex;
 use crate::reasons::{Reason, Reasons};
 use crate::table::{MemoryTable, NameTable};
 use crate::wanted::{MAX_WORDS, WantedName};
+use crate::word_match::ABBREVIATION;
 
 /// Minimum score of a near name.
 pub const MIN_SCORE: u32 = 500;
@@ -150,16 +151,16 @@ impl Scratch {
         self.initials.clear();
         self.pairs.clear();
         self.weights.clear();
-        let mut starts: &[WordUse] = &[];
+        let (mut before, mut starts): (&[WordUse], &[WordUse]) = (&[], &[]);
         for (position, word) in table.words_of(name).take(MAX_WORDS).enumerate() {
             let text = table.word(word);
             self.flat.push_str(text);
             self.initials.extend(text.chars().take(1));
             let of_word = uses.of_word(word);
             for word_use in of_word {
-                self.pairs.extend(pair_of(*word_use, starts, position));
+                self.pairs.extend(pair_of(*word_use, (before, starts), position));
             }
-            starts = of_word;
+            (before, starts) = (starts, of_word);
             self.weights.extend(weights_of(std::iter::once(text)));
         }
     }
@@ -225,11 +226,22 @@ impl Scratch {
     }
 }
 
-/// The pair of a word at a position of a name. `starts` contains the uses of the previous word.
-fn pair_of(word_use: WordUse, starts: &[WordUse], position: usize) -> Option<Pair> {
+/// The pair of a word at a position. `before` and `starts` are the uses of the two words before it.
+fn pair_of(word_use: WordUse, (before, starts): (&[WordUse], &[WordUse]), position: usize) -> Option<Pair> {
     match word_use {
         WordUse::Whole { wanted, nearness, reasons } => Some(Pair { nearness, wanted, name: 1 << position, reasons }),
-        WordUse::Start { .. } => None,
+        WordUse::Start { .. } | WordUse::Number { .. } => None,
+        WordUse::Rest { wanted, cut: NUMBERED } => {
+            let is_number = |number: &WordUse| matches!(number, WordUse::Number { wanted: of } if *of == wanted);
+            let is_start =
+                |start: &WordUse| matches!(start, WordUse::Start { wanted: of, cut: NUMBERED } if *of == wanted);
+            (starts.iter().any(is_number) && before.iter().any(is_start)).then(|| Pair {
+                nearness: ABBREVIATION,
+                wanted: 1 << wanted,
+                name: 7 << (position - 2),
+                reasons: Reason::Abbreviation.into(),
+            })
+        }
         WordUse::Rest { wanted, cut } => {
             let is_start = |start: &WordUse| matches!(start, WordUse::Start { wanted: of, cut: at } if *of == wanted && *at == cut);
             starts.iter().any(is_start).then(|| Pair {
@@ -245,6 +257,7 @@ fn pair_of(word_use: WordUse, starts: &[WordUse], position: usize) -> Option<Pai
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LearnedAbbreviation;
 
     /// The nearest name first, with its reasons.
     fn nearest(asked: &str, names: &[&str]) -> Option<(String, String)> {
@@ -264,8 +277,26 @@ mod tests {
         check("associateWithJob", &["associate", "associate_with_entry"], "associate_with_entry", "another word");
         check("deccodeHeader", &["header", "parse_header"], "parse_header", "similar spelling, synonym");
         check("userUserName", &["name", "user_name"], "user_name", "");
+        check("kubernetesClient", &["client", "k8s_client"], "k8s_client", "abbreviation");
+        check("loadI18n", &["load", "load_internationalization"], "load_internationalization", "abbreviation");
+        check("open_bp", &["open_by", "openBlueprint"], "openBlueprint", "abbreviation");
         check("rekwest", &["req", "request"], "request", "similar spelling");
         check("def haed", &["default", "head"], "head", "similar spelling");
+    }
+
+    #[test]
+    fn learned_abbreviations_count_in_both_directions() {
+        let learned = |word: &str, other: &str| LearnedAbbreviation { word: word.into(), other: other.into() };
+        let check = |asked: &str, learned: &[LearnedAbbreviation], expect: u32| {
+            let names = ["openZorblatt", "read_qx_rows"];
+            let table = MemoryTable::of(names.into_iter());
+            let wanted = WantedName::new(asked).with_abbreviations(learned);
+            let found = near_names(&wanted, &table, &NearIndex::of(&table), 5, |_| true);
+            assert_eq!(found.first().map_or(0, |near| near.score), expect, "{asked}");
+        };
+        check("open_zt", &[], 673);
+        check("open_zt", &[learned("zt", "zorblatt")], MAX_SCORE);
+        check("readQuaxRows", &[learned("quax", "qx")], MAX_SCORE);
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! A requested name. The values for the comparison are computed once for all names.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use crate::distance::Signature;
 use crate::fold::{fold_words, folded};
 use crate::lexicon::{Replacement, is_keyword, is_noise, replacements, replacements_of_misspelled, weight};
@@ -24,6 +27,13 @@ pub struct WantedName {
     pub(crate) signature: Signature,
 }
 
+/// Two words of which one abbreviates the other. The code that is searched taught it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LearnedAbbreviation {
+    pub word: String,
+    pub other: String,
+}
+
 /// One word of a requested name.
 #[derive(Clone, Debug)]
 pub(crate) struct WantedWord {
@@ -38,7 +48,7 @@ pub(crate) struct WantedWord {
     /// near.
     pub(crate) is_keyword: bool,
     pub(crate) sound: Option<u64>,
-    pub(crate) replacements: Vec<(&'static str, Replacement)>,
+    pub(crate) replacements: Vec<(Cow<'static, str>, Replacement)>,
     /// The replacements of the words that the caller may have meant, if the word is misspelled.
     pub(crate) replacements_if_misspelled: Vec<(&'static str, Replacement)>,
 }
@@ -52,7 +62,7 @@ impl WantedWord {
             is_optional,
             is_keyword: false,
             sound: sound_code(text),
-            replacements: replacements(text),
+            replacements: replacements(text).into_iter().map(|(other, kind)| (other.into(), kind)).collect(),
             replacements_if_misspelled: replacements_of_misspelled(text),
             text: text.to_owned(),
         }
@@ -77,6 +87,27 @@ impl WantedName {
         parts.retain(|part| !OWN.contains(part));
         wanted.owners = parts.into_iter().map(|part| Self::of_part(part, false)).collect();
         wanted
+    }
+
+    /// The same name with abbreviations that the searched code taught. They count as the shipped ones.
+    #[must_use]
+    pub fn with_abbreviations(mut self, learned: &[LearnedAbbreviation]) -> Self {
+        self.owners = self.owners.into_iter().map(|owner| owner.with_abbreviations(learned)).collect();
+        for word in self.words.iter_mut().filter(|word| !word.is_keyword) {
+            for LearnedAbbreviation { word: known, other } in learned {
+                let is_new = |other: &str| word.replacements.iter().all(|(replacement, _)| replacement != other);
+                if *known == word.text && is_new(other) {
+                    word.replacements.push((other.clone().into(), Replacement::Abbreviation));
+                }
+            }
+        }
+        self
+    }
+
+    /// The distinct words of the name and of its owners.
+    pub fn word_texts(&self) -> BTreeSet<&str> {
+        let own = self.words.iter().map(|word| word.text.as_str());
+        own.chain(self.owners.iter().flat_map(Self::word_texts)).collect()
     }
 
     fn of_part(part: &str, is_phrase: bool) -> Self {

@@ -9,7 +9,7 @@ use crate::wanted::WantedWord;
 pub(crate) const EQUAL: u32 = 1_000;
 const PLURAL: u32 = 970;
 const SPELLING: u32 = 970;
-const ABBREVIATION: u32 = 930;
+pub(crate) const ABBREVIATION: u32 = 930;
 const INFLECTION: u32 = 880;
 const WITHOUT_VOWELS: u32 = 900;
 const SYNONYM: u32 = 820;
@@ -70,9 +70,9 @@ fn replacement_of_misspelled(wanted: &WantedWord, word: &str) -> Option<(u32, Re
     Some((nearness * MISSPELLED / 1_000, reasons.with(Reason::Typo)))
 }
 
-fn in_table(replacements: &[(&str, Replacement)], word: &str) -> Option<(u32, Reasons)> {
+fn in_table(replacements: &[(impl AsRef<str>, Replacement)], word: &str) -> Option<(u32, Reasons)> {
     let is = |other: &str| other == word || word.strip_suffix('s') == Some(other);
-    let (_, kind) = replacements.iter().find(|(other, _)| is(other))?;
+    let (_, kind) = replacements.iter().find(|(other, _)| is(other.as_ref()))?;
     Some(match kind {
         Replacement::Spelling => (SPELLING, Reason::Spelling.into()),
         Replacement::Abbreviation => (ABBREVIATION, Reason::Abbreviation.into()),

@@ -48,6 +48,11 @@ pub(crate) fn file_name(tokens: &[Token]) -> Option<FileNameQuery> {
     Some(FileNameQuery { name: tokens[index].text.clone(), kind })
 }
 
+/// Whether a text is written like the name or the path of a file, and not like a name of code.
+pub fn is_written_like_a_file(text: &str) -> bool {
+    kind(text).is_some()
+}
+
 fn kind(text: &str) -> Option<FileNameKind> {
     let is_name = text.chars().all(|character| !character.is_whitespace() && !"()<>:;=\"'|&$#!,".contains(character));
     if !is_name || !text.chars().any(char::is_alphanumeric) {
@@ -100,6 +105,16 @@ mod tests {
         ] {
             let expect = FileNameQuery { name: name.to_owned(), kind };
             assert_eq!(file_name(&tokenize(question)), Some(expect), "{question}");
+        }
+    }
+
+    #[test]
+    fn names_of_code_differ_from_files() {
+        for name in ["config.json", "src/dat.rs", "docs/adr", "ADR-025", "Makefile"] {
+            assert!(is_written_like_a_file(name), "{name}");
+        }
+        for name in ["Server.rnu", "date_parser.parse", "server.run", "src/server.py#Server.run", "run"] {
+            assert!(!is_written_like_a_file(name), "{name}");
         }
     }
 

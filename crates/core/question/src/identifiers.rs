@@ -30,6 +30,22 @@ pub(crate) fn is_word_pair(text: &str) -> bool {
     WORD_PAIRS.contains(&text.to_lowercase().as_str())
 }
 
+/// The parts of a text that names a definition by its file: `src/server.py` and `Server.run` in
+/// `src/server.py#Server.run`. None for names such as `Server#run`.
+pub fn path_and_name(text: &str) -> Option<(&str, &str)> {
+    let (path, name) = text.split_once('#')?;
+    let name = name.trim();
+    (!text.contains("://") && is_path(path) && name.chars().any(char::is_alphabetic)).then_some((path, name))
+}
+
+fn is_path(text: &str) -> bool {
+    let has_extension = text.rsplit_once('.').is_some_and(|(before, extension)| {
+        let is_of_extension = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        !before.is_empty() && (1..=5).contains(&extension.len()) && extension.chars().all(is_of_extension)
+    });
+    (text.contains('/') || has_extension) && !text.contains(char::is_whitespace)
+}
+
 /// Whether a word of a question is spelled in a way that is usual only for names of code. Words in quotes and
 /// code spans are not identifiers.
 pub(crate) fn is_identifier(token: &Token) -> bool {
@@ -37,6 +53,9 @@ pub(crate) fn is_identifier(token: &Token) -> bool {
 }
 
 pub(crate) fn is_identifier_text(text: &str) -> bool {
+    if path_and_name(text).is_some() {
+        return true;
+    }
     let is_url = text.contains("://");
     if is_url || text.contains(['/', '*', '@', '%']) || text.starts_with('-') || is_file_text(text) {
         return false;
@@ -168,6 +187,8 @@ mod tests {
             "Server#run",
             "parseHTTPResponse2",
             "empty_?",
+            "src/server.py#Server.run",
+            "server.py#run",
         ] {
             assert!(is_identifier_text(name), "{name} is an identifier");
         }
@@ -191,11 +212,26 @@ mod tests {
             "sha256",
             "https://a.b/cD",
             "--noCache",
+            "https://a.b/guide#start",
+            "docs/guide#1",
             "*.test.ts",
             "config.json",
         ] {
             assert!(!is_identifier_text(word), "{word} is not an identifier");
         }
+    }
+
+    #[test]
+    fn name_may_contain_a_path() {
+        let check = |text: &str, expect| assert_eq!(path_and_name(text), expect, "{text}");
+        check("src/server.py#Server.run", Some(("src/server.py", "Server.run")));
+        check("server.py#run", Some(("server.py", "run")));
+        check("Server#run", None);
+        check("App.Server#run", None);
+        check("#private", None);
+        check("run", None);
+        check("https://example.com/a.html#run", None);
+        check("docs/guide.md#", None);
     }
 
     #[test]

@@ -29,7 +29,8 @@ pub enum MentionKind {
     Class,
     /// A name with brackets: `render()`.
     Function,
-    /// Another name that is written like a name of code: `get_user`, `getUser`, `Parser::parse`.
+    /// Another name that is written like a name of code: `get_user`, `getUser`, `Parser::parse`,
+    /// `src/server.py#run`.
     Symbol,
 }
 
@@ -121,6 +122,7 @@ mod tests {
         check("files in docs/adr", &[("docs/adr", "directory", 70)]);
         check("\"connection refused\" and `auth.py`", &[("connection refused", "quoted", 80), ("auth.py", "file", 95)]);
         check("UserService and `UserService`", &[("UserService", "code", 90)]);
+        check("what calls src/server.py#Server.run", &[("src/server.py#Server.run", "symbol", 60)]);
         check("read and/or write with OAuth2", &[]);
         check("authentication", &[]);
     }

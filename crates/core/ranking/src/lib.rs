@@ -22,6 +22,7 @@ mod sparse;
 mod stem;
 mod story;
 mod subjects;
+mod taught;
 mod term_counts;
 mod terms;
 #[cfg(test)]
@@ -39,7 +40,9 @@ pub use list_points::{Listed, ScoreRange};
 pub use named_repository::names_repository;
 pub use priors::{Prior, Subjects};
 pub use query_words::{QueryWords, Spelling, is_end_of_path, keywords};
-pub use rank::{Candidate, Contribution, Definition, Exactness, Lists, Place, RankQuery, RankedHit, rank};
+pub use rank::{
+    Candidate, Contribution, Definition, Exactness, Lists, Place, RankQuery, RankedHit, RelationRank, rank,
+};
 pub use relevance::{
     AnswerRelevance, DenseEvidence, Evidence, KeywordEvidence, is_abbreviation, keywords_for_relevance, looks_random,
 };
@@ -49,6 +52,7 @@ pub use similarity::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, fold_style,
 pub use sparse::{MAX_QUERY_TERMS, PassageFields, add_synonyms, passage_terms, query_terms};
 pub use stem::is_stop_word;
 pub use story::{Ends, Link, Relevance, Story, best_story};
+pub use taught::is_shortening;
 pub use term_counts::{TermCounter, sum_of_counts};
 pub use terms::{StopWords, terms};
 pub use via::Via;

@@ -5,8 +5,8 @@
 //! path and for the definition of the requested name are added. Hits with equal texts become one hit with
 //! several places. The score of every further hit in the same file is multiplied by a fixed factor.
 //!
-//! The hits are sorted by a total order (score, repository, path, line, key). Therefore the answer does not
-//! depend on the order in which stores return the candidates.
+//! The hits are sorted by a total order (requested definition, score, repository, path, line, key). Therefore
+//! the answer does not depend on the order in which stores return the candidates.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,8 +45,8 @@ pub struct Candidate {
     pub terms: Option<Listed>,
     /// The rank in the list of names, from 1.
     pub name_rank: Option<u32>,
-    /// The rank, from 1, in the list of code that has the requested relation to a name.
-    pub relation_rank: Option<u32>,
+    /// The position in the list of code that has the requested relation to a name.
+    pub relation_rank: Option<RelationRank>,
     /// The edge that relates the chunk to a name of the question.
     pub via: Option<Via>,
     /// The rank among the patterns that the question names, from 1.
@@ -55,6 +55,16 @@ pub struct Candidate {
     pub named: Option<Exactness>,
     /// A definition that the question names and that is not the chunk's own symbol.
     pub definition: Option<Definition>,
+}
+
+/// The position of code that has a requested relation to one of several definitions of a name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct RelationRank {
+    /// The position of the definition, from 0. The code of each definition comes before that of the next one,
+    /// because the definitions have only their name in common.
+    pub definition: u32,
+    /// The rank among the code of all definitions, from 1.
+    pub rank: u32,
 }
 
 /// One of the definitions in a chunk.
@@ -128,7 +138,7 @@ pub struct RankedHit {
     /// The factors that are included in the contributions, and the factors for a further hit of a file and
     /// for a pattern that the question does not ask for.
     pub priors: Vec<Prior>,
-    pub relation_rank: Option<u32>,
+    pub relation_rank: Option<RelationRank>,
     /// The edge over which the hit was found.
     pub via: Option<Via>,
     pub pattern_rank: Option<u32>,
@@ -265,7 +275,7 @@ fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
     let mut of_paths: BTreeMap<RepoPath, u64> = BTreeMap::new();
     for hit in hits {
         let prior = factor(&hit.priors);
-        if let Some(rank) = hit.relation_rank.filter(|_| signals.has(Signal::Relation)) {
+        if let Some(RelationRank { rank, .. }) = hit.relation_rank.filter(|_| signals.has(Signal::Relation)) {
             add(hit, "relation", times(leading_points(rank), prior));
         }
         if let Some(rank) = hit.pattern_rank {
@@ -319,9 +329,12 @@ pub(crate) fn sort(hits: &mut [RankedHit]) {
 }
 
 fn order(left: &RankedHit, right: &RankedHit) -> std::cmp::Ordering {
+    let definition = |hit: &RankedHit| hit.relation_rank.map_or(u32::MAX, |rank| rank.definition);
+    let definitions = definition(left).cmp(&definition(right));
     let scores = Reverse(left.score).cmp(&Reverse(right.score));
     let (left, right) = (&left.chunk, &right.chunk);
-    scores
+    definitions
+        .then(scores)
         .then_with(|| left.repository.cmp(&right.repository))
         .then_with(|| left.path.cmp(&right.path))
         .then_with(|| left.span.cmp(&right.span))
@@ -408,6 +421,22 @@ mod tests {
     fn equal_scores_are_ordered_by_place() {
         let candidates = vec![candidate("b", 1, "1", 10), candidate("a", 9, "2", 10), candidate("c", 1, "3", 11)];
         check(candidates, "some words", &[("c", 1, 0), ("a", 9, 0), ("b", 1, 0)]);
+    }
+
+    #[test]
+    fn relations_of_definitions_are_not_mixed() {
+        let related = |path, score, definition, rank| Candidate {
+            relation_rank: Some(RelationRank { definition, rank }),
+            ..candidate(path, 1, path, score)
+        };
+        let candidates = vec![
+            related("src/a.rs", 10, 0, 1),
+            related("src/b.rs", 1_000, 1, 2),
+            related("src/c.rs", 20, 0, 3),
+            candidate("src/d.rs", 1, "other", 900),
+        ];
+        let expect = [("src/a.rs", 1, 0), ("src/c.rs", 1, 0), ("src/b.rs", 1, 0), ("src/d.rs", 1, 0)];
+        check(candidates, "what calls run", &expect);
     }
 
     #[test]

@@ -1,12 +1,14 @@
-//! Counts how many chunks contain each term, and each pair of words in the name of their symbol. Adds up
-//! tables of these counts.
+//! Counts how many chunks contain each term, each pair of words in a name, and each abbreviation beside its
+//! word. Adds such tables.
 
 use cairn_domain::{ChunkRecord, SparseVector, TermCounts, WordPair};
 use rustc_hash::FxHashMap;
 
+use crate::taught::taught_pairs;
 use crate::word_pairs::word_pairs;
 
-/// Counts the terms of chunks, and the pairs of words in the names of their symbols.
+/// Counts the terms of chunks, the pairs of words in the names of their symbols, and the abbreviations that
+/// their code teaches.
 #[derive(Default, Debug)]
 pub struct TermCounter {
     num_chunks: i64,
@@ -30,7 +32,7 @@ impl TermCounter {
         for (term, _) in &terms.0 {
             *self.counts.entry(*term).or_default() += sign;
         }
-        for pair in word_pairs(chunk) {
+        for pair in word_pairs(chunk).into_iter().chain(taught_pairs(chunk)) {
             *self.pairs.entry(pair).or_default() += sign;
         }
     }

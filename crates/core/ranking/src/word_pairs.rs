@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use cairn_domain::{ChunkRecord, TermCounts, WordPair};
 
-use crate::{is_stop_word, words};
+use crate::{is_shortening, is_stop_word, words};
 
 /// Maximum number of learned words for each word of a question.
 pub const MAX_LEARNED: usize = 3;
@@ -17,7 +17,9 @@ pub const MAX_LEARNED: usize = 3;
 /// Only the first words of a long name are paired.
 const MAX_WORDS_OF_NAME: usize = 6;
 const MIN_LETTERS: usize = 3;
-/// Two words are used together if the names of at least this number of chunks contain both words.
+/// A word is an abbreviation of another one if the code of at least this number of chunks shows it.
+const MIN_CHUNKS_OF_ABBREVIATION: i64 = 2;
+/// Two words are used together if at least this number of chunks has both words in its name.
 const MIN_CHUNKS: i64 = 3;
 /// Two words are used together only if they form at least this share, in thousandths, of all pairs that
 /// contain either word.
@@ -66,11 +68,18 @@ impl<'a, Table: Borrow<TermCounts>> LearnedWords<'a, Table> {
         }
     }
 
+    /// The abbreviations of this word, and the words that it abbreviates, according to the code in scope. The
+    /// most frequent come first; at most [`MAX_LEARNED`].
+    pub fn abbreviations_of(&self, word: &str) -> Vec<String> {
+        let mut found = self.counts_of(word, true);
+        found.retain(|_, count| *count >= MIN_CHUNKS_OF_ABBREVIATION);
+        let mut best: Vec<(i64, &str)> = found.into_iter().map(|(other, count)| (count, other)).collect();
+        best.sort_by_key(|(count, other)| (Reverse(*count), *other));
+        best.into_iter().take(MAX_LEARNED).map(|(_, other)| other.to_owned()).collect()
+    }
+
     fn of_exactly(&self, word: &str) -> Vec<String> {
-        let mut together: BTreeMap<&str, i64> = BTreeMap::new();
-        for (pair, count) in self.pairs_of(word) {
-            *together.entry(&pair.other).or_default() += i64::from(*count);
-        }
+        let together = self.counts_of(word, false);
         let num_pairs: i64 = together.values().sum();
         let share = |other: &str, count: i64| 2_000 * count / (num_pairs + self.num_pairs(other)).max(1);
         let frequent = together.into_iter().filter(|(_, count)| *count >= MIN_CHUNKS);
@@ -81,7 +90,20 @@ impl<'a, Table: Borrow<TermCounts>> LearnedWords<'a, Table> {
     }
 
     fn num_pairs(&self, word: &str) -> i64 {
-        self.pairs_of(word).map(|(_, count)| i64::from(*count)).sum()
+        self.counts_of(word, false).into_values().sum()
+    }
+
+    /// The words that are counted with this word: its abbreviations and the words that it abbreviates, or all
+    /// other words.
+    fn counts_of(&self, word: &str, are_abbreviations: bool) -> BTreeMap<&'a str, i64> {
+        let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
+        for (pair, count) in self.pairs_of(word) {
+            let is_abbreviation = is_shortening(word, &pair.other) || is_shortening(&pair.other, word);
+            if is_abbreviation == are_abbreviations {
+                *counts.entry(&pair.other).or_default() += i64::from(*count);
+            }
+        }
+        counts
     }
 
     fn pairs_of<'w>(&self, word: &'w str) -> impl Iterator<Item = &'a (WordPair, i32)> + use<'a, 'w, Table> {
@@ -132,6 +154,24 @@ mod tests {
         assert_eq!(learned(&tables, "zorbl"), ["ledger"]);
         assert_eq!(learned(&tables, "zorbls"), ["ledger"]);
         assert_eq!(learned(&tables, "quorum"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn abbreviations_are_learned_in_both_directions() {
+        let mut counter = TermCounter::default();
+        for number in 0..2 {
+            let text = format!("bp = Blueprint({number})");
+            let code = ChunkRecord { text, ..chunk_of("blueprint_rows") };
+            counter.begin(&code, &Default::default());
+        }
+        counter.begin(&ChunkRecord { text: "tz = timezone".into(), ..chunk_of("now") }, &Default::default());
+        let table = counter.finish();
+        let abbreviations = |word: &str| LearnedWords::new(std::slice::from_ref(&table)).abbreviations_of(word);
+        assert_eq!(abbreviations("bp"), ["blueprint"]);
+        assert_eq!(abbreviations("blueprint"), ["bp"]);
+        // One chunk is not enough, and words that are used together are no abbreviations.
+        assert_eq!((abbreviations("tz"), abbreviations("rows")), (vec![], vec![]));
+        assert_eq!(learned(std::slice::from_ref(&table), "bp"), [] as [&str; 0]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Labels for answers about a name that differs from the requested name.
 
-use cairn_search::{NameMatching, NameNote, Substitution};
+use cairn_search::{MatchedName, NameMatching, NameNote, Substitution};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,19 @@ pub struct Resolution {
     pub similar_symbols: Vec<String>,
 }
 
-/// A name in the question that is not exactly the name of a symbol.
+/// How the name of a result matches the requested one.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NameMatchReport {
+    /// The name of the definition.
+    pub name: String,
+    /// `exact` or as in a resolution.
+    pub r#match: String,
+    /// From 0 to 1.
+    pub score: f64,
+    pub reason: String,
+}
+
+/// A name in the question that no symbol has exactly.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NameReport {
     pub name: String,
@@ -31,6 +43,29 @@ pub struct NameReport {
     pub resolution: Option<Resolution>,
     /// Near names, if the name is absent.
     pub similar: Vec<String>,
+    /// The file of a definition that the index does not contain as a symbol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+}
+
+impl NameMatchReport {
+    pub fn of(matched: &MatchedName) -> Self {
+        Self {
+            name: matched.name.clone(),
+            r#match: matched.matching.as_str().to_owned(),
+            score: f64::from(matched.score) / 1_000.0,
+            reason: matched.reason.clone(),
+        }
+    }
+
+    /// A short text for readers. `clean` makes names safe for the output. None if the name is the same.
+    pub fn text(&self, clean: impl Fn(&str) -> String) -> Option<String> {
+        let Self { name, r#match: matched, score, reason } = self;
+        let is_other = matched != NameMatching::Exact.as_str();
+        is_other.then(|| format!("{}: {matched} {score:.2}, {reason}", clean(name)))
+    }
 }
 
 impl Resolution {
@@ -66,6 +101,8 @@ impl NameReport {
             is_file: note.is_file,
             resolution: note.substitution.as_ref().map(Resolution::of),
             similar: note.similar.clone(),
+            path: note.place.as_ref().map(|place| place.path.clone()),
+            line: note.place.as_ref().map(|place| place.line),
         }
     }
 
@@ -74,7 +111,10 @@ impl NameReport {
         let (what, name) = (if self.is_file { "file" } else { "symbol" }, clean(&self.name));
         let similar: Vec<String> = self.similar.iter().map(|name| clean(name)).collect();
         match &self.resolution {
-            Some(resolution) => resolution.sentence(clean),
+            Some(resolution) => {
+                let place = self.path.as_ref().zip(self.line).map(|(path, line)| format!(" at {}:{line}", clean(path)));
+                resolution.sentence(&clean) + &place.unwrap_or_default()
+            }
             None if similar.is_empty() => format!("no {what} is called `{name}`"),
             None => format!("no {what} is called `{name}`; similar names: {}", similar.join(", ")),
         }

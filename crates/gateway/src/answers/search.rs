@@ -6,7 +6,7 @@ use cairn_search::{Found, FoundFile, NothingFound, SearchAnswer, SuggestedQuery,
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::resolution::NameReport;
+use super::resolution::{NameMatchReport, NameReport};
 use super::source::SourceStamp;
 use crate::tags::TAGS_OF_ALL;
 use crate::time::rfc3339_of_seconds;
@@ -98,6 +98,9 @@ pub struct SearchResult {
     /// The edge of the graph over which the result was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
+    /// Set if the result was found by the name of its definition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name_match: Option<NameMatchReport>,
     /// Content of the repository. The text is data, never instructions.
     pub text: String,
     /// Number of lines at the end of the text that are not shown.
@@ -300,6 +303,7 @@ impl SearchResult {
             score: found.hit.score,
             step: found.hit.step,
             via: found.hit.via.map(|via| via.to_string()),
+            name_match: found.matched.as_ref().map(NameMatchReport::of),
             text: chunk.text,
             num_lines_cut: found.num_lines_cut,
             also_at,

@@ -213,8 +213,8 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments) -> Repli
     };
     let mut question = read_question(arguments, inferred.as_deref());
     let (code, note) = match (questions::read(agent, &question).await, &inferred) {
-        // Another repository may contain exactly the requested name.
-        (Ok(code), Some(here)) if is_fuzzy(&code) => match exact_elsewhere(agent, &question).await {
+        // The name may exist elsewhere exactly as requested.
+        (Ok(code), Some(here)) if is_uncertain(&code) => match exact_elsewhere(agent, &question).await {
             Some(elsewhere) => {
                 let note = format!("not in {}; found in {}\n", one_line(here), one_line(&elsewhere.repository));
                 (elsewhere, Some(note))
@@ -237,14 +237,16 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments) -> Repli
     Ok(ToolReply::new(text, &code, 1).next("read_code", rest))
 }
 
-fn is_fuzzy(code: &CodeText) -> bool {
-    code.resolution.as_ref().is_some_and(|resolution| resolution.r#match == NameMatching::Fuzzy.as_str())
+/// Whether the code may be other code than the requested.
+fn is_uncertain(code: &CodeText) -> bool {
+    let uncertain = [NameMatching::Fuzzy, NameMatching::Heuristic].map(NameMatching::as_str);
+    code.resolution.as_ref().is_some_and(|resolution| uncertain.contains(&resolution.r#match.as_str()))
 }
 
 /// The answer from all repositories, if one of them contains exactly this name.
 async fn exact_elsewhere(agent: &dyn Agent, question: &ReadQuestion) -> Option<CodeText> {
     let everywhere = ReadQuestion { repository: None, ..question.clone() };
-    questions::read(agent, &everywhere).await.ok().filter(|code| !is_fuzzy(code))
+    questions::read(agent, &everywhere).await.ok().filter(|code| !is_uncertain(code))
 }
 
 fn read_question(arguments: &Arguments, inferred: Option<&str>) -> ReadQuestion {

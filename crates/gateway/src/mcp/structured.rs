@@ -158,15 +158,16 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
     short_schema::<T>()
 }
 
-/// Types whose fields the tool schemas omit, because the types have many fields and few clients need them:
-/// the counts of a run, the explanation of a score, the names of a question, the files of a search by name,
-/// the other places of a text, the reason of an empty result, the lines of exact search, the modules of a
-/// repository, the stamps of sources, the retries of parts, and the syncs of repositories. The OpenAPI
-/// document describes these types.
-const OMITTED: [&str; 12] = [
+/// Types whose fields the tool schemas omit, because they have many fields and few clients need them: the
+/// counts of a run, the explanation of a score, the names of a question and of a result, the files of a
+/// search by name, the other places of a text, the reason of an empty result, the lines of exact search, the
+/// modules of a repository, the stamps of sources, the retries of parts, and the syncs of repositories. The
+/// OpenAPI document describes them.
+const OMITTED: [&str; 13] = [
     "/$defs/RunResult",
     "/$defs/Explanation",
     "/$defs/NameReport",
+    "/$defs/NameMatchReport",
     "/$defs/FileReport",
     "/$defs/TextPlace",
     "/$defs/EmptyReport",

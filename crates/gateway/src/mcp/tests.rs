@@ -205,14 +205,27 @@ async fn agent() -> FakeAgent {
 #[tokio::test]
 async fn search_shows_path_lines_symbol_code_and_stamp() {
     let found = agent().await.call("search_code", json!({"query": "parse http date", "limit": 1})).await.ok();
-    let expect =
-        "\n1. src/date.rs:1-4 function parse_http_date\n```rust\n/// Parses a date of HTTP.\npub fn parse_http_date";
+    let expect = "\n1. src/date.rs:1-4 function parse_http_date\nmatch parse_http_date: style 0.90, other style\n\
+                  ```rust\n/// Parses a date of HTTP.\npub fn parse_http_date";
     assert!(found.text.contains(expect), "{}", found.text);
     assert!(found.text.contains("source: demo @ 0123456789ab, indexed 2023-11-14T22:13:20Z"), "{}", found.text);
     assert!(found.text.contains(UNTRUSTED), "{}", found.text);
     let result = &found.json["results"][0];
     assert_eq!((&result["path"], &result["start_line"]), (&json!("src/date.rs"), &json!(1)));
     assert_eq!(found.json["sources"][0]["commit"], json!(COMMIT));
+}
+
+#[tokio::test]
+async fn results_of_a_name_show_how_it_matches() {
+    let agent = agent().await;
+    let symbol = |query: &str| json!({"query": query, "target_type": "symbol"});
+    let found = agent.call("search_code", symbol("parse_http_dtae")).await.ok();
+    assert!(found.text.contains("\nmatch parse_http_date: fuzzy 0."), "{}", found.text);
+    let matched = &found.json["results"][0]["name_match"];
+    assert_eq!((&matched["name"], &matched["match"]), (&json!("parse_http_date"), &json!("fuzzy")));
+    let found = agent.call("search_code", symbol("parse_http_date")).await.ok();
+    assert!(!found.text.contains("\nmatch "), "{}", found.text);
+    assert_eq!(found.json["results"][0]["name_match"]["match"], "exact");
 }
 
 #[tokio::test]

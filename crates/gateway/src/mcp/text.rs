@@ -86,6 +86,9 @@ fn put_result(out: &mut String, number: usize, result: &SearchResult, with_repos
     if let Some(via) = &result.via {
         out.push_str(&format!("via {}\n", one_line(via)));
     }
+    if let Some(matched) = result.name_match.as_ref().and_then(|matched| matched.text(one_line)) {
+        out.push_str(&format!("match {matched}\n"));
+    }
     put_pattern(out, result.follows_pattern.as_deref());
     put_fenced(out, &result.language, &result.text);
     if result.num_lines_cut > 0 {

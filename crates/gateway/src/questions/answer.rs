@@ -6,8 +6,8 @@ use cairn_domain::{EdgeKind, Resolution};
 use cairn_exact::PatternRequest;
 use cairn_question::QueryType;
 use cairn_search::{
-    CodeRequest, EdgeDraw, ExactRequest, FieldFault, GraphRequest, QueryError, QueryErrorCode, Relation,
-    RepositorySelection, SearchRequest, Target, TargetType, check_patterns,
+    CodeRequest, EdgeDraw, ExactRequest, FieldFault, GraphRequest, QueryError, Relation, RepositorySelection,
+    SearchRequest, Target, TargetType, check_patterns,
 };
 
 use super::filter::{filter, include_tests, path_globs, without_dot};
@@ -118,39 +118,29 @@ pub(crate) async fn read(agent: &dyn Agent, question: &ReadQuestion) -> Result<C
         return Err(wrong("`target` is a path or a symbol; give it without `path` and `symbol`")
             .in_field(FieldFault::of("target")));
     }
-    let without_target = ReadQuestion { target: None, ..question.clone() };
-    let of_path = ReadQuestion { path: Some(target.clone()), ..without_target.clone() };
-    let of_symbol = ReadQuestion { symbol: Some(target.clone()), ..without_target };
-    let is_name = |read: &Result<CodeText, QueryError>| matches!(read, Ok(code) if code.resolution.is_none());
-    // A target with a slash or a dot is probably a path. Such a target is never resolved to a symbol with
-    // another name.
-    if target.contains(['/', '.']) {
-        return match read_named(agent, &of_path).await {
-            Err(error) if error.code == QueryErrorCode::NotFound => {
-                let read = read_named(agent, &of_symbol).await;
-                if is_name(&read) { read } else { Err(error) }
-            }
-            read => read,
-        };
-    }
-    let read = read_named(agent, &of_symbol).await;
-    if is_name(&read) { read } else { read_named(agent, &of_path).await.or(read) }
+    let request = code_request(agent, question)?;
+    Ok(CodeText::of(agent.searcher().read_target(&target, &request).await?))
 }
 
 async fn read_named(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeText, QueryError> {
+    let request = code_request(agent, question)?;
+    Ok(CodeText::of(agent.searcher().read_code(&request).await?))
+}
+
+/// The request without its target.
+fn code_request(agent: &dyn Agent, question: &ReadQuestion) -> Result<CodeRequest, QueryError> {
     let lines = match (question.start_line, question.end_line) {
         (None, None) => None,
         (start, end) => Some((start.unwrap_or(1), end.unwrap_or(u32::MAX))),
     };
-    let request = CodeRequest {
+    Ok(CodeRequest {
         repository: question.repository.clone(),
         path: question.path.as_deref().map(|path| without_dot(path).to_owned()),
         symbol: question.symbol.clone(),
         context_path: question.context_path.clone(),
         lines,
         max_tokens: bounded("max_tokens", question.max_tokens, agent.caps().tokens)?,
-    };
-    Ok(CodeText::of(agent.searcher().read_code(&request).await?))
+    })
 }
 
 pub(crate) async fn graph(agent: &dyn Agent, question: &GraphQuestion) -> Result<Relationships, QueryError> {

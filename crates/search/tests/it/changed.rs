@@ -131,3 +131,21 @@ async fn relations_of_a_new_definition_are_unknown() {
     assert_eq!(answer.notes, ["The relations of `load_invoice` are unknown until its repository is indexed again."]);
     assert!(answer.found.iter().all(|found| found.hit.via.is_none()));
 }
+
+/// An ordinary search shows a definition that only the working tree contains, before all other results.
+#[tokio::test]
+async fn ordinary_search_shows_the_changed_file_first() {
+    let (searcher, _) = searcher_with_tree().await;
+    for question in ["load_invoice", "loadInvoice", "find load_invoice", "src/invoices.py#load_invoice"] {
+        let answer = searcher.search(&request(question, &[], ChunkFilter::default())).await.expect("an answer");
+        let place = answer.names[0].place.as_ref().map(|place| (place.path.as_str(), place.line));
+        assert_eq!(place, Some(("src/invoices.py", 3)), "{question}");
+        let first = &answer.found[0];
+        assert_eq!((first.hit.chunk.path.as_str(), first.hit.chunk.text.as_str()), ("src/invoices.py", &TEXT[11..]));
+        let matched = first.matched.as_ref().map(|matched| matched.matching);
+        assert_eq!(matched, Some(NameMatching::Changed), "{question}");
+    }
+    let elsewhere = ChunkFilter { paths: vec!["lib/**".to_owned()], ..ChunkFilter::default() };
+    let answer = searcher.search(&request("load_invoice", &[], elsewhere)).await.expect("an answer");
+    assert_eq!(answer.found.len(), 0, "the filter excludes the file");
+}

@@ -10,10 +10,10 @@ use cairn_domain::{
 };
 use cairn_ports::{
     Catalogue, CatalogueError, ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, Direction, Embedder, EmbedderError,
-    FileHit, FileMatch, Generations, GraphStore, GraphStoreError, GraphTraversal, Hit, LedgerError, LedgerRead,
-    MaintenanceError, MaySee, NameMatch, Names, NamesError, Neighbour, Page, PartRecord, PartStatus,
-    PublishedGeneration, RepositoryRecord, ResolvedSymbol, RunRecord, StagedGraph, StagedNames, StagedPoints, Staging,
-    SymbolHit, SymbolNode, Traversal, TraversalRequest, VectorStore, VectorStoreError,
+    FileHit, FileMatch, Generations, GraphStore, GraphStoreError, GraphTraversal, Hit, LearnedAbbreviation,
+    LedgerError, LedgerRead, MaintenanceError, MaySee, NameMatch, Names, NamesError, Neighbour, Page, PartRecord,
+    PartStatus, PublishedGeneration, RepositoryRecord, ResolvedSymbol, RunRecord, StagedGraph, StagedNames,
+    StagedPoints, Staging, SymbolHit, SymbolNode, Traversal, TraversalRequest, VectorStore, VectorStoreError,
 };
 use cairn_testkit::FakeIndex;
 
@@ -107,7 +107,7 @@ counted!(Names {
     stage(tenant: &Tenant, run: RunId, staged: StagedNames) -> Result<(), NamesError>;
     symbols(view: &View, scope: &Scope, name: &str, ways: &[NameMatch], limit: usize)
         -> Result<Vec<SymbolHit>, NamesError>;
-    resolve(view: &View, scope: &Scope, name: &str, limit: usize) -> Result<Vec<ResolvedSymbol>, NamesError>;
+    resolve(view: &View, scope: &Scope, name: &str, learned: &[LearnedAbbreviation], limit: usize) -> Result<Vec<ResolvedSymbol>, NamesError>;
     symbols_of(view: &View, scope: &Scope, nodes: &[SymbolNode]) -> Result<Vec<SymbolEntry>, NamesError>;
     files(view: &View, scope: &Scope, name: &str, matching: FileMatch, limit: usize)
         -> Result<Vec<FileHit>, NamesError>;

@@ -3,7 +3,7 @@
 
 use cairn_domain::SymbolKind;
 use cairn_ranking::{Signal, Signals};
-use cairn_search::{Allowed, Caller, Searcher};
+use cairn_search::{Allowed, Caller, CodeRequest, Searcher};
 use cairn_testkit::FakeContent;
 
 use super::{request, searcher_over};
@@ -82,4 +82,47 @@ async fn repositories_in_scope_change_the_learned_words() {
     assert_eq!(wordings(&["visible"]).await, ["ledger rows"]);
     assert_eq!(wordings(&["hidden"]).await, ["quorum rows"]);
     assert_eq!(wordings(&[]).await, ["quorum rows", "ledger rows"]);
+}
+
+/// A repository whose code abbreviates "zorblatt" as `zt`.
+fn teaching(name: &str) -> FakeContent {
+    let mut content = FakeContent::new(name, "c3");
+    for number in 0..3 {
+        let (path, symbol) = (format!("src/t{number}.py"), format!("make_{number}"));
+        content = content.file(&path, "python", &format!("def {symbol}():\n    zt = Zorblatt({number})\n"));
+        content = content.symbol(&path, &symbol, SymbolKind::Function, (1, 2));
+    }
+    content
+}
+
+/// The abbreviations that the code in scope teaches are near names, in both directions. Code that the caller
+/// may not see teaches nothing.
+#[tokio::test]
+async fn repositories_in_scope_teach_abbreviations() {
+    let names = FakeContent::new("visible", "c1")
+        .file("src/a.py", "python", "def open_zorblatt():\n    pass\n\ndef close_zt_rows():\n    pass\n")
+        .symbol("src/a.py", "open_zorblatt", SymbolKind::Function, (1, 2))
+        .symbol("src/a.py", "close_zt_rows", SymbolKind::Function, (4, 5));
+    let (_, all) = searcher_over(vec![names, teaching("teaching")]).await;
+    let used = async |searcher: &Searcher, symbol: &str, repository: Option<&str>| {
+        let request = CodeRequest {
+            repository: repository.map(str::to_owned),
+            path: None,
+            symbol: Some(symbol.to_owned()),
+            context_path: None,
+            lines: None,
+            max_tokens: 1_000,
+        };
+        let score = searcher.read_code(&request).await.ok().and_then(|code| code.substitution);
+        score.map(|used| (used.used, used.score, used.reason))
+    };
+    let expect = |name: &str, score| Some((name.to_owned(), score, "abbreviation".to_owned()));
+    assert_eq!(used(&all, "openZt", None).await, expect("open_zorblatt", 940));
+    assert_eq!(used(&all, "closeZorblattRows", None).await, expect("close_zt_rows", 940));
+    let allowed = Allowed::Only(vec!["visible".to_owned()]);
+    let restricted = all.clone().asked_by(Caller { allowed, ..Caller::local() });
+    for searcher in [&all, &restricted] {
+        let untaught = used(searcher, "openZt", Some("visible")).await;
+        assert!(untaught.as_ref().is_none_or(|(_, score, _)| *score < 900), "{untaught:?}");
+    }
 }

@@ -17,6 +17,7 @@ mod frequencies;
 mod misspelled;
 mod relations;
 mod strategies;
+mod symbols;
 mod wordings;
 
 use std::collections::BTreeMap;

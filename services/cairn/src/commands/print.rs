@@ -189,8 +189,10 @@ fn found(number_in_all: usize, found: &SearchResult) {
     output::line(&format!("{head} {}", styled(FAINT, kind)));
     let step = found.step.map(|step| format!("step {step}"));
     let via = found.via.as_ref().map(|via| format!("via {via}"));
+    let matched = found.name_match.as_ref().and_then(|matched| matched.text(str::to_owned));
+    let matched = matched.map(|matched| format!("match {matched}"));
     let pattern = found.follows_pattern.as_ref().map(|pattern| format!("follows pattern {pattern}"));
-    let origin: Vec<String> = step.into_iter().chain(via).chain(pattern).collect();
+    let origin: Vec<String> = step.into_iter().chain(via).chain(matched).chain(pattern).collect();
     if !origin.is_empty() {
         output::line(&styled(FAINT, format!("   {}", origin.join(", "))));
     }

@@ -44,7 +44,7 @@ async fn near_names_are_found_in_layers_of_all_versions() {
         blobs.replace(&format!("names/{}/0000000000000001-0123456789abcdef", repository()), bytes);
         let index = NameIndex::new(blobs);
         for name in ["fetchUsrById", "user_by_id", "CACHE.get_usre"] {
-            let hits = index.resolve(&view(2, &[]), &everything(), name, 1).await.expect("resolved");
+            let hits = index.resolve(&view(2, &[]), &everything(), name, &[], 1).await.expect("resolved");
             let found: Vec<&str> = hits.iter().map(|hit| hit.symbol.qualified_name.as_str()).collect();
             let expect = if name.contains("usre") { "Cache.get_user" } else { "Store.getUserById" };
             assert_eq!(found.first(), Some(&expect), "{name} in version {version}");

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::filters::{FilterValue, FoundFilter};
-use crate::identifiers::is_file;
+use crate::identifiers::{is_file, path_and_name};
 use crate::tokens::Token;
 use crate::vocabulary::list;
 
@@ -60,7 +60,7 @@ fn place(tokens: &[Token], start: usize) -> Option<FoundFilter> {
 fn path(tokens: &[Token], start: usize, at: usize) -> Option<FoundFilter> {
     let text = &tokens[at].text;
     let is_path = text.trim_matches('/').contains('/') && !text.contains("//") && !tokens[at].is_span();
-    is_path.then(|| found(start, at + 1, directory(&tokens[at])))
+    (is_path && path_and_name(text).is_none()).then(|| found(start, at + 1, directory(&tokens[at])))
 }
 
 fn directory(token: &Token) -> FilterValue {

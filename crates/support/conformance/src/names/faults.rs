@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_ports::{
-    FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames, SymbolHit,
-    SymbolNode,
+    FileHit, FileMatch, LearnedAbbreviation, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames,
+    SymbolHit, SymbolNode,
 };
 
 use crate::faulty::{Faulty, StoreFault, WithStoreFaults, planted};
@@ -29,15 +29,16 @@ enum Fault {
     FindsNoDirectories,
     ResolvesInOtherTiers,
     IgnoresOwners,
+    IgnoresAbbreviations,
     ResolvesNoNearNames,
     ReversesNearNames,
     IgnoresLimitOfNames,
     ReversesNodes,
 }
 
-/// The table does not contain `SweepsNothing`, because this behaviour is not a fault of a name index:
-/// replaced names may stay in their layers until the layers are merged.
-const ALL: [(&str, Fault, &str); 27] = [
+/// The table has no `SweepsNothing`, because it is not a fault here: replaced names may stay in their layers
+/// until the layers are merged.
+const ALL: [(&str, Fault, &str); 28] = [
     ("loses a symbol", Fault::LosesSymbols, "staged_names_are_visible_once_published"),
     ("loses the spans of symbols", Fault::LosesSpans, "symbols_are_read_as_written"),
     ("loses the chunks of symbols", Fault::LosesChunks, "symbols_are_read_as_written"),
@@ -54,6 +55,7 @@ const ALL: [(&str, Fault, &str); 27] = [
     ("finds no directories", Fault::FindsNoDirectories, "base_names_directories_and_globs_are_found"),
     ("resolves in other tiers", Fault::ResolvesInOtherTiers, "names_are_resolved_in_tiers"),
     ("ignores the owners of near names", Fault::IgnoresOwners, "near_owners_are_preferred"),
+    ("ignores learned abbreviations", Fault::IgnoresAbbreviations, "learned_abbreviations_are_near"),
     ("resolves no near names", Fault::ResolvesNoNearNames, "near_names_are_resolved_last"),
     ("resolves near names backwards", Fault::ReversesNearNames, "near_names_are_resolved_last"),
     ("ignores the limit of near names", Fault::IgnoresLimitOfNames, "near_names_are_limited_and_visible"),
@@ -126,12 +128,14 @@ impl Names for Faulty<dyn Names, Fault> {
         view: &View,
         scope: &Scope,
         name: &str,
+        learned: &[LearnedAbbreviation],
         limit: usize,
     ) -> Result<Vec<ResolvedSymbol>, NamesError> {
         let limit = if self.fault == Fault::IgnoresLimitOfNames { 100 } else { limit };
         let last = name.rsplit('.').next().unwrap_or(name);
+        let learned = if self.fault == Fault::IgnoresAbbreviations { &[][..] } else { learned };
         let name = if self.fault == Fault::IgnoresOwners { last } else { name };
-        let mut hits = self.inner.resolve(&self.view(view), &self.scope(scope), name, limit).await?;
+        let mut hits = self.inner.resolve(&self.view(view), &self.scope(scope), name, learned, limit).await?;
         match self.fault {
             Fault::ResolvesNoNearNames => hits.retain(|hit| hit.tier != NameTier::Near),
             Fault::ReversesNearNames => hits.reverse(),

@@ -41,6 +41,7 @@ pub fn checks() -> Vec<Check<dyn Names>> {
         pages_are_complete,
         names_are_resolved_in_tiers,
         near_names_are_resolved_last,
+        learned_abbreviations_are_near,
         near_names_are_limited_and_visible,
         near_owners_are_preferred,
         symbols_of_nodes_come_in_the_order_of_the_nodes,

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use cairn_domain::SymbolEntry;
-use cairn_ports::{NameTier, Names, ResolvedSymbol, StagedNames};
+use cairn_ports::{LearnedAbbreviation, NameTier, Names, ResolvedSymbol, StagedNames};
 
 use crate::case::view;
 use crate::names::fixture::{Index, path};
@@ -15,7 +15,7 @@ async fn stage_named(index: &Index<'_>, names: &[&str]) -> Result<()> {
 }
 
 async fn resolve(index: &Index<'_>, name: &str, limit: usize) -> Result<Vec<ResolvedSymbol>> {
-    Ok(index.store.resolve(&view(2, &[]), &index.case.scope(), name, limit).await?)
+    Ok(index.store.resolve(&view(2, &[]), &index.case.scope(), name, &[], limit).await?)
 }
 
 fn names(hits: &[ResolvedSymbol]) -> Vec<&str> {
@@ -46,6 +46,23 @@ pub(super) async fn names_are_resolved_in_tiers(store: &dyn Names) -> Result<()>
     }
     for name in ["", "  ", "__", "xyzzyPlugh"] {
         expect_eq!(resolve(&index, name, 9).await?, []);
+    }
+    Ok(())
+}
+
+pub(super) async fn learned_abbreviations_are_near(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "learned");
+    stage_named(&index, &["openZorblatt", "closeQuorum"]).await?;
+    let learned = |word: &str, other: &str| LearnedAbbreviation { word: word.to_owned(), other: other.to_owned() };
+    let cases = [
+        ("open_zx", learned("zx", "zorblatt"), Some("openZorblatt")),
+        ("close_qm_now", learned("qm", "quorum"), Some("closeQuorum")),
+        ("read_zx", learned("qm", "quorum"), None),
+    ];
+    for (name, learned, expected) in cases {
+        let hits = index.store.resolve(&view(2, &[]), &index.case.scope(), name, &[learned], 1).await?;
+        let near = hits.first().filter(|hit| hit.score >= 700).map(|hit| hit.symbol.name.as_str());
+        ensure!(near == expected, "`{name}`: {near:?} instead of {expected:?}");
     }
     Ok(())
 }
@@ -127,12 +144,12 @@ pub(super) async fn near_names_are_limited_and_visible(store: &dyn Names) -> Res
     let symbols = vec![index.symbol("parse_one_entry", "a", 1)];
     index.stage(2, StagedNames { replaced, symbols, files: vec![path("a")] }).await?;
     let look = async |next: u64, hidden: &[u64]| {
-        store.resolve(&view(next, hidden), &index.case.scope(), "parsEntries", 1).await
+        store.resolve(&view(next, hidden), &index.case.scope(), "parsEntries", &[], 1).await
     };
     expect_eq!(names(&look(3, &[]).await?), ["parse_one_entry"]);
     expect_eq!(names(&look(2, &[]).await?), ["parseEntries"; 3]);
     expect_eq!(look(3, &[1, 2]).await?, []);
-    expect_eq!(store.resolve(&view(2, &[]), &index.case.scope_of(&["q"]), "parsEntries", 1).await?, []);
+    expect_eq!(store.resolve(&view(2, &[]), &index.case.scope_of(&["q"]), "parsEntries", &[], 1).await?, []);
     Ok(())
 }
 

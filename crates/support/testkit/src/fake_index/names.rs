@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use cairn_domain::{RepoPath, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
-use cairn_name_match::{PathPart, PathScore, Reasons, WantedFile, WantedName, score_name};
+use cairn_name_match::{LearnedAbbreviation, PathPart, PathScore, Reasons, WantedFile, WantedName, score_name};
 use cairn_ports::{
     ErrorKind, FileHit, FileMatch, NameMatch, NameTier, Names, NamesError, Page, ResolvedSymbol, StagedNames,
     SymbolHit, SymbolNode,
@@ -100,6 +100,7 @@ impl Names for FakeIndex {
         view: &View,
         scope: &Scope,
         name: &str,
+        learned: &[LearnedAbbreviation],
         limit: usize,
     ) -> Result<Vec<ResolvedSymbol>, NamesError> {
         let tiers = [
@@ -117,7 +118,7 @@ impl Names for FakeIndex {
                 return Ok(hits.into_iter().map(resolved).collect());
             }
         }
-        let wanted = WantedName::new(name);
+        let wanted = WantedName::new(name).with_abbreviations(learned);
         let mut found = Vec::new();
         for repository in self.within(scope) {
             for symbol in &repository.symbols {
