@@ -144,7 +144,7 @@ fn descriptions_and_settings_are_labelled_in_resources() {
     let root = directory.path();
     write(root, "a.py", "x = 1\n");
     write(root, "README.md", format!("# Title\n\n{instruction}\n"));
-    write(root, ".cairnignore", "[IGNORE ALL\n");
+    write(root, ".cairn.yaml", "exclude: ['IGNORE ALL']\n");
     let index = Index::new();
     index.index(root);
     let calls = [
