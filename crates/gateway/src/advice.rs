@@ -68,7 +68,8 @@ pub fn report_of(error: &QueryError, suggestions: Vec<SuggestedCall>) -> ErrorRe
 /// cause.
 pub async fn after_error(agent: &dyn Agent, question: &Question, error: &QueryError) -> Vec<SuggestedCall> {
     use QueryErrorCode::{Corrupt, InternalError, ModelMismatch, RateLimited, Timeout};
-    if matches!(error.code, Corrupt | InternalError | ModelMismatch | RateLimited { .. } | Timeout) {
+    let is_cause_hidden = error.code == ModelMismatch && !agent.shows_causes();
+    if is_cause_hidden || matches!(error.code, Corrupt | InternalError | RateLimited { .. } | Timeout) {
         return Vec::new();
     }
     let mut suggestions = calls(suggested_questions(agent, question, Some(error)).await);

@@ -24,6 +24,7 @@ mod graph;
 mod heuristic;
 mod inventory;
 mod leading;
+mod model;
 mod modules;
 mod named_code;
 mod named_places;

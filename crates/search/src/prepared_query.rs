@@ -29,7 +29,8 @@ pub(crate) struct PreparedQuery {
     pub(crate) terms: Vec<(u32, u32)>,
     /// The sum of the weights of the question's own terms.
     pub(crate) sum_of_weights: i64,
-    pub(crate) vector: DenseVector,
+    /// None if the question looks for a name or a file, which needs no vector.
+    pub(crate) vector: Option<DenseVector>,
     /// The names in the question that are not exactly the name of a symbol. The names are resolved after the
     /// preparation, because resolving needs the scope.
     pub(crate) names: QuestionNames,
@@ -73,10 +74,16 @@ impl Searcher {
         selected: &[KnownRepository],
         parsed: &ParsedQuery,
         (whole, without_filters): (&str, Option<&str>),
+        needs_vector: bool,
     ) -> Result<(PreparedQuery, Option<PreparedQuery>), QueryError> {
         let no_vector = || QueryError::new(QueryErrorCode::InternalError, "the embedder returned no vector");
         let texts: Vec<&str> = [whole].into_iter().chain(without_filters).collect();
-        let vectors = async { Ok::<_, QueryError>(self.embedder.embed(InputType::Query, &texts).await?) };
+        let vectors = async {
+            match needs_vector {
+                true => Ok::<_, QueryError>(self.embedder.embed(InputType::Query, &texts).await?),
+                false => Ok(Vec::new()),
+            }
+        };
         let weighted = async {
             let of_whole = self.weighted(selected, parsed, whole).await?;
             let of_rest = match without_filters {
@@ -88,7 +95,10 @@ impl Searcher {
         let (vectors, (of_whole, of_rest)) = tokio::try_join!(vectors, weighted)?;
         let mut vectors = vectors.into_iter();
         let mut complete = |weighted: WeightedWords| {
-            let vector = vectors.next().ok_or_else(no_vector)?;
+            let vector = vectors.next();
+            if needs_vector && vector.is_none() {
+                return Err(no_vector());
+            }
             Ok::<_, QueryError>(weighted.with_vector(view.clone(), parsed.clone(), vector))
         };
         Ok((complete(of_whole)?, of_rest.map(complete).transpose()?))
@@ -128,7 +138,7 @@ struct WeightedWords {
 }
 
 impl WeightedWords {
-    fn with_vector(self, view: View, parsed: ParsedQuery, vector: DenseVector) -> PreparedQuery {
+    fn with_vector(self, view: View, parsed: ParsedQuery, vector: Option<DenseVector>) -> PreparedQuery {
         let Self { words, subjects, frequencies, terms, sum_of_weights } = self;
         PreparedQuery {
             view,

@@ -104,7 +104,10 @@ impl Searcher {
         filter: &ChunkFilter,
     ) -> Result<Found, QueryError> {
         let PreparedQuery { view, terms, vector, .. } = query;
-        let dense = async { Ok::<_, QueryError>(self.vectors.search_dense(view, scope, filter, vector, DEPTH).await?) };
+        let dense = async {
+            let Some(vector) = vector else { return Ok::<_, QueryError>(Vec::new()) };
+            Ok(self.vectors.search_dense(view, scope, filter, vector, DEPTH).await?)
+        };
         let sparse = async {
             Ok::<_, QueryError>(self.vectors.search_sparse(view, scope, filter, terms, SCORED_BY_TERMS).await?)
         };

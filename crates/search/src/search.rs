@@ -113,7 +113,11 @@ impl Searcher {
         let since = request.filter.since.map(|since| first_since.unwrap_or(since));
         let filter = ChunkFilter { since, ..request.filter.clone() };
         let selected = self.select(&view, &request.repositories).await?;
-        self.check_model(&selected)?;
+        let (selected, of_other_models) = match request.target.target_type {
+            TargetType::Auto => self.with_this_model(selected)?,
+            // Names and files are found without vectors.
+            _ => (selected, Vec::new()),
+        };
         let asked = Asked {
             text: &request.query,
             forced_type: request.query_type,
@@ -125,6 +129,7 @@ impl Searcher {
         };
         let retrieved = self.retrieve_once(view, &asked, &selected).await?;
         let Retrieved { query, mut files, hits, since: stated_since, mut notes, relevance, .. } = retrieved;
+        notes.extend(of_other_models);
         let (hits, weak) = if relevance.is_relevant { (hits, Vec::new()) } else { (Vec::new(), hits) };
         let limit = asked.limit_of(&query.parsed);
         let num_results = hits.len();
@@ -250,22 +255,6 @@ impl Searcher {
         let fit = fit(&costs, found.len(), max_tokens);
         found.truncate(fit.num_taken);
         Ok((found, fit.cut))
-    }
-
-    fn check_model(&self, selected: &[KnownRepository]) -> Result<(), QueryError> {
-        let model = &self.embedder.model().name;
-        for known in selected {
-            let Some(published) = &known.published else { continue };
-            if published.model != *model {
-                let message = format!(
-                    "repository `{}` was indexed with embedding model `{}`, but this build has `{model}`",
-                    known.record.name, published.model
-                );
-                let hint = "index it again (`cairn index`) to build its vectors with this model";
-                return Err(QueryError::new(QueryErrorCode::ModelMismatch, message).hint(hint));
-            }
-        }
-        Ok(())
     }
 }
 

@@ -81,7 +81,7 @@ impl Searcher {
         let restricted = stated.as_ref().map(|_| parsed.text_without_filters.as_str());
         let (scope, near_path) = (self.scope_of(selected), asked.target.context_path.clone());
         let (prepared, names) = tokio::try_join!(
-            self.prepare(&view, selected, &parsed, (&parsed.text, restricted)),
+            self.prepare(&view, selected, &parsed, (&parsed.text, restricted), asked.is_about_code()),
             self.names_in(&view, (&scope, selected), (&parsed, asked.text), near_path.as_deref())
         )?;
         let complete = |query| PreparedQuery {

@@ -342,6 +342,42 @@ mod tests {
         config.validate().expect("sound");
     }
 
+    fn local(text: &str, variables: &[(&str, &str)]) -> anyhow::Result<EmbeddingConfig> {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        local_embedding(text, variables)
+    }
+
+    const LOCAL: &str = "num_workers = 2\n[embedding]\nkind = \"http\"\n[embedding.provider]\nprovider = \"tei\"\n\
+                         url = \"https://tei.example.org/embed\"\nmodel = \"a\"\ndimensions = 8\n";
+
+    #[test]
+    fn embedding_of_local_mode_is_read_from_its_section_and_variables() {
+        let model = |config: &EmbeddingConfig| config.model_id().expect("a model").name;
+        let shipped = local("num_workers = 2\n", &[]).expect("sound");
+        assert!(matches!(shipped, EmbeddingConfig::Local));
+        let of_file = local(LOCAL, &[]).expect("sound");
+        assert!(model(&of_file).starts_with("a-"), "{}", model(&of_file));
+        let variables = [("CAIRN__EMBEDDING__PROVIDER__MODEL", "b"), ("CAIRN__QDRANT__URL", "ignored"), ("HOME", "x")];
+        let changed = local(LOCAL, &variables).expect("sound");
+        assert!(model(&changed).starts_with("b-"), "{}", model(&changed));
+        let only_variable = local("", &[("CAIRN__EMBEDDING__KIND", "local")]).expect("sound");
+        assert_eq!(model(&only_variable), model(&shipped));
+    }
+
+    #[test]
+    fn wrong_embedding_of_local_mode_is_refused() {
+        let check = |text: &str, expect: &str| {
+            let error = format!("{:#}", local(text, &[]).expect_err(text));
+            assert!(error.contains(expect), "{text}: {error}");
+        };
+        let with = |line: &str| LOCAL.replace("kind = \"http\"\n", &format!("kind = \"http\"\n{line}\n"));
+        check(&with("key_name = \"k\""), "[embedding] `key_name` is only for clusters");
+        check(&with("colour = \"red\""), "colour");
+        check(&LOCAL.replace("dimensions = 8", "dimensions = 0"), "`dimensions` must not be 0");
+        check(&LOCAL.replace("https", "http"), "`url` has no TLS");
+        check("[embedding\n", "the settings are not TOML: line 1");
+    }
+
     #[test]
     fn password_of_digits_is_a_text() {
         let config = read("[neo4j]\nurl = \"bolt://h\"", &[("CAIRN__NEO4J__PASSWORD", "12345")]);

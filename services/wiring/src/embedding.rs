@@ -1,12 +1,13 @@
 //! The embedding model of a cluster.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use cairn_domain::ModelId;
+use async_trait::async_trait;
+use cairn_domain::{DenseVector, InputType, ModelId};
 use cairn_embedding_http::{EmbeddingHttpConfig, HttpEmbedder, ProviderKind, Share};
 use cairn_local_embedding::LocalEmbedder;
-use cairn_ports::Embedder;
+use cairn_ports::{Embedder, EmbedderError, ErrorKind};
 use cairn_telemetry::metrics::{Kind, Reading, export};
 use serde::Deserialize;
 
@@ -67,8 +68,50 @@ impl EmbeddingConfig {
 }
 
 /// Creates the embedder of local mode, which embeds passages and questions.
-pub fn local_embedder(config: &EmbeddingConfig) -> anyhow::Result<Arc<dyn Embedder>> {
-    embedder(config, Share::Whole)
+pub fn local_embedder(config: &EmbeddingConfig) -> anyhow::Result<Arc<LazyEmbedder>> {
+    let embedder = OnceLock::new();
+    let model = match config {
+        // The model that is part of Cairn needs no key, and only its table contains its name.
+        EmbeddingConfig::Local => {
+            let shipped: Arc<dyn Embedder> = Arc::new(LocalEmbedder::shipped()?);
+            embedder.get_or_init(|| shipped).model().clone()
+        }
+        EmbeddingConfig::Http { provider, .. } => provider.model_id(),
+    };
+    Ok(Arc::new(LazyEmbedder { config: config.clone(), model, embedder }))
+}
+
+/// An embedder that is created when the first text is embedded. A command that embeds nothing therefore works
+/// without the key of the provider.
+pub struct LazyEmbedder {
+    config: EmbeddingConfig,
+    model: ModelId,
+    embedder: OnceLock<Arc<dyn Embedder>>,
+}
+
+impl LazyEmbedder {
+    /// Creates the embedder. Fails if the key of the provider is missing.
+    pub fn prepare(&self) -> anyhow::Result<&Arc<dyn Embedder>> {
+        if let Some(embedder) = self.embedder.get() {
+            return Ok(embedder);
+        }
+        let created = embedder(&self.config, Share::Whole)?;
+        Ok(self.embedder.get_or_init(|| created))
+    }
+}
+
+#[async_trait]
+impl Embedder for LazyEmbedder {
+    fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    async fn embed(&self, input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError> {
+        let unusable = |error: anyhow::Error| {
+            EmbedderError::new(ErrorKind::Invalid, "embed", self.model.name.clone()).because(error)
+        };
+        self.prepare().map_err(unusable)?.embed(input_type, texts).await
+    }
 }
 
 /// Creates the embedder. `share` is the part of the provider's quota that this process may use.
@@ -128,4 +171,36 @@ fn export_counters(embedder: &Arc<HttpEmbedder>) {
             milliseconds(counters.throttled_for),
         ]
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(key: &str) -> EmbeddingConfig {
+        let text = format!(
+            "kind = 'http'\n[provider]\nprovider = 'openai'\nurl = 'https://embeddings.example.org/v1/embeddings'\n\
+             model = 'm'\ndimensions = 8\napi_key = {{ env = '{key}' }}\n"
+        );
+        toml::from_str(&text).expect("settings")
+    }
+
+    #[tokio::test]
+    async fn missing_key_is_an_error_only_when_a_text_is_embedded() {
+        let config = config("CAIRN_TEST_VARIABLE_THAT_IS_NOT_SET");
+        let embedder = local_embedder(&config).expect("no key is needed");
+        assert_eq!(*embedder.model(), config.model_id().expect("a model"));
+        let error = embedder.embed(InputType::Query, &["text"]).await.expect_err("the key is missing");
+        let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        assert!(cause.contains("CAIRN_TEST_VARIABLE_THAT_IS_NOT_SET"), "{cause}");
+        assert!(embedder.prepare().is_err());
+    }
+
+    #[tokio::test]
+    async fn shipped_model_needs_no_preparation() {
+        let embedder = local_embedder(&EmbeddingConfig::Local).expect("an embedder");
+        let vectors = embedder.embed(InputType::Query, &["parse a date"]).await.expect("a vector");
+        assert_eq!(vectors.len(), 1);
+        assert_eq!(*embedder.model(), EmbeddingConfig::Local.model_id().expect("a model"));
+    }
 }

@@ -30,7 +30,7 @@ pub use cairn_rabbitmq::topology::COORDINATOR;
 pub use cluster::Cluster;
 pub use config::{ClusterConfig, HttpConfig, InvalidConfig, PipelineConfig, local_embedding};
 pub use coordinator::{Coordinator, tick};
-pub use embedding::{EmbeddingConfig, embedder, local_embedder};
+pub use embedding::{EmbeddingConfig, LazyEmbedder, embedder, local_embedder};
 pub use git::{sources, sweep_clones};
 pub use health::{Check, Health};
 pub use indexing::{indexing, remote};

@@ -15,6 +15,7 @@ mod empty_result;
 mod exact;
 mod frequencies;
 mod misspelled;
+mod models;
 mod relations;
 mod strategies;
 mod symbols;

@@ -1,0 +1,38 @@
+//! Repositories whose vectors another embedding model made. Vectors of two models are never compared.
+
+use crate::repositories::KnownRepository;
+use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
+
+impl Searcher {
+    /// The repositories that a search by vectors can read, and notes about those that are left out. Fails if
+    /// another model made the vectors of all of them.
+    pub(crate) fn with_this_model(
+        &self,
+        selected: Vec<KnownRepository>,
+    ) -> Result<(Vec<KnownRepository>, Vec<String>), QueryError> {
+        let model = &self.embedder.model().name;
+        let other = |known: &KnownRepository| {
+            let published = known.published.as_ref().filter(|published| published.model != *model)?;
+            let (name, other) = (&known.record.name, &published.model);
+            Some(format!(
+                "repository `{name}` was indexed with embedding model `{other}`, but this build has `{model}`"
+            ))
+        };
+        let notes: Vec<String> = selected.iter().filter_map(other).collect();
+        let (others, same): (Vec<KnownRepository>, Vec<KnownRepository>) =
+            selected.into_iter().partition(|known| other(known).is_some());
+        let Some(first) = others.first().filter(|_| same.iter().all(|known| known.published.is_none())) else {
+            let notes =
+                notes.into_iter().map(|why| format!("The search leaves a repository out: {why}. Index it again."));
+            return Ok((same, notes.collect()));
+        };
+        let message = notes.into_iter().next().unwrap_or_default();
+        let error = QueryError::new(QueryErrorCode::ModelMismatch, message);
+        let error = error.hint("index it again to build its vectors with this model; exact search needs no vectors");
+        Err(error.next(NextCall {
+            tool: "index_repository",
+            reason: "builds the vectors with this model".to_owned(),
+            arguments: vec![("path", first.record.name.to_string())],
+        }))
+    }
+}
