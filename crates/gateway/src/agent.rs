@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId};
-use cairn_search::{NOTHING_INDEXED, QueryError, QueryErrorCode, Searcher};
+use cairn_search::{NOTHING_INDEXED, NextCall, QueryError, QueryErrorCode, Searcher};
 
 use crate::index_call::{IndexCall, IndexStatus, IndexTicket, WatchIndexing};
 
@@ -21,14 +21,15 @@ pub trait Agent: Send + Sync + 'static {
     async fn default_repository(&self) -> Option<String>;
 
     /// Like `default_repository`, for questions about code. Local mode indexes a working tree that is not
-    /// indexed yet, within limits.
-    async fn working_repository(&self) -> Option<String> {
+    /// indexed yet, within limits, and reports the progress to `watch`.
+    async fn working_repository(&self, watch: Arc<dyn WatchIndexing>) -> Option<String> {
+        let _no_progress = watch;
         self.default_repository().await
     }
 
     /// A message about something that the service did for the last question, such as indexing. The message is
     /// returned once.
-    fn take_notice(&self) -> Option<String> {
+    fn take_notice(&self) -> Option<Notice> {
         None
     }
 
@@ -103,6 +104,14 @@ pub trait Agent: Send + Sync + 'static {
     async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError> {
         Ok(Vec::new())
     }
+}
+
+/// A message to the caller beside the answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Notice {
+    pub text: String,
+    /// The call that may follow.
+    pub next: Option<NextCall>,
 }
 
 /// Upper limits for the contents of one answer.

@@ -20,7 +20,7 @@ mod tags;
 pub mod time;
 
 pub use advice::{after_empty, after_error, question_of_request, report_of, report_of_command, suggested_call};
-pub use agent::{Agent, Caps};
+pub use agent::{Agent, Caps, Notice};
 pub use index_call::{IndexCall, IndexStatus, IndexTicket, WatchIndexing};
 pub use indexing::{Indexing, LedgerIndexing, Locate};
 pub use registration::{check_settings, file_size};

@@ -1,11 +1,12 @@
 //! Runs the command of a command line in local mode, with a query service or with a cluster.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use cairn_config::Operator;
-use cairn_git::work_tree_around;
+use cairn_git::work_tree_root;
 use cairn_search::{QueryError, QueryErrorCode};
 use cairn_wiring::local_embedding;
 use clap::CommandFactory;
@@ -56,7 +57,10 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
         bail!(wrong(format!("{what}: name the file with its settings (`--cluster FILE` or CAIRN_CLUSTER_CONFIG)")));
     }
     let local = open(&arguments)?;
-    let here = repository_here(&local, &arguments.command, json).await?;
+    let here = match repository_here(&local, &arguments.command, json).await? {
+        ControlFlow::Continue(here) => here,
+        ControlFlow::Break(code) => return Ok(code),
+    };
     if let Some(question) = question::of(&arguments.command, here.as_deref())? {
         return suggest::answered(&LocalAgent::new(local), &question, json).await;
     }
@@ -85,17 +89,21 @@ async fn dispatch(arguments: Arguments) -> CommandReply {
     }
 }
 
-/// The repository of the working directory, for commands that use it. If a question names no repository and
-/// the working tree is not indexed, the working tree is indexed first.
-async fn repository_here(local: &Local, command: &Command, json: bool) -> anyhow::Result<Option<String>> {
-    if !question::is_about_here(command) {
-        return Ok(None);
-    }
+/// The repository of the working directory, for commands that use it. A question that names no repository
+/// indexes an unindexed working tree first. If the user stops this, the command ends with the exit code.
+async fn repository_here(
+    local: &Local,
+    command: &Command,
+    json: bool,
+) -> anyhow::Result<ControlFlow<ExitCode, Option<String>>> {
     let here = std::env::current_dir()?;
-    if question::names_repository(command) {
-        return local.repository_of_directory(&here).await;
-    }
-    first_use::repository_here(local, &here, json).await
+    let is_about_here = question::is_about_here(command);
+    let found = match question::indexes_first(command) {
+        true => first_use::repository_here(local, &here, json).await?,
+        false if is_about_here => ControlFlow::Continue(local.repository_of_directory(&here).await?),
+        false => ControlFlow::Continue(None),
+    };
+    Ok(found.map_continue(|name| name.filter(|_| is_about_here)))
 }
 
 async fn ask_server(remote: &Remote, command: &Command, json: bool) -> CommandReply {
@@ -150,7 +158,7 @@ fn open(arguments: &Arguments) -> anyhow::Result<Local> {
     let mut home = find_home(arguments.home.as_deref(), &here);
     // A question from a subdirectory indexes the whole working tree, so the index belongs to its root.
     if is_found && !home.exists() && may_index_here(&arguments.command) {
-        home = work_tree_around(&here).map_or(home, |tree| tree.root.join(".cairn"));
+        home = work_tree_root(&here).map_or(home, |root| root.join(".cairn"));
     }
     let file = home.join("config.toml");
     let operator = Operator::load(arguments.config.as_deref(), &file)?;
@@ -161,16 +169,12 @@ fn open(arguments: &Arguments) -> anyhow::Result<Local> {
         (None, Some(configured)) => configured.clone(),
         _ => home,
     };
-    let is_explicit = !is_found || operator.home.is_some();
-    let mut local = Local::open(&home, operator, &embedding)?;
-    local.home.is_explicit = is_explicit;
-    Ok(local)
+    Local::open(&home, operator, &embedding)
 }
 
 /// Whether the command may index the working tree of the working directory.
 fn may_index_here(command: &Command) -> bool {
-    let is_question = question::is_about_here(command) && !question::names_repository(command);
-    is_question || matches!(command, Command::Mcp)
+    question::indexes_first(command) || matches!(command, Command::Mcp)
 }
 
 /// The environment variables that are valid text.

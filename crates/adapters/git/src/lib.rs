@@ -32,4 +32,4 @@ pub use remote::clone::UnusedClone;
 pub use remote::url::{InvalidUrl, RemoteUrl};
 pub use settings::{GitSettings, Limits, ReadingPlan, RemotePolicy, SettingsFile, SshSettings};
 pub use sources::GitSources;
-pub use work_tree_size::{WorkTreeSize, work_tree_around};
+pub use work_tree_size::{TreeSize, tree_size, work_tree_root};

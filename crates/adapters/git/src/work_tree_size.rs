@@ -1,47 +1,110 @@
-//! Estimates the size of a working tree without reading its files.
+//! Counts the files that an index run of a tree on disk would list. Their contents are not read.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use cairn_domain::Source;
+use cairn_ports::{ErrorKind, ListedSoFar, ListingLimit, SourceError};
+
+use crate::disk::{count_directory, count_work_tree};
 use crate::objects::repository::open_repository;
+use crate::settings::Limits;
 
-/// A working tree, and the number and size of its tracked files according to git's index.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct WorkTreeSize {
-    pub root: PathBuf,
+/// The number and the size of the files in a tree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TreeSize {
     pub num_files: u64,
     pub size_bytes: u64,
+    /// False if counting ended above a limit. The tree then has more files, or is larger.
+    pub is_complete: bool,
 }
 
-/// The working tree that contains this directory. `None` if the directory is not in a working tree, or if its
-/// repository cannot be read. The sizes come from git's index, so untracked files are not counted.
-pub fn work_tree_around(directory: &Path) -> Option<WorkTreeSize> {
+/// The root of the working tree that contains this directory. `None` if the directory is in no working tree.
+pub fn work_tree_root(directory: &Path) -> Option<PathBuf> {
     let root = directory.ancestors().find(|directory| directory.join(".git").exists())?;
-    let repository = open_repository(root).ok()?;
-    if repository.is_bare() {
-        return None;
-    }
-    let index = repository.index().ok()?;
-    let size_bytes = index.iter().map(|entry| u64::from(entry.file_size)).sum();
-    Some(WorkTreeSize { root: root.to_owned(), num_files: index.len() as u64, size_bytes })
+    let is_tree = match open_repository(root) {
+        Ok(repository) => !repository.is_bare(),
+        // An index run lists the tree even if git's configuration cannot be used.
+        Err(error) => error.code() != git2::ErrorCode::NotFound,
+    };
+    is_tree.then(|| root.to_owned())
+}
+
+/// Counts the files of a working tree or a plain directory. Counting ends when it exceeds a maximum, so its
+/// cost is limited. None for other sources. Files that cannot be listed are not counted; an index run reports
+/// them.
+pub fn tree_size(source: &Source, limits: &Limits, max_files: u64, max_bytes: u64) -> Option<TreeSize> {
+    let seen = Arc::new(Mutex::new(ListedSoFar::default()));
+    let counted = Arc::clone(&seen);
+    let limit = ListingLimit::new(move |listed| {
+        *counted.lock().unwrap_or_else(PoisonError::into_inner) = listed;
+        let is_within = listed.num_paths <= max_files && listed.size_bytes <= max_bytes;
+        if is_within { Ok(()) } else { Err(SourceError::new(ErrorKind::TooLarge, "count", "tree")) }
+    });
+    // An error other than the limit is not returned: the run fails with the same error and reports it.
+    let _ = match source {
+        Source::WorkTree { path } => count_work_tree(path, &limit, limits),
+        Source::Directory { path } => count_directory(path, &limit, limits),
+        Source::Bare { .. } | Source::Url { .. } => return None,
+    };
+    let listed = *seen.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_complete = listed.num_paths <= max_files && listed.size_bytes <= max_bytes;
+    Some(TreeSize { num_files: listed.num_paths, size_bytes: listed.size_bytes, is_complete })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
+    fn size(source: &Source, max_files: u64, max_bytes: u64) -> (u64, u64, bool) {
+        let size = tree_size(source, &Limits::default(), max_files, max_bytes).expect("a size");
+        (size.num_files, size.size_bytes, size.is_complete)
+    }
+
     #[test]
-    fn tracked_files_are_counted_from_any_directory_of_the_tree() {
+    fn root_is_found_from_any_directory_of_the_tree() {
         let directory = tempfile::tempdir().expect("a directory");
         let root = directory.path().canonicalize().expect("a path");
-        assert_eq!(work_tree_around(&root), None);
-        let repository = git2::Repository::init(&root).expect("a repository");
-        std::fs::create_dir_all(root.join("src/deep")).expect("created");
-        std::fs::write(root.join("src/a.py"), "x = 1\n").expect("written");
-        std::fs::write(root.join("src/untracked.py"), "x = 1\n").expect("written");
+        assert_eq!(work_tree_root(&root), None);
+        git2::Repository::init(&root).expect("a repository");
+        fs::create_dir_all(root.join("src/deep")).expect("created");
+        assert_eq!(work_tree_root(&root.join("src/deep")), Some(root.clone()));
+        assert_eq!(work_tree_root(&root), Some(root));
+    }
+
+    #[test]
+    fn tracked_and_untracked_files_are_counted_up_to_the_maximum() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path();
+        let repository = git2::Repository::init(root).expect("a repository");
+        fs::create_dir_all(root.join("src")).expect("created");
+        for (name, text) in
+            [(".gitignore", "*.log\n"), ("src/a.py", "x = 1\n"), ("src/b.py", "y = 1\n"), ("c.log", "text")]
+        {
+            fs::write(root.join(name), text).expect("written");
+        }
+        let path = root.display().to_string();
+        let tree = Source::WorkTree { path: path.clone() };
+        assert_eq!(size(&tree, 10, 1_000), (3, 18, true), "without any tracked file");
         let mut index = repository.index().expect("an index");
         index.add_path(Path::new("src/a.py")).and_then(|()| index.write()).expect("added");
-        let expect = WorkTreeSize { root: root.clone(), num_files: 1, size_bytes: 6 };
-        assert_eq!(work_tree_around(&root.join("src/deep")), Some(expect.clone()));
-        assert_eq!(work_tree_around(&root), Some(expect));
+        assert_eq!(size(&tree, 3, 18), (3, 18, true));
+        assert!(!size(&tree, 2, 1_000).2, "too many files");
+        assert!(!size(&tree, 10, 17).2, "too many bytes");
+        fs::remove_dir_all(root.join(".git")).expect("removed");
+        assert_eq!(size(&Source::Directory { path }, 10, 1_000), (4, 22, true), "a plain directory");
+    }
+
+    #[test]
+    fn counting_stops_at_the_maximum() {
+        let directory = tempfile::tempdir().expect("a directory");
+        git2::Repository::init(directory.path()).expect("a repository");
+        for number in 0..50 {
+            fs::write(directory.path().join(format!("{number}.txt")), "text").expect("written");
+        }
+        let tree = Source::WorkTree { path: directory.path().display().to_string() };
+        assert_eq!(size(&tree, 5, 1_000), (6, 24, false));
     }
 }

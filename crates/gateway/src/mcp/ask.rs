@@ -6,6 +6,7 @@ use rmcp::model::JsonObject;
 use serde_json::json;
 
 use super::arguments::Arguments;
+use super::progress::Origin;
 use super::reply::{Failure, Replied, ToolReply};
 use super::suggestion::{Suggestion, call_text, object};
 use super::text;
@@ -22,11 +23,11 @@ const EDGE_LIMIT: usize = 25;
 /// the next page.
 const FRAME_TOKENS: usize = 350;
 
-/// The repositories that the call names. If the call names no repository, the list contains the repository in
-/// which the caller works, if this repository is known. An empty list selects all repositories.
-pub(super) async fn repositories(agent: &dyn Agent, arguments: &Arguments) -> Vec<String> {
+/// The repositories that the call names. If the call names none, the list contains the repository that the
+/// caller works in, if this repository is known. An empty list selects all repositories.
+pub(super) async fn repositories(agent: &dyn Agent, arguments: &Arguments, origin: &Origin) -> Vec<String> {
     let named = arguments.list("repository");
-    if named.is_empty() { agent.working_repository().await.into_iter().collect() } else { named }
+    if named.is_empty() { origin.working_repository(agent).await.into_iter().collect() } else { named }
 }
 
 pub(super) fn code_tokens(arguments: &Arguments, default: usize) -> usize {
@@ -41,10 +42,10 @@ pub(super) fn tests_of(arguments: &Arguments) -> WantTests {
     }
 }
 
-pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments) -> Replied {
+pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments, origin: &Origin) -> Replied {
     let mut question = SearchQuestion {
         query: arguments.text("query").unwrap_or_default().to_owned(),
-        repositories: repositories(agent, arguments).await,
+        repositories: repositories(agent, arguments, origin).await,
         languages: arguments.list("language"),
         paths: arguments.list("path"),
         modules: arguments.list("module"),
@@ -206,10 +207,10 @@ fn argument_of(restriction: &str) -> &str {
     }
 }
 
-pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments) -> Replied {
+pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments, origin: &Origin) -> Replied {
     let inferred = match arguments.text("repository") {
         Some(_) => None,
-        None => agent.working_repository().await,
+        None => origin.working_repository(agent).await,
     };
     let mut question = read_question(arguments, inferred.as_deref());
     let (code, note) = match (questions::read(agent, &question).await, &inferred) {
@@ -275,12 +276,12 @@ fn rest_of(code: &CodeText) -> Option<JsonObject> {
     ]))
 }
 
-pub(super) async fn analyze_relationship(agent: &dyn Agent, arguments: &Arguments) -> Replied {
+pub(super) async fn analyze_relationship(agent: &dyn Agent, arguments: &Arguments, origin: &Origin) -> Replied {
     let question = GraphQuestion {
         target: arguments.text("target").unwrap_or_default().to_owned(),
         mode: arguments.text("mode").unwrap_or_default().to_owned(),
         context_path: arguments.text("context_path").map(str::to_owned),
-        repositories: repositories(agent, arguments).await,
+        repositories: repositories(agent, arguments, origin).await,
         limit: arguments.count("limit", EDGE_LIMIT),
     };
     let answer = questions::graph(agent, &question).await.map_err(|error| relation_failure(error, arguments))?;

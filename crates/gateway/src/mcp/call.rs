@@ -14,12 +14,13 @@ use tokio::time::{Instant, timeout_at};
 
 use super::arguments::{Arguments, nearest_word};
 use super::forms::{call_of, question_of};
-use super::progress::Unwatched;
+use super::labels::labelled;
+use super::progress::Origin;
 use super::reply::{Failure, MAX_SUGGESTIONS, Replied, ToolReply};
 use super::suggestion::{Suggestion, object, reports};
 use super::tools::{TOOLS, ToolSpec};
 use super::{ask, grep, indexing, inventory};
-use crate::agent::Agent;
+use crate::agent::{Agent, Notice};
 use crate::answers::{ErrorReport, SuggestedCall};
 use crate::guide;
 use crate::index_call::WatchIndexing;
@@ -36,6 +37,7 @@ pub(crate) async fn call(
 ) -> CallToolResult {
     let mut result = result_of(agent, tool, arguments, watch).await;
     if let Some(notice) = agent.take_notice() {
+        let notice = shown(&notice);
         result.content.insert(0, ContentBlock::text(format!("{notice}\n")));
         if let Some(Value::Object(content)) = &mut result.structured_content {
             content.insert("notice".to_owned(), Value::from(notice));
@@ -44,13 +46,22 @@ pub(crate) async fn call(
     result
 }
 
+/// The notice as text, with the call that may follow. Quoted parts of the text come from the repository.
+fn shown(notice: &Notice) -> String {
+    let text = labelled(&notice.text);
+    match notice.next.as_ref().and_then(Suggestion::of) {
+        Some(next) => format!("{text}\ntry: {} ({})", next.call(), next.reason),
+        None => text,
+    }
+}
+
 async fn result_of(
     agent: &dyn Agent,
     tool: &str,
     arguments: JsonObject,
     watch: Arc<dyn WatchIndexing>,
 ) -> CallToolResult {
-    match reply(agent, tool, arguments, watch).await {
+    match reply(agent, tool, arguments, Origin::Caller(watch)).await {
         Ok(mut reply) => {
             if reply.num_results == 0 {
                 reply.suggestions = that_work(agent, std::mem::take(&mut reply.suggestions)).await;
@@ -131,7 +142,7 @@ fn as_questions(suggestions: Vec<Suggestion>) -> Vec<SuggestedQuestion> {
 
 /// The suggestions of a tool for this call. They have not been tried yet.
 async fn candidates_of(agent: &dyn Agent, tool: &str, arguments: JsonObject) -> Vec<Suggestion> {
-    match reply(agent, tool, arguments, Arc::new(Unwatched)).await {
+    match reply(agent, tool, arguments, Origin::Suggestion).await {
         Ok(reply) if reply.num_results == 0 => reply.suggestions,
         // The tool asks more than one question, so it may find what the question did not find.
         Ok(_) => Vec::new(),
@@ -144,22 +155,22 @@ fn reply<'a>(
     agent: &'a dyn Agent,
     tool: &'a str,
     arguments: JsonObject,
-    watch: Arc<dyn WatchIndexing>,
+    origin: Origin,
 ) -> Pin<Box<dyn Future<Output = Replied> + Send + 'a>> {
     Box::pin(async move {
         let Some(tool) = ToolSpec::find(tool) else { return Err(unknown_tool(tool, arguments)) };
         let arguments = Arguments::read(tool, arguments)?;
         let replied = match tool.name {
             "search_code" => match arguments.text("mode") {
-                Some("text") => grep::grep(agent, &arguments, GrepMode::Text).await,
-                Some("regex") => grep::grep(agent, &arguments, GrepMode::Regex).await,
-                _ => ask::search_code(agent, &arguments).await,
+                Some("text") => grep::grep(agent, &arguments, GrepMode::Text, &origin).await,
+                Some("regex") => grep::grep(agent, &arguments, GrepMode::Regex, &origin).await,
+                _ => ask::search_code(agent, &arguments, &origin).await,
             },
-            "read_code" => ask::read_code(agent, &arguments).await,
-            "analyze_relationship" => ask::analyze_relationship(agent, &arguments).await,
+            "read_code" => ask::read_code(agent, &arguments, &origin).await,
+            "analyze_relationship" => ask::analyze_relationship(agent, &arguments, &origin).await,
             "list_repositories" => inventory::list_repositories(agent, &arguments).await,
             "index_status" => inventory::index_status(agent, &arguments).await,
-            "index_repository" => indexing::index_repository(agent, &arguments, watch).await,
+            "index_repository" => indexing::index_repository(agent, &arguments, origin.watch()).await,
             _ => workflow_guide(&arguments),
         };
         replied.map_err(|failure| failure.within(&arguments).with_known_repository(&arguments))
@@ -287,7 +298,7 @@ async fn that_work(agent: &dyn Agent, candidates: Vec<Suggestion>) -> Vec<Sugges
         let may_call = |tool: &&ToolSpec| tool.read_only || agent.may_index();
         let Some(tool) = ToolSpec::find(candidate.tool).filter(may_call).filter(|_| !is_known) else { continue };
         if tool.read_only {
-            let tried = reply(agent, tool.name, candidate.arguments.clone(), Arc::new(Unwatched));
+            let tried = reply(agent, tool.name, candidate.arguments.clone(), Origin::Suggestion);
             match timeout_at(deadline, tried).await {
                 Ok(Ok(reply)) if reply.num_results > 0 => {
                     if let Some(count) = reply.count() {

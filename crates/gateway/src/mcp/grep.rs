@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::arguments::Arguments;
 use super::ask::{code_tokens, next_page, repositories, tests_of};
+use super::progress::Origin;
 use super::reply::{Failure, Replied, ToolReply};
 use super::suggestion::{Suggestion, call_text};
 use super::text::put_stamps;
@@ -18,7 +19,7 @@ const GREP_LIMIT: usize = 50;
 /// Arguments that apply to chunks, not to lines.
 const OF_CHUNKS: [&str; 5] = ["kind", "module", "tag", "since", "explain"];
 
-pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMode) -> Replied {
+pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMode, origin: &Origin) -> Replied {
     let unused: Vec<&str> = OF_CHUNKS.into_iter().filter(|name| arguments.given().contains_key(*name)).collect();
     if !unused.is_empty() {
         return Err(without_effect(arguments, &unused));
@@ -30,7 +31,7 @@ pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMod
         ignore_case: arguments.flag("ignore_case"),
         whole_word: arguments.flag("whole_word"),
         multiline: arguments.flag("multiline"),
-        repositories: repositories(agent, arguments).await,
+        repositories: repositories(agent, arguments, origin).await,
         languages: arguments.list("language"),
         paths: arguments.list("path"),
         tests: tests_of(arguments),

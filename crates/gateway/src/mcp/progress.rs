@@ -1,11 +1,38 @@
 //! Sends the progress of an index call as notifications to clients that requested them with a token.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use tokio::sync::mpsc;
 
+use crate::agent::Agent;
 use crate::index_call::WatchIndexing;
+
+/// The origin of a call. Only a call of the caller may index the caller's working tree first; the trial of a
+/// suggestion changes nothing.
+#[derive(Clone)]
+pub(super) enum Origin {
+    Caller(Arc<dyn WatchIndexing>),
+    Suggestion,
+}
+
+impl Origin {
+    /// The repository that the caller works in.
+    pub(super) async fn working_repository(&self, agent: &dyn Agent) -> Option<String> {
+        match self {
+            Origin::Caller(watch) => agent.working_repository(Arc::clone(watch)).await,
+            Origin::Suggestion => agent.default_repository().await,
+        }
+    }
+
+    pub(super) fn watch(self) -> Arc<dyn WatchIndexing> {
+        match self {
+            Origin::Caller(watch) => watch,
+            Origin::Suggestion => Arc::new(Unwatched),
+        }
+    }
+}
 
 /// Reports no progress.
 pub(super) struct Unwatched;

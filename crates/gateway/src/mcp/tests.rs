@@ -1,6 +1,7 @@
 //! Tests of tool calls with an in-memory index.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ use super::untrusted::UNTRUSTED;
 use crate::agent::Agent;
 use crate::broken_starts;
 use crate::guide::{TOPICS, document, title};
-use crate::index_call::{IndexCall, IndexStatus};
+use crate::index_call::{IndexCall, IndexStatus, WatchIndexing};
 use crate::schema_check::faults;
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
@@ -34,6 +35,8 @@ struct FakeAgent {
     clock: Arc<ManualClock>,
     here: Option<String>,
     indexed: Mutex<Vec<IndexCall>>,
+    /// Number of calls that may index the working tree first.
+    num_first_uses: AtomicUsize,
 }
 
 impl FakeAgent {
@@ -60,7 +63,13 @@ impl FakeAgent {
             answers: Arc::default(),
             pattern_members: Arc::default(),
         };
-        Self { searcher, clock, here: here.map(str::to_owned), indexed: Mutex::default() }
+        Self {
+            searcher,
+            clock,
+            here: here.map(str::to_owned),
+            indexed: Mutex::default(),
+            num_first_uses: AtomicUsize::default(),
+        }
     }
 
     /// The id of the run that created this generation of a repository.
@@ -87,6 +96,11 @@ impl Agent for FakeAgent {
     }
 
     async fn default_repository(&self) -> Option<String> {
+        self.here.clone()
+    }
+
+    async fn working_repository(&self, _: Arc<dyn WatchIndexing>) -> Option<String> {
+        self.num_first_uses.fetch_add(1, Ordering::Relaxed);
         self.here.clone()
     }
 
@@ -429,6 +443,18 @@ async fn empty_index_suggests_indexing() {
     assert!(empty.text.contains("nothing is indexed"), "{}", empty.text);
     let listed = agent.call("list_repositories", json!({})).await.ok();
     assert_eq!(listed.suggestions(), [("index_repository".to_owned(), json!({"target": "."}))]);
+}
+
+#[tokio::test]
+async fn only_the_call_itself_may_index_the_working_tree() {
+    let agent = agent().await;
+    let first_uses = |agent: &FakeAgent| agent.num_first_uses.swap(0, Ordering::Relaxed);
+    let named = agent.call("read_code", json!({"symbol": "retry_policy_for_all", "repository": "other"})).await;
+    assert!(!named.suggestions().is_empty(), "{}", named.text);
+    assert_eq!(first_uses(&agent), 0, "the call names a repository, and its suggestions were only tried");
+    let unnamed = agent.call("analyze_relationship", json!({"target": "RetryPolicy", "mode": "dependents"})).await;
+    assert!(!unnamed.suggestions().is_empty(), "{}", unnamed.text);
+    assert_eq!(first_uses(&agent), 1);
 }
 
 #[tokio::test]

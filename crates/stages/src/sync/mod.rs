@@ -41,7 +41,7 @@ use tokio::time::Instant;
 pub use changed::{ChangedLimits, ChangedSource};
 pub(crate) use changes::is_doubtful;
 use on_change::OnChange;
-pub use opening::OpenedSource;
+pub use opening::{OpenedSource, declared_name};
 pub(crate) use refusal::{of_source, over_budget};
 pub(crate) use result::inventory_result;
 pub use settings::{check_request, path_rules};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_config::{RepositorySettings, SETTINGS_FILE};
-use cairn_domain::{EntryKind, Source};
+use cairn_domain::{EntryKind, RepositoryName, Source};
 use cairn_pipeline::StageError;
 use cairn_ports::{
     ErrorKind, FailureCode, ListingLimit, ReadOptions, RepositoryRecord, SnapshotTree, SourceError, SyncMeter,
@@ -105,9 +105,21 @@ impl Sync {
     }
 }
 
-/// The branch that `.cairn.yaml` in the root selects. A file that cannot be read selects no branch. The sync
-/// reports this file when it reads all settings.
+/// The branch that `.cairn.yaml` in the root selects.
 fn declared_branch(tree: &dyn SnapshotTree) -> Option<String> {
+    settings_in(tree)?.branch
+}
+
+/// The name that `.cairn.yaml` in the root of an opened source declares.
+pub async fn declared_name(tree: &Arc<dyn SnapshotTree>) -> Result<Option<RepositoryName>, StageError> {
+    let tree = Arc::clone(tree);
+    let settings = blocking(move || Ok(settings_in(tree.as_ref()))).await?;
+    Ok(settings.and_then(|settings| settings.name).map(RepositoryName::new))
+}
+
+/// The settings in the root. A file that cannot be read has none; the sync reports it when it reads all
+/// settings.
+fn settings_in(tree: &dyn SnapshotTree) -> Option<RepositorySettings> {
     let is_settings = |entry: &&TreeEntry| entry.path.as_str() == SETTINGS_FILE;
     let entry = tree.entries().iter().find(is_settings)?;
     let is_file = matches!(entry.kind, EntryKind::File | EntryKind::Executable);
@@ -115,7 +127,7 @@ fn declared_branch(tree: &dyn SnapshotTree) -> Option<String> {
         return None;
     }
     let bytes = tree.reader().ok()?.read(entry).ok()?;
-    RepositorySettings::parse(&String::from_utf8(bytes).ok()?).ok()?.branch
+    RepositorySettings::parse(&String::from_utf8(bytes).ok()?).ok()
 }
 
 pub(super) fn too_long(figure: u64, limit_seconds: u64) -> StageError {

@@ -1,47 +1,85 @@
 //! Indexes the working tree of the working directory before its first question is answered.
 
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::process::ExitCode;
 
+use cairn_domain::RunId;
+use cairn_gateway::report_of_command;
 use cairn_search::{FieldFault, NextCall, QueryError, QueryErrorCode};
 
-use super::command_line::quoted;
-use super::index::{Bars, cancel_unfinished};
-use crate::local::{Local, Unindexed, too_large};
+use super::index::Bars;
+use crate::exit::CANCELLED;
+use crate::local::{Local, TreeAround, UnindexedTree, failure_of, too_large};
 use crate::output;
+use crate::reported::with_commands_in;
+use crate::stop::Stop;
 
-/// The repository of the working directory. If it was not indexed, it is indexed first. `None` if the
-/// directory is not in a working tree that a question may index.
-pub(crate) async fn repository_here(local: &Local, here: &Path, json: bool) -> anyhow::Result<Option<String>> {
-    if let Some(name) = local.repository_of_directory(here).await? {
-        return Ok(Some(name));
-    }
-    let tree = match local.unindexed_tree(here).await? {
-        None => return Ok(None),
-        Some(Unindexed::TooLarge(tree)) => {
-            output::note(&too_large(&tree));
-            return Ok(None);
-        }
-        Some(Unindexed::Small(tree)) => tree,
+/// The repository of the working directory, or the exit code if the user stopped the run.
+type Here = ControlFlow<ExitCode, Option<String>>;
+
+/// The repository of the working directory, after its first index run if it was not indexed. None if it is in
+/// no working tree.
+pub(crate) async fn repository_here(local: &Local, here: &Path, json: bool) -> anyhow::Result<Here> {
+    let tree = match local.tree_around(here).await? {
+        TreeAround::Nowhere => return Ok(Here::Continue(None)),
+        TreeAround::Repository(name) => return Ok(Here::Continue(Some(name))),
+        TreeAround::Unindexed(tree) => tree,
     };
-    let Some(request) = local.first_request(&tree).await? else { return Ok(None) };
-    let root = tree.root.display().to_string();
-    output::note(&format!("{root} is not indexed yet; indexing its {} files first", tree.num_files));
+    if tree.is_too_large() {
+        output::note(&too_large(&tree));
+        let error = QueryError::new(QueryErrorCode::NotFound, "").next(call_of(&tree));
+        output::commands(&with_commands_in(report_of_command(&error)).details.tool_suggestions);
+        return Ok(Here::Continue(tree.registered));
+    }
+    index(local, &tree, json).await
+}
+
+async fn index(local: &Local, tree: &UnindexedTree, json: bool) -> anyhow::Result<Here> {
+    let root = tree.root.display();
+    output::note(&format!("{root} is not indexed yet; indexing its {} files first", tree.size.num_files));
     let (progress, limit) = (Bars::new(json), local.first_use_timeout());
-    let Ok(indexed) = tokio::time::timeout(limit, local.index(&request, &progress)).await else {
-        cancel_unfinished(local, &[request.repository()]).await?;
-        let seconds = limit.as_secs();
-        let message = format!("the working tree was not indexed within {seconds} s, so the run was cancelled");
-        let call = NextCall {
-            tool: "index_repository",
-            reason: "indexes the working tree without this limit".to_owned(),
-            arguments: vec![("path", root.clone())],
-        };
-        let hint = format!("`cairn index {}` has no time limit", quoted(&root));
-        let error = QueryError::new(QueryErrorCode::Timeout, message).in_field(FieldFault::of("path"));
-        return Err(error.hint(hint).next(call).into());
+    let earlier = local.unfinished_of(tree.request.repository()).await?;
+    let mut stop = Stop::listen()?;
+    let indexing = tokio::time::timeout(limit, local.index_first(&tree.request, &progress));
+    let indexed = tokio::select! {
+        indexed = indexing => Some(indexed),
+        () = stop.asked() => None,
     };
     progress.finish();
-    let indexed = indexed?;
-    output::note(&format!("indexed {} files of {}", indexed.result.files_indexed, request.name));
-    local.repository_of_directory(here).await
+    let Some(indexed) = indexed else { return stopped(local, tree, &earlier).await };
+    let indexed = indexed.map_err(|_| too_slow(tree, limit.as_secs()))??;
+    if let Some(why) = failure_of(&indexed) {
+        let message = format!("the working tree {root} is not indexed: {why}");
+        return Err(QueryError::new(QueryErrorCode::InternalError, message).next(call_of(tree)).into());
+    }
+    output::note(&format!("indexed {} files of {}", indexed.result.files_indexed, indexed.name));
+    Ok(Here::Continue(Some(indexed.name.to_string())))
+}
+
+/// Cancels the runs that this call began. A run of another process continues.
+async fn stopped(local: &Local, tree: &UnindexedTree, earlier: &[RunId]) -> anyhow::Result<Here> {
+    for run in local.unfinished_of(tree.request.repository()).await? {
+        if !earlier.contains(&run) {
+            local.cancel(run).await?;
+        }
+    }
+    output::note(&format!("cancelled; the working tree {} is not indexed", tree.root.display()));
+    Ok(Here::Break(ExitCode::from(CANCELLED)))
+}
+
+/// The run is not cancelled, so that the next question or index call finishes it.
+fn too_slow(tree: &UnindexedTree, seconds: u64) -> QueryError {
+    let root = tree.root.display();
+    let message = format!("the working tree {root} was not indexed within {seconds} s");
+    let error = QueryError::new(QueryErrorCode::Timeout, message).in_field(FieldFault::of("path"));
+    error.hint("the next question continues the run").next(call_of(tree))
+}
+
+fn call_of(tree: &UnindexedTree) -> NextCall {
+    NextCall {
+        tool: "index_repository",
+        reason: "indexes the working tree without these limits".to_owned(),
+        arguments: vec![("path", tree.root.display().to_string())],
+    }
 }

@@ -19,7 +19,7 @@ use super::organisation;
 use super::print_index::{self, Ended};
 use crate::cli::IndexArguments;
 use crate::exit::{After, CANCELLED, CommandReply, FailedCommand, RUN_INCOMPLETE, code_and_message, wrong};
-use crate::local::{Hundreds, IndexRequest, Indexed, Local, Named, Progress, name_of, unusable_target};
+use crate::local::{Hundreds, IndexRequest, Indexed, Local, Named, Progress, unusable_target};
 use crate::output::{self, NAME, styled};
 use crate::stop::Stop;
 
@@ -50,7 +50,7 @@ pub(crate) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
         progress.finish();
         match indexed {
             Ok(indexed) => {
-                show(local, &request.name, &indexed, json);
+                show(local, &indexed, json);
                 match indexed.state {
                     RunState::Published => {}
                     RunState::Cancelled => worst = ExitCode::from(CANCELLED),
@@ -114,7 +114,7 @@ type Requests = Vec<Result<IndexRequest, Unlocated>>;
 async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<Requests> {
     let known = local.runs.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
     let again = |record: &RepositoryRecord| {
-        anyhow::Ok(IndexRequest { rebuild: arguments.rebuild, ..local.request_of(record)? })
+        anyhow::Ok(IndexRequest { rebuild: arguments.rebuild, ..local.request_of(record, &known)? })
     };
     let Some(text) = &arguments.target else {
         if known.is_empty() {
@@ -138,7 +138,7 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
     if !is_list(target) {
         let source = locate(text, &local.remotes()).map_err(|error| unusable_target(error, text))?;
         let given_name = arguments.name.clone().map(RepositoryName::new);
-        let named = at_revision(name_of(&source, given_name, &known), arguments);
+        let named = at_revision(local, &source, given_name, &known, arguments.revision.as_deref())?;
         let source = source_of_revision(source, arguments.revision.as_deref())?;
         let branch = arguments.branch.clone().or_else(|| arguments.revision.clone());
         return Ok(vec![Ok(request(source, named, branch, patterns, &known, arguments.rebuild)?)]);
@@ -169,7 +169,7 @@ fn of_list(
         Location::Path(path) => path.to_string_lossy().into_owned(),
     };
     let source = locate(&place, &local.remotes())?;
-    let named = name_of(&source, listed.name.map(RepositoryName::new), known);
+    let named = local.named(&source, listed.name.map(RepositoryName::new), known)?;
     let patterns = GivenSettings {
         include: joined(patterns.include, listed.include),
         exclude: joined(patterns.exclude, listed.exclude),
@@ -201,18 +201,29 @@ fn request(
         Some(record) => RequestSettings::from_json(&record.settings).map_err(anyhow::Error::msg)?,
         None => stored(registered, &name, &source)?,
     };
-    Ok(IndexRequest { source, name, branch, settings: patterns.over(before), rebuild, known: known.map(Box::new) })
+    // A repository that is indexed by its address no longer belongs to the list of an organisation.
+    let known = known.map(|record| Box::new(RepositoryRecord { hosted: None, ..record }));
+    Ok(IndexRequest { source, name, branch, settings: patterns.over(before), rebuild, known })
 }
 
 /// Maximum number of characters of a revision in the name of a repository.
 const REVISION_IN_NAME: usize = 40;
 
-/// A repository that is indexed at a revision has a separate default name, so that the index of its working
-/// tree is kept.
-fn at_revision(named: Named, arguments: &IndexArguments) -> Named {
-    match (&arguments.name, &arguments.revision) {
-        (None, Some(revision)) => Named { name: named_revision(&named.name, revision), known: None },
-        _ => named,
+/// A repository that is indexed at a revision has a default name of its own: the index of its working tree
+/// is kept.
+fn at_revision(
+    local: &Local,
+    source: &Source,
+    given: Option<RepositoryName>,
+    known: &[RepositoryRecord],
+    revision: Option<&str>,
+) -> anyhow::Result<Named> {
+    match (&given, revision) {
+        (None, Some(revision)) => {
+            let Named { name, .. } = local.named(source, None, &[])?;
+            Ok(Named { name: named_revision(&name, revision), known: None })
+        }
+        _ => local.named(source, given, known),
     }
 }
 
@@ -260,9 +271,9 @@ fn extension(path: &Path) -> Option<String> {
     Some(path.extension()?.to_string_lossy().to_lowercase())
 }
 
-pub(super) fn show(local: &Local, name: &RepositoryName, indexed: &Indexed, json: bool) {
+pub(super) fn show(local: &Local, indexed: &Indexed, json: bool) {
     let ended = Ended {
-        repository: name.to_string(),
+        repository: indexed.name.to_string(),
         run_id: indexed.run.map(|run| local.searcher.run_id(run)),
         state: RequestState::of(indexed.state),
         message: indexed.message.clone(),
@@ -282,15 +293,15 @@ pub(crate) async fn invalidate(local: &Local, path: &Path, json: bool) -> Comman
         Source::WorkTree { path: root } | Source::Directory { path: root } => path.starts_with(root),
         Source::Bare { .. } | Source::Url { .. } => false,
     };
-    let Some(record) = repositories.into_iter().find(|record| holds(&record.source)) else {
+    let Some(record) = repositories.iter().find(|record| holds(&record.source)) else {
         let path = path.display();
         let message = format!("{path} is not in an indexed working tree or directory; `cairn repos` lists them");
         bail!(FailedCommand::new(message, After::UnknownRepository));
     };
     local.forget_stat(record.id)?;
-    let request = local.request_of(&record)?;
+    let request = local.request_of(record, &repositories)?;
     let indexed = local.index(&request, &Bars::new(json)).await?;
-    show(local, &record.name, &indexed, json);
+    show(local, &indexed, json);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -318,7 +329,7 @@ pub(crate) fn agent(local: Local) -> Arc<dyn Agent> {
     Arc::new(agent)
 }
 
-/// Shows progress as bars on a terminal, and otherwise as log lines.
+/// Shows progress as bars on a terminal, and otherwise as lines on standard error.
 pub(crate) struct Bars {
     bar: Option<ProgressBar>,
     last: Mutex<u32>,
@@ -359,7 +370,7 @@ impl Bars {
     pub(super) fn note(&self, repository: &str, what: &str) {
         match &self.bar {
             Some(bar) => bar.set_message(format!("{repository}: {what}")),
-            None => tracing::info!(repository, "{what}"),
+            None => output::note(&format!("{repository}: {what}")),
         }
     }
 
@@ -382,7 +393,7 @@ impl Progress for Bars {
         for num_files in self.hundreds.passed(num_files) {
             match &self.bar {
                 Some(bar) => bar.set_message(format!("{name}: {num_files} files read")),
-                None => tracing::info!(repository = %name, num_files, "files read"),
+                None => output::note(&format!("{name}: {num_files} files read")),
             }
         }
     }

@@ -34,7 +34,7 @@ pub(super) async fn requests(local: &Local, arguments: &OrganisationArguments) -
         let hosted = record.hosted.as_ref();
         !is_gone && hosted.is_some_and(|of| of.host == organisation.host && of.organisation == organisation.name)
     };
-    known.iter().filter(|record| is_listed(record)).map(|record| local.request_of(record)).collect()
+    known.iter().filter(|record| is_listed(record)).map(|record| local.request_of(record, &known)).collect()
 }
 
 fn config(arguments: &OrganisationArguments) -> anyhow::Result<OrganisationConfig> {

@@ -29,21 +29,23 @@ pub(crate) fn is_about_here(command: &Command) -> bool {
         )
 }
 
-/// Whether the command names a repository. Then the working directory is not used.
-pub(crate) fn names_repository(command: &Command) -> bool {
+/// Whether the command is a question about code that names no repository. Such a question indexes an
+/// unindexed working tree first. Commands that report on the index do not change it.
+pub(crate) fn indexes_first(command: &Command) -> bool {
     match command {
-        Command::Search(arguments) => !arguments.repositories.is_empty(),
-        Command::Grep(arguments) => !arguments.repositories.is_empty(),
-        Command::Show { targets, .. } => targets.len() > 1,
+        Command::Search(arguments) => arguments.repositories.is_empty(),
+        Command::Grep(arguments) => arguments.repositories.is_empty(),
+        Command::Show { targets, .. } => targets.len() == 1,
+        Command::Patterns { repositories, .. } => repositories.is_empty(),
+        Command::Modules { repository, .. } => repository.is_none(),
         Command::Graph(
             GraphCommand::Callers(arguments)
             | GraphCommand::Callees(arguments)
             | GraphCommand::Deps(arguments)
             | GraphCommand::Dependents(arguments)
             | GraphCommand::Inherits(arguments),
-        ) => !arguments.repositories.is_empty(),
-        // These commands report on the index, so they do not change it.
-        _ => true,
+        ) => arguments.repositories.is_empty(),
+        _ => false,
     }
 }
 

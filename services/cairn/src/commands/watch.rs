@@ -120,7 +120,7 @@ fn root(record: &RepositoryRecord) -> Option<PathBuf> {
 async fn index_all(local: &Local, records: &[RepositoryRecord], json: bool) {
     for record in records {
         match index_as_registered(local, record.id, json).await {
-            Ok(Some(indexed)) if indexed.run.is_some() => show(local, &record.name, &indexed, json),
+            Ok(Some(indexed)) if indexed.run.is_some() => show(local, &indexed, json),
             Ok(_) => {}
             Err(error) => output::error(&format!("{}: {error:#}", record.name)),
         }
@@ -132,7 +132,8 @@ async fn index_all(local: &Local, records: &[RepositoryRecord], json: bool) {
 async fn index_as_registered(local: &Local, id: RepositoryId, json: bool) -> anyhow::Result<Option<Indexed>> {
     let scope = Scope::only(Tenant::local(), [id]);
     let Some(record) = local.runs.repositories(&scope).await?.pop() else { return Ok(None) };
-    let indexed = local.index(&local.request_of(&record)?, &Bars::new(json)).await;
+    let known = local.runs.repositories(&Scope::all(Tenant::local())).await?;
+    let indexed = local.index(&local.request_of(&record, &known)?, &Bars::new(json)).await;
     let is_removed = local.runs.repositories(&scope).await?.is_empty();
     if is_removed { Ok(None) } else { indexed.map(Some) }
 }

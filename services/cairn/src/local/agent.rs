@@ -1,23 +1,21 @@
 //! Makes the local index available for questions and MCP calls.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Tenant};
-use cairn_gateway::{Agent, IndexCall, IndexStatus, WatchIndexing, check_settings};
+use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Scope, Tenant};
+use cairn_gateway::{Agent, IndexCall, IndexStatus, Notice, WatchIndexing, check_settings};
 use cairn_git::locate;
 use cairn_pipeline::StageError;
 use cairn_ports::{Catalogue, ErrorKind, FailureCode, LedgerRead, RepositoryRecord, RunRecord, SourceError};
 use cairn_search::{FieldFault, NextCall, QueryError, QueryErrorCode, Searcher, named};
 use cairn_stages::check_request;
 use cairn_wire::{RequestSettings, RunResult};
-use tokio::sync::Mutex;
-use tokio::task::JoinHandle;
 
-use super::{Hundreds, IndexRequest, Indexed, Local, MAINTENANCE, Named, Progress, Unindexed, name_of, too_large};
+use super::first_run::{Ended, FirstRun, Watchers};
+use super::{IndexRequest, Indexed, Local, MAINTENANCE, Named, Progress, TreeAround, UnindexedTree, too_large};
 
 /// The time for which a question waits for the first index run of its working tree. MCP clients often wait
 /// only one minute for a reply.
@@ -27,11 +25,12 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 pub struct LocalAgent {
     local: Arc<Local>,
-    /// The lock that makes the index runs of one process sequential.
-    indexing: Arc<Mutex<()>>,
-    /// The first index run of the working tree of this process, if a question began it.
-    first_run: Mutex<Option<JoinHandle<anyhow::Result<Indexed>>>>,
-    notice: std::sync::Mutex<Option<String>>,
+    /// This lock makes the index runs of one process sequential.
+    indexing: Arc<tokio::sync::Mutex<()>>,
+    /// The first index run of the working tree of this process, if a question began it and no answer has
+    /// reported its end.
+    first_run: Mutex<Option<FirstRun>>,
+    notice: Mutex<Option<Notice>>,
     /// Whether a question may index the working tree of this process.
     indexes_on_first_use: bool,
 }
@@ -78,43 +77,26 @@ impl LocalAgent {
     }
 
     async fn request(&self, call: &IndexCall) -> Result<(IndexRequest, Option<RepositoryRecord>), QueryError> {
-        let known = self.known(&call.target).await?;
-        let mut request = match &known {
-            Some(record) => self.local.request_of(record).map_err(|error| internal(&error))?,
+        let records = self.local.runs.repositories(&Scope::all(Tenant::local())).await?;
+        let record = match known(&records, &call.target) {
+            Some(record) => record.clone(),
             None => {
                 let located = locate(&call.target, &self.local.remotes());
                 let source = located.map_err(|error| unusable_target(error, &call.target))?;
-                let records = self.local.runs.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
-                let Named { name, known } = name_of(&source, None, &records);
-                let settings = RequestSettings::default();
-                IndexRequest { source, name, branch: None, settings, rebuild: false, known: known.map(Box::new) }
+                match self.local.named(&source, None, &records).map_err(|error| failed(&error))? {
+                    Named { known: Some(record), .. } => record,
+                    Named { name, known: None } => {
+                        let settings = call.settings().over(RequestSettings::default());
+                        let request =
+                            IndexRequest { source, name, branch: None, settings, rebuild: false, known: None };
+                        return Ok((request, None));
+                    }
+                }
             }
         };
+        let mut request = self.local.request_of(&record, &records).map_err(|error| internal(&error))?;
         request.settings = call.settings().over(request.settings);
-        Ok((request, known))
-    }
-
-    /// The indexed repository with this name, path or URL.
-    async fn known(&self, target: &str) -> Result<Option<RepositoryRecord>, QueryError> {
-        let scope = cairn_domain::Scope::all(Tenant::local());
-        let records = self.local.runs.repositories(&scope).await?;
-        let path = Path::new(target).canonicalize().ok();
-        let means = |record: &RepositoryRecord| {
-            record.name.as_str() == target
-                || record.source.location() == target
-                || path.as_ref().is_some_and(|path| path.to_str() == Some(record.source.location()))
-        };
-        if let Some(record) = records.iter().find(|record| means(record)) {
-            return Ok(Some(record.clone()));
-        }
-        // A path has priority over the last part of a name.
-        if path.is_some() {
-            return Ok(None);
-        }
-        Ok(match named(&records, |record| record, target).as_slice() {
-            [only] => Some((*only).clone()),
-            _ => None,
-        })
+        Ok((request, Some(record)))
     }
 
     async fn run_of(&self, repository: RepositoryId) -> Result<Option<RunRecord>, QueryError> {
@@ -133,32 +115,15 @@ impl Agent for LocalAgent {
         self.local.repository_of_directory(&here).await.ok().flatten()
     }
 
-    async fn working_repository(&self) -> Option<String> {
-        let here = std::env::current_dir().ok()?;
-        if let Some(name) = self.default_repository().await {
-            // A run that another question began may not be published yet.
-            self.wait_for_first_run().await;
-            return Some(name);
+    async fn working_repository(&self, watch: Arc<dyn WatchIndexing>) -> Option<String> {
+        if self.indexes_on_first_use {
+            self.index_first(watch).await;
         }
-        if !self.indexes_on_first_use {
-            return None;
-        }
-        match self.local.unindexed_tree(&here).await.ok()?? {
-            Unindexed::TooLarge(tree) => {
-                self.set_notice(too_large(&tree));
-                None
-            }
-            Unindexed::Small(tree) => {
-                let request = self.local.first_request(&tree).await.ok()??;
-                self.begin_first_run(request).await;
-                self.wait_for_first_run().await;
-                self.default_repository().await
-            }
-        }
+        self.default_repository().await
     }
 
-    fn take_notice(&self) -> Option<String> {
-        self.notice.lock().unwrap_or_else(PoisonError::into_inner).take()
+    fn take_notice(&self) -> Option<Notice> {
+        lock(&self.notice).take()
     }
 
     fn home(&self) -> Option<String> {
@@ -174,7 +139,7 @@ impl Agent for LocalAgent {
     }
 
     async fn index_watched(&self, call: IndexCall, watch: Arc<dyn WatchIndexing>) -> Result<IndexStatus, QueryError> {
-        self.index_with(call, Watched { watch, hundreds: Hundreds::default(), num_ended: AtomicU32::new(0) }).await
+        self.index_with(call, Watchers::of(watch)).await
     }
 
     async fn cancel(&self, run: RunId) -> Result<bool, QueryError> {
@@ -183,42 +148,54 @@ impl Agent for LocalAgent {
 }
 
 impl LocalAgent {
-    fn set_notice(&self, notice: String) {
-        *self.notice.lock().unwrap_or_else(PoisonError::into_inner) = Some(notice);
+    fn set_notice(&self, text: String, next: Option<NextCall>) {
+        *lock(&self.notice) = Some(Notice { text, next });
     }
 
-    /// Begins the first index run of the working tree, unless a question has begun it.
-    async fn begin_first_run(&self, request: IndexRequest) {
-        let mut first_run = self.first_run.lock().await;
-        if first_run.is_none() {
-            let (local, indexing) = (Arc::clone(&self.local), Arc::clone(&self.indexing));
-            *first_run = Some(tokio::spawn(async move {
-                let _turn = indexing.lock().await;
-                local.index(&request, &Quiet).await
-            }));
+    /// Indexes the working tree of the working directory, if a question may do so and it is not indexed.
+    /// Waits for the run within a limit. The run continues after the limit.
+    async fn index_first(&self, watch: Arc<dyn WatchIndexing>) {
+        let is_begun = lock(&self.first_run).is_some();
+        if !is_begun && !self.begin_first_run().await {
+            return;
         }
-    }
-
-    /// Waits for the first index run of the working tree, within a limit. The run continues after the limit.
-    async fn wait_for_first_run(&self) {
-        let mut first_run = self.first_run.lock().await;
-        let Some(run) = first_run.as_mut() else { return };
         let limit = FIRST_PATIENCE.min(self.local.first_use_timeout());
-        match tokio::time::timeout(limit, run).await {
-            Err(_) => {
-                self.set_notice(
-                    "this working tree is being indexed for the first time; ask again in a minute".to_owned(),
-                );
-                return;
-            }
-            Ok(Ok(Ok(indexed))) => {
-                let num_files = indexed.result.files_indexed;
-                self.set_notice(format!("this working tree was not indexed; its {num_files} files are indexed now"));
-            }
-            Ok(Ok(Err(error))) => self.set_notice(format!("this working tree cannot be indexed: {error:#}")),
-            Ok(Err(panic)) => self.set_notice(format!("this working tree cannot be indexed: {panic}")),
+        let end = {
+            let first_run = lock(&self.first_run);
+            // Another question may have reported the end of the run.
+            let Some(run) = first_run.as_ref() else { return };
+            run.add(watch);
+            run.end(limit)
+        };
+        let Some(Ended { is_indexed, notice }) = end.await else {
+            let notice = "this working tree is being indexed for the first time; ask again in a minute";
+            return self.set_notice(notice.to_owned(), None);
+        };
+        self.set_notice(notice, None);
+        let was_first = lock(&self.first_run).take_if(|run| run.ended().is_some()).is_some();
+        if is_indexed && was_first {
+            self.watch();
         }
-        *first_run = None;
+    }
+
+    /// Begins the first run, unless no question may index the tree. Returns whether a run has begun.
+    async fn begin_first_run(&self) -> bool {
+        let Ok(here) = std::env::current_dir() else { return false };
+        let tree = match self.local.tree_around(&here).await {
+            Ok(TreeAround::Unindexed(tree)) => *tree,
+            Ok(TreeAround::Nowhere | TreeAround::Repository(_)) => return false,
+            Err(error) => {
+                self.set_notice(format!("whether this working tree is indexed is not known: {error:#}"), None);
+                return false;
+            }
+        };
+        if tree.is_too_large() {
+            self.set_notice(too_large(&tree), Some(index_call(&tree)));
+            return false;
+        }
+        let begin = || FirstRun::begin(Arc::clone(&self.local), Arc::clone(&self.indexing), tree);
+        lock(&self.first_run).get_or_insert_with(begin);
+        true
     }
 
     async fn index_with(&self, call: IndexCall, progress: impl Progress + 'static) -> Result<IndexStatus, QueryError> {
@@ -236,7 +213,12 @@ impl LocalAgent {
             local.index(&request, &progress).await
         });
         match tokio::time::timeout(PATIENCE, run).await {
-            Ok(Ok(Ok(indexed))) => Ok(ended(self.searcher(), &name, indexed)),
+            Ok(Ok(Ok(indexed))) => {
+                if self.indexes_on_first_use {
+                    self.watch();
+                }
+                Ok(ended(self.searcher(), indexed))
+            }
             Ok(Ok(Err(error))) => Err(failed(&error)),
             Ok(Err(panic)) => Err(QueryError::new(QueryErrorCode::InternalError, panic.to_string())),
             Err(_) => {
@@ -258,9 +240,9 @@ impl LocalAgent {
     }
 }
 
-fn ended(searcher: &Searcher, name: &RepositoryName, indexed: Indexed) -> IndexStatus {
+fn ended(searcher: &Searcher, indexed: Indexed) -> IndexStatus {
     IndexStatus {
-        repository: name.to_string(),
+        repository: indexed.name.to_string(),
         run: indexed.run.map(|run| searcher.run_id(run)),
         request: None,
         previous_run: None,
@@ -271,6 +253,38 @@ fn ended(searcher: &Searcher, name: &RepositoryName, indexed: Indexed) -> IndexS
         num_ended: 0,
         sync: None,
     }
+}
+
+/// The call that indexes a working tree without the limits of a question.
+fn index_call(tree: &UnindexedTree) -> NextCall {
+    NextCall {
+        tool: "index_repository",
+        reason: "indexes the working tree without these limits".to_owned(),
+        arguments: vec![("path", tree.root.display().to_string())],
+    }
+}
+
+/// The registered repository that a target means: its name, or the last part of its name. A path has priority
+/// over the last part of a name. A source on disk is not found here, because its name may have changed.
+fn known<'r>(records: &'r [RepositoryRecord], target: &str) -> Option<&'r RepositoryRecord> {
+    if let Some(record) = records.iter().find(|record| record.name.as_str() == target) {
+        return Some(record);
+    }
+    if Path::new(target).exists() {
+        return None;
+    }
+    if let Some(record) = records.iter().find(|record| record.source.location() == target) {
+        return Some(record);
+    }
+    match named(records, |record| record, target).as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // No method leaves the values inconsistent, so they can be used after another thread has panicked.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The error for a target that cannot be indexed. If a directory with a similar name exists, the error
@@ -350,28 +364,7 @@ fn failed(error: &anyhow::Error) -> QueryError {
     QueryError::new(code, message)
 }
 
-/// Reports the progress to an agent.
-struct Watched {
-    watch: Arc<dyn WatchIndexing>,
-    hundreds: Hundreds,
-    num_ended: AtomicU32,
-}
-
-impl Progress for Watched {
-    fn reading(&self, _name: &RepositoryName) {}
-
-    fn files_read(&self, _name: &RepositoryName, num_files: u64) {
-        self.hundreds.passed(num_files).for_each(|num_files| self.watch.files_read(num_files));
-    }
-
-    fn parts(&self, run: &RunRecord) {
-        if self.num_ended.fetch_max(run.num_ended, Ordering::Relaxed) < run.num_ended {
-            self.watch.parts_ended(run.num_ended, run.num_parts);
-        }
-    }
-}
-
-/// Reports no progress, because the caller receives only the answer.
+/// Reports no progress: the caller receives only the answer.
 struct Quiet;
 
 impl Progress for Quiet {

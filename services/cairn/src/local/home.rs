@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
 use cairn_config::Operator;
-use cairn_domain::RepositoryId;
+use cairn_domain::{RepositoryId, RepositoryName};
 use cairn_faults::fail_point;
 use cairn_git::{GitSettings, Limits, ReadingPlan, RemotePolicy, create_private_directory};
 use cairn_ports::SourceCache;
@@ -18,8 +18,6 @@ use cairn_wire::RequestSettings;
 /// An index directory.
 pub struct Home {
     pub directory: PathBuf,
-    /// Whether the user chose this directory. Otherwise it was found from the working directory.
-    pub is_explicit: bool,
     pub cursor_key: CursorKey,
 }
 
@@ -62,7 +60,7 @@ impl Home {
         let key = <[u8; 32]>::try_from(bytes.as_slice());
         let key =
             key.ok().with_context(|| format!("{} is damaged; delete it", directory.join("cursor.key").display()))?;
-        Ok(Self { directory: directory.to_owned(), is_explicit: true, cursor_key: CursorKey(key) })
+        Ok(Self { directory: directory.to_owned(), cursor_key: CursorKey(key) })
     }
 
     /// Writes those parts of the cache that have changed.
@@ -105,10 +103,34 @@ impl Home {
         history(&self.directory, repository)
     }
 
+    /// The name of the repository, if `.cairn.yaml` declared it when the repository was last indexed.
+    pub(super) fn declared_name(&self, repository: RepositoryId) -> Option<RepositoryName> {
+        let name = fs::read_to_string(self.declared(repository)).ok()?;
+        (!name.is_empty()).then(|| RepositoryName::new(name))
+    }
+
+    /// Stores whether the name of a repository is the one that its `.cairn.yaml` declares. A later change of
+    /// the declaration then changes the name.
+    pub(super) fn keep_declared_name(
+        &self,
+        repository: RepositoryId,
+        name: Option<&RepositoryName>,
+    ) -> anyhow::Result<()> {
+        match name {
+            name if self.declared_name(repository).as_ref() == name => Ok(()),
+            Some(name) => replace(&self.declared(repository), name.as_str().as_bytes()),
+            None => remove_if_exists(&self.declared(repository)),
+        }
+    }
+
+    fn declared(&self, repository: RepositoryId) -> PathBuf {
+        self.directory.join("declared").join(repository.to_string())
+    }
+
     /// Removes the caches of all repositories except `live`.
     pub(super) fn keep_source_caches_of(&self, live: &[RepositoryId]) -> anyhow::Result<()> {
         let live: BTreeSet<String> = live.iter().map(ToString::to_string).collect();
-        for folder in ["stat", "history"].map(|folder| self.directory.join(folder)) {
+        for folder in ["stat", "history", "declared"].map(|folder| self.directory.join(folder)) {
             for path in fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
                 // A file with an extension is temporary: a process is writing it.
                 let is_live = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| live.contains(name));

@@ -10,11 +10,12 @@ use cairn_domain::{
 use cairn_local_broker::LocalBroker;
 use cairn_pipeline::{StageError, reconcile};
 use cairn_ports::{Broker, Catalogue, ErrorKind, FailureCode, Ledger, LedgerRead, RepositoryRecord, RunRecord};
-use cairn_stages::{OpenedSource, SyncRequest, Synced, check_request};
+use cairn_stages::{OpenedSource, SyncRequest, Synced, check_request, declared_name};
 use cairn_wire::{RequestSettings, RunResult};
 
 use super::Local;
 use super::home::{remove_if_exists, source_cache};
+use super::naming::{declared_on_disk, is_on_disk, settings_name};
 use crate::verify::verify;
 
 /// The repository to index, and the settings of the call.
@@ -57,6 +58,8 @@ impl IndexRequest {
 /// The end of an index run.
 #[derive(Clone, Debug)]
 pub struct Indexed {
+    /// The name after the run. The settings of the source may have changed it.
+    pub name: RepositoryName,
     /// `None` if nothing had changed.
     pub run: Option<RunId>,
     pub state: RunState,
@@ -85,7 +88,8 @@ impl Local {
     pub async fn index(&self, request: &IndexRequest, progress: &dyn Progress) -> anyhow::Result<Indexed> {
         // This check comes first, so that a refused call changes nothing.
         check_request(&self.operator, &request.settings)?;
-        let record = request.record();
+        self.embedder.prepare().context("preparing the embedding model")?;
+        let mut record = request.record();
         let repository = record.id;
         request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
         let is_new = request.rebuild || !self.is_registered(request, &record).await?;
@@ -94,7 +98,11 @@ impl Local {
         let mut opened = None;
         if is_new {
             progress.reading(&record.name);
-            opened = Some(self.sync.check_source(&self.sync_request(record.clone(), request.rebuild)).await?);
+            let checked = self.sync.check_source(&self.sync_request(record.clone(), request.rebuild)).await?;
+            if let Ok(tree) = &checked {
+                record = self.with_declared_name(record, declared_name(tree).await?).await?;
+            }
+            opened = Some(checked);
         }
         if request.rebuild && self.verify(repository).await.is_err() {
             self.remove(&record).await?;
@@ -102,6 +110,7 @@ impl Local {
             opened = None;
         }
         self.runs.register(record.clone()).await?;
+        self.keep_name_on_disk(&record)?;
         // Each run has its own broker. In a shared broker, unacknowledged jobs of a stopped runner would
         // remain in progress forever.
         let broker = self.broker();
@@ -143,17 +152,19 @@ impl Local {
     ) -> anyhow::Result<Indexed> {
         self.finish_earlier(broker, record.id, progress).await?;
         progress.reading(&record.name);
-        let id = record.id;
-        let request = self.sync_request(record, rebuild);
+        let (id, name) = (record.id, record.name.clone());
+        let request = self.sync_request(record.clone(), rebuild);
         let known = request.cache.clone();
         match self.watched_sync(request, opened, progress).await? {
             Synced::Unchanged { published, cache } => {
                 self.home.keep_source_cache(id, &known, &cache)?;
-                Ok(Indexed { run: None, state: published.state, result: published.result, message: None })
+                Ok(Indexed { name, run: None, state: published.state, result: published.result, message: None })
             }
-            Synced::Begun { run, cache, .. } => {
+            Synced::Begun { run, plan, cache } => {
                 self.home.keep_source_cache(id, &known, &cache)?;
-                self.drive(broker, run, progress).await
+                let declared = settings_name(&self.artifacts.plan(&plan).await?.settings);
+                let name = self.with_declared_name(record, declared).await?.name;
+                Ok(Indexed { name, ..self.drive(broker, run, progress).await? })
             }
         }
     }
@@ -237,7 +248,8 @@ impl Local {
                 result = published.result;
             }
         }
-        Ok(Indexed { run: Some(record.id), state: record.state, result, message: record.message })
+        let name = RepositoryName::new(result.repository.clone());
+        Ok(Indexed { name, run: Some(record.id), state: record.state, result, message: record.message })
     }
 
     /// Cancels a run. The published generation is kept.
@@ -366,12 +378,17 @@ async fn is_idle(broker: &LocalBroker) -> anyhow::Result<bool> {
 
 /// Operations for commands other than `cairn index`.
 impl Local {
-    /// The request that repeats the last index call of a repository.
-    pub fn request_of(&self, record: &RepositoryRecord) -> anyhow::Result<IndexRequest> {
+    /// The request that repeats the last index call of a repository. If the settings of a source on disk
+    /// declare another name than before, the request changes the name.
+    pub fn request_of(&self, record: &RepositoryRecord, known: &[RepositoryRecord]) -> anyhow::Result<IndexRequest> {
         let settings = RequestSettings::from_json(&record.settings).map_err(anyhow::Error::msg)?;
+        let name = match is_on_disk(&record.source) {
+            true => self.name_after(record, declared_on_disk(&record.source).as_ref(), known),
+            false => record.name.clone(),
+        };
         Ok(IndexRequest {
             source: record.source.clone(),
-            name: record.name.clone(),
+            name,
             branch: record.branch.clone(),
             settings,
             rebuild: false,
@@ -384,24 +401,13 @@ impl Local {
         remove_if_exists(&self.home.stats(repository))
     }
 
-    /// The indexed working tree or directory that contains this directory.
-    pub async fn repository_of_directory(&self, directory: &std::path::Path) -> anyhow::Result<Option<String>> {
-        Ok(self.record_of_directory(directory).await?.map(|record| record.name.to_string()))
-    }
-
-    async fn record_of_directory(&self, directory: &std::path::Path) -> anyhow::Result<Option<RepositoryRecord>> {
-        let known = self.runs.repositories(&Scope::all(Tenant::local())).await?;
-        let holds = |record: &RepositoryRecord| match &record.source {
-            Source::WorkTree { path } | Source::Directory { path } => directory.starts_with(path),
-            Source::Bare { .. } | Source::Url { .. } => false,
-        };
-        Ok(known.into_iter().filter(holds).max_by_key(|record| record.source.location().len()))
-    }
-
     /// Watches the working tree that contains the working directory. Does nothing if the tree is not indexed.
     pub(super) async fn watch_here(&self) -> anyhow::Result<()> {
         let here = std::env::current_dir()?;
         let Some(record) = self.record_of_directory(&here).await? else { return Ok(()) };
+        if self.watch.watches(record.id) {
+            return Ok(());
+        }
         let roots = [(record.id, std::path::PathBuf::from(record.source.location()))];
         let (watch, directory) = (Arc::clone(&self.watch), self.home.directory.clone());
         // A watch of a large tree registers each of its folders, which takes a long time.
@@ -437,7 +443,7 @@ mod tests {
         let source = Source::Directory { path: files.path().display().to_string() };
         let record = RepositoryRecord::new(Tenant::local(), RepositoryName::new("r"), source);
         local.runs.register(record.clone()).await.expect("registered");
-        let request = local.request_of(&record).expect("a request");
+        let request = local.request_of(&record, &[]).expect("a request");
         local.remove(&record).await.expect("removed");
         let error = local.index(&request, &Silent).await.expect_err("it was removed");
         assert!(error.to_string().contains("was removed"), "{error:#}");

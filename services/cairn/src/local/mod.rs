@@ -3,6 +3,7 @@
 mod agent;
 mod changed;
 mod clock;
+mod first_run;
 mod first_use;
 mod home;
 mod hundreds;
@@ -33,18 +34,18 @@ use cairn_stages::{
     Toolchain,
 };
 use cairn_texts::TextIndex;
-use cairn_wiring::{EmbeddingConfig, local_embedder};
+use cairn_wiring::{EmbeddingConfig, LazyEmbedder, local_embedder};
 
 pub use agent::LocalAgent;
 pub(crate) use agent::unusable_target;
 use changed::WorkingFiles;
 pub use clock::SystemClock;
-pub use first_use::{Unindexed, too_large};
+pub use first_use::{TreeAround, UnindexedTree, failure_of, too_large};
 use home::Requested;
 pub use home::{Home, find_home};
 pub use hundreds::Hundreds;
 pub use index::{IndexRequest, Indexed, Progress};
-pub(crate) use naming::{Named, name_of};
+pub(crate) use naming::Named;
 use readers::{Readers, ReadersCatalogue};
 use tree_watch::TreeWatch;
 pub(crate) use tree_watch::{is_change, is_own};
@@ -70,6 +71,7 @@ pub struct Local {
     pub store: Arc<LocalStore>,
     pub runs: Arc<Metastore>,
     pub searcher: Searcher,
+    embedder: Arc<LazyEmbedder>,
     artifacts: Arc<Artifacts>,
     pub clock: Arc<dyn Clock>,
     sync: Arc<Sync>,
@@ -97,7 +99,8 @@ impl Local {
         let vectors = Arc::new(SegmentStore::new(directory.join("segments")));
         let names = Arc::new(NameIndex::new(blobs.clone()));
         let texts = Arc::new(TextIndex::new(blobs.clone()));
-        let embedder: Arc<dyn Embedder> = local_embedder(embedding).context("preparing the embedding model")?;
+        let lazy_embedder = local_embedder(embedding).context("preparing the embedding model")?;
+        let embedder: Arc<dyn Embedder> = lazy_embedder.clone();
         let artifacts = Artifacts::new(blobs.clone());
         let sources = Arc::new(GitSources::new(home::git_settings(&home, &operator, &requested)));
         let tools = Toolchain { model: embedder.model().clone() };
@@ -157,6 +160,7 @@ impl Local {
             store,
             runs,
             searcher,
+            embedder: lazy_embedder,
             artifacts,
             clock,
             sync,

@@ -85,6 +85,10 @@ impl TreeWatch {
         Ok(())
     }
 
+    pub(crate) fn watches(&self, repository: RepositoryId) -> bool {
+        lock(&self.state).num_changes.contains_key(&repository)
+    }
+
     /// The state of a tree after all events that happened before this call.
     pub(crate) async fn mark(&self, repository: RepositoryId) -> Mark {
         let is_delivered = self.events_are_delivered().await;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use cairn_domain::Revision;
-use cairn_ports::{ErrorKind, ReadOptions, SourceCache, SourceError};
+use cairn_ports::{ErrorKind, ListingLimit, ReadOptions, SourceCache, SourceError};
 
 use super::identify::identify;
 use super::root::Root;
@@ -40,6 +40,13 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     let revision = Revision::Directory { tree: listing::digest(&identified.entries) };
     let cache = SourceCache { stats: identified.stat_cache, history: Vec::new() };
     Ok(DiskTree { root: Arc::new(root), revision, branch: None, entries: identified.entries, cache })
+}
+
+/// Lists the paths of a plain directory, so that `limit` receives their number and size. No content is read.
+pub(crate) fn count(path: &str, limit: &ListingLimit, limits: &Limits) -> Result<(), SourceError> {
+    let root = Root::open(path, true).map_err(|error| from_io("count", path, error))?;
+    let counter = Counter::new(path, limits.max_entries, limit);
+    Walk::new(&root, path, limits, counter)?.run().map(drop)
 }
 
 /// The identity of a directory: its device and its inode.

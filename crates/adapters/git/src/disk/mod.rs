@@ -11,6 +11,6 @@ mod stat_cache;
 mod tree;
 mod work_tree;
 
-pub(crate) use directory::open as open_directory;
+pub(crate) use directory::{count as count_directory, open as open_directory};
 pub use root::read_beneath;
-pub(crate) use work_tree::open as open_work_tree;
+pub(crate) use work_tree::{count as count_work_tree, open as open_work_tree};

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use cairn_domain::{BlobId, EntryKind, Revision};
-use cairn_ports::{ReadOptions, SourceCache, SourceError};
+use cairn_ports::{ListingLimit, ReadOptions, SourceCache, SourceError};
 use cairn_redaction::quoted;
 use git2::{Index, IndexEntry, Repository};
 
@@ -103,6 +103,15 @@ impl GitState {
         let directory = repository.commondir().to_owned();
         Ok(Self { repository: Some(repository), index, tracked, directory, fault })
     }
+}
+
+/// Lists the paths of a working tree, so that `limit` receives their number and size. No content is read.
+pub(crate) fn count(path: &str, limit: &ListingLimit, limits: &Limits) -> Result<(), SourceError> {
+    let root = Root::open(path, false).map_err(|error| from_io("count", path, error))?;
+    let git = GitState::read(&root, path)?;
+    let mut walk = Walk::new(&root, path, limits, Counter::new(path, limits.max_entries, limit), &git.tracked);
+    walk.run(&git.directory)?;
+    walk.add_hidden_tracked(&git.tracked)
 }
 
 /// A directory that is not listed yet, with the ignore rules that apply in it.

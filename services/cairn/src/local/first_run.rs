@@ -1,0 +1,124 @@
+//! The first index run of the working tree of an MCP server. Several questions may wait for it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cairn_domain::RepositoryName;
+use cairn_gateway::WatchIndexing;
+use cairn_ports::RunRecord;
+use tokio::sync::watch;
+
+use super::{Hundreds, Indexed, Local, Progress, UnindexedTree, failure_of};
+
+/// How a first run ended, as a sentence for the agent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Ended {
+    pub(super) is_indexed: bool,
+    pub(super) notice: String,
+}
+
+/// A run that may still be in progress.
+pub(super) struct FirstRun {
+    ended: watch::Receiver<Option<Ended>>,
+    watchers: Arc<Watchers>,
+}
+
+impl FirstRun {
+    /// Begins the run. It continues when no question waits for it.
+    pub(super) fn begin(local: Arc<Local>, indexing: Arc<tokio::sync::Mutex<()>>, tree: UnindexedTree) -> Self {
+        let (sender, ended) = watch::channel(None);
+        let watchers = Arc::new(Watchers::default());
+        let of_run = Arc::clone(&watchers);
+        tokio::spawn(async move {
+            let _turn = indexing.lock().await;
+            let indexed = local.index_first(&tree.request, of_run.as_ref()).await;
+            // The agent that holds the receiver ends with the process.
+            let _ = sender.send(Some(ended_as(indexed)));
+        });
+        Self { ended, watchers }
+    }
+
+    /// Reports the progress of the run to another question.
+    pub(super) fn add(&self, watch: Arc<dyn WatchIndexing>) {
+        self.watchers.add(watch);
+    }
+
+    pub(super) fn ended(&self) -> Option<Ended> {
+        self.ended.borrow().clone()
+    }
+
+    /// A value that waits for the end of the run. None if the run has not ended within the limit.
+    pub(super) fn end(&self, limit: Duration) -> impl Future<Output = Option<Ended>> + use<> {
+        let mut ended = self.ended.clone();
+        async move {
+            let waiting = ended.wait_for(Option::is_some);
+            match tokio::time::timeout(limit, waiting).await {
+                Ok(Ok(ended)) => ended.clone(),
+                Ok(Err(_)) => Some(Ended { is_indexed: false, notice: not_indexed("the run was stopped") }),
+                Err(_) => None,
+            }
+        }
+    }
+}
+
+fn ended_as(indexed: anyhow::Result<Indexed>) -> Ended {
+    let failure = match &indexed {
+        Ok(indexed) => failure_of(indexed),
+        Err(error) => Some(format!("{error:#}")),
+    };
+    match (failure, indexed) {
+        (None, Ok(indexed)) => {
+            let num_files = indexed.result.files_indexed;
+            let notice = format!("this working tree was not indexed; its {num_files} files are indexed now");
+            Ended { is_indexed: true, notice }
+        }
+        (why, _) => Ended { is_indexed: false, notice: not_indexed(why.as_deref().unwrap_or_default()) },
+    }
+}
+
+fn not_indexed(why: &str) -> String {
+    format!("this working tree cannot be indexed: {why}")
+}
+
+/// Reports the progress of one run to several calls.
+#[derive(Default)]
+pub(super) struct Watchers {
+    watchers: Mutex<Vec<Arc<dyn WatchIndexing>>>,
+    hundreds: Hundreds,
+    num_ended: Mutex<u32>,
+}
+
+impl Watchers {
+    pub(super) fn of(watch: Arc<dyn WatchIndexing>) -> Self {
+        let watchers = Self::default();
+        watchers.add(watch);
+        watchers
+    }
+
+    fn add(&self, watch: Arc<dyn WatchIndexing>) {
+        lock(&self.watchers).push(watch);
+    }
+}
+
+impl Progress for Watchers {
+    fn reading(&self, _name: &RepositoryName) {}
+
+    fn files_read(&self, _name: &RepositoryName, num_files: u64) {
+        for num_files in self.hundreds.passed(num_files) {
+            lock(&self.watchers).iter().for_each(|watch| watch.files_read(num_files));
+        }
+    }
+
+    fn parts(&self, run: &RunRecord) {
+        let mut num_ended = lock(&self.num_ended);
+        if *num_ended < run.num_ended {
+            *num_ended = run.num_ended;
+            lock(&self.watchers).iter().for_each(|watch| watch.parts_ended(run.num_ended, run.num_parts));
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // No method leaves the values inconsistent, so they can be used after another thread has panicked.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
