@@ -9,7 +9,7 @@ use cairn_cluster::{Environment, LocalMode, Servers};
 use cairn_domain::{Scope, Tenant};
 use cairn_gateway::auth::KeyRequest;
 use cairn_ports::Catalogue;
-use cairn_testkit::work_tree::{commit, repository, write};
+use cairn_testkit::work_tree::{commit, git, repository, write};
 use serde_json::Value;
 use toml::Table;
 
@@ -56,6 +56,55 @@ async fn registered_address_is_indexed_as_locally() -> Result<()> {
 
     failures(&service, &root)?;
     forbidden(&environment, &name, &url).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn branch_in_the_settings_is_indexed_as_locally() -> Result<()> {
+    let Some(servers) = Servers::given() else { return Ok(()) };
+    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
+    ground.cluster.start_all().await?;
+    let (root, source) = (ground.directory.path().to_owned(), repository());
+    let path = source.path();
+    write(path, "main.py", "def only_on_main(x):\n    return x\n");
+    commit(path, "start");
+    git(path, &["checkout", "-q", "-b", "next"]);
+    write(path, "next.py", "def only_on_next(x):\n    return x\n");
+    commit(path, "next");
+    git(path, &["checkout", "-q", "main"]);
+    write(path, ".cairn.yaml", "branch: next\n");
+    commit(path, "settings");
+    let url = format!("file://{}", path.display());
+    let name = path.file_name().and_then(|name| name.to_str()).context("a name")?.to_owned();
+    let local = LocalMode::new(&root.join("local"), &root.join("operator.toml"));
+    let service = service(&ground, &name, true).await?;
+
+    // The repository is new at first, then unchanged, then the selected branch changes.
+    for round in 0..3 {
+        if round == 2 {
+            git(path, &["checkout", "-q", "next"]);
+            write(path, "more.py", "def more(x):\n    return x\n");
+            commit(path, "more");
+            git(path, &["checkout", "-q", "main"]);
+        }
+        let theirs = service.ask(&words(&["index", &url, "--json"]))?;
+        let mine = local.command(&["index", &url, "--json"])?.output()?;
+        ensure!(theirs.status.success(), "round {round}: {}", String::from_utf8_lossy(&theirs.stderr));
+        let (theirs, mine) = (reported(&theirs)?, reported(&mine)?);
+        ensure!(theirs == mine, "round {round}: cluster {theirs:#}\nlocal {mine:#}");
+        let next = git(path, &["rev-parse", "next"]);
+        ensure!(theirs["result"]["commit"] == next.as_str(), "round {round}: {theirs:#}");
+        ensure!(theirs["run_id"] == (round != 1), "round {round}: {theirs:#}");
+    }
+    write(path, ".cairn.yaml", "branch: nowhere\n");
+    commit(path, "wrong");
+    let theirs = service.ask(&words(&["index", &url]))?;
+    let mine = local.command(&["index", &url])?.output()?;
+    for output in [&theirs, &mine] {
+        let message = String::from_utf8_lossy(&output.stderr);
+        let is_explained = message.contains("`branch` in `.cairn.yaml`") && message.contains("nowhere");
+        ensure!(!output.status.success() && is_explained, "{message}");
+    }
+    Ok(())
 }
 
 /// Checks that a failed fetch is reported as a failure, and that a URL with a password is refused and its
