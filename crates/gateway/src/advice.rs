@@ -35,11 +35,11 @@ fn wider(question: &Question) -> Vec<(&'static str, Question)> {
         Question::Runs(_) => Some(("shows the state of the index", Question::Status(Nothing {}))),
         _ => None,
     };
-    other.into_iter().chain(of_every_kind()).collect()
+    other.into_iter().chain(general()).collect()
 }
 
 /// Questions that may follow any other question.
-fn of_every_kind() -> [(&'static str, Question); 2] {
+fn general() -> [(&'static str, Question); 2] {
     let topic = Some("recovering".to_owned());
     [
         ("shows the names of all repositories", Question::Repositories(RepositoriesQuestion::default())),
@@ -89,7 +89,7 @@ async fn of_any_question(agent: &dyn Agent, question: &Question, error: &QueryEr
     if let Some(similar) = near.and_then(|near| about(question, near)) {
         candidates.push(("uses the repository with the most similar name", similar));
     }
-    candidates.extend(of_every_kind());
+    candidates.extend(general());
     that_answer(agent, candidates).await
 }
 

@@ -213,8 +213,9 @@ fn positions(asked: &RelationshipAsked, named: &NamedCode) -> BTreeMap<NodeKey, 
     (0..).zip(nodes).map(|(position, named)| (named.node, position)).collect()
 }
 
-/// The edges of the best definition come first. Of each definition, nodes in `first` come first, then the
-/// edges with the highest confidence. Files come after definitions, because an edge of a file has no owner.
+/// The edges of the best definition come first. Among the edges of a definition, nodes in `first` come first,
+/// then the edges with the highest confidence. Files come after definitions, because an edge of a file has no
+/// owner.
 fn sort(reached: &mut [Reached], positions: &BTreeMap<NodeKey, u32>, first: &BTreeSet<NodeKey>) {
     reached.sort_by_key(|reached| {
         let Reached { node, edge, previous, .. } = reached;

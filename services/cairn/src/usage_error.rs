@@ -34,7 +34,8 @@ pub(crate) fn report(error: &Error, given: &[OsString]) -> ExitCode {
     ExitCode::from(WRONG_USAGE)
 }
 
-/// The name of the wrong option in the form of the other interfaces: `target_type` for `--target-type <TYPE>`.
+/// The name of the wrong option in the form of the other interfaces: `target_type` for `--target-type
+/// <TYPE>`.
 fn field_of(error: &Error) -> Option<String> {
     let ContextValue::String(option) = error.get(ContextKind::InvalidArg)? else { return None };
     let name = option.split([' ', '=']).next()?.trim_start_matches('-');

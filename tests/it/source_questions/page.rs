@@ -8,8 +8,8 @@ const SHOWN: usize = 5;
 pub(super) const HEAD: &str = "# Questions of the requirements, with their answers
 
 The requirements of Cairn contain questions as examples. This page shows the answers: the type of the question
-and the reason, its intent, how the question was read, and the first results. `scripts/source-questions` writes
-the page, and a test checks that it is current.
+and the reason, its intent, how the question was read, and the first results. `scripts/source-questions`
+writes the page, and a test checks that it is current.
 
 The indexed repository is `tests/it/source_questions/repository`. It has what the questions are about. The
 test checks the expected type and path of each question (`tests/it/source_questions/questions.txt`). Each

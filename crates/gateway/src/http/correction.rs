@@ -19,7 +19,7 @@ pub(super) struct Refused {
     pub error: HttpError,
 }
 
-/// What is wrong with a request, and the corrected request.
+/// The fault of a request, and the corrected request.
 struct Correction {
     path: &'static str,
     /// None if no correction is obvious.

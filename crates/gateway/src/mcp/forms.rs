@@ -145,8 +145,8 @@ impl Form {
     }
 }
 
-/// The question of a tool call that guides show, with the accepted names of its arguments. None if the call is
-/// invalid, or if no question expresses it.
+/// The question of a tool call that guides show, with the accepted names of its arguments. None if the call
+/// is invalid, or if no question expresses it.
 pub fn question_of_call(tool: &str, arguments: JsonObject) -> Option<Question> {
     let tool = ToolSpec::find(tool)?;
     question_of(tool.name, Arguments::read(tool, arguments).ok()?.given())

@@ -34,7 +34,8 @@ pub(crate) struct Parameter {
     /// Wrong names that clients use for this parameter. The error for such a name suggests this parameter.
     pub also: &'static [&'static str],
     /// Another name that is accepted. The schema contains it as a separate property, so that clients that
-    /// check their calls accept it. For the same reason, the schema does not require a parameter with an alias.
+    /// check their calls accept it. For the same reason, the schema does not require a parameter with an
+    /// alias.
     pub alias: Option<&'static str>,
     /// Whether the schema excludes the empty text.
     pub not_empty: bool,
