@@ -85,7 +85,7 @@ async fn command_that_embeds_nothing_needs_no_key() -> Result<()> {
         &["graph", "callees", "parse_http_date"],
         &["search", "dates.py", "--target-type", "filename"],
         &["search", "parse_http_date", "--target-type", "symbol"],
-        &["coverage", "--repo", "r"],
+        &["coverage", "r"],
         &["doctor"],
     ] {
         let output = run(&index, arguments, false);
