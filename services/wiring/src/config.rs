@@ -371,7 +371,7 @@ mod tests {
             assert!(error.contains(expect), "{text}: {error}");
         };
         let with = |line: &str| LOCAL.replace("kind = \"http\"\n", &format!("kind = \"http\"\n{line}\n"));
-        check(&with("key_name = \"k\""), "[embedding] `key_name` is only for clusters");
+        check(&with("key_name = \"k\""), "[embedding] `key_name` is allowed only in clusters");
         check(&with("colour = \"red\""), "colour");
         check(&LOCAL.replace("dimensions = 8", "dimensions = 0"), "`dimensions` must not be 0");
         check(&LOCAL.replace("https", "http"), "`url` has no TLS");

@@ -449,7 +449,7 @@ async fn empty_index_suggests_indexing() {
 async fn only_the_call_itself_may_index_the_working_tree() {
     let agent = agent().await;
     let first_uses = |agent: &FakeAgent| agent.num_first_uses.swap(0, Ordering::Relaxed);
-    let named = agent.call("read_code", json!({"symbol": "retry_policy_for_all", "repository": "other"})).await;
+    let named = agent.call("read_code", json!({"path": "lib/retries.py", "repository": "other"})).await;
     assert!(!named.suggestions().is_empty(), "{}", named.text);
     assert_eq!(first_uses(&agent), 0, "the call names a repository, and its suggestions were only tried");
     let unnamed = agent.call("analyze_relationship", json!({"target": "RetryPolicy", "mode": "dependents"})).await;
