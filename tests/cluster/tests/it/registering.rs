@@ -61,9 +61,9 @@ async fn registered_address_is_indexed_as_locally() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn branch_in_the_settings_is_indexed_as_locally() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
-    ground.cluster.start_all().await?;
-    let (root, source) = (ground.directory.path().to_owned(), repository());
+    let mut environment = Environment::prepare(&servers, &Table::new()).await?;
+    environment.cluster.start_all().await?;
+    let (root, source) = (environment.directory.path().to_owned(), repository());
     let path = source.path();
     write(path, "main.py", "def only_on_main(x):\n    return x\n");
     commit(path, "start");
@@ -76,7 +76,7 @@ async fn branch_in_the_settings_is_indexed_as_locally() -> Result<()> {
     let url = format!("file://{}", path.display());
     let name = path.file_name().and_then(|name| name.to_str()).context("a name")?.to_owned();
     let local = LocalMode::new(&root.join("local"), &root.join("operator.toml"));
-    let service = service(&ground, &name, true).await?;
+    let service = service(&environment, &name, true).await?;
 
     // The repository is new at first, then unchanged, then the selected branch changes.
     for round in 0..3 {
