@@ -189,14 +189,14 @@ impl<'r> Walk<'r> {
             Ok(found) if !found.is_file() && !found.is_symlink() => Ok(()),
             // A directory of the path was replaced with a link, so the path is no longer part of the tree.
             Err(error) if leads_through_link(error) => Ok(()),
-            _ => self.add_found(path, &metadata),
+            _ => self.add_found(&path, &metadata),
         }
     }
 
-    fn add_found(&mut self, path: Vec<u8>, metadata: &io::Result<Metadata>) -> Result<(), SourceError> {
-        self.add(match excess_of(&path, false, self.limits) {
+    fn add_found(&mut self, path: &[u8], metadata: &io::Result<Metadata>) -> Result<(), SourceError> {
+        self.add(match excess_of(path, false, self.limits) {
             Some(excess) => FoundFile::beyond(excess),
-            None => FoundFile::new(self.root, path.clone(), &path, metadata),
+            None => FoundFile::new(self.root, path.to_vec(), path, metadata),
         })
     }
 
@@ -246,7 +246,7 @@ impl<'r> Walk<'r> {
                 }
                 Ok(found) if found.is_dir() => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound || leads_through_link(error) => {}
-                _ => self.add_found(entry.path.clone(), &metadata)?,
+                _ => self.add_found(&entry.path, &metadata)?,
             }
         }
         Ok(())
