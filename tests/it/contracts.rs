@@ -17,10 +17,10 @@ fn answered(index: &Index, calls: &[(&str, Value)]) -> Vec<Value> {
 }
 
 /// Checks the fields of an answer to a call that indexed a directory.
-fn check_indexed(answer: &Value, path: &str, files_indexed: u64, include: Value, exclude: Value, max_file_size: u64) {
+fn check_indexed(answer: &Value, path: &str, files_indexed: u64, include: &Value, exclude: &Value, max_file_size: u64) {
     assert_eq!(answer["path"], path, "{answer}");
     assert_eq!(answer["files_indexed"], files_indexed, "{answer}");
-    assert_eq!((&answer["include_patterns"], &answer["exclude_patterns"]), (&include, &exclude), "{answer}");
+    assert_eq!((&answer["include_patterns"], &answer["exclude_patterns"]), (include, exclude), "{answer}");
     assert_eq!(answer["max_file_size"], max_file_size, "{answer}");
     let at = answer["indexed_at"].as_str().expect("a time");
     assert!(at.len() == 20 && at.ends_with('Z') && at.as_bytes()[10] == b'T', "{at}");
@@ -47,10 +47,10 @@ fn markdown_files_are_indexed_with_plain_patterns() {
     let again = json!({ "path": path });
     let answers = answered(&index, &[("index_repository", with_patterns), ("index_repository", again)]);
     for answer in answers {
-        check_indexed(&answer, &path, 3, json!(["*.md"]), json!([]), 1_048_576);
+        check_indexed(&answer, &path, 3, &json!(["*.md"]), &json!([]), 1_048_576);
     }
     let by_command = index.json(&["index", &path]);
-    check_indexed(&by_command, &path, 3, json!(["*.md"]), json!([]), 1_048_576);
+    check_indexed(&by_command, &path, 3, &json!(["*.md"]), &json!([]), 1_048_576);
     let repositories = answered(&index, &[("list_repositories", json!({}))]);
     assert_eq!(repositories[0]["repositories"][0]["include"], json!(["*.md"]));
 }
@@ -67,7 +67,7 @@ fn code_is_indexed_with_exclusions_and_a_size() {
     });
     let answers = answered(&index, &[("index_repository", call), ("index_repository", json!({ "target": path }))]);
     for answer in answers {
-        check_indexed(&answer, &path, 2, include.clone(), exclude.clone(), 524_288);
+        check_indexed(&answer, &path, 2, &include, &exclude, 524_288);
     }
 }
 

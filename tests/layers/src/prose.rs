@@ -146,7 +146,7 @@ impl Scanner {
                     self.next();
                 }
             }
-            is_in_word = sign.is_alphanumeric() && !(matches!(sign, 'b' | 'c') && !is_in_word) || sign == '_';
+            is_in_word = sign == '_' || (sign.is_alphanumeric() && (is_in_word || !matches!(sign, 'b' | 'c')));
         }
         self.pieces
     }
