@@ -24,6 +24,8 @@ impl LocalMode {
         let mut command = Command::new(program("cairn")?);
         command.args(arguments).env("CAIRN_HOME", &self.home).env("CAIRN_CONFIG", &self.operator);
         command.env_remove("CAIRN_CLUSTER_CONFIG").env_remove("CAIRN_SERVER");
+        // A question must not index the working tree in which the test runs.
+        command.env("CAIRN_FIRST_USE_MAX_FILES", "0");
         Ok(command)
     }
 
