@@ -115,6 +115,7 @@ def main():
     work = arguments.work.resolve()
     cairn = str(Path(arguments.cairn).resolve())
     os.environ["CAIRN_HOME"] = str(work / "home")
+    os.environ["CAIRN_FIRST_USE_MAX_FILES"] = "0"
     # The index is built again, because only a complete run reports all counts.
     shutil.rmtree(work / "home", ignore_errors=True)
     drawn, counts = [], []

@@ -47,7 +47,7 @@ class Cairn:
         shutil.rmtree(self.home)
 
     def start(self, *arguments: str, **pipes: object) -> subprocess.Popen:
-        environment = {**os.environ, "CAIRN_HOME": str(self.home)}
+        environment = {**os.environ, "CAIRN_HOME": str(self.home), "CAIRN_FIRST_USE_MAX_FILES": "0"}
         environment.pop("CAIRN_CONFIG", None)
         return subprocess.Popen([self.path, *arguments], env=environment, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **pipes})
 
