@@ -43,10 +43,9 @@ fn indexed() -> (Index, TempDir) {
 /// The structured answers of MCP.
 fn called(index: &Index, calls: &[(&str, Value)]) -> Vec<Value> {
     let all = answers(index, calls);
-    let lines = all.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let answered =
-        lines.filter(|line| line["id"] != json!(0)).map(|mut line| line["result"]["structuredContent"].take());
-    answered.collect()
+    // The first answer is that of `initialize`.
+    let answered = serde_json::Deserializer::from_str(&all).into_iter::<Value>().skip(1);
+    answered.map(|answer| answer.expect("JSON")["result"]["structuredContent"].take()).collect()
 }
 
 /// The name and the kind of its match in the label of an answer.

@@ -199,7 +199,7 @@ fn exact_names_and_paths_come_first() {
     assert_eq!((definition["start_line"].as_u64(), definition["end_line"].as_u64()), (Some(6), Some(7)), "{found}");
     assert_eq!(definition["symbol"], "_display_error", "{found}");
     shows("put_all", "src/other/store.py", 6);
-    shows("Store.put", "src/other/store.py", 2);
+    shows("Store.put", "src/store.py", 2);
     shows("other::store::put_all", "src/other/store.py", 6);
     shows("other/store.py", "src/other/store.py", 1);
     shows("src/store.py", "src/store.py", 1);

@@ -17,7 +17,7 @@ fn missing_topology_is_reported_and_created() {
         &format!("S3: bucket `{bucket}`"),
         &constraint,
         &format!("Qdrant: collection `{bucket}-"),
-        "`cairn topology apply` creates",
+        "run `cairn topology apply`",
     ] {
         assert!(reported.contains(part), "`{part}` is missing: {reported}");
     }

@@ -55,7 +55,9 @@ impl Test {
     pub fn sources(&self) -> Vec<String> {
         match self.binary.as_str() {
             "lib" => vec!["src/lib.rs".to_owned()],
-            binary => vec![format!("tests/{binary}/main.rs"), format!("tests/{binary}.rs")],
+            binary => ["tests/{}/main.rs", "tests/{}.rs", "../../tests/{}/main.rs"]
+                .map(|form| form.replace("{}", binary))
+                .to_vec(),
         }
     }
 }

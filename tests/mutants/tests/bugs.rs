@@ -72,10 +72,11 @@ fn every_test_exists() {
     let tree = Tree::at(root());
     for Bug { name, caught_by: test, .. } in bugs() {
         let folder = tree.folder_of(&test.package).expect("a crate");
-        assert!(test.sources().iter().any(|source| folder.join(source).is_file()), "{name}: no `{}`", test.binary);
-        let tests = folder.join(if test.binary == "lib" { "src" } else { "tests" });
+        let source = test.sources().into_iter().map(|source| folder.join(source)).find(|source| source.is_file());
+        let source = source.unwrap_or_else(|| panic!("{name}: no `{}`", test.binary));
+        let tests = source.parent().expect("a folder");
         let function = format!("fn {}(", test.case.rsplit("::").next().unwrap_or(&test.case));
-        assert!(holds(&tests, &function), "{name}: {} has no `{function}`", tests.display());
+        assert!(holds(tests, &function), "{name}: {} has no `{function}`", tests.display());
     }
 }
 
