@@ -50,7 +50,7 @@ fn called(index: &Index, calls: &[(&str, Value)]) -> Vec<Value> {
 
 /// The name and the kind of its match in the label of an answer.
 fn label(answer: &Value) -> (&Value, &Value) {
-    (&answer["resolution"]["resolved_to"], &answer["resolution"]["match"])
+    (&answer["resolved_to"], &answer["match"])
 }
 
 #[test]
