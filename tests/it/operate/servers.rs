@@ -38,7 +38,7 @@ fn missing_topology_is_reported_and_created() {
     assert_eq!((answer["ok"].as_bool(), &answer["servers"][0]["missing"]), (Some(false), &missing), "{answer}");
     assert_eq!(output.status.code(), Some(1));
     let (code, reported) = cluster.output(&["doctor"]);
-    let named = "lacks queue `cairn.parse.bulk.v1`, policy `cairn.dead.v1`; `cairn topology apply`";
+    let named = "lacks queue `cairn.parse.bulk.v1`, policy `cairn.dead.v1`; run `cairn topology apply`";
     assert!(code == 1 && reported.contains(named), "{reported}");
     // The missing objects are created again. A second `apply` changes nothing.
     for _ in 0..2 {
