@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use cairn_cluster::{Environment, LocalMode};
-use cairn_gateway::answers::FingerprintReport;
 use cairn_testkit::work_tree::{commit, git};
 use serde_json::Value;
 
@@ -45,13 +44,7 @@ async fn compare(environment: &Environment, local: &LocalMode, name: &str, path:
     let started = Instant::now();
     local.index(name, &url(path))?;
     let of_local = started.elapsed().as_secs_f64();
-    let found: Vec<Value> = environment
-        .inside
-        .fingerprints()
-        .await?
-        .iter()
-        .map(|of| serde_json::json!(FingerprintReport::of(of)))
-        .collect();
+    let found: Vec<Value> = environment.inside.fingerprint_reports().await?;
     let expected = local.fingerprints()?;
     ensure!(found == expected, "the indexes differ: the cluster has {found:#?}\nlocal mode has {expected:#?}");
     let this = expected

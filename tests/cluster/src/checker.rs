@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use cairn_domain::{PartEnd, RepositoryId, RunState};
-use cairn_gateway::answers::FingerprintReport;
 use cairn_ports::LedgerRead;
 use cairn_wiring::EmbeddingConfig;
 use serde_json::Value;
@@ -78,14 +77,7 @@ impl<'a> Checker<'a> {
         self.parts_ended(asked, &mut verdict).await?;
         self.environment.inside.each_was_published_once().await?;
         let expected = self.environment.index_locally("undisturbed", workload)?;
-        let found: Vec<Value> = self
-            .environment
-            .inside
-            .fingerprints()
-            .await?
-            .iter()
-            .map(|of| serde_json::json!(FingerprintReport::of(of)))
-            .collect();
+        let found: Vec<Value> = self.environment.inside.fingerprint_reports().await?;
         ensure!(found.len() == expected.len(), "{} repositories, expected {}", found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {
             let (found, expected) = (self.comparable(found), self.comparable(expected));

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use cairn_domain::{Lane, RepositoryId, RepositoryName, RunState, Source, Tenant};
+use cairn_gateway::answers::FingerprintReport;
 use cairn_gateway::auth::{KeyRequest, issue};
 use cairn_neo4j::{Neo4jKeys, Neo4jRuns};
 use cairn_ports::{
@@ -15,6 +16,7 @@ use cairn_ports::{
 };
 use cairn_search::{Caller, Fingerprint, RepositorySelection, Searcher};
 use cairn_wiring::{Cluster, ClusterConfig, Stores, embedder, searcher};
+use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 const POLL: Duration = Duration::from_millis(50);
@@ -152,6 +154,17 @@ impl Inside {
 
     pub async fn fingerprints(&self) -> Result<Vec<Fingerprint>> {
         Ok(self.searcher.fingerprint(&RepositorySelection::default()).await?)
+    }
+
+    /// The fingerprints of all repositories, in the form of `cairn fingerprint --json`.
+    pub async fn fingerprint_reports(&self) -> Result<Vec<Value>> {
+        Ok(self.fingerprints().await?.iter().map(|of| serde_json::json!(FingerprintReport::of(of))).collect())
+    }
+
+    /// The maximum number of jobs that a worker takes from RabbitMQ at the same time.
+    pub fn prefetch(&self) -> Result<u16> {
+        let rabbitmq = self.cluster.config.rabbitmq.as_ref();
+        Ok(rabbitmq.context("the settings have no section [rabbitmq]")?.prefetch)
     }
 
     /// Creates an API key.

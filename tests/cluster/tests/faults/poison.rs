@@ -95,14 +95,7 @@ fn letters(bench: &Bench) -> Result<Vec<Value>> {
 /// have its earlier content; only its list of files has changed.
 async fn its_files_alone_are_absent(bench: &Bench, before: &[Value]) -> Result<()> {
     let now = bench.environment.index_locally("undisturbed", &bench.workload)?;
-    let found: Vec<Value> = bench
-        .environment
-        .inside
-        .fingerprints()
-        .await?
-        .iter()
-        .map(|of| serde_json::json!(cairn_gateway::answers::FingerprintReport::of(of)))
-        .collect();
+    let found: Vec<Value> = bench.environment.inside.fingerprint_reports().await?;
     ensure!(found.len() == NUM_JOBS && now.len() == NUM_JOBS, "{} and {} repositories", found.len(), now.len());
     let (victim, neighbours) = found.split_first().context("the list of repositories is empty")?;
     for (found, expected) in neighbours.iter().zip(&now[1..]) {

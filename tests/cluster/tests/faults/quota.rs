@@ -84,15 +84,7 @@ async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
     ensure!(share >= 0.9, "only a share of {share} of the tokens was used");
     bench.environment.inside.settled(&bench.asked, BACKLOG).await?;
     let num_repeated = provider.provider().report().num_repeated;
-    let prefetch = bench
-        .environment
-        .inside
-        .cluster
-        .config
-        .rabbitmq
-        .as_ref()
-        .context("the settings have no section [rabbitmq]")?
-        .prefetch;
+    let prefetch = bench.environment.inside.prefetch()?;
     println!("{num_repeated} texts were paid for again");
     let in_hand = NUM_KILLS as usize * usize::from(prefetch) * TEXTS_OF_A_JOB;
     ensure!(

@@ -31,15 +31,7 @@ async fn cluster_survives_a_killed_broker() -> Result<()> {
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
-    let prefetch = bench
-        .environment
-        .inside
-        .cluster
-        .config
-        .rabbitmq
-        .as_ref()
-        .context("the settings have no section [rabbitmq]")?
-        .prefetch;
+    let prefetch = bench.environment.inside.prefetch()?;
     let mut watch = PrefetchWatch::start(bench.raw()?, prefetch.into());
     let state = BrokerState::of(&bench).await?;
     let answered = bench.metric(["cloner"], SYNCS_ANSWERED).await?;

@@ -7,7 +7,6 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use cairn_cluster::{Environment, LocalMode, Servers, is_long};
 use cairn_domain::{Lane, RepositoryId, RepositoryName, Source, Tenant};
-use cairn_gateway::answers::FingerprintReport;
 use cairn_gateway::auth::KeyRequest;
 use cairn_ports::Catalogue;
 use serde_json::Value;
@@ -134,13 +133,7 @@ async fn both(environment: &Environment, local: &LocalMode, fixtures: &[Fixture]
 
 /// Compares all fingerprints. Returns the number of chunks.
 async fn compare(environment: &Environment, local: &LocalMode, expected: usize) -> Result<u64> {
-    let cluster: Vec<Value> = environment
-        .inside
-        .fingerprints()
-        .await?
-        .iter()
-        .map(|of| serde_json::json!(FingerprintReport::of(of)))
-        .collect();
+    let cluster: Vec<Value> = environment.inside.fingerprint_reports().await?;
     let local = local.fingerprints()?;
     ensure!(
         cluster.len() == expected && local.len() == expected,
