@@ -13,6 +13,7 @@ mod equality;
 mod exact;
 #[cfg(feature = "failpoints")]
 mod faults;
+mod files;
 mod first_use;
 mod harness;
 mod hostile;

@@ -50,7 +50,7 @@ impl Indexing for NoIndexing {
 }
 
 /// A query service in this process, which reads an index directory.
-struct Server {
+pub(crate) struct Server {
     url: String,
     key: String,
     _runtime: tokio::runtime::Runtime,
@@ -84,7 +84,7 @@ fn searcher(home: &Path) -> Searcher {
 }
 
 impl Server {
-    fn new(home: &Path) -> Self {
+    pub(crate) fn new(home: &Path) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
         let (url, key) = runtime.block_on(Self::serve(home));
         Self { url, key, _runtime: runtime }
@@ -114,7 +114,7 @@ impl Server {
         (url, key.text)
     }
 
-    fn run(&self, index: &Index, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, index: &Index, arguments: &[&str]) -> Output {
         let mut command = index.command(arguments);
         command.env("CAIRN_SERVER", &self.url).env("CAIRN_API_KEY", &self.key);
         command.output().expect("the program starts")

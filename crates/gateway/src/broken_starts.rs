@@ -85,10 +85,10 @@ read_code {"target": "scan", "path": "src/date.rs"}
 read_code {"symbol": "scan", "path": "src/server.rs"}
 read_code {"symbol": "src/server.rs#nothing_here"}
 read_code {"path": "src/dat.rs"}
-read_code {"path": "date.rs", "repository": "demo"}
+read_code {"path": "dta.rs", "repository": "demo"}
 read_code {"path": "/src/date.rs"}
-read_code {"path": "src"}
-read_code {"path": "src/"}
+read_code {"path": "scr"}
+read_code {"path": "srcc/"}
 read_code {"path": "logo.png"}
 read_code {"path": "no/such/file.rs"}
 read_code {"filePath": "src/date.rs"}

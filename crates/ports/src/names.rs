@@ -39,7 +39,7 @@ pub enum NameMatch {
     Fuzzy,
 }
 
-/// The way in which a file name is matched. Except for `Glob`, the name is always literal: `[`, `*` and `?`
+/// The way in which a file name is matched. Except for globs, the name is always literal: `[`, `*` and `?`
 /// are ordinary characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileMatch {
@@ -55,6 +55,8 @@ pub enum FileMatch {
     Directory { similar: bool },
     /// A glob. A glob without `/` matches the last part of a path. `*` does not match `/`.
     Glob,
+    /// As `Glob`, but for the directories of files.
+    DirectoryGlob,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -15,7 +15,6 @@ use cairn_recent::Recent;
 
 use crate::repositories::KnownRepository;
 use crate::strategy::{Asked, Retrieved};
-use crate::target::TargetType;
 use crate::{QueryError, Searcher};
 
 /// Maximum memory of the cached hits.
@@ -68,13 +67,14 @@ impl Searcher {
         if self.changed.is_some() && !retrieved.query.names.notes.is_empty() {
             return Ok(retrieved);
         }
-        let size_bytes = QUESTION_BYTES + retrieved.hits.iter().map(size_bytes).sum::<usize>();
+        let hits_bytes = retrieved.hits.iter().map(size_bytes).sum::<usize>();
+        let size_bytes = QUESTION_BYTES + hits_bytes + retrieved.files.size_bytes();
         self.answers.cached().add(key, Arc::new(retrieved.clone()), size_bytes);
         Ok(retrieved)
     }
 
     fn key_of(&self, asked: &Asked<'_>, selected: &[KnownRepository]) -> Digest {
-        let Asked { text, forced_type, filter, target, limit, .. } = *asked;
+        let Asked { text, forced_type, filter, target, .. } = *asked;
         let options = ParseOptions { forced_type, ..ParseOptions::default() };
         let since = ParsedQuery::new(text, options).filters.since.map(|since| asked.resolve(since));
         let (version, signals) = (self.index_version(selected), format!("{:?}", self.signals));
@@ -84,9 +84,7 @@ impl Searcher {
         let digester = digester.option(forced_type.map(QueryType::as_str), Digester::text);
         let digester =
             of_filter(digester, filter).option(since, |digester, since| digester.number(since.cast_unsigned()));
-        // The limit affects the hits only in a search for files or names.
-        let limit = limit.filter(|_| target.target_type != TargetType::Auto);
-        target.digest(digester).option(limit, |digester, limit| digester.number(limit as u64)).digest()
+        target.digest(digester).digest()
     }
 }
 

@@ -40,6 +40,16 @@ pub(crate) enum Definitions {
     Heuristic(Box<HeuristicDefinition>),
 }
 
+/// Whether no definition has the requested name, so that at most another name was found.
+pub(crate) fn has_other_name(definitions: &Result<Definitions, QueryError>) -> bool {
+    match definitions {
+        Ok(Definitions::Indexed(resolved)) => !resolved.is_same_name(),
+        Ok(Definitions::Changed(changed)) => !changed.substitution.is_same_name(),
+        Ok(Definitions::Heuristic(_)) => false,
+        Err(error) => error.code == QueryErrorCode::NotFound,
+    }
+}
+
 impl ChangedDefinition {
     /// The file in its state in the working tree.
     pub(crate) fn file(&self) -> Option<&ChangedFile> {

@@ -43,7 +43,7 @@ impl<'a> CompiledFilter<'a> {
 }
 
 /// Whether the module is below the prefix, as `a.b.c` is below `a.b`. The empty prefix contains every module.
-fn is_in(module: &str, prefix: &str) -> bool {
+pub(crate) fn is_in(module: &str, prefix: &str) -> bool {
     let rest = module.strip_prefix(prefix);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || prefix.is_empty())
 }

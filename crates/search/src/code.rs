@@ -1,25 +1,22 @@
 //! Reads code: a file, lines of a file, or a symbol. The source is the redacted text of the generation that
 //! is visible in the view.
 
-use std::collections::BTreeSet;
-
 use bytes::Bytes;
-use cairn_domain::{LineSpan, ManifestEntry, RepoPath, RepositoryId, Scope, SourceText, SymbolEntry, View};
-use cairn_ports::{BlobStoreError, BlobStoreExt, ErrorKind, FileMatch};
+use cairn_domain::{LineSpan, ManifestEntry, RepoPath, SourceText, SymbolEntry, View};
+use cairn_ports::{BlobStoreError, BlobStoreExt, ErrorKind};
 use cairn_ranking::truncate_lines;
 use cairn_wire::{ArtifactKind, Manifest, PackReader, decode};
-use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::bounds;
 use crate::changed::{ChangedDefinition, Definitions};
 use crate::error::REBUILD;
 use crate::heuristic::HeuristicDefinition;
 use crate::repositories::KnownRepository;
-use crate::resolve::{NUM_SIMILAR, NameRequest, Resolved};
+use crate::resolve::{NameRequest, Resolved};
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp, Substitution};
 
-/// The code to read: a file by its `path`, or a `symbol`. If both are set, the symbol is searched only in
-/// this file.
+/// The code to read: a file or directory by its `path`, or a `symbol`. If both are set, the symbol is
+/// searched only in this file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CodeRequest {
     pub repository: Option<String>,
@@ -55,33 +52,16 @@ pub struct Code {
     pub stamps: Vec<Stamp>,
 }
 
-/// Number of manifests that are read at the same time. Several manifests are read at once, because each read
-/// waits for the store.
-const MANIFESTS_AT_ONCE: usize = 8;
-
 impl Searcher {
     pub async fn read_code(&self, request: &CodeRequest) -> Result<Code, QueryError> {
-        let words = [
-            ("repository", &request.repository),
-            ("path", &request.path),
-            ("symbol", &request.symbol),
-            ("context_path", &request.context_path),
-        ];
-        for (field, text) in words {
-            bounds::word(field, text.as_deref().unwrap_or_default())?;
-        }
-        let view = self.catalogue.view().await?;
-        let selected = match &request.repository {
-            Some(word) => vec![self.select_one(&view, word).await?],
-            None => self.repositories(&view).await?,
-        };
+        let (view, selected) = self.view_for(request).await?;
         match (&request.symbol, &request.path) {
             (Some(symbol), path) => match self.read_symbol(&view, &selected, symbol, path.as_deref(), request).await {
                 Err(error) => Err(self.explain_absent_name(error, symbol, &view, &selected).await?),
                 read => read,
             },
             (None, Some(path)) => {
-                let read = self.read_file(&view, &selected, path, request).await;
+                let read = self.read_path(&view, &selected, path, request).await;
                 // `src/server.py#Server.run` refers to a symbol, unless a file has this path.
                 match (read, path.split_once('#')) {
                     (Err(error), Some((_, name))) if error.code == QueryErrorCode::NotFound && !name.is_empty() => {
@@ -97,7 +77,26 @@ impl Searcher {
         }
     }
 
-    async fn read_symbol(
+    /// The view, and the repositories in which the code is searched.
+    pub(crate) async fn view_for(&self, request: &CodeRequest) -> Result<(View, Vec<KnownRepository>), QueryError> {
+        let words = [
+            ("repository", &request.repository),
+            ("path", &request.path),
+            ("symbol", &request.symbol),
+            ("context_path", &request.context_path),
+        ];
+        for (field, text) in words {
+            bounds::word(field, text.as_deref().unwrap_or_default())?;
+        }
+        let view = self.catalogue.view().await?;
+        let selected = match &request.repository {
+            Some(word) => vec![self.select_one(&view, word).await?],
+            None => self.repositories(&view).await?,
+        };
+        Ok((view, selected))
+    }
+
+    pub(crate) async fn read_symbol(
         &self,
         view: &View,
         selected: &[KnownRepository],
@@ -175,59 +174,7 @@ impl Searcher {
         })
     }
 
-    async fn read_file(
-        &self,
-        view: &View,
-        selected: &[KnownRepository],
-        path: &str,
-        request: &CodeRequest,
-    ) -> Result<Code, QueryError> {
-        let owners = self.owners(view, selected, path).await?;
-        let mut skipped = None;
-        // Excluded files are listed only in manifests. The first repository that contains the path almost
-        // always has the text of the file.
-        for (repositories, at_once) in [(owners.as_slice(), 1), (selected, MANIFESTS_AT_ONCE)] {
-            let entry_in = |index: usize| self.manifest_entry(&repositories[index], path);
-            let mut entries = stream::iter(0..repositories.len()).map(entry_in).buffered(at_once);
-            for known in repositories {
-                let Some(Some(entry)) = entries.try_next().await? else { continue };
-                match self.text(&entry).await? {
-                    Some(source) => {
-                        let code = self.code(known, selected, &entry, &source, request).await?;
-                        return self.with_pattern(view, known, code).await;
-                    }
-                    None => skipped = Some(format!("`{path}` is not indexed: {}", entry.outcome.label())),
-                }
-            }
-        }
-        if let Some(message) = skipped {
-            let hint = "`coverage --why PATH` (tool `index_status`) reports which rule excludes it";
-            return Err(QueryError::new(QueryErrorCode::NotFound, message).hint(hint).next(NextCall {
-                tool: "index_status",
-                reason: "reports which rule excludes the file".to_owned(),
-                arguments: vec![("path", path.to_owned())],
-            }));
-        }
-        Err(self.unknown_file(view, &self.scope_of(selected), path).await?)
-    }
-
-    /// The repositories that contain the path according to the name index, in the order of `selected`. The
-    /// list is empty if only one repository is selected.
-    async fn owners(
-        &self,
-        view: &View,
-        selected: &[KnownRepository],
-        path: &str,
-    ) -> Result<Vec<KnownRepository>, QueryError> {
-        if selected.len() < 2 {
-            return Ok(Vec::new());
-        }
-        let hits = self.names.files(view, &self.scope_of(selected), path, FileMatch::Path, selected.len()).await?;
-        let owners: BTreeSet<RepositoryId> = hits.iter().map(|hit| hit.repository).collect();
-        Ok(selected.iter().filter(|known| owners.contains(&known.record.id)).cloned().collect())
-    }
-
-    async fn code(
+    pub(crate) async fn code(
         &self,
         known: &KnownRepository,
         selected: &[KnownRepository],
@@ -258,7 +205,12 @@ impl Searcher {
     }
 
     /// Adds the name of the pattern that the shown lines follow.
-    async fn with_pattern(&self, view: &View, known: &KnownRepository, mut code: Code) -> Result<Code, QueryError> {
+    pub(crate) async fn with_pattern(
+        &self,
+        view: &View,
+        known: &KnownRepository,
+        mut code: Code,
+    ) -> Result<Code, QueryError> {
         if let Some(span) = code.span {
             let id = known.record.id;
             let members = self.pattern_members(view, std::slice::from_ref(known), [id]).await?;
@@ -275,7 +227,11 @@ impl Searcher {
         Ok(Some(decode(ArtifactKind::Manifest, &bytes).map_err(|error| damaged(&published.manifest.key, &error))?))
     }
 
-    async fn manifest_entry(&self, known: &KnownRepository, path: &str) -> Result<Option<ManifestEntry>, QueryError> {
+    pub(crate) async fn manifest_entry(
+        &self,
+        known: &KnownRepository,
+        path: &str,
+    ) -> Result<Option<ManifestEntry>, QueryError> {
         let manifest = self.manifest(known).await?;
         Ok(manifest.and_then(|manifest| manifest.find(path).cloned()))
     }
@@ -286,51 +242,10 @@ impl Searcher {
         let source = PackReader::open(ArtifactKind::SourcePack, bytes).and_then(|mut pack| pack.read(slot.index));
         Ok(Some(source.map_err(|error| damaged(&slot.artifact.key, &error))?))
     }
-
-    /// The error for a path that is a directory. It suggests the list of the files in the directory.
-    async fn is_directory(&self, view: &View, scope: &Scope, path: &str) -> Result<Option<QueryError>, QueryError> {
-        let path = path.trim_end_matches('/');
-        let exact = FileMatch::Directory { similar: false };
-        let found = self.names.files(view, scope, path, exact, 1).await?;
-        if found.first().is_none_or(|hit| hit.path.as_str() != path) {
-            return Ok(None);
-        }
-        let error = QueryError::new(QueryErrorCode::NotFound, format!("`{path}` is a directory, not a file"));
-        Ok(Some(error.hint("list the files of the directory, then read one of them").next(NextCall {
-            tool: "search_code",
-            reason: "lists the files of the directory".to_owned(),
-            arguments: vec![("query", format!("{path}/*")), ("target_type", "filename".to_owned())],
-        })))
-    }
-
-    async fn unknown_file(&self, view: &View, scope: &Scope, path: &str) -> Result<QueryError, QueryError> {
-        if let Some(error) = self.is_directory(view, scope, path).await? {
-            return Ok(error);
-        }
-        let mut near = self.names.files(view, scope, path, FileMatch::Similar, NUM_SIMILAR).await?;
-        if near.is_empty() {
-            let name = path.rsplit('/').next().unwrap_or(path);
-            near = self.names.files(view, scope, name, FileMatch::Similar, NUM_SIMILAR).await?;
-        }
-        let mut error = QueryError::new(QueryErrorCode::NotFound, format!("no file has the path `{path}`"));
-        error.similar_files = near.iter().map(|hit| hit.path.to_string()).collect();
-        if let Some(best) = near.first() {
-            return Ok(error.hint("paths are relative to the repository's root").next(NextCall {
-                tool: "read_code",
-                reason: "reads the most similar path".to_owned(),
-                arguments: vec![("path", best.path.to_string())],
-            }));
-        }
-        Ok(error.hint("search for words in the file instead").next(NextCall {
-            tool: "search_code",
-            reason: "finds code by words".to_owned(),
-            arguments: vec![("query", path.replace('/', " "))],
-        }))
-    }
 }
 
 /// Fails if the file does not contain the lines.
-fn check_lines(
+pub(crate) fn check_lines(
     known: &KnownRepository,
     path: &RepoPath,
     num_lines: u32,
@@ -360,7 +275,7 @@ pub(crate) fn damaged(key: &str, error: &cairn_wire::DecodeError) -> QueryError 
 }
 
 /// The lines from `first` to `last`, counted from 1, with their line ends.
-fn lines(text: &str, first: u32, last: u32) -> &str {
+pub(crate) fn lines(text: &str, first: u32, last: u32) -> &str {
     let mut starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
     let start = starts.by_ref().nth(first.saturating_sub(1) as usize).unwrap_or(text.len());
     let end = if last >= first { starts.nth((last - first) as usize).unwrap_or(text.len()) } else { start };

@@ -1,14 +1,16 @@
 //! Answers questions about the graph: callers, callees, dependencies and inheritance.
 
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeKind, NodeRecord, RepositoryId, Resolution, Scope, View};
-use cairn_ports::Direction;
+use cairn_ports::{Direction, FileMatch};
+use cairn_question::is_written_like_a_file;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::bounds;
-use crate::changed::Definitions;
+use crate::changed::{Definitions, has_other_name};
+use crate::file_names::{FileRequest, NamedFile};
 use crate::repositories::{KnownRepository, name_of};
-use crate::resolve::NameRequest;
-use crate::{QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp, Substitution};
+use crate::resolve::{NameMatching, NameRequest};
+use crate::{NextCall, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp, Substitution};
 
 /// A relation between a name and other nodes that a caller can request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,6 +121,8 @@ pub struct SampledEdge {
 const READS_AT_ONCE: usize = 4;
 /// The maximum number of definitions of a name that are considered.
 const MAX_DEFINITIONS: usize = 20;
+/// The maximum number of files of a directory that are counted.
+const MAX_FILES_OF_DIRECTORY: usize = 10_000;
 
 impl Searcher {
     pub async fn relationship(&self, request: &GraphRequest) -> Result<GraphAnswer, QueryError> {
@@ -165,8 +169,8 @@ impl Searcher {
         })
     }
 
-    /// The nodes that a name refers to: files with this path, otherwise the definitions of the name, best
-    /// first.
+    /// The nodes that a name refers to: files with this path, otherwise files with this name or the
+    /// definitions of the name, best first.
     async fn resolve(
         &self,
         view: &View,
@@ -178,14 +182,59 @@ impl Searcher {
         if !files.is_empty() {
             return Ok((files, None));
         }
-        let name = NameRequest { near_path: request.context_path.as_deref(), ..NameRequest::new(&request.name) };
-        let mut resolved = match self.definitions(view, scope, selected, name).await? {
+        let near_path = request.context_path.as_deref();
+        let name = NameRequest { near_path, ..NameRequest::new(&request.name) };
+        let retry = |path: &str| NextCall {
+            tool: "analyze_relationship",
+            reason: "analyzes the most similar path".to_owned(),
+            arguments: vec![("target", path.to_owned()), ("mode", request.relation.as_str().to_owned())],
+        };
+        if let Some(file) = self.file_before_symbols(view, (scope, selected), name, retry).await? {
+            return self.nodes_of_files(view, scope, file, &request.name).await;
+        }
+        let resolved = self.definitions(view, scope, selected, name).await;
+        if has_other_name(&resolved) && !is_written_like_a_file(&request.name) {
+            let asked = FileRequest::of_any_name(&request.name, near_path);
+            if let Some(file) = self.resolve_file(view, scope, asked).await? {
+                return self.nodes_of_files(view, scope, file, &request.name).await;
+            }
+        }
+        let mut resolved = match resolved? {
             Definitions::Indexed(resolved) => resolved,
             Definitions::Changed(found) => return Err(found.not_indexed()),
             Definitions::Heuristic(found) => return Err(found.not_in_graph(selected)),
         };
         resolved.definitions.truncate(MAX_DEFINITIONS);
         Ok((resolved.definitions.iter().map(|hit| hit.symbol.node).collect(), resolved.substitution))
+    }
+
+    /// The nodes of a file and of its namesakes, or of the files of a directory, with their label.
+    async fn nodes_of_files(
+        &self,
+        view: &View,
+        scope: &Scope,
+        file: NamedFile,
+        requested: &str,
+    ) -> Result<(Vec<NodeKey>, Option<Substitution>), QueryError> {
+        let NamedFile { repository, path, is_directory, namesakes, substitution, .. } = file;
+        if !is_directory {
+            let namesakes = namesakes.iter().map(|hit| NodeKey::file(hit.repository, &hit.path));
+            let nodes = [NodeKey::file(repository, &path)].into_iter().chain(namesakes);
+            return Ok((nodes.take(MAX_DEFINITIONS).collect(), substitution));
+        }
+        let below = format!("{}/**", globset::escape(path.as_str()));
+        let only = Scope::only(scope.tenant.clone(), [repository]);
+        let files = self.names.files(view, &only, &below, FileMatch::Glob, MAX_FILES_OF_DIRECTORY).await?;
+        let nodes = files.iter().take(MAX_DEFINITIONS).map(|hit| NodeKey::file(repository, &hit.path)).collect();
+        let label = Substitution {
+            requested: requested.to_owned(),
+            used: format!("{path}/"),
+            matching: NameMatching::Directory,
+            score: substitution.map_or(1_000, |substitution| substitution.score),
+            reason: files_used(files.len()),
+            similar: Vec::new(),
+        };
+        Ok((nodes, Some(label)))
     }
 
     async fn file_nodes(
@@ -239,6 +288,15 @@ impl Searcher {
             }
         }
         Ok(sampled)
+    }
+}
+
+/// The number of the files of a directory whose edges are shown.
+fn files_used(num_files: usize) -> String {
+    match num_files {
+        _ if num_files <= MAX_DEFINITIONS => format!("all {num_files} files in it"),
+        MAX_FILES_OF_DIRECTORY => format!("the first {MAX_DEFINITIONS} of at least {num_files} files in it"),
+        _ => format!("the first {MAX_DEFINITIONS} of {num_files} files in it"),
     }
 }
 

@@ -2,7 +2,7 @@
 //! modules and packages.
 
 use cairn_domain::{NodeKey, RepoPath, Scope, SymbolEntry, View};
-use cairn_question::{NamedKind, Relation, RelationshipAsked, is_file_name, path_and_name};
+use cairn_question::{NamedKind, Relation, RelationshipAsked, is_file_name, is_written_like_a_file, path_and_name};
 
 use crate::changed::{ChangedDefinition, Definitions};
 use crate::heuristic::HeuristicDefinition;
@@ -142,13 +142,12 @@ impl Searcher {
                 return Ok(NamedAs::Place(place));
             }
         }
+        let is_no_symbol = asked.kind.is_some_and(|kind| kind != NamedKind::Symbol) || is_written_like_a_file(name);
         Ok(match definitions {
             // A definition with a near name is no module, file or package.
-            Some(NamedAs::Definitions(near)) if asked.kind.is_some_and(|kind| kind != NamedKind::Symbol) => {
-                NamedAs::Absent(
-                    near.definitions.first().map(|hit| hit.symbol.qualified_name.clone()).into_iter().collect(),
-                )
-            }
+            Some(NamedAs::Definitions(near)) if is_no_symbol => NamedAs::Absent(
+                near.definitions.first().map(|hit| hit.symbol.qualified_name.clone()).into_iter().collect(),
+            ),
             other => other.unwrap_or(NamedAs::Absent(Vec::new())),
         })
     }

@@ -2,11 +2,13 @@
 //! name is reported.
 
 use cairn_domain::{Scope, View};
-use cairn_question::{MentionKind, NamedKind, ParsedQuery, RelationshipAsked, path_and_name};
+use cairn_ports::FileMatch;
+use cairn_question::{MentionKind, NamedKind, ParsedQuery, RelationshipAsked, is_written_like_a_file, path_and_name};
 use cairn_ranking::{QueryWords, estimate_tokens};
 
-use crate::changed::{ChangedDefinition, Definitions};
+use crate::changed::{ChangedDefinition, Definitions, has_other_name};
 use crate::chunk_id::ChunkId;
+use crate::file_names::{FileRequest, SAME_PATH};
 use crate::leading::{Leading, NamedPlace};
 use crate::named_code::{NamedAs, NamedCode};
 use crate::repositories::KnownRepository;
@@ -94,16 +96,44 @@ impl Searcher {
         }
         let whole = whole_name(parsed, text);
         for name in names_of(parsed) {
+            if is_written_like_a_file(name) {
+                found.notes.extend(self.note_of_file(view, scope, name).await?);
+                continue;
+            }
             let is_in_file = path_and_name(name).is_some() && parsed.relationship.is_none();
             let leads = is_in_file || whole.as_deref() == Some(name);
             let request = NameRequest { near_path, ..NameRequest::uncounted(name) };
-            match self.definitions(view, scope, selected, request).await {
+            let definitions = self.definitions(view, scope, selected, request).await;
+            if has_other_name(&definitions) && self.is_file(view, scope, name).await? {
+                continue;
+            }
+            match definitions {
                 Ok(definitions) => found.add(definitions, name, leads, selected),
                 Err(error) if error.code == QueryErrorCode::NotFound => found.note_absent(name, error.similar_symbols),
                 Err(error) => return Err(error),
             }
         }
         Ok(found)
+    }
+
+    /// The note about the name of a file in a question. `None` if a file has exactly this path.
+    async fn note_of_file(&self, view: &View, scope: &Scope, name: &str) -> Result<Option<NameNote>, QueryError> {
+        let file = self.resolve_file(view, scope, FileRequest::new(name, None)).await?;
+        let similar = match file {
+            None => self.similar_paths(view, scope, name).await?,
+            Some(_) => Vec::new(),
+        };
+        let is_absent = file.is_none();
+        let substitution = file.and_then(|file| file.substitution);
+        let note = NameNote { requested: name.to_owned(), is_file: true, substitution, similar, place: None };
+        Ok((is_absent || note.substitution.is_some()).then_some(note))
+    }
+
+    /// Whether a file has exactly this base name.
+    async fn is_file(&self, view: &View, scope: &Scope, name: &str) -> Result<bool, QueryError> {
+        let matching = FileMatch::BaseName { similar: false };
+        let best = self.names.files(view, scope, name, matching, 1).await?;
+        Ok(best.first().is_some_and(|best| best.score == SAME_PATH))
     }
 
     /// Resolves a name of a relationship question, and notes the differences from the requested name.
@@ -137,6 +167,10 @@ impl Searcher {
                 found.has_exact = true;
                 found.facts.extend(place.note.clone());
                 place
+            }
+            NamedAs::Absent(_) if is_written_like_a_file(name) => {
+                found.notes.extend(self.note_of_file(view, scope, name).await?);
+                NamedCode::default()
             }
             NamedAs::Absent(similar) => {
                 match asked.kind.filter(|kind| *kind != NamedKind::Symbol) {

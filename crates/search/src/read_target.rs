@@ -1,74 +1,64 @@
 //! Reads code by a text that is the path of a file or the name of a symbol.
 
+use cairn_domain::View;
 use cairn_question::is_written_like_a_file;
 
-use crate::{Code, CodeRequest, QueryError, QueryErrorCode, Searcher};
-
-/// Maximum number of calls of an error.
-const MAX_CALLS: usize = 2;
+use crate::bounds;
+use crate::code::{Code, CodeRequest};
+use crate::file_names::{FileRequest, read_call};
+use crate::repositories::KnownRepository;
+use crate::resolve::{NameRequest, Substitution};
+use crate::{QueryError, QueryErrorCode, Searcher};
 
 impl Searcher {
-    /// Reads the file or the symbol that `target` names. `path` and `symbol` of the request must be empty. A
-    /// file comes first if the text contains a slash or a dot. A text that is written like a path never
-    /// becomes a symbol with another name.
+    /// Reads the file, the directory or the symbol that `target` names. `path` and `symbol` of the request
+    /// must be empty.
     pub async fn read_target(&self, target: &str, request: &CodeRequest) -> Result<Code, QueryError> {
-        let path = target.strip_prefix("./").unwrap_or(target).to_owned();
-        let of_path = CodeRequest { path: Some(path), ..request.clone() };
-        let of_symbol = CodeRequest { symbol: Some(target.to_owned()), ..request.clone() };
-        if !target.contains(['/', '.']) {
-            return match self.read_code(&of_symbol).await {
-                Ok(code) if has_same_name(&code) => Ok(code),
-                Ok(code) => self.read_code(&of_path).await.or(Ok(code)),
-                Err(symbol) if symbol.code == QueryErrorCode::NotFound => {
-                    self.read_code(&of_path).await.map_err(|file| of_both(symbol, file))
-                }
-                Err(error) => Err(error),
-            };
-        }
-        let file = match self.read_code(&of_path).await {
-            Err(error) if error.code == QueryErrorCode::NotFound => error,
-            read => return read,
-        };
-        match self.read_code(&of_symbol).await {
-            Ok(code) if has_same_name(&code) || !is_written_like_a_file(target) => Ok(code),
-            Ok(code) => Err(with_near_name(file, &code)),
-            Err(symbol) if is_written_like_a_file(target) => Err(of_both(file, symbol)),
-            Err(symbol) => Err(of_both(symbol, file)),
+        bounds::word("target", target)?;
+        let (view, selected) = self.view_for(request).await?;
+        match self.read_file_or_symbol(&view, &selected, target, request).await {
+            Err(error) => Err(self.explain_absent_name(error, target, &view, &selected).await?),
+            read => read,
         }
     }
-}
 
-fn has_same_name(code: &Code) -> bool {
-    code.substitution.as_ref().is_none_or(|used| used.is_same_name())
-}
-
-/// The error for an absent file, with the name of a near symbol.
-fn with_near_name(mut file: QueryError, near: &Code) -> QueryError {
-    let used = near.substitution.iter();
-    file.similar_symbols = used.flat_map(|used| [&used.used].into_iter().chain(&used.similar)).cloned().collect();
-    file
-}
-
-/// The error for a text that is neither a file nor a symbol. The first error is the one for the kind that
-/// the text is written like.
-fn of_both(first: QueryError, second: QueryError) -> QueryError {
-    if first.code != QueryErrorCode::NotFound || second.code != QueryErrorCode::NotFound {
-        return first;
+    /// A text that is written like a path is compared with files first, any other text with symbols first.
+    /// Another symbol is used only if no file has the name.
+    async fn read_file_or_symbol(
+        &self,
+        view: &View,
+        selected: &[KnownRepository],
+        target: &str,
+        request: &CodeRequest,
+    ) -> Result<Code, QueryError> {
+        let (scope, near_path) = (self.scope_of(selected), request.context_path.as_deref());
+        let is_file = is_written_like_a_file(target);
+        if (is_file || target.contains(['/', '.']))
+            && let Some(exact) = self.read_exact(view, selected, target, request).await?
+        {
+            return Ok(exact);
+        }
+        let name = NameRequest { near_path, ..NameRequest::new(target) };
+        match self.file_before_symbols(view, (&scope, selected), name, read_call).await {
+            Ok(Some(file)) => return self.read_named(view, selected, file, request).await,
+            Ok(None) => {}
+            Err(error) if error.code == QueryErrorCode::NotFound => {
+                return Err(self.skipped(selected, target).await?.unwrap_or(error));
+            }
+            Err(error) => return Err(error),
+        }
+        let read = self.read_symbol(view, selected, target, None, request).await;
+        if is_file || has_same_name(&read) {
+            return read;
+        }
+        match self.resolve_file(view, &scope, FileRequest::of_any_name(target, near_path)).await? {
+            Some(file) => self.read_named(view, selected, file, request).await,
+            None => read,
+        }
     }
-    let or = |first: Vec<String>, second: Vec<String>| if first.is_empty() { second } else { first };
-    let mut next_calls = first.next_calls;
-    // Searching for the words is the last resort.
-    let is_search = next_calls.last().is_some_and(|call| call.tool == "search_code");
-    let at = next_calls.len() - usize::from(is_search);
-    let reading = second.next_calls.into_iter().filter(|call| call.tool != "search_code");
-    next_calls.splice(at..at, reading);
-    next_calls.truncate(MAX_CALLS);
-    QueryError {
-        message: format!("{}; {}", first.message, second.message),
-        similar_symbols: or(first.similar_symbols, second.similar_symbols),
-        similar_files: or(first.similar_files, second.similar_files),
-        hint: first.hint.or(second.hint),
-        next_calls,
-        ..QueryError::new(QueryErrorCode::NotFound, "")
-    }
+}
+
+/// Whether the code has the requested name, except for its case and style.
+fn has_same_name(read: &Result<Code, QueryError>) -> bool {
+    read.as_ref().is_ok_and(|code| code.substitution.as_ref().is_none_or(Substitution::is_same_name))
 }

@@ -34,6 +34,10 @@ pub enum NameMatching {
     Changed,
     /// A regular expression found the definition in a text.
     Heuristic,
+    /// A file or directory with another path.
+    File,
+    /// The files of a directory.
+    Directory,
 }
 
 impl NameMatching {
@@ -45,6 +49,8 @@ impl NameMatching {
             NameMatching::Fuzzy => "fuzzy",
             NameMatching::Changed => "changed",
             NameMatching::Heuristic => "heuristic",
+            NameMatching::File => "file",
+            NameMatching::Directory => "directory",
         }
     }
 }
@@ -72,7 +78,8 @@ pub struct Substitution {
     pub score: u32,
     /// The differences between the names, as a text for users.
     pub reason: String,
-    /// Other near names, nearest first. Empty if the name differs only in its case or style.
+    /// Other near names, nearest first. Empty if the name differs only in its case or style. For a file,
+    /// other paths with the requested name.
     pub similar: Vec<String>,
 }
 
@@ -101,7 +108,7 @@ impl Substitution {
         match self.matching {
             NameMatching::Exact | NameMatching::Case | NameMatching::Style => true,
             NameMatching::Changed => self.score >= SAME_NAME,
-            NameMatching::Fuzzy | NameMatching::Heuristic => false,
+            NameMatching::Fuzzy | NameMatching::Heuristic | NameMatching::File | NameMatching::Directory => false,
         }
     }
 }
@@ -154,6 +161,12 @@ impl Resolved {
     /// Whether the definitions have the requested name, apart from case and style.
     pub(crate) fn is_same_name(&self) -> bool {
         self.definitions.first().is_some_and(|first| first.tier != NameTier::Near)
+    }
+
+    /// The qualified names of the definitions and of the near names, without duplicates.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let all: Vec<ResolvedSymbol> = self.definitions.iter().chain(&self.near).cloned().collect();
+        different_names(&all)
     }
 }
 

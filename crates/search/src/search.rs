@@ -8,10 +8,12 @@ use cairn_ranking::{AnswerRelevance, Cut, RankedHit, estimate_tokens, fit, trunc
 use crate::bounds;
 use crate::cursor::{Cursor, expired};
 use crate::empty_result::WithoutResults;
+use crate::file_page::{FilePage, fit_files};
+use crate::found_files::{FoundFile, FoundFiles};
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, name_of};
 use crate::strategy::{Asked, Retrieved};
-use crate::target::{FoundFile, Target, TargetType};
+use crate::target::{Target, TargetType};
 use crate::{MatchedName, NameNote, NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
 
 /// Maximum size of the text of a hit. A longer text is cut at its end, and the answer reports the number of
@@ -20,8 +22,6 @@ const MAX_HIT_TOKENS: usize = 1_500;
 /// Number of tokens that a hit needs in addition to its text, path and symbol: for line numbers, kind, and
 /// fences.
 const HIT_OVERHEAD_TOKENS: usize = 30;
-/// Number of tokens that a file in the list of files needs in addition to its path and repository.
-const FILE_OVERHEAD_TOKENS: usize = 10;
 /// Number of tokens of the text before the name of a hit's pattern.
 const PATTERN_TOKENS: usize = 4;
 /// Number of tokens that introduce the match of a name.
@@ -67,12 +67,14 @@ pub struct SearchAnswer {
     pub names: Vec<NameNote>,
     /// The files and directories whose names match, if the search looks for files.
     pub files: Vec<FoundFile>,
+    /// Whether the pages divide the files. Then `found` contains the first lines of some of them.
+    pub files_are_results: bool,
     /// Facts about the search that the caller must know, as sentences.
     pub notes: Vec<String>,
     pub found: Vec<Found>,
     /// Position of the first result of the page among all results, from 0.
     pub offset: usize,
-    /// Number of candidates that were ranked, which is the number of all results.
+    /// Number of all results: the candidates that were ranked, or the files if they are the results.
     pub num_results: usize,
     pub cut: Cut,
     /// The cursor of the next page.
@@ -91,9 +93,20 @@ pub struct SearchAnswer {
 
 /// The limits of one page.
 #[derive(Clone, Copy)]
-struct PageBudget {
+struct PageLimits {
+    /// Number of results on the previous pages.
+    offset: usize,
     limit: usize,
     max_tokens: usize,
+}
+
+/// One page of the results.
+struct ResultPage {
+    files: Vec<FoundFile>,
+    found: Vec<Found>,
+    /// Number of results on the page.
+    num_shown: usize,
+    cut: Cut,
 }
 
 /// The view and the position at which a page starts.
@@ -128,28 +141,19 @@ impl Searcher {
             first_since,
         };
         let retrieved = self.retrieve_once(view, &asked, &selected).await?;
-        let Retrieved { query, mut files, hits, since: stated_since, mut notes, relevance, .. } = retrieved;
+        let Retrieved { query, files, hits, since: stated_since, mut notes, relevance, .. } = retrieved;
         notes.extend(of_other_models);
         let (hits, weak) = if relevance.is_relevant { (hits, Vec::new()) } else { (Vec::new(), hits) };
-        let limit = asked.limit_of(&query.parsed);
-        let num_results = hits.len();
-        let page: Vec<RankedHit> = hits.into_iter().skip(offset).take(limit).collect();
-        let of_files = fit_files(&mut files, &mut notes, request.max_tokens);
         let of_notes: usize = notes.iter().map(|note| estimate_tokens(note)).sum();
-        let max_tokens = request.max_tokens.saturating_sub(of_files + of_notes);
-        let budget = PageBudget { limit, max_tokens };
-        let (found, mut cut) = self.with_texts(&query, &selected, page, budget).await?;
-        let num_left = num_results.saturating_sub(offset + found.len());
-        cut = match cut {
-            Cut::Tokens { .. } => Cut::Tokens { num_left },
-            Cut::Nothing | Cut::Limit { .. } if num_left > 0 => Cut::Limit { num_left },
-            cut => cut,
+        let max_tokens = request.max_tokens.saturating_sub(of_notes);
+        let limits = PageLimits { offset, limit: asked.limit_of(&query.parsed), max_tokens };
+        let files_are_results = files.are_results();
+        let num_results = if files_are_results { files.files.len() } else { hits.len() };
+        let ResultPage { files, found, num_shown, cut } = match files_are_results {
+            true => self.page_of_files(&query, (&selected, &filter), &files, limits, &mut notes).await?,
+            false => self.page_of_hits(&query, &selected, (files.files, hits), limits, &mut notes).await?,
         };
         let (mut hidden_by_scope, mut nothing_found) = (None, None);
-        if num_results == 0 && request.target.target_type == TargetType::Auto {
-            // The filter excludes the files.
-            files.clear();
-        }
         if num_results == 0 && files.is_empty() {
             let without_results =
                 WithoutResults { query: &query, selected: &selected, filter: &filter, weak, relevance: &relevance };
@@ -157,19 +161,20 @@ impl Searcher {
             empty.nothing_found.fit(request.max_tokens.saturating_sub(query.names.num_tokens()));
             (hidden_by_scope, nothing_found) = (empty.hidden_by_scope, Some(empty.nothing_found));
         }
-        let end = offset + found.len();
-        let has_more = end < num_results && !found.is_empty();
+        let end = offset + num_shown;
+        let has_more = end < num_results && num_shown > 0;
         let (since, seq) = (since.or(stated_since).unwrap_or_default(), query.view.seq);
         let cursor = Cursor { question, since, seq, offset: end as u64, issued_at_ms: now_ms };
-        let used: Vec<_> = if found.is_empty() {
-            selected.iter().map(|known| known.record.id).collect()
-        } else {
-            found.iter().map(|found| found.hit.chunk.repository).collect()
-        };
+        let of_files = files.iter().filter(|_| files_are_results).map(|file| file.hit.repository);
+        let mut used: Vec<_> = found.iter().map(|found| found.hit.chunk.repository).chain(of_files).collect();
+        if used.is_empty() {
+            used = selected.iter().map(|known| known.record.id).collect();
+        }
         Ok(SearchAnswer {
             query: query.parsed,
             names: query.names.notes,
             files,
+            files_are_results,
             notes,
             stamps: self.stamps(&selected, &used).await?,
             found,
@@ -182,6 +187,55 @@ impl Searcher {
             nothing_found,
             index_version: self.index_version(&selected),
         })
+    }
+
+    /// A page of ranked hits, with the files beside them.
+    async fn page_of_hits(
+        &self,
+        query: &PreparedQuery,
+        selected: &[KnownRepository],
+        (mut files, hits): (Vec<FoundFile>, Vec<RankedHit>),
+        limits: PageLimits,
+        notes: &mut Vec<String>,
+    ) -> Result<ResultPage, QueryError> {
+        let PageLimits { offset, limit, max_tokens } = limits;
+        let num_results = hits.len();
+        let page: Vec<RankedHit> = hits.into_iter().skip(offset).take(limit).collect();
+        let num_files = files.len();
+        let max_tokens = max_tokens.saturating_sub(fit_files(&mut files, max_tokens).num_tokens);
+        if files.len() < num_files {
+            notes.push(format!("{} more files match, but do not fit into `max_tokens`.", num_files - files.len()));
+        }
+        let (found, cut) = self.with_texts(query, selected, page, PageLimits { max_tokens, ..limits }).await?;
+        let num_left = num_results.saturating_sub(offset + found.len());
+        let cut = match cut {
+            Cut::Tokens { .. } => Cut::Tokens { num_left },
+            Cut::Nothing | Cut::Limit { .. } if num_left > 0 => Cut::Limit { num_left },
+            cut => cut,
+        };
+        Ok(ResultPage { num_shown: found.len(), files, found, cut })
+    }
+
+    /// A page of files, with the first lines of some of them.
+    async fn page_of_files(
+        &self,
+        query: &PreparedQuery,
+        (selected, filter): (&[KnownRepository], &ChunkFilter),
+        all: &FoundFiles,
+        limits: PageLimits,
+        notes: &mut Vec<String>,
+    ) -> Result<ResultPage, QueryError> {
+        let PageLimits { offset, limit, max_tokens } = limits;
+        let max_tokens = max_tokens.saturating_sub(query.names.num_tokens());
+        let FilePage { files, cut, num_tokens } = FilePage::of(all, offset, limit, max_tokens);
+        let beginnings = self.beginnings_of_page(query, filter, &files, all.role).await?;
+        let (num_beginnings, max_tokens) = (beginnings.len(), limits.max_tokens.saturating_sub(num_tokens));
+        let (found, _) = self.with_texts(query, selected, beginnings, PageLimits { max_tokens, ..limits }).await?;
+        if found.len() < num_beginnings {
+            let num_left = num_beginnings - found.len();
+            notes.push(format!("The first lines of {num_left} files do not fit into `max_tokens`."));
+        }
+        Ok(ResultPage { num_shown: files.len(), files, found, cut })
     }
 
     /// The start of the requested page: the position in the cursor. Without a cursor, the start of the first
@@ -212,20 +266,20 @@ impl Searcher {
         query: &PreparedQuery,
         selected: &[KnownRepository],
         page: Vec<RankedHit>,
-        budget: PageBudget,
+        limits: PageLimits,
     ) -> Result<(Vec<Found>, Cut), QueryError> {
         if page.is_empty() {
             return Ok((Vec::new(), Cut::Nothing));
         }
         let (view, scope) = (&query.view, self.scope_of(selected));
-        let max_tokens = budget.max_tokens.saturating_sub(query.names.num_tokens());
+        let max_tokens = limits.max_tokens.saturating_sub(query.names.num_tokens());
         let keys: Vec<_> = page.iter().map(|hit| (hit.chunk.repository, hit.chunk.key)).collect();
         let mut texts = self.vectors.fetch(view, &scope, &keys, true).await?.into_iter().peekable();
         let members = self.pattern_members(view, selected, keys.iter().map(|(repository, _)| *repository)).await?;
         let mut found = Vec::with_capacity(page.len());
         // If the token limit is small, the page shows the start of several hits instead of the whole text of
         // one hit.
-        let share = (2 * max_tokens / budget.limit.max(1)).clamp(MIN_HIT_TOKENS, MAX_HIT_TOKENS);
+        let share = (2 * max_tokens / limits.limit.max(1)).clamp(MIN_HIT_TOKENS, MAX_HIT_TOKENS);
         for mut hit in page {
             if let Some(chunk) = texts.next_if(|chunk| chunk.key == hit.chunk.key) {
                 hit.chunk.text = chunk.text;
@@ -256,20 +310,6 @@ impl Searcher {
         found.truncate(fit.num_taken);
         Ok((found, fit.cut))
     }
-}
-
-/// Cuts the list of files to the token limit, and adds a note about the missing files. Returns the number of
-/// tokens of the list.
-fn fit_files(files: &mut Vec<FoundFile>, notes: &mut Vec<String>, max_tokens: usize) -> usize {
-    let cost =
-        |file: &FoundFile| estimate_tokens(&file.path) + estimate_tokens(&file.repository) + FILE_OVERHEAD_TOKENS;
-    let costs: Vec<usize> = files.iter().map(cost).collect();
-    let fit = fit(&costs, files.len(), max_tokens);
-    if let Cut::Tokens { num_left } | Cut::Limit { num_left } = fit.cut {
-        notes.push(format!("{num_left} more files match, but do not fit into `max_tokens`."));
-    }
-    files.truncate(fit.num_taken);
-    fit.num_tokens
 }
 
 /// Number of tokens that a hit needs in addition to its text. The path is counted twice, because the call

@@ -8,11 +8,12 @@ use cairn_ranking::{AnswerRelevance, RankedHit, Signal};
 use crate::bounds::MAX_LIMIT;
 use crate::chunk_id::ChunkId;
 use crate::flow::is_about_module;
+use crate::found_files::FoundFiles;
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
 use crate::retrieve::Ranked;
 use crate::stated_filters::with_stated;
-use crate::target::{FoundFile, Target, TargetType, Targeted};
+use crate::target::{Target, TargetType, Targeted};
 use crate::{QueryError, Searcher};
 use crate::{documented, pattern_index};
 
@@ -52,7 +53,7 @@ impl Asked<'_> {
 pub(crate) struct Retrieved {
     pub(crate) query: PreparedQuery,
     /// The files and directories whose names match, if the search looks for files.
-    pub(crate) files: Vec<FoundFile>,
+    pub(crate) files: FoundFiles,
     /// The hits, without their texts.
     pub(crate) hits: Vec<RankedHit>,
     /// The stated `since`, if the question states one.
@@ -145,13 +146,14 @@ impl Searcher {
         selected: &[KnownRepository],
         (filter, mut notes): (&ChunkFilter, Vec<String>),
     ) -> Result<Retrieved, QueryError> {
-        let limit = asked.limit_of(&query.parsed);
         notes.extend(query.names.facts.iter().cloned());
         if asked.is_about_code() {
             self.add_whole_name(&mut query, asked.text, (&self.scope_of(selected), selected)).await?;
         }
         let target = (asked.target, filter);
-        let Targeted { files, ranked } = self.targeted(&mut query, asked.text, selected, target, limit).await?;
+        let Targeted { files, ranked, notes: of_files } =
+            self.targeted(&mut query, asked.text, selected, target).await?;
+        notes.extend(of_files);
         let mut hides_related = false;
         let (hits, relevance) = match ranked {
             Some(ranked) => (ranked, AnswerRelevance::SHOWN),
@@ -162,7 +164,7 @@ impl Searcher {
             }
         };
         // Files whose names match are shown, so their chunks are shown too.
-        let relevance = if files.is_empty() { relevance } else { AnswerRelevance::SHOWN };
+        let relevance = if files.files.is_empty() { relevance } else { AnswerRelevance::SHOWN };
         Ok(Retrieved { query, files, hits, since: None, notes, relevance, hides_related })
     }
 

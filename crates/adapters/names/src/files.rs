@@ -18,10 +18,8 @@ pub(crate) enum RequestedFile {
     Path(String),
     Name(WantedFile),
     Directory(WantedFile),
-    Glob {
-        glob: GlobMatcher,
-        is_base_name: bool,
-    },
+    Glob(PathGlob),
+    DirectoryGlob(PathGlob),
     /// A glob that is not valid.
     Nothing,
 }
@@ -35,11 +33,28 @@ impl RequestedFile {
             FileMatch::Similar => Self::Name(wanted(PathPart::Whole, true)),
             FileMatch::BaseName { similar } => Self::Name(wanted(PathPart::BaseName, similar)),
             FileMatch::Directory { similar } => Self::Directory(wanted(PathPart::Whole, similar)),
-            FileMatch::Glob => match GlobBuilder::new(name).literal_separator(true).build() {
-                Ok(glob) => Self::Glob { glob: glob.compile_matcher(), is_base_name: !name.contains('/') },
-                Err(_) => Self::Nothing,
-            },
+            FileMatch::Glob => PathGlob::new(name).map_or(Self::Nothing, Self::Glob),
+            FileMatch::DirectoryGlob => PathGlob::new(name).map_or(Self::Nothing, Self::DirectoryGlob),
         }
+    }
+}
+
+/// A glob for paths. A glob without `/` is compared with the last parts of paths.
+pub(crate) struct PathGlob {
+    glob: GlobMatcher,
+    is_base_name: bool,
+}
+
+impl PathGlob {
+    /// `None` if the glob is not valid.
+    fn new(name: &str) -> Option<Self> {
+        let glob = GlobBuilder::new(name).literal_separator(true).build().ok()?;
+        Some(Self { glob: glob.compile_matcher(), is_base_name: !name.contains('/') })
+    }
+
+    fn score(&self, path: &str) -> Option<PathScore> {
+        let base = path.rsplit('/').next().unwrap_or(path);
+        self.glob.is_match(if self.is_base_name { base } else { path }).then_some(EXACT)
     }
 }
 
@@ -51,11 +66,11 @@ impl RepositoryNames {
             RequestedFile::Name(wanted) => {
                 self.scored_files(view, |layer, number, entry| wanted.score(&entry.path, layer.lower_path(number)))
             }
-            RequestedFile::Directory(wanted) => self.directories(view, wanted),
-            RequestedFile::Glob { glob, is_base_name } => self.scored_files(view, |_, _, entry| {
-                let base = entry.path.rsplit('/').next().unwrap_or(&entry.path);
-                glob.is_match(if *is_base_name { base } else { &entry.path }).then_some(EXACT)
-            }),
+            RequestedFile::Directory(wanted) => {
+                self.directories(view, |directory| wanted.score(directory, &directory.to_lowercase()))
+            }
+            RequestedFile::Glob(glob) => self.scored_files(view, |_, _, entry| glob.score(&entry.path)),
+            RequestedFile::DirectoryGlob(glob) => self.directories(view, |directory| glob.score(directory)),
             RequestedFile::Nothing => Ok(Vec::new()),
         }
     }
@@ -78,8 +93,12 @@ impl RepositoryNames {
         Ok(hits)
     }
 
-    /// The directories of visible files whose names match.
-    fn directories(&self, view: &View, wanted: &WantedFile) -> Result<Vec<FileHit>, DamagedLayer> {
+    /// The directories of visible files for which `score` returns a score.
+    fn directories(
+        &self,
+        view: &View,
+        score: impl Fn(&str) -> Option<PathScore>,
+    ) -> Result<Vec<FileHit>, DamagedLayer> {
         // Each directory is compared only once, even if several files are below it.
         let mut known: BTreeMap<&str, Option<PathScore>> = BTreeMap::new();
         let mut visible: BTreeMap<&str, (RepositoryId, PathScore)> = BTreeMap::new();
@@ -87,9 +106,8 @@ impl RepositoryNames {
             for entry in layer.header.paths.iter().filter(|entry| entry.is_file) {
                 for (end, _) in entry.path.match_indices('/') {
                     let directory = &entry.path[..end];
-                    let score =
-                        known.entry(directory).or_insert_with(|| wanted.score(directory, &directory.to_lowercase()));
-                    let Some(score) = *score else { continue };
+                    let score = *known.entry(directory).or_insert_with(|| score(directory));
+                    let Some(score) = score else { continue };
                     if !visible.contains_key(directory) && self.sees(view, entry) {
                         visible.insert(directory, (layer.repository(), score));
                     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::identifiers::{is_bare_file, is_document_id, is_file_text, is_word_pair};
 use crate::symbol::has_only_lead_ins;
-use crate::tokens::Token;
+use crate::tokens::{Token, tokenize};
 
 /// The name of a file or directory, if the question consists of this name and at most a lead-in such as
 /// "find".
@@ -53,13 +53,26 @@ pub fn is_written_like_a_file(text: &str) -> bool {
     kind(text).is_some()
 }
 
+/// The word of a question that consists of one word and at most lead-ins, however the word is written.
+pub fn only_word(question: &str) -> Option<String> {
+    let tokens = tokenize(question);
+    let index = (0..tokens.len()).find(|index| has_only_lead_ins(&tokens, *index))?;
+    Some(tokens[index].text.clone()).filter(|word| !word.contains(char::is_whitespace))
+}
+
 fn kind(text: &str) -> Option<FileNameKind> {
-    let is_name = text.chars().all(|character| !character.is_whitespace() && !"()<>:;=\"'|&$#!,".contains(character));
-    if !is_name || !text.chars().any(char::is_alphanumeric) {
+    let (outside, groups) = split_groups(text);
+    let is_name = outside.chars().all(|c| !c.is_whitespace() && !"()<>:;=\"'|&$#!,".contains(c));
+    let are_of_names =
+        groups.iter().all(|group| group.chars().all(|c| c.is_alphanumeric() || "._-/+*?,!^".contains(c)));
+    if !is_name || !are_of_names || !text.chars().any(char::is_alphanumeric) {
         return None;
     }
-    if text.contains(['*', '?']) && (text.contains(['.', '/']) || text.contains("**")) {
+    if is_glob(text, &outside, &groups) {
         return Some(FileNameKind::Glob);
+    }
+    if groups.iter().any(|group| group.contains([',', '!', '^'])) {
+        return None;
     }
     if is_document_id(text) && !is_file_text(text) {
         return Some(FileNameKind::DocumentId);
@@ -75,10 +88,33 @@ fn kind(text: &str) -> Option<FileNameKind> {
     is_bare_file(text).then_some(FileNameKind::FileName)
 }
 
+/// Whether a name has wildcards: `*.test.ts`, `config.{json,yaml}`, `main.[ch]`. Brackets elsewhere may be
+/// part of a path, as in `pages/[id].tsx`.
+fn is_glob(text: &str, outside: &str, groups: &[&str]) -> bool {
+    let is_path = text.contains(['.', '/']);
+    let has_choice = text.contains('{') && groups.iter().any(|group| group.contains(','));
+    let is_extension = outside.ends_with('.') && text.ends_with(']');
+    text.contains(['*', '?']) && (is_path || text.contains("**")) || is_path && (has_choice || is_extension)
+}
+
+/// The text without its groups in braces and brackets, and the contents of the groups. A bracket without its
+/// counterpart belongs to the text.
+fn split_groups(text: &str) -> (String, Vec<&str>) {
+    let (mut outside, mut groups, mut rest) = (String::new(), Vec::new(), text);
+    while let Some(open) = rest.find(['{', '[']) {
+        let close = if rest[open..].starts_with('{') { '}' } else { ']' };
+        let Some(length) = rest[open..].find(close) else { break };
+        outside.push_str(&rest[..open]);
+        groups.push(&rest[open + 1..open + length]);
+        rest = &rest[open + length + 1..];
+    }
+    outside.push_str(rest);
+    (outside, groups)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokens::tokenize;
 
     #[test]
     fn names_of_files_are_recognised() {
@@ -95,6 +131,19 @@ mod tests {
             ("where is Button.test.tsx?", "Button.test.tsx", FileName),
             ("src/net/tcp.rs", "src/net/tcp.rs", Path),
             ("**/ADR-025*.md", "**/ADR-025*.md", Glob),
+            ("*.{ts,tsx}", "*.{ts,tsx}", Glob),
+            ("find config.{json,yaml}", "config.{json,yaml}", Glob),
+            ("main.[ch]", "main.[ch]", Glob),
+            ("src/**/[!a]*.rs", "src/**/[!a]*.rs", Glob),
+            ("pages/[id].tsx", "pages/[id].tsx", Path),
+            ("[id].tsx", "[id].tsx", FileName),
+            ("flake.nix", "flake.nix", FileName),
+            ("MANIFEST.in", "MANIFEST.in", FileName),
+            ("meson.build", "meson.build", FileName),
+            ("Directory.Build.props", "Directory.Build.props", FileName),
+            ("Pipfile", "Pipfile", FileName),
+            ("WORKSPACE", "WORKSPACE", FileName),
+            ("NOTICE", "NOTICE", FileName),
             ("Makefile", "Makefile", FileName),
             (".gitignore", ".gitignore", FileName),
             (
@@ -119,6 +168,18 @@ mod tests {
     }
 
     #[test]
+    fn only_word_has_only_lead_ins_beside_it() {
+        let check = |question: &str, expect: Option<&str>| {
+            assert_eq!(only_word(question).as_deref(), expect, "{question}");
+        };
+        check("makefile", Some("makefile"));
+        check("find the file makefile", Some("makefile"));
+        check("where is `my.thing`?", Some("my.thing"));
+        check("build the project", None);
+        check("", None);
+    }
+
+    #[test]
     fn other_questions_are_no_file_names() {
         for question in [
             "classes in auth.py",
@@ -131,6 +192,12 @@ mod tests {
             "v1.2.3",
             "https://example.com/a.js",
             "render()",
+            "items[0]",
+            "Map[str,int]",
+            "{a,b}",
+            "Builder.build",
+            "component.props",
+            "Workspace",
             "",
         ] {
             assert_eq!(file_name(&tokenize(question)), None, "{question}");

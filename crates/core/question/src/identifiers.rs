@@ -17,6 +17,12 @@ static EXTENSIONS: LazyLock<&[&str]> = LazyLock::new(|| list("extensions"));
 /// Names of files without an ending, in lower case.
 static BARE_FILES: LazyLock<&[&str]> = LazyLock::new(|| list("bare_files"));
 
+/// Names of files without a usual ending, in lower case: `manifest.in`.
+static WHOLE_FILES: LazyLock<&[&str]> = LazyLock::new(|| list("whole_files"));
+
+/// Names of files that are written in capitals, in lower case. In other cases they are ordinary words.
+static CAPITAL_FILES: LazyLock<&[&str]> = LazyLock::new(|| list("capital_files"));
+
 /// Names of hidden files.
 static DOT_FILES: LazyLock<&[&str]> = LazyLock::new(|| list("dot_files"));
 
@@ -113,7 +119,7 @@ pub fn is_file_text(text: &str) -> bool {
     if DOTTED_WORDS.contains(&text.to_lowercase().as_str()) {
         return false;
     }
-    if DOT_FILES.contains(&base) {
+    if DOT_FILES.contains(&base) || WHOLE_FILES.contains(&base.to_lowercase().as_str()) {
         return true;
     }
     base.rsplit_once('.').is_some_and(|(stem, extension)| {
@@ -149,8 +155,10 @@ pub(crate) fn is_document_id(text: &str) -> bool {
 
 /// Whether a word is the name of a file that has no ending.
 pub(crate) fn is_bare_file(text: &str) -> bool {
-    let is_name = |text: &str| BARE_FILES.contains(&text.to_lowercase().as_str());
-    is_name(text) && text.starts_with(char::is_uppercase) || text == "AGENTS" || text == "CLAUDE"
+    let lower = text.to_lowercase();
+    let is_in_capitals = text.chars().all(char::is_uppercase);
+    BARE_FILES.contains(&lower.as_str()) && text.starts_with(char::is_uppercase)
+        || CAPITAL_FILES.contains(&lower.as_str()) && is_in_capitals
 }
 
 /// Whether a word begins with a capital and has a lower-case letter: `Parser`.

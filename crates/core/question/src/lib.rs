@@ -30,7 +30,7 @@ mod vocabulary;
 
 pub use crate::cut::Cut;
 pub use crate::expansions::{Expansion, MAX_EXPANSIONS, Replaced};
-pub use crate::file_name::{FileNameKind, FileNameQuery, is_written_like_a_file};
+pub use crate::file_name::{FileNameKind, FileNameQuery, is_written_like_a_file, only_word};
 pub use crate::filters::{FilterName, Filters, Since, StatedFilter, TestsWanted};
 pub use crate::identifiers::is_file_text as is_file_name;
 pub use crate::identifiers::path_and_name;

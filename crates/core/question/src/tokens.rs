@@ -156,10 +156,29 @@ fn without_apostrophe(word: &str) -> (&str, bool) {
     (word, false)
 }
 
+/// Punctuation before a word.
+const OPENING: [char; 14] = ['(', '[', '{', '<', ',', ';', ':', '!', '?', '\'', '"', '`', '“', '‘'];
+
+/// Whether a word begins with a group of a glob or with a parameter of a path: `{a,b}.rs`, `[id].tsx`.
+fn begins_with_group(word: &str) -> bool {
+    let close = match word.chars().next() {
+        Some('[') => ']',
+        Some('{') => '}',
+        _ => return false,
+    };
+    let after = word.find(close).map(|end| &word[end + 1..]);
+    after.is_some_and(|after| after.starts_with(['.', '/', '_', '-']) && after.chars().any(char::is_alphanumeric))
+}
+
 /// The word without punctuation around it, and the number of bytes before it. Brackets after the name of a
 /// function remain.
 fn trimmed(raw: &str) -> (&str, usize) {
-    let mut word = raw.trim_start_matches(['(', '[', '{', '<', ',', ';', ':', '!', '?', '\'', '"', '`', '“', '‘']);
+    let mut word = raw;
+    while let Some(shorter) = word.strip_prefix(OPENING)
+        && !begins_with_group(word)
+    {
+        word = shorter;
+    }
     let leading_dot = word.starts_with('.') && word[1..].starts_with(char::is_alphanumeric);
     if !leading_dot && !word.starts_with("./") && !word.starts_with("../") {
         word = word.trim_start_matches('.');
@@ -167,8 +186,9 @@ fn trimmed(raw: &str) -> (&str, usize) {
     let offset = raw.len() - word.len();
     loop {
         let is_call = word.ends_with(')') && word.find('(').is_some_and(|open| open > 0);
-        let is_generic = word.ends_with(']') && word.contains('[');
-        let shorter = if is_call || is_generic {
+        let is_group =
+            [('[', ']'), ('{', '}')].iter().any(|(open, close)| word.ends_with(*close) && word.contains(*open));
+        let shorter = if is_call || is_group {
             word
         } else {
             let marks = [')', ']', '}', '>', ',', ';', ':', '!', '?', '.', '\'', '"', '`', '”', '’', '…'];
@@ -205,6 +225,8 @@ mod tests {
         check("UserService's callers", &["UserService", "callers"]);
         check("don't use 'single quotes' here", &["don't", "use", "\"single quotes\"", "here"]);
         check("files like *.test.ts, please.", &["files", "like", "*.test.ts", "please"]);
+        check("find *.{ts,tsx} or {a,b}.rs, too", &["find", "*.{ts,tsx}", "or", "{a,b}.rs", "too"]);
+        check("pages [id].tsx [see below] {x}.", &["pages", "[id].tsx", "see", "below", "x"]);
         check("where is .gitignore (the file)", &["where", "is", ".gitignore", "the", "file"]);
         check("API -> database", &["API", "->", "database"]);
         check("an unbalanced \" quote ` here", &["an", "unbalanced", "quote", "here"]);

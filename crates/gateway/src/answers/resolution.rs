@@ -11,7 +11,8 @@ pub struct Resolution {
     pub resolved_from: String,
     /// The name that was used.
     pub resolved_to: String,
-    /// `case`, `style`, `fuzzy`, `changed` (in a file that changed after it was indexed) or `heuristic`.
+    /// `case`, `style`, `fuzzy`, `changed` (in a file that changed after it was indexed), `heuristic`, `file`
+    /// (a file or directory with another path) or `directory` (the files of a directory).
     pub r#match: String,
     /// From 0 to 1.
     pub score: f64,
@@ -19,6 +20,9 @@ pub struct Resolution {
     /// Other near names, nearest first.
     #[serde(default)]
     pub similar_symbols: Vec<String>,
+    /// Other paths with the requested name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub similar_files: Vec<String>,
 }
 
 /// How the name of a result matches the requested one.
@@ -70,26 +74,39 @@ impl NameMatchReport {
 
 impl Resolution {
     pub fn of(substitution: &Substitution) -> Self {
+        let similar = substitution.similar.clone();
+        let (similar_symbols, similar_files) =
+            if substitution.matching == NameMatching::File { (Vec::new(), similar) } else { (similar, Vec::new()) };
         Self {
             resolved_from: substitution.requested.clone(),
             resolved_to: substitution.used.clone(),
             r#match: substitution.matching.as_str().to_owned(),
             score: f64::from(substitution.score) / 1_000.0,
             reason: substitution.reason.clone(),
-            similar_symbols: substitution.similar.clone(),
+            similar_symbols,
+            similar_files,
         }
     }
 
     /// The report as one sentence for users. `clean` makes names safe for the output.
     pub fn sentence(&self, clean: impl Fn(&str) -> String) -> String {
-        let Self { resolved_from, resolved_to, r#match: matched, score, reason, similar_symbols } = self;
+        let Self { resolved_from, resolved_to, r#match: matched, score, reason, similar_symbols, similar_files } = self;
         let (requested, used) = (clean(resolved_from), clean(resolved_to));
         if matched == NameMatching::Changed.as_str() {
             return format!("`{used}` is used for `{requested}` ({matched} {score:.2}: {reason})");
         }
-        let similar: Vec<String> = similar_symbols.iter().map(|name| clean(name)).collect();
-        let others =
-            if similar.is_empty() { String::new() } else { format!("; other near names: {}", similar.join(", ")) };
+        if matched == NameMatching::Directory.as_str() {
+            return format!("`{requested}` is a directory: {reason} are used");
+        }
+        let list = |title: &str, names: &[String]| {
+            let names: Vec<String> = names.iter().map(|name| clean(name)).collect();
+            if names.is_empty() { String::new() } else { format!("; {title}: {}", names.join(", ")) }
+        };
+        if matched == NameMatching::File.as_str() {
+            let others = list("other files", similar_files);
+            return format!("no file has the path `{requested}`; `{used}` is used ({score:.2}: {reason}){others}");
+        }
+        let others = list("other near names", similar_symbols);
         format!("no symbol is called exactly `{requested}`; `{used}` is used ({matched} {score:.2}: {reason}){others}")
     }
 }

@@ -30,6 +30,9 @@ pub struct SearchResults {
     /// Files and directories whose names match, if the question is the name of a file or asks for a file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileReport>,
+    /// Whether the files are the results: `offset`, `num_results`, `cut` and `next_cursor` are about them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub files_are_results: bool,
     /// False if no indexed code is relevant to the question. Then the answer has no results.
     #[serde(default = "shown")]
     pub relevant: bool,
@@ -62,7 +65,7 @@ pub struct FileReport {
 
 impl FileReport {
     fn of(found: FoundFile) -> Self {
-        let FoundFile { repository, path, is_directory, score } = found;
+        let FoundFile { repository, path, is_directory, score, .. } = found;
         Self { repository, path, is_directory, score }
     }
 }
@@ -254,6 +257,7 @@ impl SearchResults {
             reading: answer.query.explain(),
             names: answer.names.iter().map(NameReport::of).collect(),
             files: answer.files.into_iter().map(FileReport::of).collect(),
+            files_are_results: answer.files_are_results,
             relevant: answer.relevance.is_relevant && answer.nothing_found.is_none(),
             results: answer.found.into_iter().map(|found| SearchResult::of(found, explain)).collect(),
             offset: answer.offset,

@@ -36,10 +36,12 @@ pub(super) fn short_commit(commit: &str) -> String {
 /// question only if an explanation was requested; the structured answer always contains it.
 pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) -> String {
     let several = answer.sources.len() > 1;
-    let last = answer.offset + answer.results.len();
+    let (what, num_shown) =
+        if answer.files_are_results { ("files", answer.files.len()) } else { ("results", answer.results.len()) };
+    let (last, num_results) = (answer.offset + num_shown, answer.num_results);
     let mut out = String::new();
-    if answer.num_results > 0 {
-        out.push_str(&format!("results {}-{last} of {}\n", answer.offset + 1, answer.num_results));
+    if num_results > 0 {
+        out.push_str(&format!("{what} {}-{last} of {num_results}\n", answer.offset + 1));
     }
     out.push_str(&format!("{UNTRUSTED}\n"));
     let reading = if explain { answer.reading.as_slice() } else { &[] };
@@ -52,7 +54,8 @@ pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) 
     for file in &answer.files {
         put_file(&mut out, file, several);
     }
-    for (number, result) in (answer.offset + 1..).zip(&answer.results) {
+    let before = if answer.files_are_results { 0 } else { answer.offset };
+    for (number, result) in (before + 1..).zip(&answer.results) {
         put_result(&mut out, number, result, several);
         if let Some(explanation) = &result.explain {
             put_score(&mut out, result.score, explanation);

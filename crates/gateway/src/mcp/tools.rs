@@ -159,12 +159,12 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "read_code",
-        description: "Shows source text when the path or the name is known: a file, lines of it, or the definition of \
-                      a symbol. Give `target`, `path`, `symbol`, or path and symbol. To find unknown code, use \
-                      search_code.",
+        description: "Shows source text when the path or the name is known: a file, lines of it, the list of a \
+                      directory, or the definition of a symbol. Give `target`, `path`, `symbol`, or path and symbol. \
+                      To find unknown code, use search_code.",
         read_only: true,
         parameters: &[
-            optional("target", Kind::Text, "path or symbol").also(&["query", "what"]),
+            optional("target", Kind::Text, "path, file name or symbol").also(&["query", "what"]),
             optional("path", Kind::Text, "relative to the repository's root").also(&["file", "file_path", "filename"]),
             optional("symbol", Kind::Text, "`name`, `Class.method`, `path#name` or a phrase")
                 .also(&["name", "function", "class", "method"]),

@@ -13,6 +13,7 @@ mod cheap;
 mod counting;
 mod empty_result;
 mod exact;
+mod files;
 mod frequencies;
 mod misspelled;
 mod models;
@@ -146,7 +147,7 @@ async fn named_symbols_add_no_chunk_search() {
 #[tokio::test]
 async fn empty_search_is_widened_once() {
     check(request("where is work done", &[], nothing()), false, [3, 0, 1, 0, 1, 0, 7]).await;
-    check(request("src/file_7.rs", &[], nothing()), false, [3, 2, 1, 0, 1, 8, 7]).await;
+    check(request("src/file_7.rs", &[], nothing()), false, [3, 2, 1, 0, 1, 10, 7]).await;
     check(request(MANY_NAMES, &["many"], nothing()), false, [5, 0, 1, 0, 1, 19, 9]).await;
 }
 

@@ -88,14 +88,16 @@ fn search(question: &Question, answer: &SearchResults) {
     if matches!(question, Question::Search(question) if question.explain) {
         answer.reading.iter().for_each(|fact| output::line(&styled(FAINT, fact.clone())));
     }
-    for (number, result) in (answer.offset + 1..).zip(&answer.results) {
+    let before = if answer.files_are_results { 0 } else { answer.offset };
+    for (number, result) in (before + 1..).zip(&answer.results) {
         found(number, result);
     }
+    let what = if answer.files_are_results { "files" } else { "results" };
     if let (Some(cut), Some(cursor)) = (&answer.cut, &answer.next_cursor) {
         let left = match cut.by {
-            CutBy::Limit => format!("{} more results", cut.num_left),
-            CutBy::MaxTokens => format!("{} more results did not fit into --max-tokens", cut.num_left),
-            CutBy::Time => format!("{} more results did not fit into the time limit", cut.num_left),
+            CutBy::Limit => format!("{} more {what}", cut.num_left),
+            CutBy::MaxTokens => format!("{} more {what} did not fit into --max-tokens", cut.num_left),
+            CutBy::Time => format!("{} more {what} did not fit into the time limit", cut.num_left),
         };
         output::note(&format!("{left}; the next page:"));
         output::note(&styled(FAINT, format!("  {}", next_page(std::env::args(), cursor))));

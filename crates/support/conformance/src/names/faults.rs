@@ -174,7 +174,8 @@ impl Names for Faulty<dyn Names, Fault> {
         };
         let (view, scope, limit) = (self.view(view), self.scope(scope), self.limit(limit));
         let mut hits = self.inner.files(&view, &scope, name, matching, limit).await?;
-        if self.fault == Fault::FindsNoDirectories && matches!(matching, FileMatch::Directory { .. }) {
+        let is_of_directories = matches!(matching, FileMatch::Directory { .. } | FileMatch::DirectoryGlob);
+        if self.fault == Fault::FindsNoDirectories && is_of_directories {
             hits.clear();
         }
         if self.fault == Fault::ReversesFiles {

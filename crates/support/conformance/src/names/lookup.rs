@@ -184,12 +184,12 @@ pub(super) async fn the_very_path_is_found_alone(store: &dyn Names) -> Result<()
 type FileCase<'a> = (&'a str, FileMatch, &'a [(&'a str, u32)]);
 
 pub(super) async fn base_names_directories_and_globs_are_found(store: &dyn Names) -> Result<()> {
-    use FileMatch::{BaseName, Directory, Glob};
+    use FileMatch::{BaseName, Directory, DirectoryGlob, Glob};
     let index = Index::new(store, "file-kinds");
     let paths = ["docs/adr/ADR-025-queues.md", "docs/adr/old/a.md", "src/a.test.ts", "src/b.ts", "src/deep/c.test.ts"];
     stage_files(&index, &paths).await?;
     let (exact, similar) = (false, true);
-    let cases: [FileCase; 12] = [
+    let cases: [FileCase; 17] = [
         ("b.ts", BaseName { similar: exact }, &[("src/b.ts", 100)]),
         ("ADR-025", BaseName { similar: exact }, &[("docs/adr/ADR-025-queues.md", 80)]),
         ("src", BaseName { similar: exact }, &[]),
@@ -202,6 +202,11 @@ pub(super) async fn base_names_directories_and_globs_are_found(store: &dyn Names
         ("src/*.ts", Glob, &[("src/a.test.ts", 100), ("src/b.ts", 100)]),
         ("**/*.md", Glob, &[("docs/adr/ADR-025-queues.md", 100), ("docs/adr/old/a.md", 100)]),
         ("[", Glob, &[]),
+        ("*.{md,b.ts}", Glob, &[("docs/adr/ADR-025-queues.md", 100), ("docs/adr/old/a.md", 100)]),
+        ("[ab].ts", Glob, &[("src/b.ts", 100)]),
+        ("docs/*", DirectoryGlob, &[("docs/adr", 100)]),
+        ("{adr,deep}", DirectoryGlob, &[("docs/adr", 100), ("src/deep", 100)]),
+        ("[", DirectoryGlob, &[]),
     ];
     for (name, matching, expected) in cases {
         let hits = store.files(&view(2, &[]), &index.case.scope(), name, matching, 100).await?;

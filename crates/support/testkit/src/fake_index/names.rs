@@ -40,13 +40,14 @@ fn score(way: NameMatch, asked: &str, symbol: &SymbolEntry) -> Option<u32> {
 
 /// The score of a file or directory.
 fn file_score(asked: &str, path: &str, matching: FileMatch) -> Option<PathScore> {
+    let exact = PathScore { score: 100, rank: 0 };
     let (part, similar) = match matching {
-        FileMatch::Path => return (path == asked).then_some(PathScore { score: 100, rank: 0 }),
+        FileMatch::Path => return (path == asked).then_some(exact),
         FileMatch::Name => (PathPart::Whole, false),
         FileMatch::Similar => (PathPart::Whole, true),
         FileMatch::BaseName { similar } => (PathPart::BaseName, similar),
         FileMatch::Directory { similar } => (PathPart::Whole, similar),
-        FileMatch::Glob => {
+        FileMatch::Glob | FileMatch::DirectoryGlob => {
             let glob = GlobBuilder::new(asked).literal_separator(true).build().ok()?.compile_matcher();
             let compared = if asked.contains('/') { path } else { path.rsplit('/').next().unwrap_or(path) };
             return glob.is_match(compared).then_some(PathScore { score: 100, rank: 0 });
@@ -161,7 +162,7 @@ impl Names for FakeIndex {
         for repository in self.within(scope) {
             let directories: BTreeSet<RepoPath> = repository.files.iter().flat_map(directories_above).collect();
             let files: Vec<&RepoPath> = match matching {
-                FileMatch::Directory { .. } => directories.iter().collect(),
+                FileMatch::Directory { .. } | FileMatch::DirectoryGlob => directories.iter().collect(),
                 _ => repository.files.iter().collect(),
             };
             for path in files {

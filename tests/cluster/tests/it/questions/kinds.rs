@@ -106,6 +106,29 @@ const FOUND: &[&str] = &[
     "search {file}#{camel}",
     "search 'what calls shop/orders.py#charge_card'",
     "search '{words} {other}' --context-path {path}",
+    // Searches for files and directories by their names.
+    "search {file} --target-type filename",
+    "search {file} --target-type filename --filename-only -n 1",
+    "search {file} --target-type filename --exact-filename --repo {repo}",
+    "search {file} --target-type file -n 3 --max-tokens 900",
+    "search {path} --target-type file --context-path {path}",
+    "search {folder} --target-type directory",
+    "search {folder}* --target-type directory -n 2",
+    "search *.{extension} --target-type filename -n 7",
+    "search *.{{extension},none} --target-type filename --repo all -n 9",
+    "search *.{extension} --target-type filename --context-path {path} --max-tokens 300",
+    "search {folder}/*.{extension}",
+    "search '**/{file}' --repo {repo}",
+    "search *.[prg]* --target-type filename --language {language} -n 20",
+    "search * --target-type filename --tests only",
+    "search * --target-type filename --tests exclude --module {module}",
+    "search * --target-type filename --since 2023-11-14 --repo *shop",
+    "search * --target-type directory --language {language} --repo {repo}",
+    "search * --target-type filename --tag money",
+    "search * --target-type filename --path {folder}/** --kind function",
+    "search {file} --context-path {path} -n 2",
+    "search 'find the {file} file'",
+    "search 'what imports {file}'",
     // Searches with one filter.
     "search '{words}' --language {language}",
     "search '{words}' --language PYTHON --language go",
@@ -223,6 +246,16 @@ const FOUND: &[&str] = &[
     "show {typo}",
     "show {path}#{symbol}",
     "show {repo} {file}#{typo}",
+    "show {file}",
+    "show {repo} {file}",
+    "show {file} --context-path {path}",
+    "show {file}:1-3",
+    "show {repo} {folder}",
+    "show shop shop",
+    "graph deps {file}",
+    "graph dependents main.py --repo shop",
+    "graph dependents {file} --repo {repo} --context-path {path}",
+    "graph deps shop --repo shop -n 9",
     "show languages documents/analysis.ipynb",
     // Questions about patterns, the inventory, and things that do not exist.
     "patterns",
@@ -265,6 +298,12 @@ const FOUND: &[&str] = &[
 /// Questions with names from generated code. Few of these names have callers.
 const EITHER: &[&str] = &[
     "search {long}",
+    "search ADR-025",
+    "search {typo}.{extension}",
+    "search makefile",
+    "search {folder}/ --target-type directory",
+    "show {repo} {typo}.{extension}",
+    "graph deps {typo}.{extension}",
     "grep '\\bself\\b' --tests only --repo all",
     "grep -i {camel} --repo f*",
     "graph callers {symbol}",
@@ -288,6 +327,7 @@ const EITHER: &[&str] = &[
 ];
 
 const NOTHING: &[&str] = &[
+    "search 'zebra {number}' --path nowhere/** --context-path {path}",
     "search '{words}' --language cobol",
     "search '{words}' --path nowhere/**",
     "search '{words}' --path {folder}/**/*.none",
@@ -309,6 +349,11 @@ const NOTHING: &[&str] = &[
 ];
 
 const REFUSED: &[&str] = &[
+    "search zebra{number}.xyz --target-type filename",
+    "search {file} --target-type filename --language cobol",
+    "search *.zebra --target-type file",
+    "search {a* --target-type filename",
+    "show no/such/zebra{number}",
     "search ''",
     "search '   '",
     "search '{words}' -n 0",

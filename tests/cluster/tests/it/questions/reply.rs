@@ -102,7 +102,7 @@ impl Reply {
         if self.is_error() {
             return 0;
         }
-        let length = |line: &Value, list: &str| line[list].as_array().map(Vec::len);
+        let length = |line: &Value, list: &&str| line[*list].as_array().map(Vec::len);
         let entries = |line: &Value| LISTS.iter().filter_map(|list| length(line, list)).max().unwrap_or(1);
         self.lines.iter().map(entries).sum()
     }

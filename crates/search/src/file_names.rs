@@ -1,0 +1,267 @@
+//! Resolves the name of a file or directory, for reading, relationships and names in questions.
+//!
+//! A name that is written like a file is compared with paths before symbols are searched. The path, its base
+//! name and its beginning are used; every other path than the requested one is labelled. Similar paths are
+//! only suggested.
+
+use cairn_domain::{RepoPath, RepositoryId, Scope, View};
+use cairn_ports::{FileHit, FileMatch, NameMatch};
+use cairn_question::is_written_like_a_file;
+use cairn_ranking::path_distance;
+
+use crate::changed::{Definitions, has_other_name};
+use crate::repositories::KnownRepository;
+use crate::resolve::{NUM_SIMILAR, NameMatching, NameRequest, Substitution};
+use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
+
+/// The scores of the path itself, of the same base name or end of a path, and of the same beginning, in
+/// percent.
+pub(crate) const SAME_PATH: u32 = 100;
+pub(crate) const SAME_NAME: u32 = 90;
+pub(crate) const SAME_BEGINNING: u32 = 80;
+/// The highest score of a similar name.
+pub(crate) const SIMILAR: u32 = 50;
+
+/// Maximum number of calls of an error.
+const MAX_CALLS: usize = 2;
+/// Maximum number of paths that are compared with the context.
+const MAX_FOUND: usize = 200;
+
+/// The name of a file or directory to resolve.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileRequest<'a> {
+    pub(crate) name: &'a str,
+    /// A file near the wanted one.
+    pub(crate) near_path: Option<&'a str>,
+    /// Paths with a lower score are not used.
+    pub(crate) min_score: u32,
+}
+
+/// A file or directory that has the requested name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct NamedFile {
+    pub(crate) repository: RepositoryId,
+    pub(crate) path: RepoPath,
+    pub(crate) is_directory: bool,
+    pub(crate) score: u32,
+    /// Further files with the same base name and score.
+    pub(crate) namesakes: Vec<FileHit>,
+    /// Set if the path differs from the requested one.
+    pub(crate) substitution: Option<Substitution>,
+}
+
+impl<'a> FileRequest<'a> {
+    /// A request for which the path, its base name and its beginning are used.
+    pub(crate) fn new(name: &'a str, near_path: Option<&'a str>) -> Self {
+        Self { name, near_path, min_score: SAME_BEGINNING }
+    }
+
+    /// A request for which a beginning is not used, because the name is not written like a file.
+    pub(crate) fn of_any_name(name: &'a str, near_path: Option<&'a str>) -> Self {
+        Self { min_score: SAME_NAME, ..Self::new(name, near_path) }
+    }
+}
+
+impl Searcher {
+    /// The file or directory with a name. Of files with the same score, the one nearest to the context is
+    /// used.
+    pub(crate) async fn resolve_file(
+        &self,
+        view: &View,
+        scope: &Scope,
+        request: FileRequest<'_>,
+    ) -> Result<Option<NamedFile>, QueryError> {
+        let wants_directory = request.name.ends_with('/');
+        let name = request.name.trim().trim_start_matches("./").trim_end_matches('/');
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let mut files = match wants_directory {
+            true => Vec::new(),
+            false => self.names.files(view, scope, name, FileMatch::Name, MAX_FOUND).await?,
+        };
+        files.retain(|hit| hit.score >= request.min_score);
+        let best_score = files.first().map_or(0, |best| best.score);
+        if best_score < SAME_PATH {
+            let exact = FileMatch::Directory { similar: false };
+            let mut directories = self.names.files(view, scope, name, exact, MAX_FOUND).await?;
+            directories.retain(|hit| hit.score >= SAME_NAME && hit.score > best_score);
+            if !directories.is_empty() {
+                return Ok(named(request, name, directories, true));
+            }
+        }
+        Ok(named(request, name, files, false))
+    }
+
+    /// The file that a name means, if the name is written like a file and no symbol has exactly this name.
+    /// Returns an error if neither a file nor a symbol has the name, because another symbol is not meant.
+    pub(crate) async fn file_before_symbols(
+        &self,
+        view: &View,
+        (scope, selected): (&Scope, &[KnownRepository]),
+        request: NameRequest<'_>,
+        retry: impl Fn(&str) -> NextCall,
+    ) -> Result<Option<NamedFile>, QueryError> {
+        let name = request.name;
+        if !is_written_like_a_file(name) {
+            return Ok(None);
+        }
+        let found = self.resolve_file(view, scope, FileRequest::new(name, request.near_path)).await?;
+        let ways: &[NameMatch] = match &found {
+            Some(file) if file.score >= SAME_NAME => return Ok(found),
+            Some(_) => &[NameMatch::Exact],
+            None => &[NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive],
+        };
+        if !self.names.symbols(view, scope, name, ways, 1).await?.is_empty() {
+            return Ok(None);
+        }
+        if found.is_some() {
+            return Ok(found);
+        }
+        let error = self.unknown_file(view, scope, name, retry).await?;
+        let definitions = self.definitions(view, scope, selected, request).await;
+        if definitions.is_ok() && !has_other_name(&definitions) {
+            return Ok(None);
+        }
+        let similar = match definitions {
+            Ok(Definitions::Indexed(resolved)) => resolved.names(),
+            Ok(Definitions::Changed(changed)) => vec![changed.symbol.qualified_name.clone()],
+            Ok(Definitions::Heuristic(_)) => return Ok(None),
+            Err(absent) if absent.code == QueryErrorCode::NotFound => absent.similar_symbols,
+            Err(failed) => return Err(failed),
+        };
+        Err(with_symbols(error, similar))
+    }
+
+    /// The error for a path that no file has, with similar paths. `retry` is the call for a similar path.
+    pub(crate) async fn unknown_file(
+        &self,
+        view: &View,
+        scope: &Scope,
+        path: &str,
+        retry: impl Fn(&str) -> NextCall,
+    ) -> Result<QueryError, QueryError> {
+        let near = self.similar_paths(view, scope, path).await?;
+        let mut error = QueryError::new(QueryErrorCode::NotFound, format!("no file has the path `{path}`"));
+        if let Some(best) = near.first() {
+            let (first, read) = (retry(best), read_call(best));
+            error = error.hint("paths are relative to the repository's root").next(first.clone());
+            if first != read {
+                error = error.next(read);
+            }
+        } else {
+            error = error.hint("search for words in the file instead").next(NextCall {
+                tool: "search_code",
+                reason: "finds code by words".to_owned(),
+                arguments: vec![("query", path.replace('/', " "))],
+            });
+        }
+        error.similar_files = near;
+        Ok(error)
+    }
+
+    /// The paths of files with similar names, the most similar first.
+    pub(crate) async fn similar_paths(
+        &self,
+        view: &View,
+        scope: &Scope,
+        path: &str,
+    ) -> Result<Vec<String>, QueryError> {
+        let mut near = self.names.files(view, scope, path, FileMatch::Similar, NUM_SIMILAR).await?;
+        if near.is_empty() {
+            let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+            near = self.names.files(view, scope, name, FileMatch::Similar, NUM_SIMILAR).await?;
+        }
+        Ok(near.iter().map(|hit| hit.path.to_string()).collect())
+    }
+}
+
+/// The call that reads a path.
+pub(crate) fn read_call(path: &str) -> NextCall {
+    NextCall {
+        tool: "read_code",
+        reason: "reads the most similar path".to_owned(),
+        arguments: vec![("path", path.to_owned())],
+    }
+}
+
+/// The best of the hits with its namesakes and its label. The hits are sorted by score.
+fn named(request: FileRequest<'_>, name: &str, mut hits: Vec<FileHit>, is_directory: bool) -> Option<NamedFile> {
+    if let Some(near) = request.near_path {
+        hits.sort_by_key(|hit| (std::cmp::Reverse(hit.score), path_distance(near, hit.path.as_str())));
+    }
+    let mut hits = hits.into_iter();
+    let best = hits.next()?;
+    let others: Vec<FileHit> = hits.collect();
+    let is_namesake = |hit: &FileHit| hit.score == best.score && hit.path.file_name() == best.path.file_name();
+    let substitution = (best.path.as_str() != name).then(|| Substitution {
+        requested: request.name.to_owned(),
+        used: best.path.to_string(),
+        matching: NameMatching::File,
+        score: best.score * 10,
+        reason: reason(name, best.score).to_owned(),
+        similar: others.iter().take(NUM_SIMILAR - 1).map(|hit| hit.path.to_string()).collect(),
+    });
+    let namesakes = others.iter().filter(|hit| is_namesake(hit)).cloned().collect();
+    let FileHit { repository, path, score, .. } = best;
+    Some(NamedFile { repository, path, is_directory, score, namesakes, substitution })
+}
+
+fn reason(name: &str, score: u32) -> &'static str {
+    match (score, name.contains('/')) {
+        (SAME_PATH.., _) => "other case",
+        (SAME_NAME.., true) => "same end of the path",
+        (SAME_NAME.., false) => "same base name",
+        _ => "same beginning",
+    }
+}
+
+/// Adds near names of symbols to the error for a path, and the call that reads the nearest one.
+fn with_symbols(mut error: QueryError, similar: Vec<String>) -> QueryError {
+    if let (Some(best), true) = (similar.first(), error.next_calls.len() < MAX_CALLS) {
+        error = error.next(NextCall {
+            tool: "read_code",
+            reason: format!("`{best}` is the most similar name of a symbol"),
+            arguments: vec![("symbol", best.clone())],
+        });
+    }
+    error.similar_symbols = similar;
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::Key128;
+
+    use super::*;
+
+    fn hit(path: &str, score: u32) -> FileHit {
+        let path = RepoPath::parse(path).expect("a path");
+        FileHit { repository: RepositoryId(Key128([0; 16])), path, score, rank: 0 }
+    }
+
+    #[test]
+    fn other_paths_are_labelled() {
+        let check = |name: &str, hits: &[(&str, u32)], expect: Option<(&str, u32, &str)>| {
+            let hits = hits.iter().map(|(path, score)| hit(path, *score)).collect();
+            let found = named(FileRequest::new(name, None), name, hits, false).expect("a file");
+            let label = found.substitution.as_ref();
+            assert_eq!(label.map(|label| (label.used.as_str(), label.score, label.reason.as_str())), expect, "{name}");
+        };
+        check("a/config.json", &[("a/config.json", 100)], None);
+        check("A/config.json", &[("a/config.json", 100)], Some(("a/config.json", 1_000, "other case")));
+        check("config.json", &[("a/config.json", 90)], Some(("a/config.json", 900, "same base name")));
+        check("a/b.rs", &[("src/a/b.rs", 90)], Some(("src/a/b.rs", 900, "same end of the path")));
+        check("ADR-025", &[("docs/ADR-025-x.md", 80)], Some(("docs/ADR-025-x.md", 800, "same beginning")));
+    }
+
+    #[test]
+    fn nearest_of_equal_files_is_used() {
+        let hits = vec![hit("a/config.json", 90), hit("b/c/config.json", 90), hit("b/config.jsonc", 80)];
+        let found = named(FileRequest::new("config.json", Some("b/c/main.rs")), "config.json", hits, false);
+        let found = found.expect("a file");
+        assert_eq!(found.path.as_str(), "b/c/config.json");
+        assert_eq!(found.namesakes.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), ["a/config.json"]);
+        assert_eq!(found.substitution.expect("a label").similar, ["a/config.json", "b/config.jsonc"]);
+    }
+}

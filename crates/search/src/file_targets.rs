@@ -1,0 +1,242 @@
+//! Searches for files and directories by their names.
+
+use std::cmp::Reverse;
+
+use cairn_ports::{FileHit, FileMatch, NameMatch};
+use cairn_question::{FileNameKind, FileNameQuery, only_word};
+use cairn_ranking::path_distance;
+
+use crate::bounds;
+use crate::file_names::{SAME_BEGINNING, SAME_NAME, SAME_PATH, SIMILAR};
+use crate::found_files::{FileRole, FoundFiles};
+use crate::prepared_query::PreparedQuery;
+use crate::question_names::{NameNote, QuestionNames};
+use crate::target::{FileSearch, Target, TargetType, Targeted};
+use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
+
+/// Maximum number of files that are found. An answer reports if there are more.
+const MAX_FILES: usize = 10_000;
+/// Maximum number of files beside the results of a question that is the name of a file.
+const FILES_BESIDE_RESULTS: usize = 5;
+
+/// The files and directories with a name.
+struct Matches {
+    /// The best first. Of files with the same score, those near the context come first.
+    hits: Vec<FileHit>,
+    /// Whether the filter excludes files with this name.
+    has_excluded: bool,
+    /// Whether there are more files than `MAX_FILES`.
+    is_cut: bool,
+}
+
+impl Searcher {
+    /// All files and directories with a name, as the results of a search.
+    pub(crate) async fn files_as_results(
+        &self,
+        query: &PreparedQuery,
+        search: FileSearch<'_>,
+    ) -> Result<Targeted, QueryError> {
+        let matches = self.files_named(query, search).await?;
+        if matches.hits.is_empty() {
+            return Err(self.no_file(query, search, matches.has_excluded).await?);
+        }
+        let role = match search.target.target_type {
+            TargetType::Filename | TargetType::Directory => FileRole::Names,
+            _ => FileRole::WithBeginnings,
+        };
+        let mut notes = Vec::new();
+        if matches.is_cut {
+            notes.push(format!("At least {MAX_FILES} files match; only the best {MAX_FILES} are listed."));
+        }
+        if !search.filter.kinds.is_empty() {
+            notes.push("Files have no kind, so the kinds do not restrict the list of files.".to_owned());
+        }
+        let are_directories = search.target.target_type == TargetType::Directory;
+        let files = FoundFiles::of(matches.hits, search.selected, are_directories);
+        Ok(Targeted { files: FoundFiles { files, role }, ranked: Some(Vec::new()), notes })
+    }
+
+    /// The files of a question without a target type: all files if the question is a glob, otherwise the best
+    /// ones beside the results.
+    pub(crate) async fn files_of_question(
+        &self,
+        query: &mut PreparedQuery,
+        text: &str,
+        search: FileSearch<'_>,
+    ) -> Result<Targeted, QueryError> {
+        let asked = match &query.parsed.file_name {
+            Some(asked) => asked.clone(),
+            None => match self.file_without_usual_name(query, text, search).await? {
+                Some(asked) => asked,
+                None => return Ok(Targeted::default()),
+            },
+        };
+        let search = FileSearch { name: &asked.name, ..search };
+        if asked.kind == FileNameKind::Glob && !self.files_named(query, search).await?.hits.is_empty() {
+            return self.files_as_results(query, search).await;
+        }
+        self.files_beside_results(query, asked.kind, search).await
+    }
+
+    /// The name of a file that is not written like a file, such as `makefile`: the question is one word, no
+    /// symbol has the name, and a file has exactly this base name.
+    async fn file_without_usual_name(
+        &self,
+        query: &mut PreparedQuery,
+        text: &str,
+        search: FileSearch<'_>,
+    ) -> Result<Option<FileNameQuery>, QueryError> {
+        let is_decided = query.names.has_exact || query.parsed.relationship.is_some();
+        let Some(name) = only_word(text).filter(|_| !is_decided) else { return Ok(None) };
+        let (view, scope) = (&query.view, search.scope);
+        let files = self.names.files(view, scope, &name, FileMatch::BaseName { similar: false }, 1).await?;
+        if files.first().is_none_or(|best| best.score < SAME_PATH)
+            || !self.names.symbols(view, scope, &name, &[NameMatch::Exact], 1).await?.is_empty()
+        {
+            return Ok(None);
+        }
+        let asked = FileNameQuery { name, kind: FileNameKind::FileName };
+        query.parsed.file_name = Some(asked.clone());
+        // The name is not the name of a symbol, so other symbols are not meant.
+        query.names = QuestionNames::default();
+        Ok(Some(asked))
+    }
+
+    /// The directories and files that a question names. The first chunks of the files become candidates.
+    async fn files_beside_results(
+        &self,
+        query: &mut PreparedQuery,
+        kind: FileNameKind,
+        search: FileSearch<'_>,
+    ) -> Result<Targeted, QueryError> {
+        let (mut found, mut num_left) = (Vec::new(), 0);
+        if kind == FileNameKind::Path {
+            let directory =
+                Target { target_type: TargetType::Directory, fuzzy_filename: false, ..search.target.clone() };
+            let mut directories = self.files_named(query, FileSearch { target: &directory, ..search }).await?.hits;
+            directories.retain(|hit| hit.score >= SAME_NAME);
+            num_left += cut_to(&mut directories, FILES_BESIDE_RESULTS);
+            found = FoundFiles::of(directories, search.selected, true);
+        }
+        let Matches { mut hits, has_excluded, .. } = self.files_named(query, search).await?;
+        num_left += cut_to(&mut hits, FILES_BESIDE_RESULTS);
+        let mut notes = Vec::new();
+        if hits.is_empty() && has_excluded {
+            notes.push(format!("Files are called `{}`, but the filters exclude them.", search.name));
+        } else if hits.first().is_none_or(|best| best.score <= SIMILAR) && found.is_empty() {
+            let similar = hits.iter().map(|hit| hit.path.to_string()).collect();
+            let (requested, substitution) = (search.name.to_owned(), None);
+            query.names.notes.push(NameNote { requested, is_file: true, substitution, similar, place: None });
+        }
+        if num_left > 0 {
+            notes.push(format!("{num_left} more files match; `target_type: filename` lists all of them."));
+        }
+        found.extend(FoundFiles::of(hits.clone(), search.selected, false));
+        let is_named = hits.first().is_some_and(|best| best.score >= SAME_BEGINNING);
+        hits.retain(|hit| !is_named || hit.score >= SAME_BEGINNING);
+        query.named_files = hits;
+        Ok(Targeted { files: FoundFiles { files: found, role: FileRole::BesideResults }, ranked: None, notes })
+    }
+
+    /// The files or directories whose names match and that the filter does not exclude.
+    async fn files_named(&self, query: &PreparedQuery, search: FileSearch<'_>) -> Result<Matches, QueryError> {
+        let FileSearch { selected, target, filter, .. } = search;
+        let all = self.matching_files(query, search).await?;
+        let (num_all, is_cut) = (all.len(), all.len() == MAX_FILES);
+        let are_directories = target.target_type == TargetType::Directory;
+        let mut hits = self.filtered_files(all, are_directories, selected, filter).await?;
+        let has_excluded = hits.len() < num_all;
+        if let Some(near) = &target.context_path {
+            hits.sort_by_key(|hit| (Reverse(hit.score), path_distance(near, hit.path.as_str())));
+        }
+        Ok(Matches { hits, has_excluded, is_cut })
+    }
+
+    /// The files or directories whose names match. A name with wildcards is a glob, unless a file or
+    /// directory has this name.
+    async fn matching_files(
+        &self,
+        query: &PreparedQuery,
+        FileSearch { name, scope, target, .. }: FileSearch<'_>,
+    ) -> Result<Vec<FileHit>, QueryError> {
+        let files = |matching| self.names.files(&query.view, scope, name, matching, MAX_FILES);
+        let literal = target.literal();
+        if !name.contains(['*', '?', '[', '{']) {
+            return Ok(files(literal).await?);
+        }
+        let mut exact = files(without_similar(literal)).await?;
+        exact.retain(|hit| hit.score >= SAME_NAME);
+        if !exact.is_empty() {
+            return Ok(exact);
+        }
+        let is_glob = name.contains(['*', '?']);
+        match bounds::glob("query", name) {
+            Ok(_) => {
+                let found = files(target.glob()).await?;
+                if is_glob || !found.is_empty() {
+                    return Ok(found);
+                }
+            }
+            // A question that is no glob may still be the name of a file.
+            Err(error) if is_glob && target.target_type != TargetType::Auto => return Err(error),
+            Err(_) => {}
+        }
+        Ok(files(literal).await?)
+    }
+
+    /// The error for a name that no file has, with similar names.
+    async fn no_file(
+        &self,
+        query: &PreparedQuery,
+        FileSearch { name, scope, target, .. }: FileSearch<'_>,
+        has_excluded: bool,
+    ) -> Result<QueryError, QueryError> {
+        let what = if target.target_type == TargetType::Directory { "directory" } else { "file" };
+        if has_excluded {
+            let message = format!("a {what} is called `{name}`, but the filters exclude it");
+            return Ok(QueryError::new(QueryErrorCode::NotFound, message).hint("search without the filters").next(
+                NextCall {
+                    tool: "search_code",
+                    reason: "searches without the filters".to_owned(),
+                    arguments: vec![
+                        ("query", name.to_owned()),
+                        ("target_type", target.target_type.as_str().to_owned()),
+                    ],
+                },
+            ));
+        }
+        let base = name.rsplit('/').next().unwrap_or(name);
+        let mut error = QueryError::new(QueryErrorCode::NotFound, format!("no {what} is called `{name}`"));
+        error.similar_files = self.similar_paths(&query.view, scope, base).await?;
+        if let Some(best) = error.similar_files.first().cloned() {
+            error = error.next(NextCall {
+                tool: "read_code",
+                reason: "reads the most similar path".to_owned(),
+                arguments: vec![("path", best)],
+            });
+        }
+        Ok(error.next(NextCall {
+            tool: "search_code",
+            reason: "finds code by words".to_owned(),
+            arguments: vec![("query", name.to_owned())],
+        }))
+    }
+}
+
+/// The same matching without similar names.
+fn without_similar(matching: FileMatch) -> FileMatch {
+    match matching {
+        FileMatch::Similar => FileMatch::Name,
+        FileMatch::BaseName { .. } => FileMatch::BaseName { similar: false },
+        FileMatch::Directory { .. } => FileMatch::Directory { similar: false },
+        other => other,
+    }
+}
+
+/// Keeps the first hits, and returns the number of the others.
+fn cut_to(hits: &mut Vec<FileHit>, limit: usize) -> usize {
+    // Similar names are not counted, because they do not match.
+    let num_left = hits.iter().skip(limit).filter(|hit| hit.score > SIMILAR).count();
+    hits.truncate(limit);
+    num_left
+}
