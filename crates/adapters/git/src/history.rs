@@ -11,6 +11,7 @@
 //! after this commit, so the saved result is the result of the path. After a commit, a merge or a change of
 //! branch, the walk visits only commits that are reachable from exactly one of the two heads.
 
+mod commits;
 mod paths;
 mod saved;
 mod trees;
@@ -20,13 +21,11 @@ use std::path::Path;
 
 use cairn_domain::BlobId;
 use cairn_redaction::quoted;
-use git2::{Commit, Oid, Repository};
+use git2::{Commit, Oid};
 
-use crate::objects::loose::LooseObjects;
-use crate::objects::memory::small;
-use crate::objects::repository::open_repository;
-use crate::regular_file::{open_regular, read_regular};
+use crate::objects::repository::OpenRepository;
 use crate::settings::Limits;
+use commits::Commits;
 pub(crate) use paths::History;
 use paths::PathHistory;
 use trees::Trees;
@@ -51,33 +50,29 @@ impl History {
     }
 }
 
-/// Maximum size of the list of commits whose parents a shallow clone does not contain.
-const MAX_SHALLOW_BYTES: u64 = 64 << 20;
-
 fn walk(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) -> Result<History, git2::Error> {
-    let repository = open_repository(path)?;
-    LooseObjects::of(&repository).check_commits()?;
-    let (ends, boundary) = shallow_ends(&repository);
-    let saved = saved
-        .filter(|saved| saved.boundary == boundary && small(|| repository.find_commit(id_of(saved.commit))).is_ok());
+    let repository = OpenRepository::open(path)?;
+    let commits = Commits::of(&repository)?;
+    let boundary = commits.boundary();
+    let saved = saved.filter(|saved| saved.boundary == boundary && commits.find(id_of(saved.commit)).is_ok());
     if let Some(saved) = saved.as_ref().filter(|saved| saved.commit == commit) {
         return Ok(saved.clone());
     }
     let head = id_of(commit);
     let num_commits = match &saved {
         Some(saved) => {
-            let (begun, ended) = (count(&repository, head, Some(id_of(saved.commit)))?, id_of(saved.commit));
-            (saved.num_commits + begun).saturating_sub(count(&repository, ended, Some(head))?)
+            let (begun, ended) = commits.count_difference(head, id_of(saved.commit), limits.max_commits)?;
+            (saved.num_commits + begun).saturating_sub(ended)
         }
-        None => count(&repository, head, None)?,
+        None => commits.count(head, limits.max_commits)?,
     };
     let mut history = History { commit, boundary, num_commits, paths: Vec::new() };
     if num_commits > limits.max_commits {
         return Ok(history);
     }
     let mut trees = Trees::new(&repository)?;
-    let mut paths = trees.list(small(|| repository.find_commit(head))?.tree_id(), limits)?;
-    let mut descent = Descent::new(&repository, trees, ends, &mut paths);
+    let mut paths = trees.list(commits.find(head)?.tree_id(), limits)?;
+    let mut descent = Descent::new(&commits, trees, &mut paths);
     descent.want_all(head)?;
     if let Some(saved) = &saved {
         descent.know(id_of(saved.commit), saved)?;
@@ -90,25 +85,6 @@ fn walk(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) ->
 
 fn id_of(blob: BlobId) -> Oid {
     Oid::from_bytes(&blob.0).unwrap_or(Oid::ZERO_SHA1)
-}
-
-/// Number of commits that are reachable from one commit and not from the other.
-fn count(repository: &Repository, from: Oid, without: Option<Oid>) -> Result<u64, git2::Error> {
-    let mut commits = repository.revwalk()?;
-    commits.push(from)?;
-    if let Some(without) = without {
-        commits.hide(without)?;
-    }
-    Ok(commits.count() as u64)
-}
-
-/// The commits whose parents a shallow clone does not contain, and a digest of them.
-fn shallow_ends(repository: &Repository) -> (HashSet<Oid>, [u8; 32]) {
-    let file = open_regular(&repository.commondir().join("shallow"));
-    let bytes = file.and_then(|file| read_regular(file, MAX_SHALLOW_BYTES)).map(|(bytes, _)| bytes).unwrap_or_default();
-    let text = String::from_utf8(bytes).unwrap_or_default();
-    let ends = text.lines().filter_map(|line| Oid::from_str(line.trim()).ok()).collect();
-    (ends, *blake3::hash(text.as_bytes()).as_bytes())
 }
 
 /// The paths whose lines pass through one commit, by number. `known` contains the paths of the saved history
@@ -137,9 +113,8 @@ impl Load {
 const FEW: usize = 8;
 
 struct Descent<'r> {
-    repository: &'r Repository,
+    commits: &'r Commits<'r>,
     trees: Trees<'r>,
-    ends: HashSet<Oid>,
     paths: &'r mut [PathHistory],
     numbers: HashMap<Vec<u8>, u32>,
     loads: HashMap<Oid, Load>,
@@ -150,11 +125,11 @@ struct Descent<'r> {
 }
 
 impl<'r> Descent<'r> {
-    fn new(repository: &'r Repository, mut trees: Trees<'r>, ends: HashSet<Oid>, paths: &'r mut [PathHistory]) -> Self {
+    fn new(commits: &'r Commits<'r>, mut trees: Trees<'r>, paths: &'r mut [PathHistory]) -> Self {
         let numbers: HashMap<Vec<u8>, u32> = paths.iter().map(|known| known.path.clone()).zip(0..).collect();
         trees.watch(numbers.keys());
         let (loads, queue) = (HashMap::new(), BinaryHeap::new());
-        Self { repository, trees, ends, paths, numbers, loads, queue, num_wanted: 0 }
+        Self { commits, trees, paths, numbers, loads, queue, num_wanted: 0 }
     }
 
     fn want_all(&mut self, head: Oid) -> Result<(), git2::Error> {
@@ -176,7 +151,7 @@ impl<'r> Descent<'r> {
         match self.loads.get_mut(&commit) {
             Some(there) => there.join(load),
             None => {
-                self.queue.push((small(|| self.repository.find_commit(commit))?.time().seconds(), commit));
+                self.queue.push((self.commits.find(commit)?.time().seconds(), commit));
                 self.loads.insert(commit, load);
             }
         }
@@ -187,8 +162,8 @@ impl<'r> Descent<'r> {
         while self.num_wanted > 0 {
             let Some((_, id)) = self.queue.pop() else { return Ok(()) };
             let load = self.loads.remove(&id).unwrap_or_default();
-            let repository = self.repository;
-            self.pass(&small(|| repository.find_commit(id))?, load)?;
+            let commit = self.commits.find(id)?;
+            self.pass(&commit, load)?;
         }
         Ok(())
     }
@@ -198,15 +173,16 @@ impl<'r> Descent<'r> {
             self.meet(&mut load);
         }
         // The clone does not contain the parents of this commit, so the result stays `None`.
-        if self.ends.contains(&commit.id()) {
+        if self.commits.is_end(commit.id()) {
             self.num_wanted -= load.wanted.len();
             return Ok(());
         }
-        let Ok(first) = commit.parent(0) else {
+        let Ok(first) = commit.parent_id(0) else {
             load.wanted.iter().for_each(|number| self.set_result(*number, Some(commit.time().seconds())));
             return Ok(());
         };
-        for number in self.changed(commit.tree_id(), first.tree_id(), &load)? {
+        let first_tree = self.commits.find(first)?.tree_id();
+        for number in self.changed(commit.tree_id(), first_tree, &load)? {
             let parent = self.unchanged_parent(commit, number)?;
             let (is_wanted, known) = (load.wanted.remove(&number), load.known.remove(&number));
             match parent {
@@ -219,7 +195,7 @@ impl<'r> Descent<'r> {
                 None => {}
             }
         }
-        self.send(first.id(), load)
+        self.send(first, load)
     }
 
     /// Sets the result of each path that is both wanted and known. Drops known paths that are no longer
@@ -275,9 +251,9 @@ impl<'r> Descent<'r> {
         }
         let path = &self.paths[number as usize].path;
         let here = self.trees.find(commit.tree_id(), path)?;
-        for parent in commit.parents().skip(1) {
-            if self.trees.find(parent.tree_id(), path)? == here {
-                return Ok(Some(parent.id()));
+        for parent in commit.parent_ids().skip(1) {
+            if self.trees.find(self.commits.find(parent)?.tree_id(), path)? == here {
+                return Ok(Some(parent));
             }
         }
         Ok(None)

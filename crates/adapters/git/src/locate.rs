@@ -6,7 +6,7 @@ use cairn_domain::{RepositoryName, Source};
 use cairn_ports::{ErrorKind, SourceError};
 
 use crate::failure::{failure, from_git, from_io};
-use crate::objects::repository::open_repository;
+use crate::objects::repository::OpenRepository;
 use crate::remote::url::RemoteUrl;
 use crate::settings::{RemotePolicy, SshSettings};
 
@@ -30,16 +30,22 @@ pub fn locate(text: &str, policy: &RemotePolicy) -> Result<Source, SourceError> 
     let Some(path_text) = path.to_str().map(str::to_owned) else {
         return Err(failure(ErrorKind::Invalid, "locate", text, "the path is not UTF-8"));
     };
-    match open_repository(&path) {
-        Ok(repository) if repository.is_bare() && !path.join(".git").exists() => Ok(Source::Bare { path: path_text }),
+    // A `.git` that leads to no repository is reported by the listing. The directory is still a working tree,
+    // so the files that `.gitignore` hides are not indexed.
+    if has_git(&path) {
+        return Ok(Source::WorkTree { path: path_text });
+    }
+    match OpenRepository::open(&path) {
         // A path to a `.git` directory means its repository without the files of the working tree.
-        Ok(_) if !path.join(".git").exists() => Ok(Source::Bare { path: path_text }),
-        Ok(_) => Ok(Source::WorkTree { path: path_text }),
+        Ok(_) => Ok(Source::Bare { path: path_text }),
         Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(Source::Directory { path: path_text }),
-        // The listing reports that the repository cannot be opened, and contains the files on disk.
-        Err(_) if path.join(".git").exists() => Ok(Source::WorkTree { path: path_text }),
         Err(error) => Err(from_git("locate", text, &error)),
     }
+}
+
+/// Whether the directory contains something with the name `.git`.
+pub(crate) fn has_git(directory: &Path) -> bool {
+    std::fs::symlink_metadata(directory.join(".git")).is_ok()
 }
 
 /// The default name of a repository: the host and path of the remote `origin` if it exists, and otherwise the
@@ -56,9 +62,7 @@ pub fn repository_name(source: &Source) -> RepositoryName {
 }
 
 fn origin_of(path: &Path) -> Option<String> {
-    let repository = open_repository(path).ok()?;
-    let remote = repository.find_remote("origin").ok()?;
-    remote.url().ok().map(str::to_owned)
+    OpenRepository::open(path).ok()?.origin().map(str::to_owned)
 }
 
 /// Returns `None` for a text that is not a URL (a path on this machine). Only the host and the path are used,

@@ -10,7 +10,7 @@ use cairn_ports::{ErrorKind, ReadOptions, SnapshotTree, SourceError, SourceReade
 
 use crate::disk::{open_directory, open_work_tree};
 use crate::failure::{from_git, from_io};
-use crate::objects::repository::{open_repository, resolve};
+use crate::objects::repository::{OpenRepository, resolve};
 use crate::objects::tree::ObjectTree;
 use crate::private_directory::{NotPrivate, create_private_directory};
 use crate::remote::clone::{CloneDirectory, LOCK, UnusedClone};
@@ -112,7 +112,8 @@ impl SourceReader for GitSources {
         match source {
             Source::WorkTree { .. } | Source::Directory { .. } => Ok(None),
             Source::Bare { path } => {
-                let repository = open_repository(Path::new(path)).map_err(|error| from_git("head", path, &error))?;
+                let repository =
+                    OpenRepository::open(Path::new(path)).map_err(|error| from_git("head", path, &error))?;
                 resolve(&repository, path, branch).map(|(commit, _)| Some(commit))
             }
             Source::Url { url } => {
@@ -127,7 +128,8 @@ impl SourceReader for GitSources {
             Source::WorkTree { path } => Ok(Box::new(open_work_tree(path, options, &self.settings)?)),
             Source::Directory { path } => Ok(Box::new(open_directory(path, options, &self.settings)?)),
             Source::Bare { path } => {
-                let repository = open_repository(Path::new(path)).map_err(|error| from_git("open", path, &error))?;
+                let repository =
+                    OpenRepository::open(Path::new(path)).map_err(|error| from_git("open", path, &error))?;
                 let (commit, branch) = resolve(&repository, path, options.branch.as_deref())?;
                 let tree = ObjectTree::open(Path::new(path), commit, branch, options, &self.settings.limits)?;
                 Ok(Box::new(tree))

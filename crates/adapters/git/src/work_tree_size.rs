@@ -7,7 +7,8 @@ use cairn_domain::Source;
 use cairn_ports::{ErrorKind, ListedSoFar, ListingLimit, SourceError};
 
 use crate::disk::{count_directory, count_work_tree};
-use crate::objects::repository::open_repository;
+use crate::locate::has_git;
+use crate::objects::repository::OpenRepository;
 use crate::settings::Limits;
 
 /// The number and the size of the files in a tree.
@@ -21,12 +22,9 @@ pub struct TreeSize {
 
 /// The root of the working tree that contains this directory. `None` if the directory is in no working tree.
 pub fn work_tree_root(directory: &Path) -> Option<PathBuf> {
-    let root = directory.ancestors().find(|directory| directory.join(".git").exists())?;
-    let is_tree = match open_repository(root) {
-        Ok(repository) => !repository.is_bare(),
-        // An index run lists the tree even if git's configuration cannot be used.
-        Err(error) => error.code() != git2::ErrorCode::NotFound,
-    };
+    let root = directory.ancestors().find(|directory| has_git(directory))?;
+    // An index run lists the tree even if its repository cannot be opened.
+    let is_tree = OpenRepository::open(root).map_or(true, |repository| !repository.is_bare());
     is_tree.then(|| root.to_owned())
 }
 

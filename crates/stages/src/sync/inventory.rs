@@ -200,7 +200,8 @@ impl Inventory {
 /// Whether the entry is an unreadable file of git. A tree contains files of git only in order to report that
 /// these files cannot be read.
 fn is_damage_of_git(entry: &TreeEntry) -> bool {
-    entry.unreadable.is_some() && entry.path.as_str().starts_with(".git/")
+    let path = entry.path.as_str();
+    entry.unreadable.is_some() && (path == ".git" || path.starts_with(".git/"))
 }
 
 fn is_file(kind: EntryKind) -> bool {

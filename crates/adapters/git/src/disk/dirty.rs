@@ -1,17 +1,19 @@
 //! Decides whether a working tree differs from `HEAD`.
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use cairn_domain::{EntryKind, RepoPath};
+use cairn_domain::{BlobId, EntryKind, RepoPath};
 use cairn_ports::TreeEntry;
-use git2::{Index, IndexEntry, Repository};
+use git2::{IndexEntry, Oid};
 
 use super::root::Root;
 use crate::blob_id::NO_BLOB;
-use crate::objects::memory::small;
-use crate::objects::repository::{blob_of, commit_of, kind_of_mode};
+use crate::objects::repository::{OpenRepository, blob_of, kind_of_mode};
 use crate::objects::tree::{Below, count_below};
+use crate::objects::tree_bytes::Entries;
+use crate::objects::tree_store::TreeStore;
 use crate::settings::Limits;
 
 /// The files that were found on disk. The check compares these files with the index.
@@ -19,6 +21,8 @@ pub(super) struct DiskState<'a> {
     pub(super) root: &'a Root,
     /// Sorted by path.
     pub(super) entries: &'a [TreeEntry],
+    /// The number of entries that only report that git's own files cannot be used.
+    pub(super) num_faults: usize,
 }
 
 impl DiskState<'_> {
@@ -30,14 +34,14 @@ impl DiskState<'_> {
 
 /// Whether the tree has staged, changed, missing or untracked files.
 pub(super) fn is_dirty(
-    repository: &Repository,
-    index: &Index,
+    repository: &OpenRepository,
     tracked: &[IndexEntry],
+    commit: Option<BlobId>,
     disk: &DiskState<'_>,
     limits: &Limits,
 ) -> bool {
-    let modes_count = repository.config().and_then(|config| config.get_bool("core.filemode")).unwrap_or(true);
-    let index_written = fs::metadata(repository.path().join("index")).map_or(0, |metadata| metadata.mtime());
+    let modes_count = repository.tracks_modes();
+    let index_written = fs::metadata(repository.index_path()).map_or(0, |metadata| metadata.mtime());
     for entry in tracked {
         let Some(found) = disk.find(&entry.path) else { return true };
         if !is_unchanged(entry, found, modes_count) && !is_clean_by_stat(disk.root, entry, index_written) {
@@ -46,11 +50,13 @@ pub(super) fn is_dirty(
     }
     // The index contains each path once (except for merge conflicts), so a different number of entries means
     // that files are untracked or missing.
-    if tracked.len() != disk.entries.len() {
+    if tracked.len() + disk.num_faults != disk.entries.len() {
         return true;
     }
-    let head = repository.head().ok().and_then(|head| commit_of(repository, &head).ok());
-    let Some(head) = head.map(|head| head.tree_id()) else { return !tracked.is_empty() };
+    let Some(commit) = commit else { return !tracked.is_empty() };
+    let id = Oid::from_bytes(&commit.0);
+    let head = id.and_then(|id| repository.find_commit(id)).map(|commit| commit.tree_id());
+    let Ok(head) = head else { return true };
     // A comparison visits every directory of the tree, and a few objects can name a billion directories. So
     // the paths and directories of the tree are counted first.
     let is_same_size =
@@ -58,9 +64,30 @@ pub(super) fn is_dirty(
     if !count_below(repository, head, limits).is_ok_and(is_same_size) {
         return true;
     }
-    let Ok(tree) = small(|| repository.find_tree(head)) else { return true };
-    let diff = small(|| repository.diff_tree_to_index(Some(&tree), Some(index), None));
-    diff.map_or(true, |diff| diff.deltas().len() > 0)
+    !equals_index(repository, head, tracked).unwrap_or(false)
+}
+
+/// Whether every path of a tree is in the index with the same content. The tree must have as many paths as
+/// the index.
+fn equals_index(repository: &OpenRepository, tree: Oid, tracked: &[IndexEntry]) -> Result<bool, git2::Error> {
+    let tracked: HashMap<&[u8], &IndexEntry> = tracked.iter().map(|entry| (entry.path.as_slice(), entry)).collect();
+    let mut trees = TreeStore::new(repository)?;
+    let mut pending = vec![(tree, Vec::new())];
+    while let Some((id, prefix)) = pending.pop() {
+        let tree = trees.read(id)?;
+        for entry in Entries::new(&tree) {
+            let path = [prefix.as_slice(), entry.name].concat();
+            if entry.is_directory() {
+                pending.push((entry.id, [path.as_slice(), b"/"].concat()));
+                continue;
+            }
+            let is_same = |own: &&IndexEntry| own.id == entry.id && kind_of_mode(own.mode) == kind_of_mode(entry.mode);
+            if tracked.get(path.as_slice()).is_none_or(|own| !is_same(own)) {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// Compares the content if the file was read, and only the size if it was not read.

@@ -5,17 +5,18 @@
 //! recorded and never followed. Submodules and other nested repositories are recorded and never entered.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, Metadata};
+use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use cairn_config::SETTINGS_FILE;
 use cairn_domain::{BlobId, EntryKind, Revision};
 use cairn_ports::{ListingLimit, ReadOptions, SourceCache, SourceError};
 use cairn_redaction::quoted;
-use git2::{Index, IndexEntry, Repository};
+use git2::IndexEntry;
 
 use super::dirty::{DiskState, is_dirty};
 use super::identify::identify;
@@ -24,48 +25,52 @@ use super::root::{Root, leads_through_link};
 use super::stat_cache::StatCache;
 use super::tree::{DiskTree, FoundFile};
 use crate::blob_id::NO_BLOB;
-use crate::failure::{from_git, from_io};
+use crate::failure::from_io;
 use crate::history::History;
 use crate::listing::{self, Counter, excess_of};
-use crate::objects::repository::{blob_of, kind_of_mode, open_repository, resolve};
-use crate::objects::tree::date;
+use crate::objects::repository::{OpenRepository, blob_of, kind_of_mode};
+use crate::objects::tree::{CONFIG_FILE, date, unusable_config};
 use crate::settings::{GitSettings, Limits};
 
 /// These paths are listed only if git's own file cannot be read or used.
 const INDEX_FILE: &[u8] = b".git/index";
-const CONFIG_FILE: &[u8] = b".git/config";
+const HEAD_FILE: &[u8] = b".git/HEAD";
+const GIT: &[u8] = b".git";
 const EXCLUDE_FILE: &[u8] = b".git/info/exclude";
+
+/// The names of settings files that may be in any directory.
+const SETTINGS_NAMES: &[&str] = &[IGNORE_FILE, ".gitattributes", ".cairnignore"];
 
 const UNREADABLE_INDEX: &str = "the index of the working tree is damaged or cannot be read, so tracked files that \
     `.gitignore` hides are missing; remove `.git/index` and run `git reset`";
 const UNUSABLE_REPOSITORY: &str = "the repository of the working tree cannot be opened, so its commit, its branch \
     and tracked files that `.gitignore` hides are missing; run `git status`";
+const UNUSABLE_HEAD: &str = "the commit of the working tree cannot be read, so the times at which its files were \
+    changed are missing; run `git status`";
 
 /// Lists a working tree. A damaged index or configuration of git does not stop the listing.
 pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) -> Result<DiskTree, SourceError> {
     let started_at = SystemTime::now();
     let root = Root::open(path, false).map_err(|error| from_io("open", path, error))?;
-    let git = GitState::read(&root, path)?;
+    let git = GitState::read(&root, &settings.limits);
     let counter = Counter::new(path, settings.limits.max_entries, &options.listing);
     let mut walk = Walk::new(&root, path, &settings.limits, counter, &git.tracked);
     walk.run(&git.directory)?;
     walk.add_hidden_tracked(&git.tracked)?;
-    if let Some((file, why)) = &git.fault {
+    for (file, why) in &git.faults {
         walk.add(FoundFile::unreadable(file.to_vec(), why.clone()))?;
     }
     let files = walk.files;
     let cache = StatCache::decode(&options.cache.stats);
     let mut identified = identify(&root, &files, &cache, settings, started_at);
     listing::sort(&mut identified.entries);
-    let head = git.repository.as_ref().and_then(|repository| resolve(repository, path, None).ok());
-    let disk = DiskState { root: &root, entries: &identified.entries };
-    let dirty = match (&git.repository, &git.index) {
-        (Some(repository), Some(index)) => is_dirty(repository, index, &git.tracked, &disk, &settings.limits),
+    let disk = DiskState { root: &root, entries: &identified.entries, num_faults: git.faults.len() };
+    let dirty = match &git.repository {
+        Some(repository) if git.has_index => is_dirty(repository, &git.tracked, git.commit, &disk, &settings.limits),
         _ => true,
     };
-    let commit = head.as_ref().map(|(commit, _)| *commit);
+    let GitState { commit, branch, .. } = git;
     let revision = Revision::WorkTree { commit, dirty, tree: listing::digest(&identified.entries) };
-    let branch = head.and_then(|(_, branch)| branch);
     let saved = History::decode(&options.cache.history);
     let history = commit.and_then(|commit| History::of(root.path(), commit, saved, &settings.limits));
     date(&mut identified.entries, history.as_ref());
@@ -75,40 +80,55 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
 }
 
 /// The data of git for a working tree. Data that cannot be read is absent.
+#[derive(Default)]
 struct GitState {
-    repository: Option<Repository>,
-    index: Option<Index>,
+    repository: Option<OpenRepository>,
+    has_index: bool,
     tracked: Vec<IndexEntry>,
     /// The directory that contains `info/exclude`.
     directory: PathBuf,
-    /// The path of git's file that cannot be read or used, and the reason.
-    fault: Option<(&'static [u8], String)>,
+    commit: Option<BlobId>,
+    branch: Option<String>,
+    /// The paths of git's files that cannot be read or used, and the reasons.
+    faults: Vec<(&'static [u8], String)>,
 }
 
 impl GitState {
-    fn read(root: &Root, key: &str) -> Result<Self, SourceError> {
-        let repository = match open_repository(root.path()) {
+    fn read(root: &Root, limits: &Limits) -> Self {
+        let repository = match OpenRepository::open(root.path()) {
             Ok(repository) => repository,
-            Err(error) if error.code() == git2::ErrorCode::NotFound => return Err(from_git("open", key, &error)),
             Err(error) => {
-                let fault = Some((CONFIG_FILE, format!("{UNUSABLE_REPOSITORY}: {}", quoted(error.message()))));
-                let directory = root.path().join(".git");
-                return Ok(Self { repository: None, index: None, tracked: Vec::new(), directory, fault });
+                let file = if error.code() == git2::ErrorCode::NotFound { GIT } else { CONFIG_FILE };
+                let fault = (file, format!("{UNUSABLE_REPOSITORY}: {}", quoted(error.message())));
+                return Self { directory: root.path().join(".git"), faults: vec![fault], ..Self::default() };
             }
         };
-        let is_pipe = fs::metadata(repository.path().join("index")).is_ok_and(|index| !index.is_file());
-        let index = if is_pipe { None } else { repository.index().ok() };
-        let fault = index.is_none().then(|| (INDEX_FILE, UNREADABLE_INDEX.to_owned()));
-        let tracked = index.iter().flat_map(Index::iter).collect();
-        let directory = repository.commondir().to_owned();
-        Ok(Self { repository: Some(repository), index, tracked, directory, fault })
+        let mut state = Self { directory: repository.common_directory().to_owned(), ..Self::default() };
+        state.faults.extend(repository.config_fault().map(|why| (CONFIG_FILE, unusable_config(why))));
+        match repository.index(limits.max_entries) {
+            Ok(index) => (state.has_index, state.tracked) = (true, index.iter().collect()),
+            Err(_) => state.faults.push((INDEX_FILE, UNREADABLE_INDEX.to_owned())),
+        }
+        if let Err(error) = state.read_head(&repository) {
+            state.faults.push((HEAD_FILE, format!("{UNUSABLE_HEAD}: {}", quoted(error.message()))));
+        }
+        state.repository = Some(repository);
+        state
+    }
+
+    /// Reads the commit and the branch. The commit is absent if the branch has no commit yet.
+    fn read_head(&mut self, repository: &OpenRepository) -> Result<(), git2::Error> {
+        let Some(head) = repository.head()? else { return Ok(()) };
+        self.branch = head.branch;
+        self.commit = Some(blob_of(repository.commit_behind(head.id)?.id()));
+        Ok(())
     }
 }
 
 /// Lists the paths of a working tree, so that `limit` receives their number and size. No content is read.
 pub(crate) fn count(path: &str, limit: &ListingLimit, limits: &Limits) -> Result<(), SourceError> {
     let root = Root::open(path, false).map_err(|error| from_io("count", path, error))?;
-    let git = GitState::read(&root, path)?;
+    let git = GitState::read(&root, limits);
     let mut walk = Walk::new(&root, path, limits, Counter::new(path, limits.max_entries, limit), &git.tracked);
     walk.run(&git.directory)?;
     walk.add_hidden_tracked(&git.tracked)
@@ -185,8 +205,9 @@ impl<'r> Walk<'r> {
             return self.enter(directory, path);
         }
         match &metadata {
-            // Git ignores pipes, sockets and devices, unless it tracks a file of the same name.
-            Ok(found) if !found.is_file() && !found.is_symlink() => Ok(()),
+            // Git ignores pipes, sockets and devices, unless it tracks a file of the same name. If one has the
+            // name of a settings file, its rules are missing, so it is listed with the reason.
+            Ok(found) if !found.is_file() && !found.is_symlink() && !is_settings(&path) => Ok(()),
             // A directory of the path was replaced with a link, so the path is no longer part of the tree.
             Err(error) if leads_through_link(error) => Ok(()),
             _ => self.add_found(&path, &metadata),
@@ -251,6 +272,12 @@ impl<'r> Walk<'r> {
         }
         Ok(())
     }
+}
+
+/// Whether the path is that of a file with settings of git or of Cairn.
+fn is_settings(path: &[u8]) -> bool {
+    let name = path.rsplit(|byte| *byte == b'/').next();
+    SETTINGS_NAMES.iter().any(|settings| name == Some(settings.as_bytes())) || path == SETTINGS_FILE.as_bytes()
 }
 
 fn child(directory: &[u8], name: &[u8]) -> Vec<u8> {

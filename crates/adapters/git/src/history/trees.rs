@@ -3,9 +3,10 @@
 
 use std::collections::HashSet;
 
-use git2::{Oid, Repository};
+use git2::Oid;
 
 use super::paths::PathHistory;
+use crate::objects::repository::OpenRepository;
 use crate::objects::tree_bytes::Entries;
 use crate::objects::tree_store::TreeStore;
 use crate::settings::Limits;
@@ -21,7 +22,7 @@ pub(super) struct Trees<'r> {
 pub(super) type Content = (u32, Oid);
 
 impl<'r> Trees<'r> {
-    pub(super) fn new(repository: &'r Repository) -> Result<Self, git2::Error> {
+    pub(super) fn new(repository: &'r OpenRepository) -> Result<Self, git2::Error> {
         Ok(Self { store: TreeStore::new(repository)?, watched: HashSet::new() })
     }
 

@@ -14,7 +14,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use git2::{Odb, Oid, Repository};
+use git2::{ObjectType, Odb, Oid};
 
 use super::loose::LooseObjects;
 
@@ -62,8 +62,14 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    pub(crate) fn of(repository: &Repository) -> Self {
-        Self { loose: LooseObjects::of(repository), allocated: AtomicU64::new(0), read: AtomicU64::new(0) }
+    pub(super) fn new(loose: LooseObjects) -> Self {
+        Self { loose, allocated: AtomicU64::new(0), read: AtomicU64::new(0) }
+    }
+
+    /// Reads the type and the size of an object.
+    pub(super) fn header(&self, odb: &Odb<'_>, id: Oid) -> Result<(usize, ObjectType), git2::Error> {
+        self.loose.check_kind(id)?;
+        odb.read_header(id)
     }
 
     /// Reads the bytes of an object.

@@ -1,7 +1,11 @@
 //! Reads git's object store with libgit2. Files are never checked out.
 
+mod config;
+mod git_directory;
 pub(crate) mod loose;
 pub(crate) mod memory;
+mod object_files;
+mod references;
 pub(crate) mod repository;
 pub(crate) mod tree;
 pub(crate) mod tree_bytes;

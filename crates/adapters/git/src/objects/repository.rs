@@ -1,69 +1,153 @@
 //! Opens repositories on disk, and resolves their branches to commits.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use cairn_domain::{BlobId, EntryKind};
 use cairn_ports::{ErrorKind, SourceError};
-use git2::{Commit, ConfigLevel, Oid, Reference, Repository, RepositoryOpenFlags};
+use git2::{Commit, Index, Odb, Oid, Repository};
 
+use super::config::Config;
+use super::git_directory::{GitDirectory, unusable};
 use super::loose::LooseObjects;
-use super::memory;
+use super::memory::{self, Work, small};
+use super::object_files::{object_directories, open_objects};
+use super::references::{self, short_name};
 use crate::failure::{failure, from_git, printable};
 
 /// Maximum number of tags between a reference and its commit.
 const MAX_TAGS: usize = 10;
 
-/// The files of a git directory that libgit2 reads when it opens a repository. If one of them were a pipe,
-/// libgit2 would wait for a writer.
-const READ_FIRST: &[&str] = &[
-    "HEAD",
-    "commondir",
-    "config",
-    "config.worktree",
-    "gitdir",
-    "info/grafts",
-    "objects/info/alternates",
-    "packed-refs",
-    "shallow",
-];
+/// Maximum size of the index for each path that a tree may have.
+const MAX_INDEX_BYTES_PER_PATH: u64 = 512;
 
-/// Extensions of the format that do not change how objects and the index are read.
-const HARMLESS_EXTENSIONS: &[&str] = &["partialclone", "relativeworktrees"];
-
-/// Opens the repository at exactly this path. The directories above are not searched, and the settings of the
-/// user and of the machine are not read.
-pub(crate) fn open_repository(path: &Path) -> Result<Repository, git2::Error> {
-    static CONFIGURED: Once = Once::new();
-    CONFIGURED.call_once(|| {
-        // SAFETY: runs once, before this process opens a repository with this adapter. The calls write global
-        // values. The check of the owner protects programs that run commands from a repository's
-        // configuration. Here, libgit2 only reads.
-        unsafe {
-            let _unused = git2::opts::set_verify_owner_validation(false);
-            let _unused = git2::opts::set_extensions(HARMLESS_EXTENSIONS);
-            for level in [ConfigLevel::ProgramData, ConfigLevel::System, ConfigLevel::XDG, ConfigLevel::Global] {
-                let _unused = git2::opts::set_search_path(level, "");
-            }
-        }
-        memory::install();
-    });
-    check_regular(path)?;
-    Repository::open_ext(path, RepositoryOpenFlags::NO_SEARCH, std::iter::empty::<&OsStr>())
+/// An open repository.
+///
+/// libgit2 reads only its objects and its index. It never opens the repository itself, because it would then
+/// open the configuration with its includes, the references, the list of grafts and the commit graph, and it
+/// would wait if one of these files were a pipe.
+pub(crate) struct OpenRepository {
+    directory: GitDirectory,
+    config: Config,
+    /// Why the configuration cannot be read or used. The defaults apply instead.
+    config_fault: Option<String>,
+    object_directories: Vec<PathBuf>,
+    /// A repository of libgit2 that consists only of the objects.
+    objects: Repository,
 }
 
-fn check_regular(path: &Path) -> Result<(), git2::Error> {
-    let inner = path.join(".git");
-    let git_directory = if inner.is_dir() { &inner } else { path };
-    let read_first = READ_FIRST.iter().map(|name| git_directory.join(name));
-    // In a linked working tree, `.git` is a file.
-    let linked = (!inner.is_dir()).then(|| inner.clone());
-    let is_special = |path: &PathBuf| fs::metadata(path).is_ok_and(|found| !found.is_file());
-    match read_first.chain(linked).find(is_special) {
-        Some(special) => Err(git2::Error::from_str(&format!("`{}` is not a regular file", special.display()))),
-        None => Ok(()),
+/// The head of a repository: its commit, and the name of its branch.
+pub(crate) struct Head {
+    pub(crate) id: Oid,
+    pub(crate) branch: Option<String>,
+}
+
+impl OpenRepository {
+    /// Opens the repository at exactly this path. The directories above are not searched. The code of the
+    /// error is `NotFound` if no repository is there.
+    pub(crate) fn open(path: &Path) -> Result<Self, git2::Error> {
+        static ALLOCATOR: Once = Once::new();
+        ALLOCATOR.call_once(memory::install);
+        let directory = GitDirectory::find(path)?;
+        let (config, config_fault) = match Config::read(&directory) {
+            Ok(config) => (config, None),
+            Err(why) => (Config::default(), Some(why)),
+        };
+        config.check_format()?;
+        let object_directories = object_directories(directory.common());
+        let objects = Repository::from_odb(open_objects(&object_directories)?)?;
+        Ok(Self { directory, config, config_fault, object_directories, objects })
+    }
+
+    /// Why the configuration cannot be read or used.
+    pub(crate) fn config_fault(&self) -> Option<&str> {
+        self.config_fault.as_deref()
+    }
+
+    pub(crate) fn is_bare(&self) -> bool {
+        self.config.flag("core.bare") == Some(true)
+    }
+
+    /// Whether the permission to execute a file counts as part of the file.
+    pub(crate) fn tracks_modes(&self) -> bool {
+        self.config.flag("core.filemode") != Some(false)
+    }
+
+    /// The URL of the remote `origin`.
+    pub(crate) fn origin(&self) -> Option<&str> {
+        self.config.get("remote.origin.url")
+    }
+
+    /// The directory that contains the data that all working trees of the repository share.
+    pub(crate) fn common_directory(&self) -> &Path {
+        self.directory.common()
+    }
+
+    pub(crate) fn index_path(&self) -> PathBuf {
+        self.directory.own().join("index")
+    }
+
+    /// Reads the index. It is empty if its file does not exist.
+    pub(crate) fn index(&self, max_entries: usize) -> Result<Index, git2::Error> {
+        let path = self.index_path();
+        let max_bytes = (max_entries as u64).saturating_mul(MAX_INDEX_BYTES_PER_PATH);
+        match fs::metadata(&path) {
+            Ok(found) if !found.is_file() => Err(unusable("index", &"is not a regular file")),
+            Ok(found) if found.len() > max_bytes => {
+                Err(unusable("index", &format!("it has more than {max_bytes} bytes")))
+            }
+            _ => Index::open(&path),
+        }
+    }
+
+    pub(crate) fn odb(&self) -> Result<Odb<'_>, git2::Error> {
+        self.objects.odb()
+    }
+
+    pub(crate) fn loose(&self) -> LooseObjects {
+        LooseObjects::new(self.object_directories.clone())
+    }
+
+    /// A new count of the work for reading objects.
+    pub(crate) fn work(&self) -> Work {
+        Work::new(self.loose())
+    }
+
+    /// The head of the repository. `None` if its branch has no commit yet.
+    pub(crate) fn head(&self) -> Result<Option<Head>, git2::Error> {
+        let head = references::head(&self.directory)?;
+        Ok(head.map(|target| Head { id: target.id, branch: short_name(&target.name).map(str::to_owned) }))
+    }
+
+    /// The object that a reference names. The code of the error is `NotFound` if the reference does not
+    /// exist.
+    pub(crate) fn find_reference(&self, name: &str) -> Result<Oid, git2::Error> {
+        references::find(&self.directory, name).map(|target| target.id)
+    }
+
+    pub(crate) fn find_commit(&self, id: Oid) -> Result<Commit<'_>, git2::Error> {
+        self.find_checked_commit(&self.loose(), id)
+    }
+
+    /// Like `find_commit`, for a caller that reads many commits.
+    pub(crate) fn find_checked_commit(&self, loose: &LooseObjects, id: Oid) -> Result<Commit<'_>, git2::Error> {
+        loose.check(id)?;
+        small(|| self.objects.find_commit(id))
+    }
+
+    /// The commit with this id, or the commit that the tag with this id names.
+    pub(crate) fn commit_behind(&self, mut id: Oid) -> Result<Commit<'_>, git2::Error> {
+        let loose = self.loose();
+        for _ in 0..MAX_TAGS {
+            loose.check(id)?;
+            let object = small(|| self.objects.find_object(id, None))?;
+            match object.into_tag() {
+                Ok(tag) => id = tag.target_id(),
+                Err(object) => return object.peel_to_commit(),
+            }
+        }
+        Err(git2::Error::from_str("the tag names a chain of too many tags"))
     }
 }
 
@@ -88,28 +172,27 @@ pub(crate) fn kind_of_mode(mode: u32) -> Option<EntryKind> {
 /// Returns the commit of a repository on disk that `revision` names, and the name of its branch or tag. The
 /// revision is a branch, a tag or a commit id, tried in this order. `None` means `HEAD`.
 pub(crate) fn resolve(
-    repository: &Repository,
+    repository: &OpenRepository,
     key: &str,
     revision: Option<&str>,
 ) -> Result<(BlobId, Option<String>), SourceError> {
     let broken = |error: git2::Error| from_git("resolve", key, &error);
     let Some(revision) = revision else {
-        let head = repository.head().map_err(|error| match error.code() {
-            git2::ErrorCode::UnbornBranch | git2::ErrorCode::NotFound => {
-                failure(ErrorKind::NotFound, "resolve", key, "the repository has no commit yet")
-            }
-            _ => broken(error),
-        })?;
-        let commit = commit_of(repository, &head).map_err(broken)?;
-        let name = head.shorthand().ok().filter(|name| *name != "HEAD").map(str::to_owned);
-        return Ok((blob_of(commit.id()), name));
+        let no_commit = || failure(ErrorKind::NotFound, "resolve", key, "the repository has no commit yet");
+        let head = repository.head().map_err(broken)?.ok_or_else(no_commit)?;
+        let commit = repository.commit_behind(head.id).map_err(broken)?;
+        return Ok((blob_of(commit.id()), head.branch));
     };
-    let names = ["refs/heads", "refs/remotes/origin", "refs/tags"].map(|folder| format!("{folder}/{revision}"));
-    if let Some(reference) = names.iter().find_map(|name| repository.find_reference(name).ok()) {
-        let commit = commit_of(repository, &reference).map_err(broken)?;
-        return Ok((blob_of(commit.id()), Some(revision.to_owned())));
+    for folder in ["refs/heads", "refs/remotes/origin", "refs/tags"] {
+        match repository.find_reference(&format!("{folder}/{revision}")) {
+            Err(error) if matches!(error.code(), git2::ErrorCode::NotFound | git2::ErrorCode::InvalidSpec) => {}
+            found => {
+                let commit = found.and_then(|id| repository.commit_behind(id)).map_err(broken)?;
+                return Ok((blob_of(commit.id()), Some(revision.to_owned())));
+            }
+        }
     }
-    let commit = commit_id(revision).and_then(|id| commit_behind(repository, id).ok());
+    let commit = commit_id(revision).and_then(|id| repository.commit_behind(id).ok());
     let commit = commit.ok_or_else(|| {
         let message = format!("the repository has no branch, tag or commit `{}`", printable(revision));
         failure(ErrorKind::NotFound, "resolve", key, message)
@@ -121,25 +204,4 @@ pub(crate) fn resolve(
 pub(crate) fn commit_id(revision: &str) -> Option<Oid> {
     let is_id = revision.len() == 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_id { Oid::from_str(revision).ok() } else { None }
-}
-
-/// The commit that a reference names, directly or through tags.
-pub(crate) fn commit_of<'r>(repository: &'r Repository, reference: &Reference<'_>) -> Result<Commit<'r>, git2::Error> {
-    let no_target = || git2::Error::from_str("the reference names no object");
-    let id = memory::small(|| reference.resolve())?.target().ok_or_else(no_target)?;
-    commit_behind(repository, id)
-}
-
-/// The commit with this id, or the commit that the tag with this id names.
-fn commit_behind(repository: &Repository, mut id: Oid) -> Result<Commit<'_>, git2::Error> {
-    let loose = LooseObjects::of(repository);
-    for _ in 0..MAX_TAGS {
-        loose.check(id)?;
-        let object = memory::small(|| repository.find_object(id, None))?;
-        match object.into_tag() {
-            Ok(tag) => id = tag.target_id(),
-            Err(object) => return object.peel_to_commit(),
-        }
-    }
-    Err(git2::Error::from_str("the tag names a chain of too many tags"))
 }

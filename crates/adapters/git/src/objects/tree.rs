@@ -14,11 +14,11 @@ use cairn_domain::{BlobId, EntryKind, RepoPath, Revision};
 use cairn_ports::{
     ContentReader, ErrorKind, ListingLimit, ReadOptions, SnapshotTree, SourceCache, SourceError, TreeEntry,
 };
-use git2::{ObjectType, Oid, Repository};
+use cairn_redaction::quoted;
+use git2::{ObjectType, Oid};
 
-use super::loose::LooseObjects;
-use super::memory::{Unread, Work, small};
-use super::repository::{blob_of, kind_of_mode, open_repository};
+use super::memory::{Unread, Work};
+use super::repository::{OpenRepository, blob_of, kind_of_mode};
 use super::tree_bytes::Entries;
 use super::tree_store::TreeStore;
 use crate::blob_id::NO_BLOB;
@@ -26,6 +26,16 @@ use crate::failure::{failure, from_git, printable};
 use crate::history::History;
 use crate::listing::{self, Counter, Excess, excess_of};
 use crate::settings::Limits;
+
+/// This path is listed only if git's configuration cannot be read or used.
+pub(crate) const CONFIG_FILE: &[u8] = b".git/config";
+
+pub(crate) fn unusable_config(why: &str) -> String {
+    format!(
+        "the configuration of git cannot be used, so its settings have no effect: {}; run `git status`",
+        quoted(why)
+    )
+}
 
 /// A commit's tree.
 pub(crate) struct ObjectTree {
@@ -48,22 +58,24 @@ impl ObjectTree {
     ) -> Result<Self, SourceError> {
         let key = path.display().to_string();
         let wrap = |error: git2::Error| from_git("open", &key, &error);
-        let repository = open_repository(path).map_err(wrap)?;
+        let repository = OpenRepository::open(path).map_err(wrap)?;
         let id = Oid::from_bytes(&commit.0).map_err(wrap)?;
-        LooseObjects::of(&repository).check(id).map_err(wrap)?;
-        let root = small(|| repository.find_commit(id)).map_err(wrap)?.tree_id();
+        let root = repository.find_commit(id).map_err(wrap)?.tree_id();
         let trees = TreeStore::new(&repository).map_err(wrap)?;
         let counter = Counter::new(&key, limits.max_entries, &options.listing);
         let mut walk = Walk::new(trees, &key, limits, counter);
         let mut entries = walk.list(root)?;
-        listing::sort(&mut entries);
         drop(walk);
+        if let Some(why) = repository.config_fault() {
+            entries.extend(unreadable_at(CONFIG_FILE, &unusable_config(why)));
+        }
+        listing::sort(&mut entries);
         let history = History::of(path, commit, History::decode(&options.cache.history), limits);
         date(&mut entries, history.as_ref());
         let history = history.map(|history| history.encode()).unwrap_or_default();
         // The ids come from the tree, so no stat data is stored.
         let cache = SourceCache { stats: Vec::new(), history };
-        let work = Arc::new(Work::of(&repository));
+        let work = Arc::new(repository.work());
         let (path, revision) = (path.to_owned(), Revision::Commit(commit));
         Ok(Self { path, revision, branch, entries, cache, work })
     }
@@ -92,7 +104,7 @@ impl SnapshotTree for ObjectTree {
 
     fn reader(&self) -> Result<Box<dyn ContentReader>, SourceError> {
         let key = self.path.display().to_string();
-        let repository = open_repository(&self.path).map_err(|error| from_git("reader", &key, &error))?;
+        let repository = OpenRepository::open(&self.path).map_err(|error| from_git("reader", &key, &error))?;
         Ok(Box::new(ObjectReader { repository, work: Arc::clone(&self.work) }))
     }
 
@@ -102,7 +114,7 @@ impl SnapshotTree for ObjectTree {
 }
 
 struct ObjectReader {
-    repository: Repository,
+    repository: OpenRepository,
     work: Arc<Work>,
 }
 
@@ -155,8 +167,8 @@ impl Below {
 }
 
 /// Counts the paths and directories below a tree of a repository. Each tree object is read once.
-pub(crate) fn count_below(repository: &Repository, tree: Oid, limits: &Limits) -> Result<Below, SourceError> {
-    let key = repository.path().display().to_string();
+pub(crate) fn count_below(repository: &OpenRepository, tree: Oid, limits: &Limits) -> Result<Below, SourceError> {
+    let key = repository.common_directory().display().to_string();
     let trees = TreeStore::new(repository).map_err(|error| from_git("open", &key, &error))?;
     let limit = ListingLimit::default();
     let counter = Counter::new(&key, limits.max_entries, &limit);

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use git2::{ObjectType, Odb, Oid, Repository};
+use git2::{ObjectType, Odb, Oid};
 
 use super::memory::{Unread, Work, too_large};
+use super::repository::OpenRepository;
 
 /// Maximum size of the cached trees in bytes. The cache is useful because consecutive commits share most of
 /// their trees.
@@ -22,8 +23,8 @@ pub(crate) struct TreeStore<'r> {
 }
 
 impl<'r> TreeStore<'r> {
-    pub(crate) fn new(repository: &'r Repository) -> Result<Self, git2::Error> {
-        let (odb, work) = (repository.odb()?, Work::of(repository));
+    pub(crate) fn new(repository: &'r OpenRepository) -> Result<Self, git2::Error> {
+        let (odb, work) = (repository.odb()?, repository.work());
         Ok(Self { odb, work, kept: HashMap::new(), kept_bytes: 0 })
     }
 
@@ -32,7 +33,7 @@ impl<'r> TreeStore<'r> {
         if let Some(tree) = self.kept.get(&id) {
             return Ok(Rc::clone(tree));
         }
-        match self.odb.read_header(id)? {
+        match self.header(id)? {
             (size, ObjectType::Tree) if size <= MAX_TREE_BYTES => {}
             (_, ObjectType::Tree) => return Err(git2::Error::from_str("the tree object is too large")),
             _ => return Err(git2::Error::from_str("the object is not a tree")),
@@ -52,6 +53,6 @@ impl<'r> TreeStore<'r> {
 
     /// Reads the size and the type of an object, without its content.
     pub(crate) fn header(&self, id: Oid) -> Result<(usize, ObjectType), git2::Error> {
-        self.odb.read_header(id)
+        self.work.header(&self.odb, id)
     }
 }

@@ -15,7 +15,7 @@ use cairn_ports::{ErrorKind, SourceError};
 
 use super::child;
 use crate::failure::{failure, from_io};
-use crate::objects::repository::{blob_of, commit_of, open_repository};
+use crate::objects::repository::{OpenRepository, blob_of};
 
 /// The extension of the file that is locked while a clone is opened.
 pub(crate) const LOCK: &str = "lock";
@@ -129,9 +129,9 @@ impl<'k> CloneDirectory<'k> {
 
     /// The commit of an earlier fetch, if the clone contains the commit and its tree.
     pub(crate) fn commit(&self, branch: Option<&str>) -> Option<BlobId> {
-        let repository = open_repository(&self.path).ok()?;
-        let reference = repository.find_reference(&local_reference(branch)).ok()?;
-        let commit = commit_of(&repository, &reference).ok()?;
+        let repository = OpenRepository::open(&self.path).ok()?;
+        let id = repository.find_reference(&local_reference(branch)).ok()?;
+        let commit = repository.commit_behind(id).ok()?;
         commit.tree().ok()?;
         Some(blob_of(commit.id()))
     }

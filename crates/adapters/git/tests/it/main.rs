@@ -8,5 +8,6 @@ mod history;
 mod objects;
 mod races;
 mod remote;
+mod special_files;
 mod support;
 mod work_tree;

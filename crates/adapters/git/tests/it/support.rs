@@ -87,6 +87,11 @@ impl Fixture {
         String::from_utf8(self.git(&["rev-parse", "HEAD"])).expect("text").trim().to_owned()
     }
 
+    /// The commit of `main`, read without `git`.
+    pub(crate) fn head_in_file(&self) -> String {
+        fs::read_to_string(self.repo.join(".git/refs/heads/main")).expect("a reference").trim().to_owned()
+    }
+
     pub(crate) fn clones(&self) -> PathBuf {
         self.directory.path().join("clones")
     }
@@ -170,4 +175,11 @@ pub(crate) fn odd_tree(fixture: &Fixture) {
 fn make_executable(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("mode");
+}
+
+/// Creates a pipe in place of the file at this path.
+pub(crate) fn make_pipe(path: &Path) {
+    let _absent = fs::remove_file(path);
+    fs::create_dir_all(path.parent().expect("parent")).expect("directories");
+    assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::support::{Fixture, find, kinds, odd_tree};
+use crate::support::{Fixture, find, kinds, make_pipe, odd_tree};
 use cairn_domain::{EntryKind, Revision, Source};
 use cairn_git::{GitSettings, GitSources, blob_id, locate, repository_name};
 use cairn_ports::{ErrorKind, ReadOptions, SnapshotTree, SourceCache, SourceReader};
@@ -315,13 +315,7 @@ fn damaged_index_is_reported_and_the_files_are_listed() {
     assert!(find(tree.as_ref(), "a.py").unreadable.is_none() && is_dirty(tree.as_ref()));
 }
 
-fn make_pipe(path: &std::path::Path) {
-    let _absent = fs::remove_file(path);
-    assert!(std::process::Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
-}
-
-/// The listing of a working tree with an unusable configuration contains its files and one entry with the
-/// reason.
+/// A listing with an unusable configuration contains the files of the source, and one entry with the reason.
 #[test]
 fn unusable_configuration_is_reported_and_the_files_are_listed() {
     let fixture = Fixture::repository();
@@ -332,22 +326,32 @@ fn unusable_configuration_is_reported_and_the_files_are_listed() {
     let config = fixture.repo.join(".git/config");
     let usable = fs::read_to_string(&config).expect("the configuration");
     let unknown = usable.replace("repositoryformatversion = 0", "repositoryformatversion = 1");
-    let check = |what: &str| {
-        let located = locate(&fixture.path(), &cairn_git::RemotePolicy::default()).expect("located");
-        assert_eq!(located, fixture.work_tree(), "{what}");
-        let tree = fixture.open(&located).expect(what);
+    let check = |source: &Source, what: &str| {
+        let tree = fixture.open(source).expect(what);
         let why = find(tree.as_ref(), ".git/config").unreadable.clone().expect("a reason");
         assert!(why.contains("git status"), "{what}: {why}");
         assert_eq!(crate::support::paths(tree.as_ref()), [".git/config", ".gitignore", "a.py"], "{what}");
-        assert!(is_dirty(tree.as_ref()), "{what}");
+        tree
+    };
+    let check_commit = |what: &str| {
+        let located = locate(&fixture.path(), &cairn_git::RemotePolicy::default()).expect("located");
+        assert_eq!(located, fixture.work_tree(), "{what}");
+        for source in [located, fixture.bare()] {
+            assert_eq!(check(&source, what).revision().label(), fixture.head_in_file(), "{what}");
+        }
     };
     fs::write(&config, "[core\n\tx = \"\n").expect("written");
-    check("a configuration with an invalid line");
-    fs::write(&config, format!("{unknown}[extensions]\n\tnewExtension = true\n")).expect("written");
-    check("an unknown extension");
+    check_commit("a configuration with an invalid line");
     make_pipe(&config);
-    check("a pipe");
+    check_commit("a pipe");
     fs::remove_file(&config).expect("removed");
+    fs::create_dir(&config).expect("created");
+    check_commit("a directory");
+    fs::remove_dir(&config).expect("removed");
+    fs::File::create(&config).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
+    check_commit("a huge file");
+    fs::write(&config, format!("{unknown}[extensions]\n\tnewExtension = true\n")).expect("written");
+    assert!(is_dirty(check(&fixture.work_tree(), "an unknown extension").as_ref()));
     fs::write(&config, format!("{unknown}[extensions]\n\tpartialClone = origin\n")).expect("written");
     for source in [fixture.work_tree(), fixture.bare()] {
         let tree = fixture.open(&source).expect("a partial clone");
@@ -381,26 +385,6 @@ fn unusable_exclude_file_is_reported() {
     assert_eq!(paths(), "tracked untracked");
 }
 
-/// The open of a pipe waits for a writer, so git's own files are opened without waiting.
-#[test]
-fn pipes_among_the_files_of_git_do_not_stop_a_listing() {
-    for name in [".git/index", ".git/shallow", ".git/objects/info/alternates"] {
-        let fixture = Fixture::repository();
-        fixture.write("a.py", "x = 1\n");
-        fixture.commit_all();
-        make_pipe(&fixture.repo.join(name));
-        let tree = fixture.open(&fixture.work_tree()).expect(name);
-        assert!(find(tree.as_ref(), "a.py").unreadable.is_none(), "{name}");
-    }
-    let fixture = Fixture::repository();
-    fixture.write("a.py", "x = 1\n");
-    fixture.commit_all();
-    let head = fixture.head();
-    let object = fixture.repo.join(".git/objects").join(&head[..2]).join(&head[2..]);
-    make_pipe(&object);
-    assert!(fixture.open(&fixture.bare()).is_err(), "the commit cannot be read");
-}
-
 #[test]
 fn files_are_read_beneath_a_directory() {
     let fixture = Fixture::repository();
@@ -415,4 +399,82 @@ fn files_are_read_beneath_a_directory() {
     for path in ["link", "repo/out/file", "pipe", "../repo/file", "missing", ""] {
         assert_eq!(read(path, 4), None, "{path}");
     }
+}
+
+/// The rules of such a file are missing, so the file is listed with the reason.
+#[test]
+fn settings_files_that_are_no_files_are_reported() {
+    let fixture = Fixture::repository();
+    for name in [".cairn.yaml", ".cairnignore", "a/.gitattributes", "a/.gitignore", "a/.cairn.yaml", "pipe"] {
+        fixture.write(format!("{name}.other"), "x");
+        make_pipe(&fixture.repo.join(name));
+    }
+    fs::create_dir(fixture.repo.join("b")).expect("created");
+    let _socket = std::os::unix::net::UnixListener::bind(fixture.repo.join("b/.cairnignore")).expect("socket");
+    let tree = fixture.open(&fixture.work_tree()).expect("open");
+    let unreadable = tree.entries().iter().filter(|entry| entry.unreadable.is_some());
+    let unreadable: Vec<&str> = unreadable.map(|entry| entry.path.as_str()).collect();
+    assert_eq!(unreadable, [".cairn.yaml", ".cairnignore", "a/.gitattributes", "a/.gitignore", "b/.cairnignore"]);
+}
+
+/// A directory whose `.git` leads to no repository is a working tree, so `.gitignore` applies.
+#[test]
+fn git_without_a_repository_is_reported() {
+    let fixture = Fixture::repository();
+    fixture.write("a.py", "x = 1\n");
+    fixture.write(".gitignore", "*.env\n");
+    fixture.write("local.env", "x");
+    let git = fixture.repo.join(".git");
+    let check = |what: &str, file: &str| {
+        let located = locate(&fixture.path(), &cairn_git::RemotePolicy::default()).expect("located");
+        assert_eq!(located, fixture.work_tree(), "{what}");
+        assert_eq!(cairn_git::work_tree_root(&fixture.repo), Some(fixture.repo.clone()), "{what}");
+        let tree = fixture.open(&located).expect(what);
+        let listed = crate::support::paths(tree.as_ref());
+        assert_eq!(listed, [file, ".gitignore", "a.py"], "{what}");
+        let why = find(tree.as_ref(), file).unreadable.clone().expect("a reason");
+        assert!(why.contains("git status"), "{what}: {why}");
+    };
+    fs::remove_dir_all(&git).expect("removed");
+    fs::write(&git, "gitdir: /nonexistent\n").expect("written");
+    check("a link to nothing", ".git");
+    fs::write(&git, "junk").expect("written");
+    check("a file without a link", ".git");
+    fs::remove_file(&git).expect("removed");
+    fs::create_dir(&git).expect("created");
+    check("an empty directory", ".git");
+    fs::remove_dir(&git).expect("removed");
+    make_pipe(&git);
+    check("a pipe", ".git/config");
+    fs::remove_file(&git).expect("removed");
+    std::os::unix::fs::symlink("/nonexistent", &git).expect("linked");
+    check("a dangling link", ".git/config");
+}
+
+#[test]
+fn unusable_head_is_reported() {
+    let fixture = Fixture::repository();
+    fixture.write("a.py", "x = 1\n");
+    let faults = |what: &str| -> Vec<String> {
+        let tree = fixture.open(&fixture.work_tree()).expect(what);
+        let unreadable = tree.entries().iter().filter(|entry| entry.unreadable.is_some());
+        unreadable.map(|entry| entry.path.as_str().to_owned()).collect()
+    };
+    assert!(faults("no commit yet").is_empty());
+    fixture.commit_all();
+    assert!(faults("a commit").is_empty());
+    let (head, branch) = (fixture.repo.join(".git/HEAD"), fixture.repo.join(".git/refs/heads/main"));
+    let usable = fs::read(&head).expect("read");
+    for text in ["ref: refs/heads/ma\0in\n", "ref: ../../etc/passwd\n", "junk", "", "\u{ff}"] {
+        fs::write(&head, text).expect("written");
+        assert_eq!(faults(text), [".git/HEAD"], "{text:?}");
+    }
+    fs::write(&head, format!("{}\n", "1".repeat(40))).expect("written");
+    assert_eq!(faults("a commit that does not exist"), [".git/HEAD"]);
+    fs::write(&head, usable).expect("written");
+    fixture.git(&["pack-refs", "--all"]);
+    fs::create_dir(&branch).expect("created");
+    assert!(faults("a directory beside a packed reference").is_empty());
+    fs::remove_file(fixture.repo.join(".git/packed-refs")).expect("removed");
+    assert_eq!(faults("a directory"), [".git/HEAD"]);
 }

@@ -1,0 +1,120 @@
+//! Reads commits, and counts the commits that are reachable from another commit.
+
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+use git2::{Commit, Oid};
+
+use crate::objects::loose::LooseObjects;
+use crate::objects::repository::OpenRepository;
+use crate::regular_file::{open_regular, read_regular};
+
+/// Maximum size of the list of commits whose parents a shallow clone does not contain.
+const MAX_SHALLOW_BYTES: u64 = 64 << 20;
+
+/// The commits of a repository.
+pub(super) struct Commits<'r> {
+    repository: &'r OpenRepository,
+    loose: LooseObjects,
+    /// The commits whose parents a shallow clone does not contain.
+    ends: HashSet<Oid>,
+    boundary: [u8; 32],
+}
+
+/// Whether a commit is reachable from the first or from the second of two commits.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Reached {
+    from_first: bool,
+    from_second: bool,
+}
+
+impl Reached {
+    fn and(self, other: Self) -> Self {
+        Self { from_first: self.from_first || other.from_first, from_second: self.from_second || other.from_second }
+    }
+
+    fn by_both(self) -> bool {
+        self.from_first && self.from_second
+    }
+}
+
+impl<'r> Commits<'r> {
+    pub(super) fn of(repository: &'r OpenRepository) -> Result<Self, git2::Error> {
+        let file = open_regular(&repository.common_directory().join("shallow"));
+        let bytes = match file.and_then(|file| read_regular(file, MAX_SHALLOW_BYTES)) {
+            Ok((bytes, _)) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(git2::Error::from_str(&format!("the list of shallow commits {error}"))),
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let ends = text.lines().filter_map(|line| Oid::from_str(line.trim()).ok()).collect();
+        let boundary = *blake3::hash(text.as_bytes()).as_bytes();
+        Ok(Self { repository, loose: repository.loose(), ends, boundary })
+    }
+
+    /// A digest of the commits whose parents a shallow clone does not contain.
+    pub(super) fn boundary(&self) -> [u8; 32] {
+        self.boundary
+    }
+
+    /// Whether a shallow clone does not contain the parents of this commit.
+    pub(super) fn is_end(&self, commit: Oid) -> bool {
+        self.ends.contains(&commit)
+    }
+
+    pub(super) fn find(&self, id: Oid) -> Result<Commit<'r>, git2::Error> {
+        self.repository.find_checked_commit(&self.loose, id)
+    }
+
+    /// The number of commits that are reachable from this commit, with itself. Counting ends above the
+    /// maximum.
+    pub(super) fn count(&self, from: Oid, max: u64) -> Result<u64, git2::Error> {
+        let mut seen = HashSet::from([from]);
+        let mut pending = vec![from];
+        while let Some(id) = pending.pop() {
+            if seen.len() as u64 > max {
+                break;
+            }
+            pending.extend(self.parents(&self.find(id)?).into_iter().filter(|parent| seen.insert(*parent)));
+        }
+        Ok(seen.len() as u64)
+    }
+
+    /// The number of commits that are reachable only from the first commit, and the number of those that are
+    /// reachable only from the second. Commits are visited newest first, until all that remain are reachable
+    /// from both. If commits have wrong times, the numbers may be too large. Counting ends above the maximum.
+    pub(super) fn count_difference(&self, first: Oid, second: Oid, max: u64) -> Result<(u64, u64), git2::Error> {
+        let mut reached: HashMap<Oid, Reached> = HashMap::new();
+        let mut queue = BinaryHeap::new();
+        // The number of entries in the queue whose commits are not reachable from both.
+        let mut num_open = 0u64;
+        let starts = [
+            (first, Reached { from_first: true, from_second: false }),
+            (second, Reached { from_first: false, from_second: true }),
+        ];
+        let mut arrivals: Vec<(Oid, Reached)> = starts.into();
+        loop {
+            for (id, by) in arrivals.drain(..) {
+                let before = reached.get(&id).copied();
+                let now = before.unwrap_or_default().and(by);
+                if before != Some(now) {
+                    reached.insert(id, now);
+                    queue.push((self.find(id)?.time().seconds(), id, now.by_both()));
+                    num_open += u64::from(!now.by_both());
+                }
+            }
+            if num_open == 0 || reached.len() as u64 > max.saturating_mul(2) {
+                break;
+            }
+            let Some((_, id, was_closed)) = queue.pop() else { break };
+            num_open -= u64::from(!was_closed);
+            let by = reached[&id];
+            arrivals.extend(self.parents(&self.find(id)?).into_iter().map(|parent| (parent, by)));
+        }
+        let only = |wanted: Reached| reached.values().filter(|reached| **reached == wanted).count() as u64;
+        Ok((only(starts[0].1), only(starts[1].1)))
+    }
+
+    fn parents(&self, commit: &Commit<'_>) -> Vec<Oid> {
+        if self.is_end(commit.id()) { Vec::new() } else { commit.parent_ids().collect() }
+    }
+}
