@@ -11,6 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::complaint::own_lines;
+
 /// Maximum number of bytes that are stored for each output stream. Further output is read and dropped, so
 /// that the child never blocks on a full pipe.
 const MAX_OUTPUT_BYTES: usize = 4 << 20;
@@ -48,13 +50,13 @@ impl ChildOutput {
     /// Whether a process of the group exceeded its processor time.
     pub(super) fn is_out_of_cpu_time(&self) -> bool {
         self.status.signal() == Some(libc::SIGXCPU)
-            || self.stderr.contains(&format!("died of signal {}", libc::SIGXCPU))
+            || own_lines(&self.stderr).any(|line| line.contains(&format!("died of signal {}", libc::SIGXCPU)))
     }
 
     /// Whether a process of the group failed to get memory.
     pub(super) fn is_out_of_memory(&self) -> bool {
-        let lower = self.stderr.to_ascii_lowercase();
-        lower.contains("out of memory") || lower.contains("cannot allocate memory")
+        let mut lines = own_lines(&self.stderr).map(str::to_ascii_lowercase);
+        lines.any(|line| line.contains("out of memory") || line.contains("cannot allocate memory"))
     }
 }
 
@@ -225,6 +227,18 @@ mod tests {
         assert_eq!(output.status.code(), Some(3));
         let output = shell("head -c 9000000 /dev/zero", 20_000, None).expect("ran");
         assert_eq!(output.stdout.len(), MAX_OUTPUT_BYTES);
+    }
+
+    /// The remote writes its text into the same stream as git.
+    #[test]
+    fn text_of_the_remote_does_not_count_as_exhausted() {
+        for (note, is_out_of_memory) in [("Out of memory, malloc failed", true), ("died of signal 24", false)] {
+            for (line, is_own) in [("fatal: ", true), ("remote: fatal: ", false), ("fatal: remote error: ", false)] {
+                let output = shell(&format!("echo '{line}{note}' >&2; exit 128"), 10_000, None).expect("ran");
+                assert_eq!(output.is_out_of_memory(), is_own && is_out_of_memory, "{line}{note}");
+                assert_eq!(output.is_out_of_cpu_time(), is_own && !is_out_of_memory, "{line}{note}");
+            }
+        }
     }
 
     #[test]

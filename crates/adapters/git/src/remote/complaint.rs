@@ -29,11 +29,29 @@ const MEANINGS: &[(&str, ErrorKind)] = &[
     ("no space left", ErrorKind::Io),
 ];
 
+/// The beginning of a line with the error that the remote sends instead of an answer.
+const REMOTE_ERROR: &str = "fatal: remote error:";
+
+/// The lines of the output that do not contain text of the remote. Git writes `remote:` before each line of
+/// the remote, also after a carriage return.
+pub(super) fn own_lines(stderr: &str) -> impl Iterator<Item = &str> {
+    let lines = stderr.split(['\n', '\r']);
+    lines.filter(|line| !line.starts_with("remote:") && !line.starts_with(REMOTE_ERROR))
+}
+
 /// Returns the kind of a failure, and the most useful line of the output.
+///
+/// The notes of the remote do not decide the kind. Its error may decide only that the remote refuses the
+/// request, not that something is wrong on this machine or with the received data.
 pub(super) fn explain(stderr: &str, url: &str) -> (ErrorKind, String) {
     // The URL is replaced first, because the name of a repository may contain one of the phrases.
-    let lower = stderr.to_ascii_lowercase().replace(&url.to_ascii_lowercase(), "URL");
-    let found = MEANINGS.iter().find(|(phrase, _)| lower.contains(phrase));
+    let plain = |text: String| text.to_ascii_lowercase().replace(&url.to_ascii_lowercase(), "URL");
+    let lower = plain(own_lines(stderr).collect::<Vec<_>>().join("\n"));
+    let remote: Vec<&str> = stderr.lines().filter(|line| line.starts_with(REMOTE_ERROR)).collect();
+    let remote = plain(remote.join("\n"));
+    let is_of_remote = |kind: &ErrorKind| !matches!(kind, ErrorKind::Corrupt | ErrorKind::Io);
+    let own = MEANINGS.iter().find(|(phrase, _)| lower.contains(phrase));
+    let found = own.or_else(|| MEANINGS.iter().find(|(phrase, kind)| is_of_remote(kind) && remote.contains(phrase)));
     let kind = found.map_or(ErrorKind::ConnectionLost, |(_, kind)| *kind);
     let is_error = |line: &&str| line.starts_with("fatal:") || line.starts_with("error:");
     let line =
@@ -74,6 +92,14 @@ mod tests {
         check("\u{1b}]0;title\u{7}\n", ErrorKind::ConnectionLost, r"\u{1b}]0;title\u{7}");
         check("error: object 12: fsck error\n", ErrorKind::Corrupt, "error: object 12: fsck error");
         check("", ErrorKind::ConnectionLost, "git failed without a message");
+        let hung_up = "fatal: the remote end hung up unexpectedly";
+        for note in ["fsck", "Repository not found", "no space left on device", "permission denied"] {
+            check(&format!("remote: fatal: {note}\n{hung_up}\n"), ErrorKind::ConnectionLost, hung_up);
+        }
+        let refused = "fatal: remote error: Repository not found.";
+        check(refused, ErrorKind::NotFound, refused);
+        let its_own = "fatal: remote error: fsck: no space left on device";
+        check(its_own, ErrorKind::ConnectionLost, its_own);
     }
 
     #[test]
