@@ -43,8 +43,9 @@ pub(crate) struct PreparedQuery {
 }
 
 impl PreparedQuery {
-    pub(crate) fn weights(&self) -> Weights {
+    pub(crate) fn weights(&self, signals: Signals) -> Weights {
         match self.parsed.query_type {
+            _ if !signals.has(Signal::TypeWeights) => Weights::TOPIC,
             _ if self.words.whole.is_some() => Weights::ONE_WORD,
             QueryType::Relationship => Weights::RELATION,
             QueryType::Flow => Weights::FLOW,

@@ -90,7 +90,7 @@ impl Searcher {
                 .map(|known| known.record.id)
                 .collect(),
         };
-        let (weights, signals) = (query.weights(), self.signals);
+        let (weights, signals) = (query.weights(self.signals), self.signals);
         let repositories = &repositories;
         let hits = rank(candidates, lists, RankQuery { words, subjects, repositories, weights, frequencies, signals });
         Ok(Ranked { hits, evidence, hides_related, notes })

@@ -12,7 +12,7 @@ use crate::found_files::FoundFiles;
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
 use crate::retrieve::Ranked;
-use crate::stated_filters::with_stated;
+use crate::stated_filters::{Stated, with_stated};
 use crate::target::{Target, TargetType, Targeted};
 use crate::{QueryError, Searcher};
 use crate::{documented, pattern_index};
@@ -78,7 +78,7 @@ impl Searcher {
         let mut notes = Vec::new();
         let (parsed, patterns) = self.read(&view, asked, selected, &mut notes).await?;
         let since = parsed.filters.since.map(|since| asked.resolve(since));
-        let stated = with_stated(asked.filter, &parsed.filters, since).filter(|_| asked.is_about_code());
+        let stated = self.stated(asked, &parsed, since);
         let restricted = stated.as_ref().map(|_| parsed.text_without_filters.as_str());
         let (scope, near_path) = (self.scope_of(selected), asked.target.context_path.clone());
         let (prepared, names) = tokio::try_join!(
@@ -108,6 +108,12 @@ impl Searcher {
             found.notes.push(note);
         }
         Ok(Retrieved { since, ..found })
+    }
+
+    /// The filters that a question for code states in words, together with the filter of the caller.
+    fn stated(&self, asked: &Asked<'_>, parsed: &ParsedQuery, since: Option<i64>) -> Option<Stated> {
+        let is_used = asked.is_about_code() && self.signals.has(Signal::StatedFilters);
+        with_stated(asked.filter, &parsed.filters, since).filter(|_| is_used)
     }
 
     /// Reads the question, and finds the chunks of the patterns that it names.
@@ -179,13 +185,17 @@ impl Searcher {
     ) -> Result<(Vec<RankedHit>, AnswerRelevance), QueryError> {
         let Ranked { hits, evidence, notes: of_edges, .. } = ranked;
         notes.extend(of_edges);
-        let relevance = query.relevance(evidence, of_caller);
+        let relevance = match self.signals.has(Signal::Relevance) {
+            true => query.relevance(evidence, of_caller),
+            false => AnswerRelevance::SHOWN,
+        };
         let is_extended = query.parsed.strategy.graph && query.parsed.relationship.is_none();
         if hits.is_empty() || !relevance.is_relevant || !is_extended || !self.signals.has(Signal::Graph) {
             return Ok((hits, relevance));
         }
         let scope = self.scope_since(selected, filter);
-        let is_documented = documented::are_answered_by_documents(query, &hits);
+        let is_documented =
+            self.signals.has(Signal::DocumentedFiles) && documented::are_answered_by_documents(query, &hits);
         let hits = if query.parsed.flow.as_ref().is_some_and(|flow| !is_documented || !is_about_module(flow)) {
             self.with_path(query, &scope, filter, hits, notes).await?
         } else if is_documented {

@@ -3,7 +3,7 @@
 use cairn_domain::{ChunkRecord, Digester, Scope};
 use cairn_ports::{ChunkFilter, FileMatch};
 use cairn_question::is_written_like_a_file;
-use cairn_ranking::{Contribution, Definition, RankedHit};
+use cairn_ranking::{Contribution, Definition, RankedHit, Signal};
 
 use crate::bounds;
 use crate::changed::Definitions;
@@ -135,7 +135,10 @@ impl Searcher {
                 let ranked = ranked.map_err(|error| with_filename_call(error, &name))?;
                 Ok(Targeted { ranked: Some(ranked), ..Targeted::default() })
             }
-            TargetType::Auto => self.files_of_question(query, text, search).await,
+            TargetType::Auto if self.signals.has(Signal::FileNames) => {
+                self.files_of_question(query, text, search).await
+            }
+            TargetType::Auto => Ok(Targeted::default()),
             TargetType::File | TargetType::Directory | TargetType::Filename => {
                 self.files_as_results(query, search).await
             }

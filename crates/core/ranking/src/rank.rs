@@ -166,7 +166,7 @@ pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: RankQuery<'_>) -> V
         reduce_further_hits(&mut hits);
     }
     sort(&mut hits);
-    if !query.subjects.patterns {
+    if !query.subjects.patterns && query.signals.has(Signal::Patterns) {
         hold_patterns_back(&mut hits);
     }
     hits
@@ -213,9 +213,9 @@ fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> Ranke
         chunk,
         contributions,
         priors,
-        relation_rank,
+        relation_rank: relation_rank.filter(|_| signals.has(Signal::Relation)),
         via,
-        pattern_rank,
+        pattern_rank: pattern_rank.filter(|_| signals.has(Signal::Patterns)),
         step,
         named,
         definition,
@@ -275,7 +275,7 @@ fn add_names(hits: &mut [RankedHit], query: RankQuery<'_>) {
     let mut of_paths: BTreeMap<RepoPath, u64> = BTreeMap::new();
     for hit in hits {
         let prior = factor(&hit.priors);
-        if let Some(RelationRank { rank, .. }) = hit.relation_rank.filter(|_| signals.has(Signal::Relation)) {
+        if let Some(RelationRank { rank, .. }) = hit.relation_rank {
             add(hit, "relation", times(leading_points(rank), prior));
         }
         if let Some(rank) = hit.pattern_rank {
@@ -399,13 +399,17 @@ mod tests {
     }
 
     fn ranked(candidates: Vec<Candidate>, question: &str) -> Vec<RankedHit> {
+        ranked_with(candidates, question, Signals::default())
+    }
+
+    fn ranked_with(candidates: Vec<Candidate>, question: &str, signals: Signals) -> Vec<RankedHit> {
         let query = RankQuery {
             words: &QueryWords::of(question),
             subjects: Subjects::of(question),
             repositories: &BTreeSet::new(),
             weights: Weights::TOPIC,
             frequencies: &ScopeFrequencies::default(),
-            signals: Signals::default(),
+            signals,
         };
         rank(candidates, LISTS, query)
     }
@@ -462,6 +466,23 @@ mod tests {
         check(candidates.clone(), "some words", &[("a", 1, 0), ("pattern", 1, 0), ("b", 1, 0)]);
         check(candidates, "pattern of words", &[("pattern", 1, 0), ("a", 1, 0), ("b", 1, 0)]);
         check(vec![pattern], "some words", &[("pattern", 1, 0)]);
+    }
+
+    /// If only the scores of terms are used, relations and patterns do not change the order.
+    #[test]
+    fn single_list_alone_decides_the_order() {
+        let listed = |path, score| Candidate {
+            terms: Some(Listed { rank: None, score }),
+            ..candidate(path, 1, path, 1000 - score)
+        };
+        let mut pattern = Candidate { pattern_rank: Some(1), ..listed("pattern", 90) };
+        pattern.chunk.kind = ChunkKind::Pattern;
+        let relation_rank = Some(RelationRank { definition: 0, rank: 1 });
+        let related = Candidate { relation_rank, ..listed("related", 50) };
+        let candidates = vec![related, listed("first", 100), pattern, listed("third", 70)];
+        let hits = ranked_with(candidates, "what calls run", Signals::only(&[Signal::Terms, Signal::Scores]));
+        let order: Vec<&str> = hits.iter().map(|hit| hit.chunk.path.as_str()).collect();
+        assert_eq!(order, ["first", "pattern", "third", "related"]);
     }
 
     #[test]

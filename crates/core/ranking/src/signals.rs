@@ -31,10 +31,23 @@ pub enum Signal {
     Definition,
     /// The factor for each further hit in a file.
     FurtherHits,
+    /// The points of the patterns that a question names, and the position of other patterns behind the first
+    /// hit.
+    Patterns,
+    /// The weights of the lists by the type of the question.
+    TypeWeights,
+    /// The filters that a question states in words.
+    StatedFilters,
+    /// The files and directories whose names a question contains.
+    FileNames,
+    /// The files and symbols that the best documents name.
+    DocumentedFiles,
+    /// The refusal of questions about which nothing is indexed.
+    Relevance,
 }
 
 impl Signal {
-    pub const ALL: [Signal; 16] = [
+    pub const ALL: [Signal; 22] = [
         Signal::Vectors,
         Signal::Terms,
         Signal::Names,
@@ -51,6 +64,12 @@ impl Signal {
         Signal::Graph,
         Signal::Definition,
         Signal::FurtherHits,
+        Signal::Patterns,
+        Signal::TypeWeights,
+        Signal::StatedFilters,
+        Signal::FileNames,
+        Signal::DocumentedFiles,
+        Signal::Relevance,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -71,6 +90,12 @@ impl Signal {
             Signal::Graph => "graph",
             Signal::Definition => "definition",
             Signal::FurtherHits => "further_hits",
+            Signal::Patterns => "patterns",
+            Signal::TypeWeights => "type_weights",
+            Signal::StatedFilters => "stated_filters",
+            Signal::FileNames => "file_names",
+            Signal::DocumentedFiles => "documented_files",
+            Signal::Relevance => "relevance",
         }
     }
 

@@ -18,6 +18,7 @@ mod frequencies;
 mod misspelled;
 mod models;
 mod relations;
+mod signals;
 mod strategies;
 mod symbols;
 mod wordings;

@@ -33,7 +33,7 @@ pub(crate) fn service() -> FakeContent {
         .edge("authenticate", EdgeKind::Calls, "store_session", 2, 80)
 }
 
-fn importer() -> PatternRecord {
+pub(crate) fn importer() -> PatternRecord {
     let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("service"));
     let path = RepoPath::parse("src/auth.rs").expect("a path");
     let member = PatternMember {

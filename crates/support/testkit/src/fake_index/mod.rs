@@ -239,6 +239,7 @@ impl FakeContent {
             kind: match symbol.map(|symbol| symbol.kind.is_container()) {
                 Some(true) => ChunkKind::Class,
                 Some(false) => ChunkKind::Function,
+                None if path.file_name() == "AGENTS.md" => ChunkKind::Navigation,
                 None => ChunkKind::Section,
             },
             span,
