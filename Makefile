@@ -57,7 +57,7 @@ bench: build ## Measures indexing, search and a bare parse of the same files (mi
 bench-cluster: setup ## Measures a cluster on this machine and local mode (hours; downloads 40 MB once).
 	@bench/cluster/run
 
-eval: setup ## Asks real repositories 624 questions (ten minutes; downloads 40 MB once). EVAL=OPTIONS.
+eval: setup ## Asks 395 questions about real repositories (ten minutes; downloads 50 MB once). EVAL=OPTIONS.
 	cargo build --profile quick --locked -p cairn -p cairn-eval
 	target/quick/cairn eval $(EVAL)
 

@@ -15,12 +15,19 @@ pub(crate) struct Arguments {
     /// ranking.
     #[arg(long, value_enum, default_value_t = Half::Tuning)]
     pub(crate) half: Half,
-    /// Ask only about this repository, for example `go-asynq`. Repeatable.
+    /// Index only this repository and ask only about it, for example `go-asynq`. Repeatable.
     #[arg(long, value_name = "REPOSITORY")]
     pub(crate) only: Vec<String>,
     /// Also measure the ranking without each of its parts, with only terms (BM25), and with only vectors.
     #[arg(long)]
     pub(crate) ablations: bool,
+    /// Also ask another build of `cairn`, with only terms (BM25), and with only vectors, and print the share
+    /// of the gap between the order of that build and the best order that is closed.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) compare: Option<PathBuf>,
+    /// Only fetch the sources of both halves and check that they contain the answers.
+    #[arg(long)]
+    pub(crate) check: bool,
     /// Print the first result of each question, and the rank of its first correct result.
     #[arg(long)]
     pub(crate) questions: bool,

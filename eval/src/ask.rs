@@ -27,7 +27,7 @@ use crate::grade::Shown;
 use crate::names::last_part;
 
 /// Number of candidates whose best order is graded.
-const CANDIDATES: usize = 100;
+pub(crate) const CANDIDATES: usize = 100;
 
 /// Number of nearest names that are compared with the correct name.
 const NEAREST: usize = 5;
@@ -196,8 +196,7 @@ impl Index {
         location.cloned().with_context(|| format!("{} is not indexed", source.display()))
     }
 
-    /// Asks one question. `within` restricts the search to one repository. Results from repositories other
-    /// than `about` have no places, because they cannot be correct.
+    /// Asks one question in this process, see `AnswerSource`.
     pub(crate) async fn ask(&self, text: &str, within: Option<&str>, about: &str) -> anyhow::Result<Ranked> {
         let request = SearchRequest { limit: Some(CANDIDATES), ..search_of(text, within) };
         let started = Instant::now();

@@ -10,7 +10,7 @@ use crate::questions::QuestionKind;
 pub(crate) enum Reach {
     /// Only the repository that the question is about.
     Alone,
-    /// All repositories of the half together. The question names no repository.
+    /// All repositories of both halves together. The question names no repository.
     Together,
 }
 
@@ -29,4 +29,12 @@ pub(crate) struct GradedQuestion {
     /// The score of the relevance, if a score was computed.
     pub(crate) score: Option<i64>,
     pub(crate) took: Duration,
+}
+
+/// The questions that one setting of the ranking, or another program, has answered.
+pub(crate) struct Measured {
+    pub(crate) setting: String,
+    /// Whether the answers come from the program that is compared with the shipped ranking.
+    pub(crate) is_compared: bool,
+    pub(crate) asked: Vec<GradedQuestion>,
 }

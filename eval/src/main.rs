@@ -3,14 +3,20 @@
 //! The program fetches the sources from the public registries, indexes them with `cairn index`, and asks
 //! every question in process, so that it can switch off single parts of the ranking.
 
+mod answer_check;
+mod answer_source;
 mod arguments;
 mod ask;
 mod choices;
+mod compared;
+mod comparison;
 mod curve;
 mod fetch;
 mod grade;
 mod graded;
+mod groups;
 mod index;
+mod mean;
 mod names;
 mod questions;
 mod report;

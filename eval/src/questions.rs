@@ -70,17 +70,6 @@ pub(crate) enum QuestionKind {
 }
 
 impl QuestionKind {
-    pub(crate) const ALL: [QuestionKind; 8] = [
-        QuestionKind::Behaviour,
-        QuestionKind::Architecture,
-        QuestionKind::Symbol,
-        QuestionKind::Relationship,
-        QuestionKind::Flow,
-        QuestionKind::Pattern,
-        QuestionKind::File,
-        QuestionKind::Nonsense,
-    ];
-
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             QuestionKind::Behaviour => "behaviour",
@@ -143,50 +132,100 @@ pub(crate) fn add_nonsense(set: &Path, nonsense: NonsenseSet, files: &mut [Quest
     Ok(())
 }
 
-/// Reads the files of one half, sorted by id. `only` selects repositories of this half. An empty list selects
-/// all repositories.
-pub(crate) fn read(set: &Path, half: Half, only: &[String]) -> anyhow::Result<Vec<QuestionFile>> {
-    let text = |path: &Path| std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()));
-    let kept = text(&set.join("kept.txt"))?;
-    let kept: Vec<&str> = kept.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let folder = set.join("questions");
-    let entries = std::fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))?;
-    let mut files = Vec::new();
-    for entry in entries {
-        let path = entry?.path();
-        if path.extension().is_none_or(|extension| extension != "toml") {
-            continue;
+/// All question files, sorted by id, and the repositories that are kept aside.
+pub(crate) struct QuestionSet {
+    files: Vec<QuestionFile>,
+    kept: Vec<String>,
+}
+
+impl QuestionSet {
+    pub(crate) fn read(set: &Path) -> anyhow::Result<Self> {
+        let text = |path: &Path| std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()));
+        let kept = text(&set.join("kept.txt"))?;
+        let kept = kept.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+        let folder = set.join("questions");
+        let entries = std::fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))?;
+        let mut files: Vec<QuestionFile> = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                let file = toml::from_str(&text(&path)?).with_context(|| format!("reading {}", path.display()))?;
+                files.push(file);
+            }
         }
-        let file: QuestionFile =
-            toml::from_str(&text(&path)?).with_context(|| format!("reading {}", path.display()))?;
-        let is_kept = kept.contains(&file.source.id.as_str());
-        let is_wanted = only.is_empty() || only.contains(&file.source.id);
-        if is_wanted && is_kept == (half == Half::Kept) {
-            files.push(file);
+        anyhow::ensure!(!files.is_empty(), "{} has no question files", folder.display());
+        files.sort_by(|left, right| left.source.id.cmp(&right.source.id));
+        Ok(Self { files, kept })
+    }
+
+    /// The files of both halves.
+    pub(crate) fn all(&self) -> &[QuestionFile] {
+        &self.files
+    }
+
+    /// The files of one half. `only` selects repositories of this half. An empty list selects all
+    /// repositories.
+    pub(crate) fn half(&self, half: Half, only: &[String]) -> anyhow::Result<Vec<QuestionFile>> {
+        let is_wanted = |file: &&QuestionFile| {
+            self.kept.contains(&file.source.id) == (half == Half::Kept)
+                && (only.is_empty() || only.contains(&file.source.id))
+        };
+        let files: Vec<QuestionFile> = self.files.iter().filter(is_wanted).cloned().collect();
+        let missing = only.iter().find(|id| files.iter().all(|file| file.source.id != **id));
+        if let Some(id) = missing {
+            anyhow::bail!("the {} half has no repository `{id}`", half.as_str());
         }
+        anyhow::ensure!(!files.is_empty(), "the {} half has no question files", half.as_str());
+        Ok(files)
     }
-    files.sort_by(|left, right| left.source.id.cmp(&right.source.id));
-    let missing = only.iter().find(|id| files.iter().all(|file| file.source.id != **id));
-    if let Some(id) = missing {
-        anyhow::bail!("the {} half has no repository `{id}`", half.as_str());
+
+    /// The packages that a question without a named repository searches: the packages of both halves, or the
+    /// packages in `only`.
+    pub(crate) fn searched(&self, only: &[String]) -> Vec<&SourcePackage> {
+        let packages = self.files.iter().map(|file| &file.source);
+        packages.filter(|package| only.is_empty() || only.contains(&package.id)).collect()
     }
-    anyhow::ensure!(!files.is_empty(), "{} has no question files of the {} half", folder.display(), half.as_str());
-    Ok(files)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+
+    /// Licences that allow everybody to use, change and distribute the sources for any purpose. Licences that
+    /// also require the publication of changes are excluded.
+    const PERMISSIVE: [&str; 11] = [
+        "Apache-2.0",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "BSL-1.0",
+        "CC0-1.0",
+        "ISC",
+        "MIT",
+        "MIT-0",
+        "PostgreSQL",
+        "Unlicense",
+        "Zlib",
+    ];
+
+    fn set() -> QuestionSet {
+        QuestionSet::read(Path::new(env!("CARGO_MANIFEST_DIR"))).expect("the question files")
+    }
+
+    fn num_questions(files: &[QuestionFile]) -> usize {
+        files.iter().map(|file| file.questions.len()).sum()
+    }
 
     #[test]
     fn nonsense_questions_belong_to_repositories_for_tuning() {
-        let set = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         for nonsense in [NonsenseSet::Fitting, NonsenseSet::Aside, NonsenseSet::Late] {
-            let mut files = read(set, Half::Tuning, &[]).expect("read");
-            let num_before: usize = files.iter().map(|file| file.questions.len()).sum();
-            add_nonsense(set, nonsense, &mut files).expect("read");
-            let num_after: usize = files.iter().map(|file| file.questions.len()).sum();
-            let text = std::fs::read_to_string(set.join("nonsense").join(nonsense.as_str()).with_extension("toml"));
+            let mut files = set().half(Half::Tuning, &[]).expect("read");
+            let num_before = num_questions(&files);
+            add_nonsense(folder, nonsense, &mut files).expect("read");
+            let num_after = num_questions(&files);
+            let text = std::fs::read_to_string(folder.join("nonsense").join(nonsense.as_str()).with_extension("toml"));
             let num_written = text.expect("a file").matches("[[question]]").count();
             assert_eq!(num_after - num_before, num_written, "{nonsense:?}");
             assert!(num_written >= 250, "{nonsense:?}: {num_written}");
@@ -194,18 +233,54 @@ mod tests {
     }
 
     #[test]
-    fn all_question_files_are_read() {
-        let set = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let (tuning, kept) = (read(set, Half::Tuning, &[]).expect("read"), read(set, Half::Kept, &[]).expect("read"));
-        assert_eq!((tuning.len(), kept.len()), (15, 9));
-        for file in tuning.iter().chain(&kept) {
-            for question in &file.questions {
-                assert_eq!(question.answers.is_empty(), question.kind == QuestionKind::Nonsense, "{}", question.id);
-                assert_eq!(question.absent.is_some(), question.kind == QuestionKind::Nonsense, "{}", question.id);
-            }
-        }
-        let one = read(set, Half::Tuning, &["go-asynq".to_owned()]).expect("read");
+    fn halves_are_disjoint_and_cover_the_set() {
+        let set = set();
+        let (tuning, kept) = (set.half(Half::Tuning, &[]).expect("read"), set.half(Half::Kept, &[]).expect("read"));
+        assert_eq!(tuning.len() + kept.len(), set.all().len());
+        assert_eq!(kept.len(), set.kept.len(), "kept.txt names each repository of the kept half once");
+        let one = set.half(Half::Tuning, &["go-asynq".to_owned()]).expect("read");
         assert_eq!(one.len(), 1);
-        assert!(read(set, Half::Kept, &["go-asynq".to_owned()]).is_err());
+        assert!(set.half(Half::Kept, &["go-asynq".to_owned()]).is_err());
+    }
+
+    /// A question that names no repository searches both halves, whatever half it belongs to.
+    #[test]
+    fn both_halves_are_searched_together() {
+        let set = set();
+        let searched = |only: &[String]| set.searched(only).into_iter().map(|package| &package.id).collect::<Vec<_>>();
+        assert_eq!(searched(&[]), set.all().iter().map(|file| &file.source.id).collect::<Vec<_>>());
+        assert_eq!(searched(&["go-asynq".to_owned()]), ["go-asynq"]);
+    }
+
+    #[test]
+    fn set_is_large_and_half_of_it_is_kept_aside() {
+        let set = set();
+        let (all, kept) = (set.all(), set.half(Half::Kept, &[]).expect("read"));
+        let languages: BTreeSet<&str> = all.iter().map(|file| file.source.language.as_str()).collect();
+        let num_checkouts = all.iter().filter(|file| file.source.checkout).count();
+        assert!(num_questions(all) >= 600, "{} questions", num_questions(all));
+        assert!(all.len() >= 24, "{} repositories", all.len());
+        assert!(languages.len() >= 14, "{languages:?}");
+        assert!(num_checkouts >= 16, "{num_checkouts} checkouts");
+        assert!(2 * num_questions(&kept) >= num_questions(all), "{} of {}", num_questions(&kept), num_questions(all));
+    }
+
+    #[test]
+    fn licenses_are_permissive() {
+        for SourcePackage { id, license, .. } in set().all().iter().map(|file| &file.source) {
+            let mut choices = license.split(" OR ");
+            assert!(choices.any(|choice| PERMISSIVE.contains(&choice)), "{id} has the license {license}");
+        }
+    }
+
+    #[test]
+    fn questions_have_unique_ids_and_answers_unless_they_are_nonsense() {
+        let (set, mut ids) = (set(), BTreeSet::new());
+        for question in set.all().iter().flat_map(|file| &file.questions) {
+            assert!(ids.insert(&question.id), "{} occurs twice", question.id);
+            assert_eq!(question.answers.is_empty(), question.kind == QuestionKind::Nonsense, "{}", question.id);
+            assert_eq!(question.absent.is_some(), question.kind == QuestionKind::Nonsense, "{}", question.id);
+            assert!(question.answers.iter().all(|answer| [1, 2].contains(&answer.grade)), "{}", question.id);
+        }
     }
 }
