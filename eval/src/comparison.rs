@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::graded::Measured;
-use crate::groups::{GROUPS, Group, GroupPart};
+use crate::groups::{Group, GroupPart};
 
 /// Maximum number of kinds or languages beside each other in a table.
 const COLUMNS: usize = 8;
@@ -21,10 +21,10 @@ struct Gap {
 }
 
 impl Gap {
-    fn of(group: &Group, shipped: &Measured, compared: &Measured) -> Option<Self> {
-        let (of_shipped, of_compared) = (group.mean(shipped, &GroupPart::All), group.mean(compared, &GroupPart::All));
-        let gap = Self { compared: of_compared.ndcg, shipped: of_shipped.ndcg, best_order: of_compared.best_order };
-        (of_shipped.num_questions > 0).then_some(gap)
+    fn of(group: &Group, shipped: &Measured, compared: &Measured) -> Self {
+        let of_compared = group.mean(compared, &GroupPart::All);
+        let shipped = group.mean(shipped, &GroupPart::All).ndcg;
+        Self { compared: of_compared.ndcg, shipped, best_order: of_compared.best_order }
     }
 
     /// `None` if the compared program has the best order.
@@ -44,7 +44,7 @@ struct Loss {
 
 fn losses(shipped: &Measured, compared: &Measured) -> Vec<Loss> {
     let mut losses = Vec::new();
-    for group in &GROUPS {
+    for group in Group::all(shipped) {
         for part in [group.kinds(shipped), group.languages(shipped)].concat() {
             let (of_shipped, of_compared) = (group.mean(shipped, &part).ndcg, group.mean(compared, &part).ndcg);
             if of_shipped < of_compared - TOLERATED {
@@ -64,12 +64,13 @@ fn pair(measured: &[Measured]) -> Option<(&Measured, &Measured)> {
 /// Prints the NDCG@10 of all settings: of each group, and of its kinds and languages.
 pub(crate) fn print(measured: &[Measured]) {
     let Some(first) = measured.first() else { return };
-    println!("{:<34}{}", "NDCG@10", GROUPS.each_ref().map(|group| format!("{:>17}", group.name)).concat());
+    let groups = Group::all(first);
+    println!("{:<34}{}", "NDCG@10", groups.iter().map(|group| format!("{:>17}", group.name)).collect::<String>());
     for of_setting in measured {
-        let mean = |group: &Group| format!("{:>17.4}", group.mean(of_setting, &GroupPart::All).ndcg);
-        println!("  {:<32}{}", of_setting.setting, GROUPS.each_ref().map(mean).concat());
+        let mean = |group: &&Group| format!("{:>17.4}", group.mean(of_setting, &GroupPart::All).ndcg);
+        println!("  {:<32}{}", of_setting.setting, groups.iter().map(mean).collect::<String>());
     }
-    for group in &GROUPS {
+    for group in groups {
         for parts in [group.kinds(first), group.languages(first)] {
             parts.chunks(COLUMNS).for_each(|parts| print_parts(group, parts, measured));
         }
@@ -94,12 +95,11 @@ fn print_gaps(shipped: &Measured, compared: &Measured) {
         "\n{:<24}{:>10}{:>10}{:>12}{:>10}",
         "gap to the best order", "compared", "shipped", "best order", "closed"
     );
-    for group in &GROUPS {
-        if let Some(gap) = Gap::of(group, shipped, compared) {
-            let share = gap.share().map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
-            let Gap { compared, shipped, best_order } = gap;
-            println!("  {:<22}{compared:>10.4}{shipped:>10.4}{best_order:>12.4}{share:>10}", group.name);
-        }
+    for group in Group::all(shipped) {
+        let gap = Gap::of(group, shipped, compared);
+        let share = gap.share().map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
+        let Gap { compared, shipped, best_order } = gap;
+        println!("  {:<22}{compared:>10.4}{shipped:>10.4}{best_order:>12.4}{share:>10}", group.name);
     }
 }
 
@@ -114,16 +114,16 @@ fn print_losses(losses: &[Loss]) {
 pub(crate) fn to_json(measured: &[Measured]) -> Option<serde_json::Value> {
     let (shipped, compared) = pair(measured)?;
     let gap = |group: &Group| {
-        let gap = Gap::of(group, shipped, compared)?;
+        let gap = Gap::of(group, shipped, compared);
         let Gap { compared, shipped, best_order } = gap;
         let value = serde_json::json!({
             "compared": compared, "shipped": shipped, "best_order": best_order, "closed": gap.share(),
         });
-        Some((group.name, value))
+        (group.name, value)
     };
     let loss = |Loss { group, part, compared, shipped }| serde_json::json!({ "group": group, "part": part, "compared": compared, "shipped": shipped });
     Some(serde_json::json!({
-        "gaps": GROUPS.iter().filter_map(gap).collect::<BTreeMap<_, _>>(),
+        "gaps": Group::all(shipped).into_iter().map(gap).collect::<BTreeMap<_, _>>(),
         "losses": losses(shipped, compared).into_iter().map(loss).collect::<Vec<_>>(),
     }))
 }

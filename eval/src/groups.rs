@@ -14,7 +14,7 @@ pub(crate) struct Group {
     checkout: Option<bool>,
 }
 
-pub(crate) const GROUPS: [Group; 4] = [
+static GROUPS: [Group; 4] = [
     Group { name: "one at a time", reach: Reach::Alone, checkout: None },
     Group { name: "packages", reach: Reach::Alone, checkout: Some(false) },
     Group { name: "whole checkouts", reach: Reach::Alone, checkout: Some(true) },
@@ -22,6 +22,11 @@ pub(crate) const GROUPS: [Group; 4] = [
 ];
 
 impl Group {
+    /// The groups that have questions.
+    pub(crate) fn all(measured: &Measured) -> Vec<&'static Group> {
+        GROUPS.iter().filter(|group| group.questions(measured).next().is_some()).collect()
+    }
+
     /// The mean of the questions in a part of the group. Nonsense has no answers, so it is omitted.
     pub(crate) fn mean(&self, measured: &Measured, part: &GroupPart) -> Mean {
         Mean::of(measured.asked.iter().filter(|asked| self.has(asked) && part.has(asked)))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::arguments::Arguments;
 use crate::graded::{GradedQuestion, Measured, Reach};
-use crate::groups::{GROUPS, Group, GroupPart};
+use crate::groups::{Group, GroupPart};
 use crate::mean::Mean;
 use crate::questions::QuestionKind;
 use crate::{comparison, curve};
@@ -33,10 +33,7 @@ pub(crate) fn print(arguments: &Arguments, measured: &[Measured]) {
 }
 
 fn print_tables(measured: &Measured) {
-    for group in &GROUPS {
-        if group.mean(measured, &GroupPart::All).num_questions == 0 {
-            continue;
-        }
+    for group in Group::all(measured) {
         println!("{:<24}{:>9}{:>9}{:>9}{:>9}{:>12}", group.name, "questions", "NDCG@10", "MRR", "recall", "best order");
         for part in [vec![GroupPart::All], group.kinds(measured), group.languages(measured)].concat() {
             row(part.name(), group.mean(measured, &part));
@@ -109,6 +106,6 @@ fn to_json(measured: &Measured) -> serde_json::Value {
         });
         (group.name.to_owned(), value)
     };
-    let groups: BTreeMap<String, serde_json::Value> = GROUPS.iter().map(group).collect();
+    let groups: BTreeMap<String, serde_json::Value> = Group::all(measured).into_iter().map(group).collect();
     serde_json::json!({ "setting": measured.setting, "groups": groups })
 }
