@@ -162,9 +162,22 @@ impl Crate {
         }
     }
 
+    /// Returns whether a module re-exports an item through one of the modules that it contains.
+    fn is_re_export_by_parent(&self, import: &Import) -> bool {
+        let Some((mut module, rest)) = self.start(&import.module, &import.path) else { return false };
+        for segment in rest {
+            let child: ModulePath = module.iter().cloned().chain([segment.clone()]).collect();
+            if !self.files.contains_key(&child) {
+                break;
+            }
+            module = child;
+        }
+        import.is_re_export && module.len() > import.module.len() && module.starts_with(&import.module)
+    }
+
     fn arrows(&self) -> BTreeMap<&Path, BTreeSet<&Path>> {
         let mut arrows: BTreeMap<&Path, BTreeSet<&Path>> = BTreeMap::new();
-        for import in self.imports.iter().filter(|import| !import.is_re_export) {
+        for import in self.imports.iter().filter(|import| !self.is_re_export_by_parent(import)) {
             let (Some(from), Some(to)) =
                 (self.files.get(&import.module), self.file_of(&import.module, &import.path, 0))
             else {
@@ -256,8 +269,12 @@ fn attributes(item: &Item) -> &[Attribute] {
 
 fn is_test(attributes: &[Attribute]) -> bool {
     let is_cfg_test = |attribute: &Attribute| {
-        attribute.path().is_ident("cfg")
-            && attribute.meta.require_list().is_ok_and(|list| list.tokens.to_string().contains("test"))
+        let Ok(list) = attribute.meta.require_list() else { return false };
+        let tokens = list.tokens.to_string();
+        // Every second piece is a text between quotes, for example the name of a feature.
+        let code: String = tokens.split('"').step_by(2).collect();
+        let words: Vec<&str> = code.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+        attribute.path().is_ident("cfg") && words.contains(&"test") && !words.contains(&"not")
     };
     attributes.iter().any(is_cfg_test)
 }
@@ -339,6 +356,17 @@ mod tests {
         check(&[root, ("a.rs", "use crate::B;"), ("b.rs", "pub struct B;")], &[]);
     }
 
+    /// Only a parent may re-export without depending on the file.
+    #[test]
+    fn reexport_of_another_module_is_a_dependency() {
+        let root = ("lib.rs", "mod a; mod b;");
+        for import in ["pub(crate) use crate::b::B;", "pub use super::b::B;", "pub(super) use crate::b::{self};"] {
+            check(&[root, ("a.rs", import), ("b.rs", "use crate::a::A; pub struct B;")], &[&["a.rs", "b.rs"]]);
+        }
+        let parent = ("p/mod.rs", "mod child; pub use self::child::C; pub use crate::p::child::D;");
+        check(&[("lib.rs", "mod p;"), parent, ("p/child.rs", "use super::P; pub struct C; pub struct D;")], &[]);
+    }
+
     #[test]
     fn import_of_a_glob_reexport_counts_for_its_file() {
         let root = ("lib.rs", "mod a; mod b; pub use a::*; pub use b::*;");
@@ -373,6 +401,11 @@ mod tests {
     fn test_code_is_ignored_by_the_cycle_check() {
         let tested = ("b.rs", "pub struct B; #[cfg(test)] mod tests { use crate::a::A; }");
         check(&[("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::b::B;"), tested], &[]);
+        for cfg in ["feature = \"latest\"", "feature = \"test\"", "not(test)", "attest"] {
+            let text = format!("pub struct B; #[cfg({cfg})] mod used {{ use crate::a::A; }}");
+            let files = [("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::b::B;"), ("b.rs", text.as_str())];
+            check(&files, &[&["a.rs", "b.rs"]]);
+        }
     }
 
     #[test]
