@@ -24,9 +24,14 @@ impl SecretUrl {
     /// contain user and password.
     fn shown(&self) -> Option<String> {
         let url = Url::parse(&self.0).ok().filter(|url| SCHEMES.contains(&url.scheme()))?;
-        // If the password contains a slash, the host ends at this slash. The text of the password after the
-        // slash is then in the path, before the `@`.
-        let path = Some(url.path()).filter(|path| !path.contains(['@', ':'])).unwrap_or_default();
+        // If the password contains an unescaped sign such as a slash, the host ends at this sign. The host
+        // and the port are then the user and the beginning of the password, and an `@` follows.
+        let after_scheme = self.0.split_once("//")?.1;
+        let after_authority = after_scheme.split_once(['/', '\\', '?', '#']).map_or("", |(_, rest)| rest);
+        if after_authority.contains('@') || after_authority.to_ascii_lowercase().contains("%40") {
+            return None;
+        }
+        let path = Some(url.path()).filter(|path| !path.contains(':')).unwrap_or_default();
         let host = url.host_str().filter(|host| !host.is_empty())?;
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         Some(format!("{}://{host}{port}{path}", url.scheme()))
@@ -83,11 +88,15 @@ mod tests {
             "//cairn:hunter2@mq",
             "hunter2://mq:5672",
             "amqp://cairn:pass/hunter2@mq",
+            "amqp://cairn:123/hunter2@mq/v",
+            "amqp://cairn:123/hunter2%40mq/v",
+            "amqp://cairn:123?hunter2@mq/v",
+            "amqp://cairn:123#hunter2@mq/v",
+            "http://cairn:123\\hunter2@mq/v",
             "mq:5672?password=hunter2",
         ] {
             check(text, "(an invalid address)");
         }
-        check("amqp://cairn:123/hunter2@mq/v", "amqp://cairn:123");
         check("amqp://cairn:hunter2@mq#hunter2", "amqp://mq");
     }
 }
