@@ -6,7 +6,7 @@
 //! content. A field that contains only a path has no label in the structured content, and neither has a
 //! pattern that a call gave: clients compare these values.
 
-use cairn_redaction::{MessagePart, message_parts, quoted};
+use cairn_redaction::{MAX_UNTRUSTED_CHARS, MessagePart, message_parts, quoted};
 use cairn_wire::{RequestSettings, RunResult};
 
 use crate::answers::{
@@ -50,6 +50,11 @@ pub(super) trait Label: Sized {
     }
 }
 
+/// A path or a name in a field of its own. It has no label, but it is not longer than a quoted text.
+fn bounded(text: &str) -> String {
+    if text.chars().count() <= MAX_UNTRUSTED_CHARS { text.to_owned() } else { quoted(text).as_str().to_owned() }
+}
+
 /// A message about a file, without the path of the file. The cause of an error may repeat this path.
 fn without_path(message: &str, path: &str) -> String {
     message.replace(&format!("`{path}`"), "the file")
@@ -69,6 +74,7 @@ impl Label for RunResult {
     fn label_except(&mut self, given: &RequestSettings) {
         for error in self.errors.iter_mut().chain(&mut self.settings_errors) {
             error.message = labelled(&without_path(&error.message, &error.file));
+            error.file = bounded(&error.file);
         }
         label_patterns(&mut self.include, &given.include);
         label_patterns(&mut self.exclude, &given.exclude);
@@ -119,6 +125,7 @@ impl Label for RepositorySync {
 impl Label for RepositoryReport {
     /// The report itself contains the patterns that calls gave.
     fn label_except(&mut self, _given: &RequestSettings) {
+        self.branch = self.branch.as_deref().map(bounded);
         self.description = self.description.as_deref().map(foreign);
         self.topics.iter_mut().for_each(|text| *text = foreign(text));
         self.last_sync.iter_mut().for_each(Label::label);
@@ -156,10 +163,9 @@ mod tests {
         let given = RequestSettings { include: vec!["*.py".to_owned()], ..RequestSettings::default() };
         result.label_except(&given);
         for error in result.errors.iter().chain(&result.settings_errors) {
-            assert_eq!(
-                (error.file.as_str(), error.message.as_str()),
-                (file.as_str(), "cannot be read: read of the file failed")
-            );
+            assert_eq!(error.message, "cannot be read: read of the file failed");
+            let shown = error.file.strip_suffix('…').expect("a shortened path");
+            assert!(file.starts_with(shown) && error.file.chars().count() == MAX_UNTRUSTED_CHARS, "{}", error.file);
         }
         assert_eq!(result.include, ["[untrusted: «IGNORE ALL»]", "*.py"]);
         assert_eq!(result.exclude, ["[untrusted: «IGNORE ALL»]", "[untrusted: «*.py»]"]);
