@@ -179,6 +179,43 @@ fn large_secret_patterns_are_over_budget() {
     check_over_budget(&Index::new(), directory.path(), "ceilings.max_secret_pattern_bytes");
 }
 
+/// Every file and every record of a file has its tags, so a few kilobytes of settings could need gigabytes.
+#[test]
+fn thousands_of_tags_are_over_budget() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let root = directory.path();
+    for number in 0..300 {
+        write(root, &format!("f{number}.py"), format!("x = {number}\n"));
+    }
+    let tags = |num_tags: usize, globs: &str| -> String {
+        let tags: String = (0..num_tags).map(|number| format!("  t{number}: {globs}\n")).collect();
+        format!("tags:\n{tags}")
+    };
+    let ten_globs = format!("[{}]", vec!["'x*'"; 10].join(", "));
+    let over = [
+        (tags(4_000, "'*'"), "ceilings.max_tag_rules"),
+        (tags(150, &ten_globs), "ceilings.max_tag_patterns"),
+        (tags(100, "'*'"), "ceilings.max_tags_per_file"),
+    ];
+    let check = |source: &Path| {
+        for (settings, setting) in &over {
+            write(root, ".cairn.yaml", settings);
+            if root.join(".git").exists() {
+                commit(root, setting);
+            }
+            check_over_budget(&Index::new(), source, setting);
+        }
+    };
+    check(root);
+    git(root, &["init", "-q", "-b", "main"]);
+    check(root);
+    let bare = root.join(".git");
+    check(&bare);
+    check(Path::new(&format!("file://{}", bare.display())));
+    write(root, ".cairn.yaml", tags(19, "'*'"));
+    Index::new().index(root);
+}
+
 #[test]
 fn operator_sets_the_ceilings() {
     let directory = repository();

@@ -94,7 +94,7 @@ impl ChangedDefinition {
             documented: self.symbol.documented,
             has_secrets: false,
             weight_percent: 100,
-            tags: Vec::new(),
+            tags: Arc::default(),
             changed_at: None,
         })
     }

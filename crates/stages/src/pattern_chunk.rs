@@ -1,5 +1,7 @@
 //! The chunk that makes a pattern searchable.
 
+use std::sync::Arc;
+
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, PatternRecord};
 use cairn_patterns::pattern_chunk_text;
 
@@ -33,7 +35,7 @@ pub(crate) fn pattern_chunk(pattern: &PatternRecord) -> Option<ChunkRecord> {
         documented: true,
         has_secrets: false,
         weight_percent: WEIGHT_PERCENT,
-        tags: Vec::new(),
+        tags: Arc::default(),
         changed_at: None,
     })
 }

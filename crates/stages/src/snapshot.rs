@@ -266,7 +266,7 @@ mod tests {
             num_lines: 1,
             low_weight: false,
             navigation: false,
-            tags: Vec::new(),
+            tags: Arc::default(),
             changed_at: None,
             module: None,
         };

@@ -3,6 +3,7 @@
 //! fields are not encoded, because the kind and version in the envelope determine them.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// The reason why bytes cannot be decoded.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -205,6 +206,18 @@ impl<T: Decode> Decode for Vec<T> {
             items.push(T::decode(reader)?);
         }
         Ok(items)
+    }
+}
+
+impl<T: Encode> Encode for Arc<[T]> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.as_ref().encode(out);
+    }
+}
+
+impl<T: Decode> Decode for Arc<[T]> {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Vec::decode(reader).map(Into::into)
     }
 }
 

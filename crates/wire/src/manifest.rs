@@ -1,6 +1,8 @@
 //! The manifest artifact, which contains every path of a snapshot.
 
-use cairn_domain::{ArtifactRef, Digest, ManifestEntry};
+use std::collections::HashSet;
+
+use cairn_domain::{ArtifactRef, Digest, ManifestEntry, Tags};
 
 use crate::codec::{Decode, DecodeError, Encode, Reader};
 
@@ -48,11 +50,23 @@ impl Decode for Manifest {
             tools: Decode::decode(reader)?,
             settings: Decode::decode(reader)?,
             links: Decode::decode(reader)?,
-            entries: Decode::decode(reader)?,
+            entries: with_shared_tags(Decode::decode(reader)?),
             inputs_digest: if reader.0.is_empty() { None } else { Decode::decode(reader)? },
             terms: if reader.0.is_empty() { Vec::new() } else { Decode::decode(reader)? },
         })
     }
+}
+
+/// Lets entries with the same tags share them.
+fn with_shared_tags(mut entries: Vec<ManifestEntry>) -> Vec<ManifestEntry> {
+    let mut seen: HashSet<Tags> = HashSet::new();
+    for entry in &mut entries {
+        match seen.get(&entry.tags) {
+            Some(same) => entry.tags = Tags::clone(same),
+            None => drop(seen.insert(Tags::clone(&entry.tags))),
+        }
+    }
+    entries
 }
 
 impl Manifest {

@@ -242,7 +242,7 @@ impl Fields {
             documented: self.flag(DOCUMENTED)?,
             has_secrets: self.flag(HAS_SECRETS)?,
             weight_percent: self.number(WEIGHT_PERCENT)?,
-            tags: self.texts(TAGS),
+            tags: self.texts(TAGS).into(),
             changed_at: self.integer(CHANGED_AT),
         })
     }

@@ -1,7 +1,7 @@
 //! Chunks as records of a repository. A record contains the facts of a chunk, and the data that depends on
 //! its path.
 
-use crate::{ChunkKey, ChunkKind, ContentHash, Digest, Digester, LineSpan, RepoPath, RepositoryId, SymbolKind};
+use crate::{ChunkKey, ChunkKind, ContentHash, Digest, Digester, LineSpan, RepoPath, RepositoryId, SymbolKind, Tags};
 
 /// A chunk as a store contains it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ pub struct ChunkRecord {
     /// Weight in ranking, in percent. The normal weight is 100. Navigation documents have 150, and generated
     /// files have less than 100.
     pub weight_percent: u16,
-    pub tags: Vec<String>,
+    pub tags: Tags,
     /// Time of the file's last change in the history, in seconds since 1970.
     pub changed_at: Option<i64>,
 }

@@ -1,5 +1,7 @@
 //! The inventory of a snapshot. Every path has an entry, including skipped paths.
 
+use std::sync::Arc;
+
 use crate::{ArtifactRef, BlobId, Digest, Digester, FactsKey, RepoPath};
 
 /// The kind of an entry in the tree.
@@ -107,6 +109,9 @@ pub struct Slot {
     pub index: u32,
 }
 
+/// The tags of a file, sorted. Files with the same tags and their records may share them.
+pub type Tags = Arc<[String]>;
+
 /// One path of the tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ManifestEntry {
@@ -128,7 +133,7 @@ pub struct ManifestEntry {
     /// Whether this is a navigation document: README, AGENTS.md, docs, or a path that the settings name.
     pub navigation: bool,
     /// Tags from the rules of `.cairn.yaml`.
-    pub tags: Vec<String>,
+    pub tags: Tags,
     /// The time at which this content was committed at this path, in seconds since 1970. `None` without a
     /// history, and for content that differs from the commit.
     pub changed_at: Option<i64>,

@@ -33,6 +33,6 @@ pub use content::{ContentDecision, TextClass, text_of};
 pub use defaults::default_excludes;
 pub use generated::GeneratedPolicy;
 pub use ignore_file::{RuleFile, UnusableLines};
-pub use patterns::{InvalidPattern, MAX_NESTING, Patterns, nesting};
+pub use patterns::{InvalidPattern, MAX_NESTING, MAX_PATTERNS, PatternFault, Patterns, nesting};
 pub use rules::{InvalidRules, RuleSettings, Rules, Skip, SkipRule};
 pub use size::{FileSizeLimit, InvalidFileSize};

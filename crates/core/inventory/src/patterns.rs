@@ -5,12 +5,16 @@
 //! that ends with a slash or has no wildcard also matches everything below a directory of that name. Users
 //! expect this of `docs` and `docs/`.
 
+use std::fmt;
+
 use cairn_redaction::{Untrusted, quoted};
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// Limits on the patterns that Cairn compiles for a repository.
-const MAX_PATTERNS: usize = 1_000;
+pub const MAX_PATTERNS: usize = 1_000;
 const MAX_PATTERN_BYTES: usize = 1_000;
+/// Maximum length of a message of the glob compiler in a fault.
+const MAX_LIBRARY_CHARS: usize = 80;
 /// Maximum number of levels of nested braces. `{a,{b,c}}` has two levels. The glob compiler uses stack space
 /// for each level.
 pub const MAX_NESTING: usize = 8;
@@ -22,7 +26,31 @@ pub struct InvalidPattern {
     /// The setting that contains the pattern, e.g. `exclude`. The name is never a text from a repository.
     pub field: &'static str,
     pub pattern: Untrusted,
-    pub message: String,
+    pub message: PatternFault,
+}
+
+/// Why a pattern cannot be compiled: Cairn's own words, or the quoted message of the library, which may
+/// contain the pattern.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PatternFault(String);
+
+impl fmt::Display for PatternFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl PatternFault {
+    fn of_library(kind: &globset::ErrorKind) -> Self {
+        Self(quoted(&kind.to_string()).shortened(MAX_LIBRARY_CHARS).to_string())
+    }
+}
+
+/// For Cairn's own words. They must not contain a text of a repository.
+impl From<String> for PatternFault {
+    fn from(own_words: String) -> Self {
+        Self(own_words)
+    }
 }
 
 /// A compiled list of patterns.
@@ -40,12 +68,21 @@ struct Globs {
 
 impl Patterns {
     /// Compiles the patterns. `field` is the name of the setting, used in messages. Reports every invalid
-    /// pattern of the list.
+    /// pattern of the list. A list with too many patterns has one fault.
     pub fn compile(field: &'static str, patterns: &[String]) -> Result<Self, Vec<InvalidPattern>> {
+        if let Some(pattern) = patterns.get(MAX_PATTERNS) {
+            let message = format!("the list has more than {MAX_PATTERNS} patterns");
+            return Err(vec![InvalidPattern { field, pattern: quoted(pattern), message: message.into() }]);
+        }
+        Self::compile_counted(field, patterns)
+    }
+
+    /// Like `compile`, for a list whose number of patterns the caller has limited.
+    pub fn compile_counted(field: &'static str, patterns: &[String]) -> Result<Self, Vec<InvalidPattern>> {
         let mut faults = Vec::new();
         let (mut names, mut paths) = (Vec::new(), Vec::new());
         for (index, pattern) in patterns.iter().enumerate() {
-            match parse(pattern, index) {
+            match parse(pattern) {
                 Ok(globs) => {
                     names.extend(globs.names.map(|glob| (glob, index)));
                     paths.extend(globs.paths.into_iter().map(|glob| (glob, index)));
@@ -65,8 +102,20 @@ impl Patterns {
         Ok(Self { patterns: patterns.to_vec(), names: compile(names)?, paths: compile(paths)? })
     }
 
+    /// Checks the form of a pattern without compiling it, which takes much longer.
+    pub fn check(pattern: &str) -> Result<(), PatternFault> {
+        parse(pattern).map(drop)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
+    }
+
+    /// The indexes of all patterns of the list that match the repository-relative path, in no order. An index
+    /// may appear twice.
+    pub fn find_all(&self, path: &str) -> impl Iterator<Item = usize> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.names.all(name).chain(self.paths.all(path))
     }
 
     /// The first pattern of the list that matches the repository-relative path. The pattern is returned as
@@ -82,7 +131,7 @@ impl Patterns {
 }
 
 impl Globs {
-    fn compile(globs: &[(globset::Glob, usize)]) -> Result<Self, (usize, String)> {
+    fn compile(globs: &[(globset::Glob, usize)]) -> Result<Self, (usize, PatternFault)> {
         let mut builder = GlobSetBuilder::new();
         let mut owners = Vec::with_capacity(globs.len());
         for (glob, owner) in globs {
@@ -94,17 +143,19 @@ impl Globs {
             // The set is built as a whole. The search below finds the glob that is too large for the engine.
             Err(error) => {
                 let culprit = globs.iter().find(|(glob, _)| GlobSetBuilder::new().add(glob.clone()).build().is_err());
-                Err((culprit.or(globs.first()).map_or(0, |(_, owner)| *owner), error.kind().to_string()))
+                Err((culprit.or(globs.first()).map_or(0, |(_, owner)| *owner), PatternFault::of_library(error.kind())))
             }
         }
     }
 
     fn first(&self, text: &str) -> Option<usize> {
-        if self.owners.is_empty() {
-            return None;
-        }
-        let matches = self.set.matches_candidate(&Candidate::new(text));
-        matches.into_iter().map(|glob| self.owners[glob]).min()
+        self.all(text).min()
+    }
+
+    fn all(&self, text: &str) -> impl Iterator<Item = usize> {
+        let is_empty = self.owners.is_empty();
+        let matches = if is_empty { Vec::new() } else { self.set.matches_candidate(&Candidate::new(text)) };
+        matches.into_iter().map(|glob| self.owners[glob])
     }
 }
 
@@ -114,29 +165,26 @@ struct ParsedPattern {
     paths: Vec<globset::Glob>,
 }
 
-fn parse(written: &str, index: usize) -> Result<ParsedPattern, String> {
-    if index >= MAX_PATTERNS {
-        return Err(format!("the list has more than {MAX_PATTERNS} patterns"));
-    }
+fn parse(written: &str) -> Result<ParsedPattern, PatternFault> {
     if written.len() > MAX_PATTERN_BYTES {
-        return Err(format!("the pattern is longer than {MAX_PATTERN_BYTES} bytes"));
+        return Err(format!("the pattern is longer than {MAX_PATTERN_BYTES} bytes").into());
     }
     if nesting(written) > MAX_NESTING {
-        return Err(format!("braces are nested deeper than {MAX_NESTING}"));
+        return Err(format!("braces are nested deeper than {MAX_NESTING}").into());
     }
     if written.starts_with('!') {
-        return Err(
-            "a pattern with `!` is not supported here; use `include_override` to disable default excludes".to_owned()
-        );
+        let message = "a pattern with `!` is not supported here; use `include_override` to disable default excludes";
+        return Err(message.to_owned().into());
     }
     let text = written.strip_prefix("./").unwrap_or(written);
     let (text, anchored) = text.strip_prefix('/').map_or((text, false), |rest| (rest, true));
     let (text, only_directory) = text.strip_suffix('/').map_or((text, false), |rest| (rest, true));
     if text.trim().is_empty() {
-        return Err("the pattern is empty".to_owned());
+        return Err("the pattern is empty".to_owned().into());
     }
     if text.split('/').any(|part| part == "..") {
-        return Err("`..` matches nothing; write a path relative to the root of the repository".to_owned());
+        let message = "`..` matches nothing; write a path relative to the root of the repository";
+        return Err(message.to_owned().into());
     }
     let floating = !anchored && !text.contains('/');
     let literal = !text.contains(['*', '?', '[', '{', '\\']);
@@ -168,12 +216,12 @@ pub fn nesting(pattern: &str) -> usize {
     deepest
 }
 
-fn glob(text: &str) -> Result<globset::Glob, String> {
+fn glob(text: &str) -> Result<globset::Glob, PatternFault> {
     GlobBuilder::new(text)
         .literal_separator(true)
         .backslash_escape(true)
         .build()
-        .map_err(|error| error.kind().to_string())
+        .map_err(|error| PatternFault::of_library(error.kind()))
 }
 
 #[cfg(test)]

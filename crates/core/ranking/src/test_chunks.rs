@@ -1,5 +1,7 @@
 //! Builds chunks for the tests of this crate.
 
+use std::sync::Arc;
+
 use cairn_domain::{
     ChunkKey, ChunkKind, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId, RepositoryName, Tenant,
 };
@@ -28,7 +30,7 @@ pub(crate) fn chunk(path: &str, line: u32, text: &str) -> ChunkRecord {
         documented: false,
         has_secrets: false,
         weight_percent: 100,
-        tags: Vec::new(),
+        tags: Arc::default(),
         changed_at: None,
     }
 }

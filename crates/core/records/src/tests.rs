@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use cairn_domain::{
     BlobId, ChunkKind, ChunkRecord, EntryKind, FactsKey, FileFacts, Key128, LineSpan, ManifestEntry, Outcome, RepoPath,
     RepositoryId, RepositoryName, SymbolEntry, Tenant,
@@ -20,7 +22,7 @@ fn entry(text: &str) -> ManifestEntry {
         num_lines: text.lines().count() as u32,
         low_weight: false,
         navigation: false,
-        tags: Vec::new(),
+        tags: Arc::default(),
         changed_at: None,
         module: None,
     }

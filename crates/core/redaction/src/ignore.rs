@@ -27,9 +27,9 @@ pub enum InvalidRule {
     #[error("secrets.ignore: {pattern} matches no rule; write for example `rule:generic-password` or `rule:github-*`")]
     UnknownRule { pattern: Untrusted },
     #[error("secrets.ignore: {pattern} is not a valid regular expression: {reason}")]
-    Regex { pattern: Untrusted, reason: String },
+    Regex { pattern: Untrusted, reason: Untrusted },
     #[error("secrets.ignore: {pattern} is not a valid glob: {reason}")]
-    Glob { pattern: Untrusted, reason: String },
+    Glob { pattern: Untrusted, reason: Untrusted },
 }
 
 /// One line of `secrets.ignore`.
@@ -181,14 +181,14 @@ fn compile_glob(text: &str) -> Result<Glob, InvalidRule> {
     GlobBuilder::new(text)
         .literal_separator(true)
         .build()
-        .map_err(|error| InvalidRule::Glob { pattern: quoted(text), reason: error.kind().to_string() })
+        .map_err(|error| InvalidRule::Glob { pattern: quoted(text), reason: quoted(&error.kind().to_string()) })
 }
 
 fn compile_regex(text: &str) -> Result<Regex, InvalidRule> {
     RegexBuilder::new(text).size_limit(REGEX_BYTES).build().map_err(|error| InvalidRule::Regex {
         pattern: quoted(text),
         // The message of the library has several lines. The last line describes the error.
-        reason: error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned(),
+        reason: quoted(error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ")),
     })
 }
 
@@ -230,7 +230,7 @@ mod tests {
         check("", "secrets.ignore: the pattern is empty");
         check("value:", "secrets.ignore: the pattern is empty");
         check("rule:githb", "secrets.ignore: «githb» matches no rule");
-        check("regex:a(b", "secrets.ignore: «a(b» is not a valid regular expression: unclosed group");
+        check("regex:a(b", "secrets.ignore: «a(b» is not a valid regular expression: «unclosed group»");
         check("regex:(a{999}){999}", "secrets.ignore: «(a{999}){999}» is not a valid regular expression");
         check("path:a[b", "secrets.ignore: «a[b» is not a valid glob");
     }

@@ -72,7 +72,7 @@ pub const DEFAULT_PATTERNS: [&[&str]; 2] = [ALWAYS, BY_NAME];
 pub struct InvalidPattern {
     pub setting: &'static str,
     pub pattern: Untrusted,
-    pub reason: String,
+    pub reason: Untrusted,
 }
 
 /// The sensitive names: the defaults, the names that the operator adds or allows, and the names that the
@@ -143,7 +143,7 @@ impl Patterns {
             let invalid = |error: &globset::Error| InvalidPattern {
                 setting,
                 pattern: quoted(pattern),
-                reason: error.kind().to_string(),
+                reason: quoted(&error.kind().to_string()),
             };
             let anchored = anchored(&pattern.to_lowercase());
             set.add(GlobBuilder::new(&anchored).literal_separator(true).build().map_err(|error| invalid(&error))?);
@@ -152,7 +152,7 @@ impl Patterns {
         let set = set.build().map_err(|error| InvalidPattern {
             setting,
             pattern: quoted(&texts.join(", ")),
-            reason: error.to_string(),
+            reason: quoted(&error.kind().to_string()),
         })?;
         Ok(Self { texts, set })
     }

@@ -302,7 +302,7 @@ impl SearchResult {
             module: chunk.module_path,
             is_test: chunk.is_test,
             has_secrets: chunk.has_secrets,
-            tags: TAGS_OF_ALL.iter().map(|tag| (*tag).to_owned()).chain(chunk.tags).collect(),
+            tags: TAGS_OF_ALL.iter().map(|tag| (*tag).to_owned()).chain(chunk.tags.iter().cloned()).collect(),
             changed_at: chunk.changed_at.map(rfc3339_of_seconds),
             score: found.hit.score,
             step: found.hit.step,

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{Hosted, RepositoryId, RepositoryName, Tenant};
 use cairn_ports::{HostedRepository, Listing, Organisation, RepositoryRecord};
-use cairn_redaction::{Redactor, SecretsIgnore};
+use cairn_redaction::{Redactor, SecretsIgnore, quoted};
 
 use super::changes::{Changes, Locate};
 use super::rules::{LeftOut, OrganisationRules};
@@ -122,7 +122,7 @@ impl Book {
                     }
                 }
                 Ok(None) => changes.num_by_hand += 1,
-                Err(reason) => changes.refused.push(format!("{}: {reason}", listed.name)),
+                Err(reason) => changes.refused.push(format!("{}: {reason}", quoted(&listed.name))),
             }
         }
         changes.refused.extend(listing.refused.iter().map(|refused| refused.reason.clone()));

@@ -430,7 +430,7 @@ async fn refused_addresses_do_not_hide_other_repositories() {
     world.put("acme", HostedRepository { clone_url: "https://evil/y".to_owned(), ..repository("acme", 2, "new") });
     world.put_named("acme", 3, "other");
     let changes = world.acme(world.deleting()).await;
-    assert_eq!(changes.refused, ["shop: the host is refused", "new: the host is refused"]);
+    assert_eq!(changes.refused, ["«shop»: the host is refused", "«new»: the host is refused"]);
     assert_eq!(world.names().await, ["acme/other", "acme/shop"]);
 }
 

@@ -12,6 +12,7 @@ use cairn_linking::{
 use cairn_pipeline::StageError;
 use cairn_ports::{FailureCode, StagedNames};
 use cairn_records::{Placement, symbol_names};
+use cairn_redaction::quoted;
 use cairn_wire::PackReader;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::mpsc::{Receiver, Sender};
@@ -313,7 +314,7 @@ impl Linker {
             let kept = || Some(FileState::kept(self.before.kept.as_ref()?.file(path)?.clone()));
             let state = linked_now.remove(&index).or_else(kept);
             all.files.push(state.ok_or_else(|| {
-                StageError::permanent(FailureCode::Corrupt, format!("the file `{path}` has no links"))
+                StageError::permanent(FailureCode::Corrupt, format!("the file {} has no links", quoted(path.as_str())))
             })?);
         }
         Ok(all)

@@ -280,7 +280,7 @@ async fn damaged_facts_keep_the_vectors() {
         num_lines: 1,
         low_weight: false,
         navigation: false,
-        tags: Vec::new(),
+        tags: Arc::default(),
         changed_at: None,
         module: None,
     };

@@ -45,7 +45,12 @@ pub(super) fn check_expansion(entries: &[ManifestEntry], ceilings: &Ceilings) ->
     check("bytes of files to index", expanded, ceilings.max_expanded_bytes, "ceilings.max_expanded_bytes")
 }
 
-pub(super) fn check(what: &str, figure: u64, limit: u64, setting: &str) -> Result<(), StageError> {
+/// Checks the number of tags of a file. Every record of the file has them too.
+pub(super) fn check_tags(tags: &[String], ceilings: &Ceilings) -> Result<(), StageError> {
+    check("tags of one file", tags.len() as u64, ceilings.max_tags_per_file, "ceilings.max_tags_per_file")
+}
+
+pub(super) fn check(what: &'static str, figure: u64, limit: u64, setting: &'static str) -> Result<(), StageError> {
     if figure > limit { Err(over_budget(what, figure, limit, setting)) } else { Ok(()) }
 }
 

@@ -134,7 +134,7 @@ mod tests {
             num_lines: 1,
             low_weight: false,
             navigation: false,
-            tags: Vec::new(),
+            tags: std::sync::Arc::default(),
             changed_at: None,
             module: None,
         };

@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use cairn_config::Ceilings;
-use cairn_domain::{ArtifactRef, Digest, EntryKind, FactsKey, ManifestEntry, Outcome, Reason, RepoPath, RepositoryId};
+use cairn_domain::{
+    ArtifactRef, Digest, EntryKind, FactsKey, ManifestEntry, Outcome, Reason, RepoPath, RepositoryId, Tags,
+};
 use cairn_pipeline::StageError;
 use cairn_ports::TreeEntry;
 use cairn_wire::Manifest;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::budget;
 use super::modules::Modules;
@@ -60,7 +62,7 @@ impl Inventory {
     }
 
     fn finish(&self, mut entries: Vec<ManifestEntry>, packed: Packed) -> Result<Taken, StageError> {
-        let packs = self.fill_in(&mut entries, packed);
+        let packs = self.fill_in(&mut entries, packed)?;
         budget::check_expansion(&entries, &self.ceilings)?;
         self.hide_names(&mut entries);
         let Reading { settings, tools, .. } = &self.reading;
@@ -101,7 +103,7 @@ impl Inventory {
             num_lines: 0,
             low_weight: false,
             navigation: is_document || cairn_syntax::documents::is_navigation(&entry.path),
-            tags: Vec::new(),
+            tags: Tags::default(),
             changed_at: entry.changed_at,
             module: modules.of(&entry.path),
         }
@@ -181,11 +183,20 @@ impl Inventory {
     }
 
     /// Writes the decisions about contents into the entries. Returns the packs in their order.
-    fn fill_in(&self, entries: &mut [ManifestEntry], packed: Packed) -> Vec<ArtifactRef> {
+    fn fill_in(&self, entries: &mut [ManifestEntry], packed: Packed) -> Result<Vec<ArtifactRef>, StageError> {
+        let mut shared: FxHashSet<Tags> = FxHashSet::default();
         for (position, content) in packed.contents {
             let entry = &mut entries[position];
             entry.outcome = content.outcome;
-            entry.tags = self.reading.settings.tags.tags(&entry.path, content.language.as_deref());
+            let tags = self.reading.settings.tags.tags(&entry.path, content.language.as_deref());
+            budget::check_tags(&tags, &self.ceilings)?;
+            entry.tags = match shared.get(tags.as_slice()) {
+                Some(same) => Tags::clone(same),
+                None => tags.into(),
+            };
+            if !shared.contains(&entry.tags) {
+                shared.insert(Tags::clone(&entry.tags));
+            }
             entry.language = content.language;
             entry.facts_key = content.facts_key;
             entry.source = content.source;
@@ -193,7 +204,7 @@ impl Inventory {
             entry.num_lines = content.num_lines;
             entry.low_weight = content.low_weight;
         }
-        packed.packs
+        Ok(packed.packs)
     }
 }
 

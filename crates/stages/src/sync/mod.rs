@@ -192,27 +192,34 @@ impl Sync {
         opened: &mut Option<OpenedSource>,
         meter: &Arc<SyncMeter>,
     ) -> Result<Synced, StageError> {
-        let began_at = Instant::now();
+        let now = Instant::now();
+        let began_at = opened.as_ref().and_then(|opened| now.checked_sub(opened.took)).unwrap_or(now);
+        let limit_seconds = self.operator.ceilings.sync_timeout_seconds;
+        let deadline = began_at + Duration::from_secs(limit_seconds);
+        let too_long = || opening::too_long(began_at.elapsed().as_secs(), limit_seconds);
         let view = self.catalogue.view().await?;
         let published = self.catalogue.published(&view, request.repository.id).await?;
         let previous = match &published {
             Some(published) => self.artifacts.manifest(&published.manifest).await?,
             None => Arc::default(),
         };
-        if let Some(published) = &published
-            && self.is_where_it_was(&request, published, &previous).await?
-        {
-            return Ok(Synced::Unchanged { published: Box::new(published.clone()), cache: request.cache });
+        if let Some(last) = &published {
+            let comparing = tokio::time::timeout_at(deadline, self.is_where_it_was(&request, last, &previous));
+            match comparing.await.unwrap_or_else(|_| Err(too_long())) {
+                Ok(true) => return Ok(Synced::Unchanged { published: Box::new(last.clone()), cache: request.cache }),
+                Ok(false) => {}
+                Err(error) if refusal::is_refusal(&error) => {
+                    return self.refuse(lease, &request, published, error).await;
+                }
+                Err(error) => return Err(error),
+            }
         }
-        let limit_seconds = self.operator.ceilings.sync_timeout_seconds;
-        let deadline = began_at + Duration::from_secs(limit_seconds);
         let mut attempt = 1;
         loop {
             let on_change = if attempt < ATTEMPTS { OnChange::ListAgain } else { OnChange::Record };
             let reading = self.read(&request, opened.take(), &previous, meter, on_change);
             let reading = tokio::time::timeout_at(deadline, reading);
-            let too_long = |_| Err(opening::too_long(began_at.elapsed().as_secs(), limit_seconds));
-            match reading.await.unwrap_or_else(too_long) {
+            match reading.await.unwrap_or_else(|_| Err(too_long())) {
                 Err(error) if error.code == FailureCode::Conflict && attempt < ATTEMPTS => attempt += 1,
                 Err(error) if refusal::is_refusal(&error) => {
                     return self.refuse(lease, &request, published, error).await;
@@ -266,7 +273,7 @@ impl Sync {
         on_change: OnChange,
     ) -> Result<ReadSnapshot, StageError> {
         let tree = match opened {
-            Some(opened) => opened?,
+            Some(opened) => opened.tree?,
             None => self.open(request, meter).await?,
         };
         let settings = Arc::new(self.settings(request, &tree, on_change).await?);

@@ -4,14 +4,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cairn_config::{RepositorySettings, SETTINGS_FILE};
+use cairn_config::{FaultMessage, RepositorySettings, SETTINGS_FILE};
 use cairn_domain::{EntryKind, RepositoryName, Source};
 use cairn_pipeline::StageError;
 use cairn_ports::{
     ErrorKind, FailureCode, ListingLimit, ReadOptions, RepositoryRecord, SnapshotTree, SourceError, SyncMeter,
     TreeEntry,
 };
+use cairn_redaction::quoted;
 use cairn_wire::RequestSettings;
+use tokio::time::Instant;
 
 use super::on_change::OnChange;
 use super::refusal::{self, over_budget};
@@ -22,8 +24,13 @@ use crate::threads::blocking;
 /// A larger `.cairn.yaml` is invalid.
 const MAX_SETTINGS_BYTES: u64 = 256 * 1024;
 
-/// A source that was opened before its sync, or the error of opening it or of reading its settings.
-pub type OpenedSource = Result<Arc<dyn SnapshotTree>, StageError>;
+/// A source that was opened before its sync.
+pub struct OpenedSource {
+    /// The tree, or the error of opening it or of reading its settings.
+    pub tree: Result<Arc<dyn SnapshotTree>, StageError>,
+    /// How long the opening took. This time is part of the time limit of the sync.
+    pub(super) took: Duration,
+}
 
 impl Sync {
     /// Opens the source and checks its settings. Returns an error only for invalid settings, so that the
@@ -35,18 +42,23 @@ impl Sync {
             self.settings(request, &tree, OnChange::ListAgain).await?;
             Ok(tree)
         };
+        let began_at = Instant::now();
         let limit_seconds = self.operator.ceilings.sync_timeout_seconds;
         let opened = tokio::time::timeout(Duration::from_secs(limit_seconds), opening).await;
         match opened.unwrap_or_else(|_| Err(too_long(limit_seconds, limit_seconds))) {
             Err(error) if error.code == FailureCode::InvalidSettings => Err(error),
-            opened => Ok(opened),
+            tree => Ok(OpenedSource { tree, took: began_at.elapsed() }),
         }
     }
 
     /// Opens the source. If neither the caller nor the operator has selected a branch, `.cairn.yaml` on the
     /// default branch may select one. The files of that branch cannot select a third branch. A working tree
     /// is read in its state on disk.
-    pub(super) async fn open(&self, request: &SyncRequest, meter: &Arc<SyncMeter>) -> OpenedSource {
+    pub(super) async fn open(
+        &self,
+        request: &SyncRequest,
+        meter: &Arc<SyncMeter>,
+    ) -> Result<Arc<dyn SnapshotTree>, StageError> {
         let RepositoryRecord { branch, source, .. } = &request.repository;
         let tree = self.open_branch(request, branch.clone(), meter).await?;
         let is_git = matches!(source, Source::Bare { .. } | Source::Url { .. });
@@ -58,13 +70,19 @@ impl Sync {
         let Some(declared) = declared.filter(|declared| tree.branch() != Some(declared)) else { return Ok(tree) };
         self.open_branch(request, Some(declared.clone()), meter).await.map_err(|error| match error.code {
             FailureCode::NotFound => {
-                refusal::invalid(format!("`branch` in `{SETTINGS_FILE}`: `{declared}` does not exist"))
+                let message = FaultMessage::from("`branch` in `.cairn.yaml`: ").and(quoted(&declared));
+                refusal::invalid(message.and(" does not exist"))
             }
             _ => error,
         })
     }
 
-    async fn open_branch(&self, request: &SyncRequest, branch: Option<String>, meter: &Arc<SyncMeter>) -> OpenedSource {
+    async fn open_branch(
+        &self,
+        request: &SyncRequest,
+        branch: Option<String>,
+        meter: &Arc<SyncMeter>,
+    ) -> Result<Arc<dyn SnapshotTree>, StageError> {
         let RepositoryRecord { tenant, source: location, .. } = request.repository.clone();
         let options = ReadOptions {
             tenant: Some(tenant),
@@ -85,7 +103,8 @@ impl Sync {
         on_change: OnChange,
     ) -> Result<Effective, StageError> {
         let request_settings = RequestSettings::from_json(&request.repository.settings)
-            .map_err(|error| refusal::invalid(format!("the stored settings cannot be read: {error}")))?;
+            .map_err(|error| quoted(&error))
+            .map_err(|why| refusal::invalid(FaultMessage::from("the stored settings cannot be read: ").and(why)))?;
         let (operator, tree) = (Arc::clone(&self.operator), Arc::clone(tree));
         blocking(move || settings::read(tree.as_ref(), &operator, &request_settings, on_change)).await
     }

@@ -1,6 +1,7 @@
 //! Errors that end a sync with a failed run, because the caller or the operator must change something before
 //! another sync.
 
+use cairn_config::FaultMessage;
 use cairn_pipeline::StageError;
 use cairn_ports::{ErrorKind, FailureCode, SourceError};
 
@@ -10,13 +11,15 @@ pub(super) fn is_refusal(error: &StageError) -> bool {
     matches!(error.code, FailureCode::InvalidSettings | FailureCode::OverBudget)
 }
 
-pub(super) fn invalid(error: impl std::fmt::Display) -> StageError {
-    StageError::permanent(FailureCode::InvalidSettings, error.to_string())
+/// The error for settings that cannot be used. A `FaultMessage` quotes every text of a repository, so the
+/// message cannot contain such a text as Cairn's own words.
+pub(super) fn invalid(message: impl Into<FaultMessage>) -> StageError {
+    StageError::permanent(FailureCode::InvalidSettings, message.into().as_str())
 }
 
 /// The error for a number (`figure`) over its limit. `what` names the counted things, for example `chunks`.
 /// `setting` is the name of the operator's setting for the limit.
-pub(crate) fn over_budget(what: &str, figure: u64, limit: u64, setting: &str) -> StageError {
+pub(crate) fn over_budget(what: &'static str, figure: u64, limit: u64, setting: &'static str) -> StageError {
     let advice = "exclude files in `.cairn.yaml`, or let the operator raise the limit";
     StageError::permanent(
         FailureCode::OverBudget,

@@ -1,12 +1,12 @@
 //! The settings of a snapshot: its `.cairn.yaml` and `.cairnignore` files, combined with the caller's and the
 //! operator's settings. All settings are compiled and checked before any other file is read.
 
-use cairn_config::{Ceilings, Operator, RepositorySettings, SETTINGS_FILE, TagRules};
+use cairn_config::{Ceilings, FaultMessage, Operator, RepositorySettings, SETTINGS_FILE, TagRule, TagRules};
 use cairn_domain::{Digest, Digester, RepoPath};
-use cairn_inventory::{Patterns, RuleFile, RuleSettings, Rules, UnusableLines};
+use cairn_inventory::{InvalidRules, Patterns, RuleFile, RuleSettings, Rules, UnusableLines};
 use cairn_pipeline::StageError;
 use cairn_ports::SnapshotTree;
-use cairn_redaction::{IgnorePattern, Redactor, SecretsIgnore, SensitiveNames, is_sensitive};
+use cairn_redaction::{IgnorePattern, Redactor, SecretsIgnore, SensitiveNames, is_sensitive, quoted};
 use cairn_wire::{FileError, RequestSettings};
 
 use super::budget::check;
@@ -60,7 +60,7 @@ pub(crate) fn read(
         message: redactor.redact(&message).text.into_owned(),
     };
     let errors = errors.map(redacted_error).collect();
-    let tags = TagRules::compile(&repository.tags).map_err(all_invalid)?;
+    let tags = tag_rules(&repository.tags, &operator.ceilings)?;
     let navigation = Patterns::compile("navigation_docs", &repository.navigation_docs).map_err(all_invalid)?;
     let globs: Vec<String> = ignore.path_globs().map(ToOwned::to_owned).collect();
     let unsearched = Patterns::compile("secrets.ignore", &globs).map_err(all_invalid)?;
@@ -102,6 +102,15 @@ fn secrets_ignore(lines: &[String], ceilings: &Ceilings) -> Result<SecretsIgnore
     Ok(ignore)
 }
 
+/// Compiles `tags` within its ceilings. The numbers are checked before any pattern is compiled.
+fn tag_rules(rules: &[TagRule], ceilings: &Ceilings) -> Result<TagRules, StageError> {
+    check("rules in `tags`", rules.len() as u64, ceilings.max_tag_rules, "ceilings.max_tag_rules")?;
+    let num_patterns: usize = rules.iter().map(|rule| rule.globs.len() + rule.languages.len()).sum();
+    let what = "globs and languages in `tags`";
+    check(what, num_patterns as u64, ceilings.max_tag_patterns, "ceilings.max_tag_patterns")?;
+    TagRules::compile(rules).map_err(all_invalid)
+}
+
 /// Checks the settings of a call before anything is registered or changed.
 pub fn check_request(operator: &Operator, request: &RequestSettings) -> Result<(), StageError> {
     path_rules(Vec::new(), operator, request).map(drop)
@@ -118,10 +127,9 @@ fn redacted(
     let redacted = redactor.redact(&text);
     let Some(first) = redacted.findings.first() else { return Ok((text, as_written)) };
     let message = || {
-        format!(
-            "`{SETTINGS_FILE}` line {} contains text that looks like a secret ({}); remove it, or add a pattern for it to `secrets.ignore`",
-            first.line, first.rule
-        )
+        let place = FaultMessage::from("`.cairn.yaml` line ").and(u64::from(first.line));
+        let what = place.and(" contains text that looks like a secret (").and(quoted(&first.rule));
+        what.and("); remove it, or add a pattern for it to `secrets.ignore`")
     };
     let settings = RepositorySettings::parse(&redacted.text).map_err(|_| invalid(message()))?;
     let repository = RepositorySettings { secrets_ignore: as_written.secrets_ignore, ..settings };
@@ -180,5 +188,49 @@ fn sensitive_names(repository: &RepositorySettings, operator: &Operator) -> Resu
 }
 
 fn all_invalid(errors: Vec<cairn_inventory::InvalidPattern>) -> StageError {
-    invalid(errors.into_iter().map(|error| error.to_string()).collect::<Vec<_>>().join("; "))
+    invalid(InvalidRules { patterns: errors, file_size: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_ports::FailureCode;
+
+    use super::*;
+
+    #[test]
+    fn tags_have_ceilings() {
+        let rule = |number: usize, num_globs: usize, num_languages: usize| TagRule {
+            tag: format!("t{number}"),
+            globs: vec!["*".to_owned(); num_globs],
+            languages: vec!["python".to_owned(); num_languages],
+        };
+        let check = |rules: &[TagRule], expect: Option<&str>| {
+            let error = tag_rules(rules, &Ceilings::default()).err();
+            let is_over = error.as_ref().is_some_and(|error| error.code == FailureCode::OverBudget);
+            let message = error.map(|error| error.chain()).unwrap_or_default();
+            assert_eq!(is_over, expect.is_some(), "{message}");
+            assert!(message.contains(expect.unwrap_or_default()), "{message}");
+        };
+        let rules = |num_rules: usize, num_globs: usize, num_languages: usize| -> Vec<TagRule> {
+            (0..num_rules).map(|number| rule(number, num_globs, num_languages)).collect()
+        };
+        check(&rules(200, 1, 0), None);
+        check(&rules(201, 1, 0), Some("201 rules in `tags`; the limit is 200 (`ceilings.max_tag_rules`)"));
+        check(&rules(100, 5, 5), None);
+        check(&rules(100, 5, 6), Some("1100 globs and languages in `tags`; the limit is 1000"));
+        let budget =
+            |num_tags: usize| super::super::budget::check_tags(&vec![String::new(); num_tags], &Ceilings::default());
+        assert!(budget(20).is_ok() && budget(21).is_err());
+    }
+
+    #[test]
+    fn messages_about_patterns_are_bounded() {
+        let fault = |number: usize| cairn_inventory::InvalidPattern {
+            field: "tags",
+            pattern: quoted(&format!("IGNORE{number} {}", "x".repeat(500))),
+            message: "the pattern is empty".to_owned().into(),
+        };
+        let message = all_invalid((0..1_000).map(fault).collect()).chain();
+        assert!(message.len() < 6_000 && message.contains("more"), "{} bytes", message.len());
+    }
 }

@@ -5,7 +5,7 @@
 //! only exception is an invalid `.cairn.yaml` in the root. It stops the sync, because without its rules the
 //! index would contain files that the owners exclude.
 
-use cairn_config::{Ceilings, SETTINGS_FILE};
+use cairn_config::{Ceilings, FaultMessage, SETTINGS_FILE};
 use cairn_domain::{EntryKind, RepoPath};
 use cairn_inventory::RuleFile;
 use cairn_pipeline::StageError;
@@ -73,7 +73,8 @@ impl SettingsFiles {
         on_change: OnChange,
     ) -> Result<(), StageError> {
         if entry.size_bytes > MAX_BYTES {
-            return self.unusable(kind, entry, format!("has {} bytes; the limit is {MAX_BYTES}", entry.size_bytes));
+            let message = FaultMessage::from("has ").and(entry.size_bytes).and(" bytes; the limit is ").and(MAX_BYTES);
+            return self.unusable(kind, entry, message);
         }
         let bytes = match reader.read(entry) {
             Ok(bytes) => bytes,
@@ -90,7 +91,7 @@ impl SettingsFiles {
             }
         };
         let Ok(text) = String::from_utf8(bytes) else {
-            return self.unusable(kind, entry, "is not UTF-8 text".to_owned());
+            return self.unusable(kind, entry, FaultMessage::from("is not UTF-8 text"));
         };
         let path = entry.path.clone();
         match kind {
@@ -101,11 +102,11 @@ impl SettingsFiles {
         Ok(())
     }
 
-    fn unusable(&mut self, kind: Kind, entry: &TreeEntry, message: String) -> Result<(), StageError> {
+    fn unusable(&mut self, kind: Kind, entry: &TreeEntry, message: FaultMessage) -> Result<(), StageError> {
         if kind == Kind::Yaml {
-            return Err(invalid(format!("`{SETTINGS_FILE}` {message}")));
+            return Err(invalid(FaultMessage::from("`.cairn.yaml` ").and(message)));
         }
-        self.report(&entry.path, message);
+        self.report(&entry.path, message.as_str().to_owned());
         Ok(())
     }
 

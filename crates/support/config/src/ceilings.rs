@@ -51,6 +51,12 @@ ceilings! {
     max_secret_patterns, "CAIRN_MAX_SECRET_PATTERNS", 500, number;
     /// The memory that the compiled patterns of `secrets.ignore` use.
     max_secret_pattern_bytes, "CAIRN_MAX_SECRET_PATTERN_BYTES", 16 << 20, bytes;
+    /// The number of rules in `tags`.
+    max_tag_rules, "CAIRN_MAX_TAG_RULES", 200, number;
+    /// The number of globs and languages in all rules of `tags`.
+    max_tag_patterns, "CAIRN_MAX_TAG_PATTERNS", 1_000, number;
+    /// The number of tags that one file gets. The tag of its extension is included.
+    max_tags_per_file, "CAIRN_MAX_TAGS_PER_FILE", 20, number;
     /// The wall time of one sync, from opening its source until all reading is finished.
     sync_timeout_seconds, "CAIRN_SYNC_TIMEOUT_SECONDS", 3_600, seconds;
 }

@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use cairn_redaction::Untrusted;
+use cairn_inventory::{InvalidRules, PatternFault};
+use cairn_redaction::{InvalidPattern as InvalidSensitiveName, InvalidRule, Untrusted};
 
 /// The maximum number of faults that one message lists. Further faults are only counted.
 const MAX_FAULTS: usize = 10;
@@ -30,12 +31,13 @@ pub struct FaultMessage {
 
 /// A part of a message. This trait is not implemented for `String` or a borrowed `str`, because such a text
 /// may come from a repository.
-pub(crate) trait Words {
+pub trait Words {
     fn add_to(self, message: &mut FaultMessage);
 }
 
 impl FaultMessage {
-    pub(crate) fn and(mut self, words: impl Words) -> Self {
+    #[must_use]
+    pub fn and(mut self, words: impl Words) -> Self {
         words.add_to(&mut self);
         self
     }
@@ -71,6 +73,35 @@ impl Words for FaultMessage {
         message.text.push_str(&self.text);
     }
 }
+
+impl Words for PatternFault {
+    fn add_to(self, message: &mut FaultMessage) {
+        let text = self.to_string();
+        message.num_untrusted_chars += text.chars().count();
+        message.text.push_str(&text);
+    }
+}
+
+/// Errors whose messages quote every text of a repository, and are bounded.
+macro_rules! errors {
+    ($($error:ty),*) => {
+        $(
+            impl Words for $error {
+                fn add_to(self, message: &mut FaultMessage) {
+                    message.text.push_str(&self.to_string());
+                }
+            }
+
+            impl From<$error> for FaultMessage {
+                fn from(error: $error) -> Self {
+                    Self::default().and(error)
+                }
+            }
+        )*
+    };
+}
+
+errors!(InvalidSettings, InvalidRules, InvalidRule, InvalidSensitiveName);
 
 macro_rules! numbers {
     ($($number:ty),*) => {

@@ -19,7 +19,7 @@ mod tags;
 mod tree;
 
 pub use ceilings::Ceilings;
-pub use fault::{Fault, FaultMessage, InvalidSettings, Key};
+pub use fault::{Fault, FaultMessage, InvalidSettings, Key, Words};
 pub use list::{ListedRepository, Location, parse_repository_list};
 pub use operator::{FirstUse, Operator, OperatorError, Sources};
 pub use repository::{ModuleSettings, PatternDetection, RepositorySettings, SETTINGS_FILE, TagRule};

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use cairn_inventory::Patterns;
+use cairn_inventory::{MAX_PATTERNS, Patterns};
 use cairn_redaction::Untrusted;
 
 use crate::fault::{FaultMessage, Key, Words, quoted};
@@ -142,14 +142,19 @@ impl Reader {
     /// A list of globs, without the invalid globs.
     pub(crate) fn globs(&mut self, at: &At<'_>) -> Vec<String> {
         let mut globs = Vec::new();
-        for (glob, item) in self.texts(at) {
-            match Patterns::compile("patterns", std::slice::from_ref(&glob)) {
-                Ok(_) => globs.push(glob),
-                Err(faults) => faults.into_iter().for_each(|fault| {
-                    let pattern = FaultMessage::from("invalid pattern").and(self.value(fault.pattern));
-                    // The message comes from a library and may quote the pattern, so it is untrusted text.
-                    self.fault(&item, pattern.and(": ").and(quoted(&fault.message)));
-                }),
+        let texts = self.texts(at);
+        if texts.len() > MAX_PATTERNS {
+            let message = FaultMessage::from("the list has more than ").and(MAX_PATTERNS).and(" patterns");
+            self.fault(at, message);
+            return globs;
+        }
+        for (glob, item) in texts {
+            match Patterns::check(&glob) {
+                Ok(()) => globs.push(glob),
+                Err(fault) => {
+                    let pattern = FaultMessage::from("invalid pattern").and(self.value(quoted(&glob)));
+                    self.fault(&item, pattern.and(": ").and(fault));
+                }
             }
         }
         globs

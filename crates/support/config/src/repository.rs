@@ -11,6 +11,9 @@ use crate::tree::{Node, Value};
 /// The name of the settings file, which is in the root of the repository.
 pub const SETTINGS_FILE: &str = ".cairn.yaml";
 
+/// Maximum length of a tag. Each file and each chunk of it has its tags.
+const MAX_TAG_BYTES: usize = 100;
+
 const KEYS: &[&str] = &[
     "name",
     "branch",
@@ -270,6 +273,10 @@ fn secrets_ignore(reader: &mut Reader, at: &At<'_>) -> Vec<String> {
 fn tags(reader: &mut Reader, at: &At<'_>) -> Vec<TagRule> {
     let mut rules = Vec::new();
     for (tag, at) in reader.entries(at) {
+        if tag.len() > MAX_TAG_BYTES {
+            reader.fault(&at, FaultMessage::from("a tag has at most ").and(MAX_TAG_BYTES).and(" bytes"));
+            continue;
+        }
         let mut rule = TagRule { tag: tag.to_owned(), ..TagRule::default() };
         match at.node.value {
             Value::Text(_) | Value::List(_) => rule.globs = reader.globs(&at),
@@ -389,6 +396,8 @@ sensitive: ['*.tfvars']
         check_fault("pattern_detection:\n  enabled: maybe\n", Some(2), "pattern_detection.enabled", "true or false");
         check_fault("tags:\n  a: {glob: x}\n", Some(2), "tags.a.glob", "`globs`");
         check_fault("- a\n- b\n", Some(1), "", "expected a mapping");
+        let long = "t".repeat(MAX_TAG_BYTES + 1);
+        check_fault(&format!("tags:\n  {long}: '*'\n"), Some(2), &format!("tags.{long}"), "at most 100 bytes");
         check_fault("name: a\nname: b\n", Some(2), "", "uplicate");
         check_fault("name: [a\n", Some(1), "", "unclosed bracket");
         check_fault(&"# long\n".repeat(100_000), None, "", "too long");

@@ -1,41 +1,46 @@
 //! Assigns tags to files, by glob or language.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use cairn_domain::RepoPath;
 use cairn_inventory::{InvalidPattern, Patterns};
 
 use crate::TagRule;
 
-/// The compiled tag rules of a repository.
-#[derive(Default)]
+/// The compiled tag rules of a repository. All rules share one set of patterns.
 pub struct TagRules {
-    rules: Vec<CompiledRule>,
-}
-
-struct CompiledRule {
-    tag: String,
+    tags: Vec<String>,
     globs: Patterns,
-    languages: Vec<String>,
+    /// The tag of each glob, as an index in `tags`.
+    owners: Vec<usize>,
+    /// The tags of each language, in lower case.
+    by_language: BTreeMap<String, Vec<usize>>,
 }
 
 impl TagRules {
+    /// Compiles the rules. The caller has limited their number and the number of their globs.
     pub fn compile(rules: &[TagRule]) -> Result<Self, Vec<InvalidPattern>> {
-        let mut compiled = Vec::with_capacity(rules.len());
-        for rule in rules {
-            let globs = Patterns::compile("tags", &rule.globs)?;
-            compiled.push(CompiledRule { tag: rule.tag.clone(), globs, languages: rule.languages.clone() });
+        let (mut globs, mut owners) = (Vec::new(), Vec::new());
+        let mut by_language: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, rule) in rules.iter().enumerate() {
+            globs.extend_from_slice(&rule.globs);
+            owners.resize(globs.len(), index);
+            for language in &rule.languages {
+                by_language.entry(language.to_ascii_lowercase()).or_default().push(index);
+            }
         }
-        Ok(Self { rules: compiled })
+        let tags = rules.iter().map(|rule| rule.tag.clone()).collect();
+        Ok(Self { tags, globs: Patterns::compile_counted("tags", &globs)?, owners, by_language })
     }
 
     /// The tags of a file, sorted. A file has a tag if a glob of the tag matches its path, or if the rule of
     /// the tag contains its language. In addition, every file has the extension of its name as a tag, for
     /// example `.py`. The tags `indexed` and `repository` belong to all files, so they are not stored.
     pub fn tags(&self, path: &RepoPath, language: Option<&str>) -> Vec<String> {
-        let carries = |rule: &&CompiledRule| {
-            let by_language = |language: &str| rule.languages.iter().any(|name| name.eq_ignore_ascii_case(language));
-            language.is_some_and(by_language) || rule.globs.find(path.as_str()).is_some()
-        };
-        let of_rules = self.rules.iter().filter(carries).map(|rule| rule.tag.clone());
+        let by_glob = self.globs.find_all(path.as_str()).map(|glob| self.owners[glob]);
+        let by_language = language.and_then(|language| self.by_language.get(&language.to_ascii_lowercase()));
+        let of_rules: BTreeSet<usize> = by_glob.chain(by_language.into_iter().flatten().copied()).collect();
+        let of_rules = of_rules.into_iter().map(|index| self.tags[index].clone());
         let mut tags: Vec<String> = of_rules.chain(extension(path)).collect();
         tags.sort();
         tags.dedup();

@@ -1,5 +1,7 @@
 //! Creates entries of manifests.
 
+use std::sync::Arc;
+
 use cairn_domain::{BlobId, EntryKind, ManifestEntry, Outcome, RepoPath};
 
 /// The entry of a file with one byte, without a language and without tags.
@@ -17,7 +19,7 @@ pub fn manifest_entry(path: RepoPath, outcome: Outcome) -> ManifestEntry {
         num_lines: 0,
         low_weight: false,
         navigation: false,
-        tags: Vec::new(),
+        tags: Arc::default(),
         changed_at: None,
         module: None,
     }

@@ -1,6 +1,7 @@
 //! The values of the golden files. Every field is set, and every stored variant is used at least once.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use cairn_domain::{
     Arity, ArtifactRef, Binding, BindingEvidence, BlobId, ChunkFacts, ChunkKind, ContentHash, Digest, DocumentFacts,
@@ -204,7 +205,7 @@ fn entry((number, outcome): (usize, Outcome)) -> ManifestEntry {
         num_lines: 3,
         low_weight: every(5),
         navigation: every(6),
-        tags: if every(7) { texts(&["backend", "generated"]) } else { Vec::new() },
+        tags: if every(7) { texts(&["backend", "generated"]).into() } else { Arc::default() },
         changed_at: every(8).then_some(1_700_000_000 - 2_000_000_000 * (number as i64 % 3)),
         module: every(9).then(|| "services/api".to_owned()),
     }

@@ -99,7 +99,7 @@ impl Local {
         if is_new {
             progress.reading(&record.name);
             let checked = self.sync.check_source(&self.sync_request(record.clone(), request.rebuild)).await?;
-            if let Ok(tree) = &checked {
+            if let Ok(tree) = &checked.tree {
                 record = self.with_declared_name(record, declared_name(tree).await?).await?;
             }
             opened = Some(checked);

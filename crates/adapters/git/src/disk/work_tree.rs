@@ -205,8 +205,8 @@ impl<'r> Walk<'r> {
             return self.enter(directory, path);
         }
         match &metadata {
-            // Git ignores pipes, sockets and devices, unless it tracks a file of the same name. If one has the
-            // name of a settings file, its rules are missing, so it is listed with the reason.
+            // Git ignores pipes, sockets and devices, unless it tracks a file of the same name. If one has
+            // the name of a settings file, its rules are missing, so it is listed with the reason.
             Ok(found) if !found.is_file() && !found.is_symlink() && !is_settings(&path) => Ok(()),
             // A directory of the path was replaced with a link, so the path is no longer part of the tree.
             Err(error) if leads_through_link(error) => Ok(()),

@@ -358,7 +358,7 @@ impl RecordReader<'_> {
             documented: flag(DOCUMENTED),
             has_secrets: flag(HAS_SECRETS),
             weight_percent: columns.weight_percent,
-            tags: names.tag_sets[file.tag_set as usize].clone(),
+            tags: names.tag_sets[file.tag_set as usize].as_slice().into(),
             changed_at: file.changed_at,
         })
     }

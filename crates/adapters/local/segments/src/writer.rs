@@ -180,7 +180,7 @@ fn encode_files(rows: &[Row]) -> Result<Vec<u8>, SegmentError> {
             path: chunk.path.as_str().to_owned(),
             language: languages.index_of(&chunk.language),
             module: modules.index_of(&chunk.module_path),
-            tag_set: tag_sets.index_of(&chunk.tags),
+            tag_set: tag_sets.index_of(&chunk.tags.to_vec()),
             changed_at: chunk.changed_at,
             num_rows: 0,
         };

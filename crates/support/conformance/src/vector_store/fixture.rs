@@ -1,5 +1,7 @@
 //! Chunks with names, and with vectors that give predictable scores.
 
+use std::sync::Arc;
+
 use anyhow::{Result, ensure};
 use cairn_domain::{
     ChunkKey, ChunkKind, ChunkRecord, ContentHash, DenseVector, LineSpan, Point, RepoPath, RepositoryId, Scope,
@@ -53,7 +55,7 @@ impl<'a> Points<'a> {
             documented: false,
             has_secrets: false,
             weight_percent: 100,
-            tags: Vec::new(),
+            tags: Arc::default(),
             changed_at: None,
         }
     }

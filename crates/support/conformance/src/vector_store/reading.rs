@@ -1,6 +1,7 @@
 //! Checks of scope, records and pages.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use cairn_domain::{ChunkKind, ChunkRecord, Point, RepoPath, Scope, SymbolKind, Tenant, View};
@@ -63,7 +64,7 @@ pub(super) async fn chunks_are_read_as_written(store: &dyn VectorStore) -> Resul
             documented: index % 4 == 0,
             has_secrets: index % 5 == 0,
             weight_percent: 10 + 15 * index as u16,
-            tags: vec!["one".to_owned(), "two".to_owned()],
+            tags: Arc::new(["one".to_owned(), "two".to_owned()]),
             changed_at: Some(1_700_000_000 + index as i64),
             ..points.chunk(&format!("n{index}"))
         });

@@ -1,5 +1,7 @@
 //! Checks of scores, order, filters and limits.
 
+use std::sync::Arc;
+
 use anyhow::Result;
 use cairn_domain::{ChunkKind, ChunkRecord, DenseVector, LineSpan, Point, RepoPath, Scope, SparseVector};
 use cairn_ports::{ChunkFilter, ChunkPlace, Hit, IncludeTests, StagedPoints, VectorStore};
@@ -165,7 +167,7 @@ pub(super) async fn hits_are_found_however_few_paths_match(store: &dyn VectorSto
 fn varied(points: &Points<'_>) -> Vec<ChunkRecord> {
     let at =
         |name: &str, path: &str| ChunkRecord { path: RepoPath::parse(path).expect("a path"), ..points.chunk(name) };
-    let tagged = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>();
+    let tagged = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<Arc<[String]>>();
     vec![
         ChunkRecord { language: "rust".to_owned(), module_path: "a.b".to_owned(), ..at("n0", "src/lib.rs") },
         ChunkRecord { kind: ChunkKind::Navigation, module_path: "a.b.c".to_owned(), ..at("n1", "docs/README.md") },

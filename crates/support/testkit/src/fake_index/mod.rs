@@ -255,7 +255,7 @@ impl FakeContent {
             documented: false,
             has_secrets: false,
             weight_percent: 100,
-            tags: Vec::new(),
+            tags: Arc::default(),
             changed_at: None,
         }
     }
