@@ -3,15 +3,25 @@
 
 #[path = "../src/generated.rs"]
 mod generated;
+#[path = "../src/held_back.rs"]
+mod held_back;
+#[path = "../src/joined.rs"]
+mod joined;
 #[path = "../src/more_surroundings.rs"]
 mod more_surroundings;
+#[path = "../src/separators.rs"]
+mod separators;
 #[path = "../src/surroundings.rs"]
 mod surroundings;
+#[path = "../src/written.rs"]
+mod written;
 
 use cairn_redaction::{Redactor, SecretsIgnore};
-use generated::{KINDS, measure, measure_wrapped};
+use generated::{KINDS, all_lines, measure, measure_lines};
+use held_back::HELD_BACK;
 use more_surroundings::MORE_SURROUNDINGS;
-use surroundings::{SURROUNDINGS, WRAPPED};
+use separators::SEPARATORS;
+use surroundings::SURROUNDINGS;
 
 fn main() {
     let redactor = Redactor::new(&SecretsIgnore::default()).expect("no patterns");
@@ -22,7 +32,7 @@ fn main() {
     let (mut found, mut all) = (0, 0);
     let heads: Vec<String> = KINDS.iter().map(|kind| format!("{kind:?}")).collect();
     println!("| surrounding | {} | all |\n|---|{}", heads.join(" | "), "--:|".repeat(heads.len() + 1));
-    for surrounding in SURROUNDINGS.iter().chain(MORE_SURROUNDINGS) {
+    for surrounding in SURROUNDINGS.iter().chain(MORE_SURROUNDINGS).chain(SEPARATORS).chain(HELD_BACK) {
         let counts: Vec<_> = KINDS.iter().map(|kind| measure(surrounding, *kind, num_values, &redact)).collect();
         let cells: Vec<String> = counts
             .iter()
@@ -49,16 +59,16 @@ fn main() {
         "\nall: {:.1} % of {all}\n\n| wrapped base64 | 2 lines of 76 | 5 lines of 64 | 40 lines of 76 |\n|---|--:|--:|--:|",
         found as f64 * 100.0 / all as f64
     );
-    for (index, (name, ..)) in WRAPPED.iter().enumerate() {
+    for lines in all_lines() {
         let counts: Vec<_> = [(2, 76), (5, 64), (40, 76)]
             .into_iter()
-            .map(|size| measure_wrapped(index, size, num_values, &redact))
+            .map(|size| measure_lines(&lines, size, num_values, &redact))
             .collect();
         let cells: Vec<String> = counts
             .iter()
             .map(|count| format!("{:.0} %", count.num_found as f64 * 100.0 / count.num_values as f64))
             .collect();
-        println!("| {name} | {} |", cells.join(" | "));
+        println!("| {} | {} |", lines.name, cells.join(" | "));
         for leak in counts.iter().flat_map(|count| count.leaks.iter().take(1)).filter(|_| shows_leaks) {
             println!("    {leak:?}");
         }

@@ -7,7 +7,7 @@ use crate::declaration::{after_accessors, after_array, block_default, wrapped};
 use crate::judge::Style;
 use crate::markup::{begins_element, element, next_element, with_attributes};
 use crate::name::name_end;
-use crate::prose;
+use crate::{delimited, prose};
 
 /// Maximum distance between a name and its value, and maximum length of the value, in bytes.
 pub(crate) const REACH: usize = 1024;
@@ -71,9 +71,12 @@ fn after_arrow(cursor: &mut Cursor<'_>, length: usize) -> Option<(Style, Range<u
 /// Skips `=`, `:`, `:=`, `=>`, `==`, `?=`, `<-`, `+=` and similar operators.
 fn after_operator(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let start = cursor.at;
-    while matches!(cursor.peek(), b'=' | b':' | b'>' | b'<' | b'!' | b'|' | b'+' | b'~' | b'-' | b'?')
-        && cursor.at - start < 3
-    {
+    // A sign after `=` may begin an unquoted value.
+    let is_next = |cursor: &Cursor<'_>| match (cursor.text[cursor.at - 1], cursor.peek()) {
+        (b'=', next) => matches!(next, b'=' | b'>' | b'~' | b':' | b'<'),
+        (_, next) => b"=:><!|+~-?".contains(&next),
+    };
+    while cursor.at - start < 3 && (cursor.at == start || is_next(cursor)) {
         cursor.at += 1;
     }
     let operator = &cursor.text[start..cursor.at];
@@ -109,10 +112,18 @@ fn value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
         cursor.at += 1;
     }
     let start = cursor.at;
+    if cursor.at_word(b"''")
+        && let Some(found) = delimited::literal(cursor.text, start)
+    {
+        return Some((Style::Literal, found));
+    }
     if let Some(found) = cursor.literal(Style::Literal).or_else(|| wrapped(cursor)) {
         return Some(found);
     }
     cursor.at = start;
+    if let Some(found) = delimited::literal(cursor.text, start) {
+        return Some((Style::Literal, found));
+    }
     let bare = cursor.bare()?;
     let resume = cursor.at;
     if let Some(found) = alternative(cursor) {
@@ -205,7 +216,8 @@ fn after_verb(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
 /// Reads a value that follows the name after a space, without an operator: `password 'x'`, `password string =
 /// "x"`, `password is "x"`, `--password x`.
 fn after_space(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
-    if let Some(found) = cursor.literal(Style::Beside) {
+    let delimited = delimited::literal(cursor.text, cursor.at).map(|value| (Style::Beside, value));
+    if let Some(found) = delimited.or_else(|| cursor.literal(Style::Beside)) {
         return Some(found);
     }
     if let Some(end) = prose::after_verb(cursor.text, cursor.at) {

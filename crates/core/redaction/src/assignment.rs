@@ -8,7 +8,7 @@ use crate::assigned::{REACH, assigned};
 use crate::cursor::Cursor;
 use crate::judge::{self, Style};
 use crate::name::{Name, Naming};
-use crate::{beside, context, data};
+use crate::{beside, context, data, linked};
 
 /// Maximum number of string literals that are joined to one value.
 const MOST_PARTS: usize = 32;
@@ -16,12 +16,18 @@ const MOST_PARTS: usize = 32;
 /// The value that is assigned to the name that contains the keyword, if the value is a secret. The result is
 /// one range, or several ranges of joined string literals.
 pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range<usize>>> {
+    if let Some(value) = linked::framed(text, &hit, naming) {
+        return Some(vec![value]);
+    }
     let known = delimited(text, hit.clone(), naming);
     let whole = data::secrets(text, &hit, naming);
     match known {
         // Closing brackets and full stops at the end are not part of the value.
         Some(known) if whole.iter().all(|value| is_covered(text, value, &known)) => Some(known),
-        known if whole.is_empty() => known.or_else(|| beside::value(text, &hit, naming).map(|value| vec![value])),
+        known if whole.is_empty() => known.or_else(|| {
+            let value = beside::value(text, &hit, naming).or_else(|| linked::value(text, &hit, naming));
+            value.map(|value| vec![value])
+        }),
         _ => Some(whole),
     }
 }

@@ -33,6 +33,12 @@ impl Before {
         let mut opens = Vec::new();
         for (at, byte) in line.iter().enumerate() {
             let before = at.checked_sub(1).map(|at| line[at]);
+            // Three quotes are bold text in a wiki.
+            if *byte == b'\''
+                && line[at.saturating_sub(2)..line.len().min(at + 3)].windows(3).any(|run| run == b"\'\'\'")
+            {
+                continue;
+            }
             match (*byte, quote) {
                 (b'"' | b'`' | b'\'', Some((open, escaped))) if open == *byte && (before == Some(b'\\')) == escaped => {
                     (quote, inner_quote) = (None, None);
@@ -104,7 +110,7 @@ fn is_start(line: &[u8]) -> bool {
     for word in [b"export".as_slice(), b"ENV", b"ARG", b"set", b"SET", b"setx", b"env", b"REM"] {
         line = line.strip_suffix(word).unwrap_or(line);
     }
-    line.iter().all(|byte| b" \t-#/*>\"'`$;:<!|%".contains(byte))
+    line.iter().all(|byte| b" \t-+#/*>\"'`$;:<!|%".contains(byte))
 }
 
 fn is_command(line: &[u8]) -> bool {
@@ -128,6 +134,7 @@ pub(crate) fn run(text: &[u8], start: usize, before: &Before) -> Option<Range<us
     let mut length = rest.len();
     for (at, byte) in rest.iter().enumerate() {
         let ends = match *byte {
+            b' ' if at > 0 && rest[at - 1] == b'\\' && before.quote.is_none() => false,
             0..=32 | 127 => true,
             b'\\' => match (before.quote, rest.get(at + 1)) {
                 (Some((quote, true)), Some(next)) if quote == *next => true,

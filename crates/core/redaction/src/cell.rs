@@ -47,14 +47,14 @@ fn is_secret_cell(value: &[u8], (naming, promise): Promised, quoted: bool) -> bo
     let spaced = shape.blanks > 0 && !quoted;
     !spaced
         && !value.starts_with(b"--")
-        && (shape.blanks > 0 || promise == Promise::Explicit || judge::has_digit_or_sign(value))
+        && (shape.blanks > 0 || promise == Promise::Explicit || judge::is_more_than_a_word(value))
         && judge::is_secret(naming, promise, Style::Literal, value)
         && !judge::is_code(value)
 }
 
 /// The content of a cell, without quotes and emphasis around it.
 pub(crate) fn inner(text: &[u8], cell: &Range<usize>) -> Range<usize> {
-    trimmed(text, cell, b" \t\r*`\"'\\_")
+    trimmed(text, cell, b" \t\r*`\"'\\_^=!")
 }
 
 pub(crate) fn trimmed(text: &[u8], range: &Range<usize>, signs: &[u8]) -> Range<usize> {

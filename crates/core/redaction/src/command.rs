@@ -23,6 +23,8 @@ pub(crate) static COMMANDS: &[&str] = &[
     "podman login",
     "registry login",
     "curl ",
+    "http ",
+    "https ",
     "psexec",
     "smbclient",
     "ldapsearch",
@@ -90,6 +92,7 @@ fn positions(command: &[u8]) -> &'static [Position] {
         b"lftp " => &[Pair("-u", b',')],
         b"schtasks " => &[Next("/rp"), Next("/RP"), Next("/p"), Next("/P")],
         b"curl " => &[Pair("-u", b':'), Pair("--user", b':'), Pair("-U", b':'), Pair("--proxy-user", b':')],
+        b"http " | b"https " => &[Pair("-a", b':'), Pair("--auth", b':')],
         b"smbclient" => &[Pair("-U", b'%'), Pair("--user", b'%')],
         b"ldapsearch" | b"ldapmodify" | b"ldapadd" | b"ldapwhoami" => &[Argument("-w")],
         b"openssl " | b"-passin" | b"-passout" => &[Source("-passin"), Source("-passout"), Source("-pass"), Next("-k")],
@@ -230,6 +233,7 @@ fn at_position(
 ) -> Option<Range<usize>> {
     let argument = |option: &str| argument(text, option, word, next);
     match position {
+        Position::First if index == 0 && text[word.whole.clone()] == *b"--plaintext" => Some(next?.value.clone()),
         Position::First if index == 0 => Some(word.value.clone()),
         Position::First => None,
         Position::Argument(option) => argument(option),

@@ -91,7 +91,7 @@ impl Cursor<'_> {
     /// Reads a string literal, which may have a prefix such as `r`, `b` or `@`. The range does not include
     /// the quotes.
     pub(crate) fn literal(&mut self, style: Style) -> Option<(Style, Range<usize>)> {
-        let is_prefix = |byte: &u8| b"rRbBfFuUL@$&".contains(byte);
+        let is_prefix = |byte: &u8| b"rRbBfFuULNE@$&".contains(byte);
         let prefix = self.text[self.at..].iter().take(2).take_while(|byte| is_prefix(byte)).count();
         let start = self.at;
         if self.quote().is_none() {

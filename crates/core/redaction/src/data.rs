@@ -11,9 +11,10 @@ use crate::before::{Before, ends_line, line_before, run, skip_blanks};
 use crate::context::is_netrc;
 use crate::cursor::Cursor;
 use crate::judge::{self, Style};
+use crate::markup::{tag_length, tagged};
 use crate::name::{Name, Naming, Promise, name_end};
-use crate::shape::Shape;
-use crate::{entropy, expression, list, marker, phrase, prose};
+use crate::shape::{self, Shape};
+use crate::{delimited, entropy, expression, list, marker, phrase, prose};
 
 /// Maximum length of a value if quotes surround the whole pair, in bytes.
 const LONGEST_PAIR: usize = 80;
@@ -69,10 +70,13 @@ fn single(text: &[u8], name: &Name, separator: Separator, start: usize) -> Optio
     if separator == Separator::Blank && !is_command && !is_netrc && !fills_line && !is_introduced {
         return None;
     }
+    let is_stated = separator == Separator::Words && matches!(text.get(value.end), None | Some(b'\n' | b'\r'));
     let is_line = (fills_line && (separator == Separator::Blank || before.is_start))
+        || is_stated
         || is_netrc
         || before.is_option()
-        || is_switch(line);
+        || is_switch(line)
+        || (text[name.span.clone()].starts_with(b"--") && !before.is_nested());
     match quoted_pair(text, name, &before, start).or_else(|| tagged(text, start)) {
         Some(whole) if whole.end > value.end => Some((whole, true)),
         _ => Some((value, is_line)),
@@ -89,14 +93,6 @@ fn is_directive(line: &[u8]) -> bool {
 /// Whether the name is a command-line switch of Windows: `/pass:…`.
 fn is_switch(line: &[u8]) -> bool {
     matches!(line, [.., b' ', b'/'])
-}
-
-/// The value up to the closing tag, if an opening tag precedes the value: `<code>…</code>`.
-fn tagged(text: &[u8], start: usize) -> Option<Range<usize>> {
-    TAGS.iter().find(|tag| text[..start].ends_with(tag))?;
-    let rest = &text[start..text.len().min(start + LONGEST_PAIR)];
-    let length = rest.windows(2).position(|pair| pair == b"</")?;
-    (!rest[..length].contains(&b'\n')).then_some(start..start + length)
 }
 
 /// The value up to the quote that closes the whole pair: `'password=…'`.
@@ -172,9 +168,6 @@ fn sign(text: &[u8], end: usize, at: usize, is_plain: bool) -> Option<(Separator
     Some((separator, at + length))
 }
 
-/// Tags of HTML that may precede a value.
-const TAGS: [&[u8]; 8] = [b"<code>", b"<b>", b"<strong>", b"<tt>", b"<em>", b"<i>", b"<kbd>", b"<span>"];
-
 /// The separator and the start of the value after an operator.
 fn after_sign(text: &[u8], mut value: usize, is_colon: bool) -> Option<(Separator, usize)> {
     while text[value.min(text.len())..].starts_with(b"**") {
@@ -183,7 +176,8 @@ fn after_sign(text: &[u8], mut value: usize, is_colon: bool) -> Option<(Separato
     value = skip_blanks(text, value);
     if is_colon {
         value = skip_properties(text, value);
-        value += TAGS.iter().find(|tag| text[value.min(text.len())..].starts_with(tag)).map_or(0, |tag| tag.len());
+        value = skip_blanks(text, value + tag_length(text, value, true));
+        value += tag_length(text, value, false);
     }
     match &text[value.min(text.len())..] {
         [b'|' | b'>', ..] if is_colon && begins_block(text, value) => Some((Separator::Block, value)),
@@ -195,7 +189,9 @@ fn after_sign(text: &[u8], mut value: usize, is_colon: bool) -> Option<(Separato
 
 /// The start of an unquoted value. `None` if a string literal begins there.
 fn bare_start(text: &[u8], separator: Separator, value: usize) -> Option<(Separator, usize)> {
-    let is_bare = !begins_literal(text, value) && text.get(value).is_some_and(|byte| *byte > 32);
+    let is_bare = !begins_literal(text, value)
+        && delimited::literal(text, value).is_none()
+        && text.get(value).is_some_and(|byte| *byte > 32);
     is_bare.then_some((separator, value))
 }
 
@@ -203,7 +199,7 @@ fn bare_start(text: &[u8], separator: Separator, value: usize) -> Option<(Separa
 /// `b"…"`.
 fn begins_literal(text: &[u8], at: usize) -> bool {
     let rest = &text[at.min(text.len())..];
-    let prefix = rest.iter().take(2).take_while(|byte| b"rRbBfFuUL@".contains(byte)).count();
+    let prefix = rest.iter().take(2).take_while(|byte| b"rRbBfFuULNE@".contains(byte)).count();
     matches!(rest.first(), Some(b'"' | b'\'' | b'`'))
         || matches!(rest, [b'\\', b'"' | b'\'', ..])
         || rest.starts_with(b"&quot;")
@@ -273,51 +269,27 @@ pub(crate) fn translated(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>
 
 /// Whether the value is a password that a person may have chosen, with a digit or a special character.
 pub(crate) fn is_strong_choice(value: &[u8]) -> bool {
-    judge::is_chosen(value) && !judge::is_code(value) && judge::has_digit_or_sign(value)
-}
-
-/// The ports of PostgreSQL and of its connection poolers, and the wildcard, as in `.pgpass`.
-pub(crate) static PGPASS_PORTS: &[&str] = &[":5432:", ":5433:", ":6432:", ":6543:", ":26257:", ":*:"];
-
-/// The password in `host:port:database:user:VALUE`. The port is at `hit`.
-pub(crate) fn pgpass(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
-    let is_host = |byte: &u8| byte.is_ascii_alphanumeric() || b".-*_".contains(byte);
-    let line = line_before(text, hit.start);
-    let host = line.iter().rev().take_while(|byte| is_host(byte)).count();
-    // An ARN such as `arn:aws:s3:*:*:x` has more parts.
-    if host == 0 || line[..line.len() - host].ends_with(b":") {
-        return None;
-    }
-    let mut start = hit.end;
-    // Skips the database and the user.
-    for _ in 0..2 {
-        let rest = &text[start..text.len().min(start + 61)];
-        let length = rest.iter().position(|byte| *byte <= 32 || b":\"'\\".contains(byte))?;
-        if length == 0 || rest[length] != b':' {
-            return None;
-        }
-        start += length + 1;
-    }
-    let value = run(text, start, &Before::of(text, hit.start))?;
-    let bytes = &text[value.clone()];
-    let is_line = host == line.trim_ascii_start().len();
-    (is_written(bytes, Naming::Password, Promise::Password, is_line) || is_strong_choice(bytes)).then_some(value)
+    judge::is_chosen(value) && !judge::is_code(value) && judge::is_more_than_a_word(value)
 }
 
 /// Whether the value is a password or a generated secret without quotes. `is_line` is true if only a value
 /// can follow the name.
 pub(crate) fn is_written(value: &[u8], naming: Naming, promise: Promise, is_line: bool) -> bool {
+    let plain = unescaped(value);
+    let value = plain.as_deref().unwrap_or(value);
     let shape = Shape::of(value);
     let num_signs = shape.signs + shape.joiners;
     if shape.blanks > 0 {
-        return is_line && promise == Promise::Password && phrase::is_signed_phrase(value);
+        let is_phrase = phrase::is_signed_phrase(value) || phrase::is_passphrase(value);
+        return (is_line || plain.is_some()) && promise == Promise::Password && is_phrase;
     }
+    let is_noise = shape.digits == 0 && shape::is_bare_noise(value);
     if value.len() < 6
         || value.len() > 128
         || entropy::num_distinct(value) < 5
         || marker::is_in(value)
         || judge::is_never_a_password(value)
-        || expression::is_expression(value)
+        || (expression::is_expression(value) && !(is_line && is_noise))
     {
         return false;
     }
@@ -328,10 +300,32 @@ pub(crate) fn is_written(value: &[u8], naming: Naming, promise: Promise, is_line
     }
     let has_letters = shape.letters() >= 2 || !value.is_ascii();
     let num_classes = [shape.lower, shape.upper, shape.digits, num_signs].iter().filter(|count| **count > 0).count();
+    if is_noise && (is_line || value.len() >= 12) {
+        return true;
+    }
     if !has_letters || (shape.digits == 0 && num_classes < 3) {
         return false;
     }
     if is_line { num_classes >= 3 || !value.is_ascii() } else { num_classes == 4 || !shape.is_wordy() }
+}
+
+/// The value without the backslashes of a shell, if backslashes precede blanks or at least two signs.
+fn unescaped(value: &[u8]) -> Option<Vec<u8>> {
+    let escapes = || value.windows(2).filter(|pair| pair[0] == b'\\');
+    let has_blank = escapes().any(|pair| pair[1] == b' ');
+    let is_sign = |pair: &[u8]| pair[1].is_ascii_punctuation();
+    if value.contains(&b'\\') && (has_blank || escapes().filter(|pair| is_sign(pair)).count() >= 2) {
+        let mut plain = value.to_vec();
+        let mut at = 0;
+        while at < plain.len() {
+            if plain[at] == b'\\' {
+                plain.remove(at);
+            }
+            at += 1;
+        }
+        return Some(plain);
+    }
+    None
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::rules::{Check, Find, Pattern, Rule, rules};
 use crate::{
-    assignment, call, command, data, encoded, entropy, inserted, judge, manifest, marker, name, notebook, pair, piped,
-    private_key, random, shape, table, url, wrapped,
+    assignment, call, command, data, encoded, entropy, inserted, judge, manifest, marker, name, notebook, pair, pgpass,
+    piped, private_key, random, shape, table, url, wrapped,
 };
 
 /// Maximum length of a match after the keyword of a pattern, in bytes.
@@ -207,7 +207,7 @@ impl Scan<'_> {
             Find::LiteralAfter => call::literal_after(bytes, hit).into_iter().collect(),
             Find::Pair => pair::password(bytes, hit).into_iter().collect(),
             Find::Translated => data::translated(bytes, hit).into_iter().collect(),
-            Find::Pgpass => data::pgpass(bytes, hit).into_iter().collect(),
+            Find::Pgpass => pgpass::password(bytes, hit).into_iter().collect(),
             Find::Cells => {
                 let mut found = table::cells(bytes, hit, &mut self.tables_until, budget);
                 found.extend(table::html_cells(bytes, hit, budget));
@@ -356,7 +356,7 @@ fn passes(check: Check, value: &[u8]) -> bool {
         }
         Check::BasicAuth => is_basic_auth(value),
         Check::Chosen => judge::is_chosen(value) && !judge::is_code(value),
-        Check::Strong => judge::is_chosen(value) && !judge::is_code(value) && judge::has_digit_or_sign(value),
+        Check::Strong => judge::is_chosen(value) && !judge::is_code(value) && judge::is_more_than_a_word(value),
     }
 }
 

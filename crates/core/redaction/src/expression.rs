@@ -228,7 +228,7 @@ fn is_name_part(part: &[u8]) -> bool {
     }
     let is_capital = |byte: &u8| byte.is_ascii_uppercase();
     let num_words = stem.windows(2).filter(|pair| !is_capital(&pair[0]) && is_capital(&pair[1])).count() + 1;
-    num_words * 3 <= stem.len() + 3 || Shape::of(stem).is_wordy()
+    (num_words * 3 <= stem.len() + 3 && !shape::is_bare_noise(stem)) || Shape::of(stem).is_wordy()
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 //! The tests of this crate and the example `generated` include this file. The example prints the results as a
 //! table.
 
-use std::fmt::Write as _;
-
+use crate::joined::{JOINED, JOINED_HELD_BACK};
 use crate::surroundings::{Surrounding, WRAPPED, Writing};
+use crate::written::{BASE64, written};
 
 /// Kinds of generated values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +37,14 @@ pub enum Kind {
     Plain,
     /// Contains brackets in the same order as an expression: `VZaXr(ahvp)[GWe8`.
     Call,
+    /// Begins with a special character and contains no digit.
+    SignFirst,
+    /// Ends with a special character and contains no digit.
+    SignLast,
+    /// Contains only letters, small and large.
+    Letters,
+    /// Contains small words and blanks. Only surroundings with quotes can contain such a value.
+    Phrase,
 }
 
 pub const KINDS: &[Kind] = &[
@@ -53,6 +61,10 @@ pub const KINDS: &[Kind] = &[
     Kind::DenseSign,
     Kind::Plain,
     Kind::Call,
+    Kind::SignFirst,
+    Kind::SignLast,
+    Kind::Letters,
+    Kind::Phrase,
 ];
 
 /// A sequence of pseudo-random numbers from SplitMix64.
@@ -120,6 +132,8 @@ pub fn password(kind: Kind, dice: &mut Dice) -> String {
         }
         Kind::Passphrase => return passphrase(dice),
         Kind::Dense | Kind::DenseSign | Kind::Plain | Kind::Call => return generated(kind, dice),
+        Kind::SignFirst | Kind::SignLast | Kind::Letters => return without_digits(kind, dice),
+        Kind::Phrase => return phrase(dice),
     }
     value.into_iter().collect()
 }
@@ -144,73 +158,45 @@ fn generated(kind: Kind, dice: &mut Dice) -> String {
     }
 }
 
+/// A password of small and large letters. The password contains both, and special characters according to
+/// its kind.
+fn without_digits(kind: Kind, dice: &mut Dice) -> String {
+    loop {
+        let mut value: Vec<char> = (0..12 + dice.below(6)).map(|_| dice.of(LETTERS)).collect();
+        let last = value.len() - 1;
+        if kind != Kind::Letters {
+            value[3 + dice.below(last - 4)] = dice.of("!#%+?*-_.");
+        }
+        match kind {
+            Kind::SignFirst => value[0] = dice.of("!@#$%^&*+-=?~"),
+            Kind::SignLast => value[last] = dice.of("!@#$%^*+-=?~"),
+            _ => {}
+        }
+        let has_both = value.iter().any(char::is_ascii_lowercase) && value.iter().any(char::is_ascii_uppercase);
+        if has_both {
+            return value.into_iter().collect();
+        }
+    }
+}
+
+const WORDS: [&str; 16] = [
+    "Hunter", "dragon", "Winter", "tiger", "Battery", "staple", "Sunset", "coffee", "Purple", "rocket", "Monkey",
+    "garden", "Copper", "velvet", "Anchor", "pepper",
+];
+
+fn phrase(dice: &mut Dice) -> String {
+    let words: Vec<String> =
+        (0..4 + dice.below(2)).map(|_| WORDS[dice.below(WORDS.len())].to_ascii_lowercase()).collect();
+    words.join(" ")
+}
+
 fn passphrase(dice: &mut Dice) -> String {
-    const WORDS: [&str; 16] = [
-        "Hunter", "dragon", "Winter", "tiger", "Battery", "staple", "Sunset", "coffee", "Purple", "rocket", "Monkey",
-        "garden", "Copper", "velvet", "Anchor", "pepper",
-    ];
     let joiner = dice.of("-_.!+$");
     let mut words: Vec<&str> = Vec::new();
     for _ in 0..3 + dice.below(2) {
         words.push(WORDS[dice.below(WORDS.len())]);
     }
     format!("{}{}{}", words.join(&joiner.to_string()), dice.of(DIGITS), dice.of("!$#%?"))
-}
-
-/// The value in the form in which these surroundings contain it. `None` if these surroundings cannot contain
-/// the value.
-pub fn written(value: &str, writing: Writing) -> Option<String> {
-    let has = |signs: &str| value.contains(|character| signs.contains(character));
-    let escaped = |quote: char| value.replace('\\', "\\\\").replace(quote, &format!("\\{quote}"));
-    match writing {
-        Writing::Line => (!has(" ")).then(|| value.to_owned()),
-        Writing::Yaml => {
-            let is_special = value.starts_with(|first| "!&*[]{}<>|%@`#\"',-?:.~".contains(first))
-                || value.contains(": ")
-                || value.ends_with(':');
-            (!has(" ") && !is_special).then(|| value.to_owned())
-        }
-        Writing::Double => Some(escaped('"')),
-        Writing::Single => Some(escaped('\'')),
-        Writing::Doubled => Some(value.replace('\'', "''")),
-        Writing::Shell => Some(value.replace('\'', "'\\''")),
-        Writing::Xml => {
-            Some(value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;"))
-        }
-        Writing::Url => {
-            let mut out = String::new();
-            for byte in value.bytes() {
-                if byte.is_ascii_alphanumeric() || b"-_.~!$*+,;=()'".contains(&byte) {
-                    out.push(char::from(byte));
-                } else {
-                    let _ = write!(out, "%{byte:02X}");
-                }
-            }
-            Some(out)
-        }
-        Writing::Semicolon => (!has(";\"' ")).then(|| value.to_owned()),
-        Writing::Word => (!has(" \"'`\\$&|;<>(){}*?!#~[]") && value.is_ascii()).then(|| value.to_owned()),
-        Writing::Colons => (!has(" ")).then(|| value.replace('\\', "\\\\").replace(':', "\\:")),
-        Writing::Comma => (!has(" ,\"'")).then(|| value.to_owned()),
-        Writing::Verbatim => Some(value.replace('"', "\"\"")),
-        Writing::Blunt => {
-            let is_special = |character: char| ";\"'`,&|<>()$ \\#*?[]{}!~:=".contains(character);
-            Some(value.chars().map(|character| if is_special(character) { '_' } else { character }).collect())
-        }
-        Writing::Make => (!has(" #$")).then(|| value.to_owned()),
-        Writing::Connection => (!has(";\"'<>& ")).then(|| value.to_owned()),
-        Writing::Percent => Some(
-            value
-                .bytes()
-                .map(|byte| match byte {
-                    byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-                    byte => format!("%{byte:02X}"),
-                })
-                .collect(),
-        ),
-        Writing::Cell => (!has(" |`")).then(|| value.to_owned()),
-        Writing::Backtick => (!has("`\\")).then(|| value.replace("${", "$.")),
-    }
 }
 
 /// The result for the values of one kind in one kind of surroundings.
@@ -227,8 +213,16 @@ pub struct Count {
 /// surroundings also contain are ignored.
 pub fn measure(surrounding: &Surrounding, kind: Kind, num_values: u64, redact: &dyn Fn(&str) -> String) -> Count {
     let mut count = Count::default();
-    // If its special characters are replaced by `_`, a passphrase looks like the name of a variable.
-    let num_values = if surrounding.writing == Writing::Blunt && kind == Kind::Passphrase { 0 } else { num_values };
+    // If its special characters are replaced by `_`, a value of words or without digits looks like the name
+    // of a variable.
+    let looks_like_name = matches!(kind, Kind::Passphrase | Kind::Phrase | Kind::SignFirst | Kind::SignLast);
+    let is_left_out = match surrounding.writing {
+        Writing::Blunt => looks_like_name,
+        // A phrase in a URL has `-` or `+` instead of blanks.
+        Writing::Url | Writing::Percent => kind == Kind::Phrase,
+        _ => false,
+    };
+    let num_values = if is_left_out { 0 } else { num_values };
     for seed in 0..num_values {
         let mut dice = Dice::new(seed * 977 + kind as u64);
         let mut tries = 0;
@@ -274,26 +268,49 @@ fn without_markers(redacted: &str) -> String {
     out
 }
 
+/// Surroundings of base64 on several lines: a label, the text before the first line, the text between two
+/// lines and the text after the last line.
+pub struct Lines {
+    pub name: &'static str,
+    before: String,
+    between: String,
+    after: String,
+}
+
+/// All surroundings of base64 on several lines.
+pub fn all_lines() -> impl Iterator<Item = Lines> {
+    let repeated = WRAPPED.iter().map(|(name, before, line, after)| {
+        let (head, tail) = line.split_once('§').expect("the place of the line");
+        let (before, between, after) = (format!("{before}{head}"), format!("{tail}{head}"), format!("{tail}{after}"));
+        Lines { name, before, between, after }
+    });
+    let joined = JOINED.iter().chain(JOINED_HELD_BACK).map(|(name, before, between, after)| Lines {
+        name,
+        before: (*before).to_owned(),
+        between: (*between).to_owned(),
+        after: (*after).to_owned(),
+    });
+    repeated.chain(joined)
+}
+
 /// Generates `num_values` base64 values of several lines each, and counts the values whose lines are all
 /// redacted.
-pub fn measure_wrapped(
-    index: usize,
+pub fn measure_lines(
+    surrounding: &Lines,
     (num_lines, width): (usize, usize),
     num_values: u64,
     redact: &dyn Fn(&str) -> String,
 ) -> Count {
-    const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let (_, before, line, after) = WRAPPED[index];
     let mut count = Count::default();
     for seed in 0..num_values {
-        let mut dice = Dice::new(seed * 31 + index as u64);
+        let mut dice = Dice::new(seed * 31 + surrounding.name.len() as u64);
         let mut lines: Vec<String> = (0..num_lines).map(|_| (0..width).map(|_| dice.of(BASE64)).collect()).collect();
         let last = 10 + dice.below(width - 12);
         let end = lines.last_mut().expect("at least one line");
         end.truncate(last / 4 * 4 + 2);
         end.push_str("==");
-        let body: String = lines.iter().map(|part| line.replace('§', part)).collect();
-        let redacted = redact(&format!("{before}{body}{after}"));
+        let redacted =
+            redact(&format!("{}{}{}", surrounding.before, lines.join(&surrounding.between), surrounding.after));
         count.num_values += 1;
         if lines.iter().all(|part| !redacted.contains(&part[..part.len().min(8)])) {
             count.num_found += 1;

@@ -1,8 +1,10 @@
 //! Checks that at least 95 % of the generated secrets are found in each kind of surroundings.
 
-use crate::generated::{KINDS, measure, measure_wrapped};
+use crate::generated::{KINDS, all_lines, measure, measure_lines};
+use crate::held_back::HELD_BACK;
 use crate::more_surroundings::MORE_SURROUNDINGS;
-use crate::surroundings::{SURROUNDINGS, WRAPPED};
+use crate::separators::SEPARATORS;
+use crate::surroundings::{SURROUNDINGS, Surrounding};
 use crate::{Redactor, SecretsIgnore};
 
 /// The percentage of generated passwords that must be redacted in each kind of surroundings.
@@ -18,8 +20,17 @@ fn redact(text: &str) -> String {
 
 #[test]
 fn generated_passwords_are_found_in_every_surrounding() {
+    check(SURROUNDINGS.iter().chain(MORE_SURROUNDINGS));
+}
+
+#[test]
+fn generated_passwords_are_found_after_every_separator() {
+    check(SEPARATORS.iter().chain(HELD_BACK));
+}
+
+fn check(surroundings: impl Iterator<Item = &'static Surrounding>) {
     let mut faults = Vec::new();
-    for surrounding in SURROUNDINGS.iter().chain(MORE_SURROUNDINGS) {
+    for surrounding in surroundings {
         let (mut num_found, mut num_values, mut leaks) = (0, 0, Vec::new());
         for kind in KINDS {
             let count = measure(surrounding, *kind, NUM_VALUES, &redact);
@@ -37,10 +48,10 @@ fn generated_passwords_are_found_in_every_surrounding() {
 
 #[test]
 fn all_lines_of_wrapped_secrets_are_found() {
-    for (index, (name, ..)) in WRAPPED.iter().enumerate() {
+    for lines in all_lines() {
         for size in [(2, 40), (2, 76), (3, 57), (5, 64), (40, 76), (25, 120), (75, 40)] {
-            let count = measure_wrapped(index, size, 5, &redact);
-            assert_eq!(count.num_found, count.num_values, "{name} {size:?}: {:?}", count.leaks.first());
+            let count = measure_lines(&lines, size, 3, &redact);
+            assert_eq!(count.num_found, count.num_values, "{} {size:?}: {:?}", lines.name, count.leaks.first());
         }
     }
 }

@@ -45,10 +45,13 @@ pub(crate) fn is_secret(naming: Naming, promise: Promise, style: Style, value: &
 fn is_password(style: Style, value: &[u8]) -> bool {
     match style {
         Style::Literal | Style::Call => is_chosen(value),
-        Style::Beside => is_chosen(value) && Shape::of(value).digits > 0,
+        Style::Beside => is_chosen(value) && is_no_label(value),
         Style::Connection => !is_code(value) && !is_reference(value) && !is_stand_in(value) && !is_nothing(value),
         Style::Line => {
-            is_chosen(value) && Shape::of(value).blanks == 0 && has_digit_or_sign(value) && !is_code(strip_sign(value))
+            is_chosen(value)
+                && Shape::of(value).blanks == 0
+                && is_more_than_a_word(value)
+                && !is_code(strip_sign(value))
         }
         Style::Loose | Style::Wrapped | Style::Spaced => value.len() >= 8 && !is_code(value) && is_strong(value),
     }
@@ -63,8 +66,11 @@ fn is_explicit(naming: Naming, style: Style, value: &[u8]) -> bool {
         return false;
     }
     // Many secrets are chosen by people and not generated, as in `JWT_SECRET=hunter2dragon`.
-    if naming == Naming::Secret && matches!(style, Style::Literal | Style::Call | Style::Line) && is_made_up(value) {
-        return true;
+    if naming == Naming::Secret && matches!(style, Style::Literal | Style::Call | Style::Line) {
+        let is_noise = shape::is_bare_noise(value) && style != Style::Call;
+        if is_made_up(value) || (is_chosen(value) && (is_noise || (style == Style::Literal && has_blanks(value)))) {
+            return true;
+        }
     }
     let shortest = match style {
         Style::Spaced => return is_beyond_doubt(value),
@@ -77,6 +83,18 @@ fn is_explicit(naming: Naming, style: Style, value: &[u8]) -> bool {
     }
     value.len() >= shortest
         && (is_random_in_part(value) || (matches!(style, Style::Literal | Style::Call) && is_strong(value)))
+}
+
+/// Whether a chosen value cannot be a label or the name of something: it has a digit or random capitals, is a
+/// phrase, or has signs and few words.
+fn is_no_label(value: &[u8]) -> bool {
+    let shape = Shape::of(value);
+    let is_mixed = shape.signs > 0 && shape.upper > 0 && shape.lower > 0 && shape.in_words * 3 <= shape.letters();
+    shape.digits > 0 || shape.blanks > 0 || is_mixed || shape::is_case_noise(value)
+}
+
+fn has_blanks(value: &[u8]) -> bool {
+    value.contains(&b' ')
 }
 
 fn is_beyond_doubt(value: &[u8]) -> bool {
@@ -111,8 +129,8 @@ pub(crate) fn is_chosen(value: &[u8]) -> bool {
     }
     match (shape.letters(), shape.digits, shape.signs) {
         (0, digits, _) => digits >= 8 && entropy::num_distinct(value) >= 5 && shape.joiners == 0,
-        (_, 0, 0) => shape::is_letter_noise(value) || is_hyphenated(value),
-        (_, 0, _) => value.len() >= 8 && !is_emphasis(value),
+        (_, 0, 0) => shape::is_letter_noise(value) || shape::is_case_noise(value) || is_hyphenated(value),
+        (_, 0, _) => value.len() >= 8 && (!is_emphasis(value) || shape::is_case_noise(value)),
         _ => shape.signs > 0 || shape.joiners == 0 || !shape.is_wordy() || is_hyphenated(value),
     }
 }
@@ -243,7 +261,7 @@ pub(crate) fn is_code(value: &[u8]) -> bool {
     let has_signs =
         value.iter().any(|byte| matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b'\\' | b'|'))
             || matches!(value, [b'&' | b'*' | b'!' | b'$' | b'@' | b'%', ..]);
-    (has_signs && expression::is_expression(value)) || template::is_template(value)
+    (has_signs && expression::is_expression(value) && !shape::is_bare_noise(value)) || template::is_template(value)
 }
 
 /// Whether the value is a template, a reference, a pattern, an address or a placeholder.
@@ -251,9 +269,10 @@ pub(crate) fn is_never_a_password(value: &[u8]) -> bool {
     template::is_template(value) || is_reference(value) || is_pattern(value) || is_stand_in(value) || is_address(value)
 }
 
-pub(crate) fn has_digit_or_sign(value: &[u8]) -> bool {
+/// Whether the value has letters and a digit or a special character, is a phrase, or has random capitals.
+pub(crate) fn is_more_than_a_word(value: &[u8]) -> bool {
     let shape = Shape::of(value);
-    shape.digits + shape.signs > 0 && shape.letters() > 0
+    (shape.digits + shape.signs + shape.blanks > 0 && shape.letters() > 0) || shape::is_case_noise(value)
 }
 
 /// Whether the value is random, or has so many kinds of characters that it cannot be an identifier.

@@ -12,10 +12,12 @@
 //! - A finding contains the line and the rule, never the value.
 //! - The rules use no floating-point numbers, so every machine redacts the same text.
 
+mod append;
 mod assigned;
 mod assignment;
 mod before;
 mod beside;
+mod block;
 mod call;
 mod cell;
 mod columns;
@@ -24,14 +26,17 @@ mod context;
 mod cursor;
 mod data;
 mod declaration;
+mod delimited;
 mod encoded;
 mod engine;
 mod entropy;
 mod expression;
+mod frame;
 mod ignore;
 mod inserted;
 mod judge;
 mod lines;
+mod linked;
 mod list;
 mod manifest;
 mod marker;
@@ -39,6 +44,7 @@ mod markup;
 mod name;
 mod notebook;
 mod pair;
+mod pgpass;
 mod phrase;
 mod piped;
 mod private_key;
@@ -69,6 +75,10 @@ mod generated;
 #[cfg(test)]
 mod generated_tests;
 #[cfg(test)]
+mod held_back;
+#[cfg(test)]
+mod joined;
+#[cfg(test)]
 mod more_surroundings;
 #[cfg(test)]
 mod planted_code;
@@ -83,9 +93,13 @@ mod planted_tokens;
 #[cfg(test)]
 mod rule_tests;
 #[cfg(test)]
+mod separators;
+#[cfg(test)]
 mod surroundings;
 #[cfg(test)]
 mod synthesis;
+#[cfg(test)]
+mod written;
 
 pub use ignore::{IgnorePattern, InvalidRule, SecretsIgnore};
 pub use redactor::Redactor;

@@ -59,8 +59,8 @@ pub(crate) fn next_element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usiz
 pub(crate) fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.at += 1;
     cursor.skip_lines();
-    if cursor.at_word(b"<value>") {
-        cursor.at += b"<value>".len();
+    for tag in [b"<value>".as_slice(), b"<string>"] {
+        cursor.at += if cursor.at_word(tag) { tag.len() } else { 0 };
     }
     let is_raw = cursor.at_word(b"<![CDATA[");
     if is_raw {
@@ -80,4 +80,36 @@ pub(crate) fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> 
     let after = rest[length..].trim_ascii_start();
     let value = value.trim_ascii_end();
     (after.starts_with(ending) && !value.is_empty()).then(|| (Style::Literal, start..start + value.len()))
+}
+
+/// Maximum length of a value between tags, in bytes.
+const LONGEST_TAGGED: usize = 80;
+
+/// Tags of HTML that may precede a value, or end before it.
+const TAGS: [(&[u8], &[u8]); 9] = [
+    (b"<code>", b"</code>"),
+    (b"<b>", b"</b>"),
+    (b"<strong>", b"</strong>"),
+    (b"<tt>", b"</tt>"),
+    (b"<em>", b"</em>"),
+    (b"<i>", b"</i>"),
+    (b"<kbd>", b"</kbd>"),
+    (b"<span>", b"</span>"),
+    (b"<label>", b"</label>"),
+];
+
+/// The length of the tag at this position, if one of `TAGS` is there.
+pub(crate) fn tag_length(text: &[u8], at: usize, is_closing: bool) -> usize {
+    let rest = &text[at.min(text.len())..];
+    let tags = TAGS.iter().map(|(open, close)| if is_closing { close } else { open });
+    tags.into_iter().find(|tag| rest.starts_with(tag)).map_or(0, |tag| tag.len())
+}
+
+/// The value up to the closing tag, if an opening tag precedes the value: `<code>…</code>`.
+pub(crate) fn tagged(text: &[u8], start: usize) -> Option<Range<usize>> {
+    let before = text[..start].trim_ascii_end();
+    TAGS.iter().find(|(open, close)| text[..start].ends_with(open) || before.ends_with(close))?;
+    let rest = &text[start..text.len().min(start + LONGEST_TAGGED)];
+    let length = rest.windows(2).position(|pair| pair == b"</")?;
+    (!rest[..length].contains(&b'\n')).then_some(start..start + length)
 }

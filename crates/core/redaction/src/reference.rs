@@ -28,7 +28,7 @@ pub(crate) fn is_reference(value: &[u8]) -> bool {
 /// names, as in `/etc/x`, `./x`, `~/x`, `#id`, `.class`.
 fn begins_path(value: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~#:$*@+, ".contains(byte) || !byte.is_ascii();
-    matches!(value, [b'/' | b'.' | b'#' | b'~', ..])
+    matches!(value, [b'/' | b'.' | b'#' | b'~', next, ..] if *next != b':')
         && value.iter().all(is_part)
         && value.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').all(expression::is_name)
 }

@@ -140,6 +140,30 @@ pub(crate) fn is_letter_noise(value: &[u8]) -> bool {
     joined * 3 <= value.len() && common_pairs(value) * 10 <= (value.len() - 1) * 6
 }
 
+/// Whether the letters of the value are small and large at random, as in `kQzRtYbWmXpL`. In names and in
+/// text, capitals begin words, and most pairs of letters are common.
+pub(crate) fn is_case_noise(value: &[u8]) -> bool {
+    let letters: Vec<u8> = value.iter().copied().filter(u8::is_ascii_alphabetic).collect();
+    let shape = Shape::of(&letters);
+    if value.len() < 10 || letters.len() < 8 || shape.lower < 2 || shape.upper < 2 || entropy::centibits(value) < 280 {
+        return false;
+    }
+    let (num_pairs, num_common) = (letters.len() - 1, common_pairs(&letters));
+    let is_mixed = shape.changes * 4 >= letters.len() && num_common * 10 <= num_pairs * 7;
+    let is_rare = shape.changes * 7 >= letters.len() && num_common * 10 <= num_pairs * 6;
+    shape.in_words * 3 <= letters.len() && (is_mixed || is_rare)
+}
+
+/// Whether the value is random capitals and small letters, and no part of a program: it has no brackets or
+/// separators, even fewer pairs are common, and it has more capitals than a name such as `JSONWebKeySet`.
+pub(crate) fn is_bare_noise(value: &[u8]) -> bool {
+    if !is_case_noise(value) || value.iter().any(|byte| *byte <= 32 || b"()[]{}<>|&;,'\"".contains(byte)) {
+        return false;
+    }
+    let letters: Vec<u8> = value.iter().copied().filter(u8::is_ascii_alphabetic).collect();
+    word_runs(&letters).count() * 3 >= letters.len() && common_pairs(&letters) * 20 <= (letters.len() - 1) * 11
+}
+
 /// Whether the value is a placeholder. A placeholder contains a word of `STAND_INS`, an ascending sequence,
 /// or only very few different characters.
 pub(crate) fn is_placeholder_text(value: &[u8]) -> bool {
@@ -172,6 +196,10 @@ fn goes_on(value: &[u8], end: usize) -> bool {
 
 pub(crate) fn contains_ignoring_case(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
+}
+
+pub(crate) fn starts_with_ignoring_case(value: &[u8], word: &[u8]) -> bool {
+    value.len() >= word.len() && value[..word.len()].eq_ignore_ascii_case(word)
 }
 
 /// The length of the longest sequence in which each byte is one greater than the byte before: 6 in `x123456`.

@@ -45,6 +45,18 @@ pub enum Writing {
     Connection,
     /// A URL in which every special character is percent-encoded.
     Percent,
+    /// Between brackets, or other delimiters that the value does not contain.
+    Brackets,
+    /// Like `Brackets`, but without blanks and quotes.
+    BracketWord,
+    /// Between slashes or bars.
+    Slashes,
+    /// An argument of a command in TeX.
+    Tex,
+    /// The value extends to a blank. A backslash precedes each special character.
+    Backslash,
+    /// The base64 of the value.
+    Base64,
 }
 
 /// The text around a value. `§` is replaced by the value.

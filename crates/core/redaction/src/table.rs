@@ -68,8 +68,8 @@ fn below(text: &[u8], line: &Range<usize>, until: &mut usize, found: &mut Vec<Ra
 
 /// The cell after the cell that contains a keyword: `| password | value |`.
 fn row(text: &[u8], line: &Range<usize>, hit: &Range<usize>) -> Option<Range<usize>> {
-    let begins = text[line.clone()].iter().find(|byte| !b" \t\",>#/*".contains(byte)) == Some(&b'|');
-    if !begins || !text[hit.end..line.end].contains(&b'|') {
+    let first = text[line.clone()].iter().find(|byte| !b" \t\",>#/*".contains(byte));
+    if !matches!(first, Some(b'|' | b'^')) || !text[hit.end..line.end].contains(&b'|') {
         return None;
     }
     let cells = Cut::Pipes.cells(text, line);

@@ -2,7 +2,7 @@
 //! `$NAME`.
 
 use crate::expression::is_name;
-use crate::shape::Shape;
+use crate::shape::{self, Shape};
 
 /// The texts that open a placeholder, each with the text that closes it.
 const PAIRS: [(&[u8], &[u8]); 8] = [
@@ -24,7 +24,7 @@ pub(crate) fn is_template(value: &[u8]) -> bool {
     is_variable(value)
         || PAIRS.iter().any(|(open, close)| holds_pair(value, open, close))
         || AROUND.iter().any(|(open, close)| holds_label(value, *open, *close))
-        || has_format_specifier(value)
+        || (has_format_specifier(value) && !shape::is_bare_noise(value))
 }
 
 /// Whether the value is a variable, such as `$NAME` or `$1`.

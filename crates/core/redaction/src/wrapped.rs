@@ -1,11 +1,12 @@
-//! Finds secrets of base64 or hexadecimal digits that are divided into several lines after a name. All lines
-//! are one secret.
+//! Finds secrets of base64 or hexadecimal digits that are divided into several lines after a name: in one
+//! literal, in a list, in a block of markup, or in statements that append to the name. All lines are one
+//! secret.
 
 use std::ops::Range;
 
 use crate::name::{Name, Naming, Promise, name_end};
 use crate::shape::Shape;
-use crate::{entropy, reference, shape};
+use crate::{append, block, entropy, reference, shape};
 
 /// Minimum length of the first line, in bytes.
 const SHORTEST_LINE: usize = 40;
@@ -17,7 +18,7 @@ const REACH: usize = 100;
 const NUM_JUDGED: usize = 3;
 
 /// Maximum distance between two lines, in bytes.
-const BETWEEN: usize = 80;
+const BETWEEN: usize = 160;
 
 /// Maximum length of one secret, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -25,12 +26,19 @@ const LONGEST: usize = 64 * 1024;
 /// The lines of the secret whose name is around a keyword. The result is empty if there are fewer than two
 /// lines.
 pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Range<usize>> {
-    let Some(first) = first_line(text, name_end(text, hit.end)) else { return Vec::new() };
+    let whole = name_end(text, hit.end);
+    let Some(first) = first_line(text, whole) else { return Vec::new() };
+    let end = append::target_end(text, hit.end, whole);
+    let Some(name) = Name::around(&text[..end], hit.clone(), naming) else { return Vec::new() };
+    if name.promise == Promise::Weak && naming != Naming::Key {
+        return Vec::new();
+    }
+    let target = append::target(&text[name.span]);
     let width = first.len();
     let end = text.len().min(first.end + LONGEST);
     let mut num_digits = first.len();
     let mut lines = vec![first];
-    while let Some(line) = next_line(&text[..end], lines[lines.len() - 1].end, width, num_digits) {
+    while let Some(line) = next_line(&text[..end], lines[lines.len() - 1].end, (width, num_digits), target) {
         num_digits += line.len();
         let is_last = line.len() < width || text[line.end - 1] == b'=';
         lines.push(line);
@@ -38,11 +46,7 @@ pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Rang
             break;
         }
     }
-    let is_named = || {
-        let name = Name::around(text, hit.clone(), naming);
-        name.is_some_and(|name| name.promise != Promise::Weak || naming == Naming::Key)
-    };
-    if lines.len() < 2 || !is_made(text, &lines) || !is_named() {
+    if lines.len() < 2 || !is_made(text, &lines) {
         return Vec::new();
     }
     lines
@@ -51,10 +55,19 @@ pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Rang
 /// The first sequence of digits after the separator that follows the name. The function is fast if no
 /// sequence follows.
 fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
+    if let Some(line) = block::start(text, name_end).map(|start| run(text, start))
+        && line.len() >= SHORTEST_LINE
+        && ends_line(&text[line.end..])
+    {
+        return Some(line);
+    }
     let end = text.len().min(name_end + REACH);
     let is_filler = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'`' | b'*');
     let separator = name_end + text[name_end..end].iter().take(6).position(|byte| !is_filler(byte))?;
-    if !matches!(text[separator], b'=' | b':' | b'>' | b'(' | b',' | b'<' | b'[' | b'{') {
+    let is_sign = matches!(text[separator], b'=' | b':' | b'>' | b'(' | b',' | b'<' | b'[' | b'{');
+    // The name and a literal may be arguments without a separator: `set(NAME "…")`.
+    let is_literal = is_digit(text[separator]) && matches!(text[separator - 1], b'"' | b'\'');
+    if !is_sign && !is_literal && !text[separator..].starts_with(b"+=") {
         return None;
     }
     let mut at = separator;
@@ -85,8 +98,8 @@ fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
 }
 
 /// The sequence of base64 digits on the next line, if the line contains nothing else.
-fn next_line(text: &[u8], end: usize, width: usize, num_digits: usize) -> Option<Range<usize>> {
-    let start = between(text, end)?;
+fn next_line(text: &[u8], end: usize, (width, num_digits): (usize, usize), target: &[u8]) -> Option<Range<usize>> {
+    let start = between(text, end, target)?;
     let line = run(text, start);
     // A sequence of fewer than four digits is part of the secret only if it completes the last group of four
     // digits.
@@ -95,9 +108,10 @@ fn next_line(text: &[u8], end: usize, width: usize, num_digits: usize) -> Option
     (is_long && line.len() <= width && ends_line(&text[line.end..])).then_some(line)
 }
 
-/// The start of the next sequence. Only a line break, characters that join literals, and comment characters
-/// may precede the sequence. If the current literal is closed, another literal must follow.
-fn between(text: &[u8], end: usize) -> Option<usize> {
+/// The start of the next sequence. Only a line break, characters that join literals, and comment
+/// characters may precede the sequence, or a statement that appends to the target. If the current literal
+/// is closed, another literal must follow.
+fn between(text: &[u8], end: usize, target: &[u8]) -> Option<usize> {
     let mut at = end;
     let mut num_quotes = 0;
     let (mut breaks, mut breaks_line) = (false, false);
@@ -126,8 +140,17 @@ fn between(text: &[u8], end: usize) -> Option<usize> {
             [b'b' | b'B' | b'r' | b'R' | b'u' | b'U' | b'L' | b'f' | b'@', b'"' | b'\'', ..] if num_quotes % 2 == 1 => {
                 1
             }
-            [byte, ..] if b" \t\r+.,\\&|_~".contains(byte) => 1,
-            [byte, ..] if breaks_line && b"#*/;>%-!".contains(byte) => 1,
+            // The next literal of a list on the same line.
+            [b',', ..] if num_quotes == 1 => {
+                breaks = true;
+                1
+            }
+            [byte, ..] if b" \t\r+.,\\&|_~;)".contains(byte) => 1,
+            [byte, ..] if breaks_line && b"#*/>-!".contains(byte) => 1,
+            rest if breaks_line => match append::length(rest, target) {
+                0 => break,
+                length => length,
+            },
             _ => break,
         };
         at += length;
@@ -142,8 +165,18 @@ fn between(text: &[u8], end: usize) -> Option<usize> {
 /// end.
 fn ends_line(rest: &[u8]) -> bool {
     let length = rest.iter().take(12).take_while(|byte| b" \"'`+.,;)]}\r&|_~".contains(byte)).count();
-    let closes_pair = rest.starts_with(b"\", \"") || rest.starts_with(b"\",\"") || rest.starts_with(b"\"}");
-    closes_pair || matches!(rest.get(length), None | Some(b'\n' | b'\\' | b'<'))
+    closes_literal(rest) || matches!(rest.get(length), None | Some(b'\n' | b'\\' | b'<'))
+}
+
+/// Whether a literal ends here, and with it a list or an argument, or another literal follows.
+fn closes_literal(rest: &[u8]) -> bool {
+    let [b'"' | b'\'', rest @ ..] = rest else { return false };
+    let rest = &rest[rest.iter().take(4).take_while(|byte| **byte == b' ').count()..];
+    match rest {
+        [b']' | b')' | b'}', ..] => true,
+        [b',', rest @ ..] => matches!(rest[..rest.len().min(8)].trim_ascii_start(), [b'"' | b'\'', ..]),
+        _ => false,
+    }
 }
 
 fn run(text: &[u8], start: usize) -> Range<usize> {

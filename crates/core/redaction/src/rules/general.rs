@@ -130,7 +130,7 @@ pub(super) static RULES: &[Rule] = &[
         r#"(?i:\{noop\}|\{plain\})([^\s"'\\<]{4,100})"#,
         Check::Chosen,
     ),
-    Rule { id: "pgpass-entry", keywords: crate::data::PGPASS_PORTS, find: Find::Pgpass },
+    Rule { id: "pgpass-entry", keywords: crate::pgpass::PORTS, find: Find::Pgpass },
     Rule { id: "wifi-passphrase", keywords: &["psk"], find: Find::LiteralAfter },
     token(
         "wireguard-key",

@@ -1,0 +1,85 @@
+//! Finds values by the text before and after a name: `\newcommand{\password}{…}`, `.. |password|
+//! replace:: …`.
+
+use std::ops::Range;
+
+/// Where a value in a frame ends.
+enum End {
+    /// At this text on the same line.
+    At(&'static str),
+    /// At the end of the line.
+    Line,
+}
+
+/// The text directly before the name, the text directly after the name, and the end of the value.
+const FRAMES: [(&str, &str, End); 18] = [
+    ("", "={", End::At("}")),
+    ("", " = {", End::At("}")),
+    ("{\\", "}{", End::At("}")),
+    ("\\def\\", "{", End::At("}")),
+    ("\\item[", "] ", End::Line),
+    ("\\item[", "]\n", End::Line),
+    (".. |", "| replace:: ", End::Line),
+    ("/", " (", End::At(")")),
+    (":", "<", End::At(">")),
+    ("([", "], [", End::At("]")),
+    ("(`", "', `", End::At("'")),
+    ("${", "}  ", End::Line),
+    ("${", "}\t", End::Line),
+    ("set ", " {", End::At("}")),
+    ("variable ", " {", End::At("}")),
+    ("define ", "\n", End::Line),
+    (".B ", "\n", End::Line),
+    (".IP ", "\n", End::Line),
+];
+
+/// Maximum length of a value, in bytes.
+const LONGEST: usize = 128;
+
+/// Whether the text after the name may belong to a frame. This check is cheap.
+pub(crate) fn may_follow(text: &[u8], name_end: usize) -> bool {
+    let may_begin = text.get(name_end).is_some_and(|first| b"}{]|<' \n=".contains(first));
+    may_begin && FRAMES.iter().any(|(_, after, _)| text[name_end..].starts_with(after.as_bytes()))
+}
+
+/// The value in the frame around the name.
+pub(crate) fn value(text: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
+    let (before, after) = (&text[..name.start], &text[name.end..]);
+    let is_around =
+        |frame: &&(&str, &str, End)| after.starts_with(frame.1.as_bytes()) && before.ends_with(frame.0.as_bytes());
+    let (_, after, end) = FRAMES.iter().find(is_around)?;
+    let start = name.end + after.len();
+    let rest = &text[start..text.len().min(start + LONGEST)];
+    let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let rest = &rest[blanks..];
+    let line = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    let length = match end {
+        End::At(sign) => rest[..line].windows(sign.len()).position(|window| window == sign.as_bytes())?,
+        End::Line => rest[..line].trim_ascii_end().len(),
+    };
+    let is_literal = matches!(rest.first(), Some(b'"' | b'\'' | b'`'));
+    let is_word = length > 0 && !is_literal && !rest[..length].iter().any(|byte| *byte <= 32);
+    is_word.then(|| start + blanks..start + blanks + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_in_frames_are_found() {
+        for (text, expect) in [
+            ("\\newcommand{\\password}{k3J9!x}", Some("k3J9!x")),
+            (".. |password| replace:: k3J9!x\n", Some("k3J9!x")),
+            ("/password (k3J9!x) def", Some("k3J9!x")),
+            ("${password}    k3J9!x\n", Some("k3J9!x")),
+            ("set password {k3J9!x}", Some("k3J9!x")),
+            ("define password\nk3J9!x\nendef", Some("k3J9!x")),
+            ("set password {a b}", None),
+            ("f(password (x))", None),
+        ] {
+            let at = text.find("password").expect("a keyword");
+            assert_eq!(value(text.as_bytes(), &(at..at + 8)).map(|value| &text[value]), expect, "{text}");
+        }
+    }
+}
