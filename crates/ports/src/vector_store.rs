@@ -1,6 +1,8 @@
 //! The vector store. Chunks with their vectors and terms are staged and are published with their generation.
 //! Searches find chunks by dense and sparse scores.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use cairn_domain::{
     ChunkKey, ChunkKind, ChunkRecord, DenseVector, Digest, LineSpan, Point, RepoPath, RepositoryId, Scope, View,
@@ -83,6 +85,36 @@ pub struct Hit {
     pub score: i64,
 }
 
+/// The lists that one search returns.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ListsRequest<'a> {
+    /// The vector whose nearest chunks are listed, and the maximum length of the list. `None` selects an
+    /// empty list.
+    pub dense: Option<(&'a DenseVector, usize)>,
+    /// Each term with its weight in the query, sorted by term, and the maximum length of the list.
+    pub sparse: (&'a [(u32, u32)], usize),
+    /// Number of the first hits of each list whose records are returned.
+    pub num_records: usize,
+}
+
+/// The lists of one search.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct HitLists {
+    pub dense: Vec<Hit>,
+    pub sparse: Vec<Hit>,
+    /// The records of the first hits of both lists, without their texts. Each record is listed once. Records
+    /// are sorted by repository and key. The record of a chunk that was deleted during the search is omitted.
+    pub records: Vec<ChunkRecord>,
+}
+
+impl HitLists {
+    /// The chunks among the first hits of the lists, sorted by repository and key.
+    pub fn first_hits(&self, number: usize) -> Vec<(RepositoryId, ChunkKey)> {
+        let first = self.dense.iter().take(number).chain(self.sparse.iter().take(number));
+        first.map(|hit| (hit.repository, hit.key)).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}
+
 /// One page of all visible chunks of a repository.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ChunkPage {
@@ -120,8 +152,20 @@ pub trait VectorStore: Generations + ChunkPlaces {
     /// with the same part changes nothing.
     async fn stage(&self, staging: &Staging, staged: StagedPoints) -> Result<(), VectorStoreError>;
 
-    /// Returns the `limit` visible chunks whose dot product with the vector is highest. Negative products are
-    /// included.
+    /// Returns the best visible chunks that match the filter, in two lists:
+    ///
+    /// - `dense`: the chunks whose dot product with the vector is highest. Negative products are included.
+    /// - `sparse`: the chunks with the highest score: the sum, over all query terms, of the query's weight
+    ///   times the chunk's weight. A chunk must have at least one of the terms.
+    async fn search(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        lists: ListsRequest<'_>,
+    ) -> Result<HitLists, VectorStoreError>;
+
+    /// Returns only the dense list of `search`.
     async fn search_dense(
         &self,
         view: &View,
@@ -129,11 +173,12 @@ pub trait VectorStore: Generations + ChunkPlaces {
         filter: &ChunkFilter,
         vector: &DenseVector,
         limit: usize,
-    ) -> Result<Vec<Hit>, VectorStoreError>;
+    ) -> Result<Vec<Hit>, VectorStoreError> {
+        let lists = ListsRequest { dense: Some((vector, limit)), sparse: (&[], 0), num_records: 0 };
+        Ok(self.search(view, scope, filter, lists).await?.dense)
+    }
 
-    /// Returns the `limit` visible chunks with the highest score: the sum, over all query terms, of the
-    /// query's weight times the chunk's weight. A chunk must have at least one of the terms. `terms` contains
-    /// each term with its weight in the query, sorted by term.
+    /// Returns only the sparse list of `search`.
     async fn search_sparse(
         &self,
         view: &View,
@@ -141,7 +186,10 @@ pub trait VectorStore: Generations + ChunkPlaces {
         filter: &ChunkFilter,
         terms: &[(u32, u32)],
         limit: usize,
-    ) -> Result<Vec<Hit>, VectorStoreError>;
+    ) -> Result<Vec<Hit>, VectorStoreError> {
+        let lists = ListsRequest { dense: None, sparse: (terms, limit), num_records: 0 };
+        Ok(self.search(view, scope, filter, lists).await?.sparse)
+    }
 
     /// Returns the visible chunks with these keys, in the same order. Chunks that are not visible are left
     /// out. `text` is empty unless `with_text` is set.

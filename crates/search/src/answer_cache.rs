@@ -69,7 +69,9 @@ impl Searcher {
         }
         let hits_bytes = retrieved.hits.iter().map(size_bytes).sum::<usize>();
         let size_bytes = QUESTION_BYTES + hits_bytes + retrieved.files.size_bytes();
-        self.answers.cached().add(key, Arc::new(retrieved.clone()), size_bytes);
+        let mut cached = retrieved.clone();
+        cached.hits.iter_mut().for_each(|hit| hit.chunk.text = String::new());
+        self.answers.cached().add(key, Arc::new(cached), size_bytes);
         Ok(retrieved)
     }
 

@@ -7,13 +7,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use cairn_domain::{ChunkKind, EdgeKind, NodeKey, NodeKind, RepoPath, RepositoryId, Scope};
-use cairn_ports::{ChunkFilter, Follow, Reached, TraversalRequest};
+use cairn_ports::{Follow, Reached, TraversalRequest};
 use cairn_ranking::RankedHit;
 
 use crate::chunk_id::ChunkId;
-use crate::neighbours::{MIN_CONFIDENCE_PERCENT, Source};
+use crate::neighbours::{Extension, MIN_CONFIDENCE_PERCENT, Source, sites};
 use crate::prepared_query::PreparedQuery;
-use crate::sites::Site;
 use crate::{QueryError, Searcher};
 
 /// The edges lead from a document to its sections, and from the sections to files and symbols.
@@ -42,11 +41,10 @@ impl Searcher {
     /// hits, and entry points, come before names in other sections.
     pub(crate) async fn with_documented(
         &self,
-        query: &PreparedQuery,
-        scope: &Scope,
-        filter: &ChunkFilter,
+        extension: Extension<'_>,
         hits: Vec<RankedHit>,
     ) -> Result<Vec<RankedHit>, QueryError> {
+        let Extension { query, scope, .. } = extension;
         let mut sources = sources(&hits);
         let request = TraversalRequest {
             starts: sources.keys().copied().collect(),
@@ -68,7 +66,7 @@ impl Searcher {
         named.truncate(MAX_LOOKED_UP);
         let ids = self.chunks_of_named(query, scope, &hits, &named).await?;
         let shown = named.into_iter().zip(ids).filter_map(|(reached, id)| Some((reached, id?))).collect();
-        self.with_shown(query, (scope, filter), hits, &sources, shown, MAX_ADDED).await
+        self.with_shown(extension, hits, &sources, shown, MAX_ADDED).await
     }
 
     /// The chunk of each named file or symbol. A file that has a hit is shown by its best hit.
@@ -84,8 +82,7 @@ impl Searcher {
             let chunk = &hit.chunk;
             best.entry((chunk.repository, &chunk.path)).or_insert((chunk.repository, chunk.key));
         }
-        let sites: Vec<Site> = named.iter().map(|reached| Site { node: reached.node.clone(), line: None }).collect();
-        let first = self.chunks_of_sites(query, scope, &sites).await?;
+        let first = self.chunks_of_sites(query, scope, &sites(named)).await?;
         let shown = |(reached, first): (&&Reached, Option<ChunkId>)| match &reached.node {
             node if node.kind == NodeKind::File => {
                 node.path.as_ref().and_then(|path| best.get(&(node.repository, path)).copied()).or(first)

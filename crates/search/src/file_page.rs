@@ -63,9 +63,9 @@ impl Searcher {
         let filter = ChunkFilter { paths: Vec::new(), ..filter.clone() };
         let files = &page[..page.len().min(MAX_BEGINNINGS)];
         let hits: Vec<_> = files.iter().map(|file| file.hit.clone()).collect();
-        let ids = self.beginnings_of(&query.view, &filter, &hits).await?;
+        let ids = self.beginnings_of(query, &filter, &hits).await?;
         let scope = Scope::only(self.caller.tenant.clone(), ids.iter().map(|(repository, _)| *repository));
-        let chunks = self.fetch(&query.view, &scope, ids.iter().copied().collect()).await?;
+        let chunks = self.fetch_texts(&query.view, &scope, ids.iter().copied().collect()).await?;
         let of_file = |(file, rank): (&FoundFile, u32)| {
             let id = ids.iter().find(|id| {
                 chunks.get(id).is_some_and(|chunk| (id.0, &chunk.path) == (file.hit.repository, &file.hit.path))

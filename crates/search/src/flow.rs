@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{ChunkRecord, EdgeKind, NodeKey, NodeRecord, RepoPath, Scope};
+use cairn_domain::{ChunkRecord, EdgeKind, NodeKey, NodeRecord, RepoPath};
 use cairn_ports::{ChunkFilter, Follow, Reached, TraversalRequest};
 use cairn_question::{FlowAsked, is_file_name};
 use cairn_ranking::{
@@ -11,9 +11,8 @@ use cairn_ranking::{
 };
 
 use crate::chunk_filter::CompiledFilter;
-use crate::chunk_id::{ChunkId, node_of};
-use crate::neighbours::{MIN_CONFIDENCE_PERCENT, Source, sources, via};
-use crate::prepared_query::PreparedQuery;
+use crate::chunk_id::{ChunkId, Chunks, node_of};
+use crate::neighbours::{Extension, MAX_ADDED, MIN_CONFIDENCE_PERCENT, Source, nearest, sites, sources, via};
 use crate::sites::Site;
 use crate::{QueryError, Searcher};
 
@@ -108,15 +107,15 @@ fn term_set(text: &str) -> BTreeSet<u32> {
 }
 
 impl Searcher {
-    /// Follows the graph from the best hits, puts the best path first, and adds neighbours of the hits.
+    /// Follows the graph from the best hits, puts the best path first, and adds neighbours of the hits. One
+    /// call looks up the steps and the neighbours, and one call reads them.
     pub(crate) async fn with_path(
         &self,
-        query: &PreparedQuery,
-        scope: &Scope,
-        filter: &ChunkFilter,
-        hits: Vec<RankedHit>,
+        extension: Extension<'_>,
+        mut hits: Vec<RankedHit>,
         notes: &mut Vec<String>,
     ) -> Result<Vec<RankedHit>, QueryError> {
+        let Extension { query, scope, filter, .. } = extension;
         let sources = sources(&hits, NUM_STARTS);
         if sources.is_empty() {
             notes.push(NO_PATH.to_owned());
@@ -137,40 +136,55 @@ impl Searcher {
         let asked = AskedEnds::of(query.parsed.flow.as_ref());
         let story = best_path(&asked, &hits, &sources, &reached);
         let steps = steps(story.as_ref().map_or(&[], |story| &story.path), &hits, &sources, &reached);
-        let path = self.shown_steps(query, scope, filter, &hits, steps).await?;
-        notes.extend(note(&asked, query.parsed.flow.as_ref(), story.as_ref(), path.len()));
         let near: Vec<Reached> = reached.into_iter().filter(|reached| reached.depth == 1).collect();
-        let hits = self.with_expansions(query, scope, filter, hits, &sources, &near).await?;
+        let best = nearest(&sources, &near);
+        let of_steps: Vec<Site> = steps.iter().filter_map(PathStep::site).collect();
+        let num_of_steps = of_steps.len();
+        let all: Vec<Site> = of_steps.into_iter().chain(sites(&best)).collect();
+        let mut ids = self.chunks_of_sites(query, scope, &all).await?.into_iter();
+        let located = located(steps, &hits, ids.by_ref().take(num_of_steps));
+        let shown: Vec<(&Reached, ChunkId)> =
+            best.into_iter().zip(ids).filter_map(|(reached, id)| Some((reached, id?))).collect();
+        let wanted = located.iter().map(|(id, _)| *id).chain(shown.iter().map(|(_, id)| *id)).collect();
+        let max_moved = located.len() + MAX_ADDED;
+        let chunks = self.fetch_with_page(&extension, &mut hits, wanted, max_moved).await?;
+        let path = shown_steps(located, &chunks, filter)?;
+        notes.extend(note(&asked, query.parsed.flow.as_ref(), story.as_ref(), path.len()));
+        let hits = extension.expanded(hits, &sources, (&shown, &chunks), (MAX_ADDED, self.signals))?;
         Ok(if path.len() < 2 { hits } else { lead_with_path(hits, path) })
     }
+}
 
-    /// The chunks of the steps that pass the filter, each with the edge that leads to it.
-    async fn shown_steps(
-        &self,
-        query: &PreparedQuery,
-        scope: &Scope,
-        filter: &ChunkFilter,
-        hits: &[RankedHit],
-        steps: Vec<PathStep>,
-    ) -> Result<Vec<(ChunkRecord, Option<Via>)>, QueryError> {
-        let sites: Vec<Site> = steps.iter().filter_map(|step| step.site()).collect();
-        let mut ids = self.chunks_of_sites(query, scope, &sites).await?.into_iter();
-        let mut located: Vec<(ChunkId, Option<Via>)> = Vec::new();
-        for step in steps {
-            let id = match step.place {
-                StepPlace::Hit(index) => Some((hits[index].chunk.repository, hits[index].chunk.key)),
-                StepPlace::Node(_) => ids.next().flatten(),
-            };
-            // Two steps may be in one chunk.
-            if let Some(id) = id.filter(|id| located.iter().all(|(known, _)| known != id)) {
-                located.push((id, step.via));
-            }
+/// The chunk of each step, with the edge that leads to it. `ids` contains the chunks of the steps that are
+/// not hits.
+fn located(
+    steps: Vec<PathStep>,
+    hits: &[RankedHit],
+    mut ids: impl Iterator<Item = Option<ChunkId>>,
+) -> Vec<(ChunkId, Option<Via>)> {
+    let mut located: Vec<(ChunkId, Option<Via>)> = Vec::new();
+    for step in steps {
+        let id = match step.place {
+            StepPlace::Hit(index) => Some((hits[index].chunk.repository, hits[index].chunk.key)),
+            StepPlace::Node(_) => ids.next().flatten(),
+        };
+        // Two steps may be in one chunk.
+        if let Some(id) = id.filter(|id| located.iter().all(|(known, _)| known != id)) {
+            located.push((id, step.via));
         }
-        let mut chunks = self.fetch(&query.view, scope, located.iter().map(|(id, _)| *id).collect()).await?;
-        let compiled = CompiledFilter::new(filter)?;
-        chunks.retain(|_, chunk| compiled.lets_through(chunk));
-        Ok(located.into_iter().filter_map(|(id, via)| Some((chunks.remove(&id)?, via))).collect())
     }
+    located
+}
+
+/// The chunks of the steps that pass the filter.
+fn shown_steps(
+    located: Vec<(ChunkId, Option<Via>)>,
+    chunks: &Chunks,
+    filter: &ChunkFilter,
+) -> Result<Vec<(ChunkRecord, Option<Via>)>, QueryError> {
+    let compiled = CompiledFilter::new(filter)?;
+    let chunk = |id: &ChunkId| chunks.get(id).filter(|chunk| compiled.lets_through(chunk)).cloned();
+    Ok(located.into_iter().filter_map(|(id, via)| Some((chunk(&id)?, via))).collect())
 }
 
 const NO_PATH: &str = "No path through the graph connects the results; they are in the order of relevance.";

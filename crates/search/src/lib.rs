@@ -21,6 +21,7 @@ mod exact;
 mod file_filter;
 mod file_names;
 mod file_page;
+mod file_places;
 mod file_targets;
 mod fingerprint;
 mod flow;
@@ -74,6 +75,7 @@ pub use cursor::CursorKey;
 pub use empty_result::{NothingFound, RelatedModule, Restriction, WeakMatch};
 pub use error::{FieldFault, NextCall, QueryError, QueryErrorCode};
 pub use exact::{ExactAnswer, ExactCut, ExactFile, ExactLine, ExactRequest};
+pub use file_places::FilePlaces;
 pub use fingerprint::{Fingerprint, KindDigest};
 pub use found_files::FoundFile;
 pub use graph::{EdgeDraw, GraphAnswer, GraphEdge, GraphRequest, Relation, SampledEdge};
@@ -121,6 +123,8 @@ pub struct Searcher {
     pub answers: Arc<AnswerCache>,
     /// The cached members of patterns. Searchers of one process share them.
     pub pattern_members: Arc<PatternMembers>,
+    /// The cached places of chunks in files. Searchers of one process share them.
+    pub file_places: Arc<FilePlaces>,
     /// Synonyms that the operator adds to the built-in synonyms.
     pub synonyms: Arc<Vec<SynonymEntry>>,
 }
@@ -164,6 +168,7 @@ impl Searcher {
             term_tables: Arc::default(),
             answers: Arc::default(),
             pattern_members: Arc::default(),
+            file_places: Arc::default(),
             synonyms: Arc::default(),
         }
     }

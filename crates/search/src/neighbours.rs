@@ -1,13 +1,15 @@
 //! Adds code to the hits of a question. The graph relates this code to the best hits.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use cairn_domain::{EdgeKind, NodeKey, RepoPath, Scope};
 use cairn_ports::{ChunkFilter, Follow, Reached, TraversalRequest};
-use cairn_ranking::{Expansion, RankedHit, Via, expand};
+use cairn_ranking::{Expansion, RankedHit, Signals, Via, expand};
 
 use crate::chunk_filter::CompiledFilter;
-use crate::chunk_id::{ChunkId, node_of};
+use crate::chunk_id::{ChunkId, Chunks, id_of_chunk, node_of};
 use crate::prepared_query::PreparedQuery;
 use crate::sites::Site;
 use crate::{QueryError, Searcher};
@@ -18,7 +20,7 @@ pub(crate) const EXPANDED_KINDS: [EdgeKind; 4] =
 /// Number of best hits whose neighbours are added.
 const NUM_SOURCES: usize = 5;
 /// Maximum number of added hits. More added hits would displace hits that match the question.
-const MAX_ADDED: usize = 3;
+pub(crate) const MAX_ADDED: usize = 3;
 /// Maximum number of neighbours whose chunks are looked up.
 const MAX_LOOKED_UP: usize = 20;
 /// Edges with less confidence are ignored. They are mostly wrong, because the reference has many possible
@@ -47,13 +49,58 @@ pub(crate) fn sources(hits: &[RankedHit], max: usize) -> BTreeMap<NodeKey, Sourc
     sources
 }
 
+/// The question and the page whose hits are extended over the graph.
+#[derive(Clone)]
+pub(crate) struct Extension<'a> {
+    pub(crate) query: &'a PreparedQuery,
+    pub(crate) scope: &'a Scope,
+    pub(crate) filter: &'a ChunkFilter,
+    /// The positions of the page among all hits.
+    pub(crate) page: Range<usize>,
+}
+
+impl Extension<'_> {
+    /// Adds the chunks of the reached nodes, up to the maximum number.
+    pub(crate) fn expanded(
+        &self,
+        hits: Vec<RankedHit>,
+        sources: &BTreeMap<NodeKey, Source>,
+        (shown, chunks): (&[(&Reached, ChunkId)], &Chunks),
+        (max_added, signals): (usize, Signals),
+    ) -> Result<Vec<RankedHit>, QueryError> {
+        let compiled = CompiledFilter::new(self.filter)?;
+        let expansion = |(reached, id): &(&Reached, ChunkId)| {
+            let chunk = chunks.get(id).filter(|chunk| compiled.lets_through(chunk))?;
+            let source = sources.get(&reached.previous)?;
+            let (source_score, confidence, depth) = (source.score, reached.confidence, reached.depth);
+            let via = via(reached, &source.symbol, Some(&source.path));
+            Some(Expansion { chunk: chunk.clone(), source_score, confidence, depth, via })
+        };
+        let expansions: Vec<Expansion> = shown.iter().filter_map(expansion).take(max_added).collect();
+        Ok(expand(hits, expansions, self.query.subjects_with(self.filter), signals))
+    }
+}
+
+/// The best reached nodes that are neighbours of a source.
+pub(crate) fn nearest<'a>(sources: &BTreeMap<NodeKey, Source>, reached: &'a [Reached]) -> Vec<&'a Reached> {
+    let score =
+        |reached: &&Reached| sources.get(&reached.previous).map_or(0, |source| source.score) * reached.confidence;
+    let mut best: Vec<&Reached> = reached.iter().filter(|reached| score(reached) > 0).collect();
+    best.sort_by_key(|reached| (Reverse(score(reached)), reached.node.is_test, reached.node.key));
+    best.truncate(MAX_LOOKED_UP);
+    best
+}
+
+/// The first lines of the reached nodes.
+pub(crate) fn sites(reached: &[&Reached]) -> Vec<Site> {
+    reached.iter().map(|reached| Site { node: reached.node.clone(), line: None }).collect()
+}
+
 impl Searcher {
     /// Adds the neighbours of the best hits, over one edge.
     pub(crate) async fn with_neighbours(
         &self,
-        query: &PreparedQuery,
-        scope: &Scope,
-        filter: &ChunkFilter,
+        extension: Extension<'_>,
         hits: Vec<RankedHit>,
     ) -> Result<Vec<RankedHit>, QueryError> {
         let sources = sources(&hits, NUM_SOURCES);
@@ -70,52 +117,49 @@ impl Searcher {
             max_edges_per_node: MAX_EDGES,
             max_nodes: MAX_NEIGHBOURS,
         };
+        let Extension { query, scope, .. } = extension;
         let reached = self.graph.traverse(&query.view, scope, &request).await?.reached;
-        self.with_expansions(query, scope, filter, hits, &sources, &reached).await
-    }
-
-    /// Adds the best reached nodes that are neighbours of a source.
-    pub(crate) async fn with_expansions(
-        &self,
-        query: &PreparedQuery,
-        scope: &Scope,
-        filter: &ChunkFilter,
-        hits: Vec<RankedHit>,
-        sources: &BTreeMap<NodeKey, Source>,
-        reached: &[Reached],
-    ) -> Result<Vec<RankedHit>, QueryError> {
-        let score =
-            |reached: &&Reached| sources.get(&reached.previous).map_or(0, |source| source.score) * reached.confidence;
-        let mut best: Vec<&Reached> = reached.iter().filter(|reached| score(reached) > 0).collect();
-        best.sort_by_key(|reached| (std::cmp::Reverse(score(reached)), reached.node.is_test, reached.node.key));
-        best.truncate(MAX_LOOKED_UP);
-        let sites: Vec<Site> = best.iter().map(|reached| Site { node: reached.node.clone(), line: None }).collect();
-        let ids = self.chunks_of_sites(query, scope, &sites).await?;
+        let best = nearest(&sources, &reached);
+        let ids = self.chunks_of_sites(query, scope, &sites(&best)).await?;
         let shown = best.into_iter().zip(ids).filter_map(|(reached, id)| Some((reached, id?))).collect();
-        self.with_shown(query, (scope, filter), hits, sources, shown, MAX_ADDED).await
+        self.with_shown(extension, hits, &sources, shown, MAX_ADDED).await
     }
 
     /// Adds the chunks of the reached nodes, up to the maximum number.
     pub(crate) async fn with_shown(
         &self,
-        query: &PreparedQuery,
-        (scope, filter): (&Scope, &ChunkFilter),
-        hits: Vec<RankedHit>,
+        extension: Extension<'_>,
+        mut hits: Vec<RankedHit>,
         sources: &BTreeMap<NodeKey, Source>,
         shown: Vec<(&Reached, ChunkId)>,
         max_added: usize,
     ) -> Result<Vec<RankedHit>, QueryError> {
-        let chunks = self.fetch(&query.view, scope, shown.iter().map(|(_, id)| *id).collect()).await?;
-        let compiled = CompiledFilter::new(filter)?;
-        let expansion = |(reached, id): (&Reached, ChunkId)| {
-            let chunk = chunks.get(&id).filter(|chunk| compiled.lets_through(chunk))?;
-            let source = sources.get(&reached.previous)?;
-            let (source_score, confidence, depth) = (source.score, reached.confidence, reached.depth);
-            let via = via(reached, &source.symbol, Some(&source.path));
-            Some(Expansion { chunk: chunk.clone(), source_score, confidence, depth, via })
-        };
-        let expansions: Vec<Expansion> = shown.into_iter().filter_map(expansion).take(max_added).collect();
-        Ok(expand(hits, expansions, query.subjects_with(filter), self.signals))
+        let ids = shown.iter().map(|(_, id)| *id).collect();
+        let chunks = self.fetch_with_page(&extension, &mut hits, ids, max_added).await?;
+        extension.expanded(hits, sources, (&shown, &chunks), (max_added, self.signals))
+    }
+
+    /// The chunks with their texts. The same call reads the texts of the hits that may be on the page after
+    /// `max_added` hits are added or moved up.
+    pub(crate) async fn fetch_with_page(
+        &self,
+        extension: &Extension<'_>,
+        hits: &mut [RankedHit],
+        mut ids: BTreeSet<ChunkId>,
+        max_added: usize,
+    ) -> Result<Chunks, QueryError> {
+        let Extension { query, scope, page, .. } = extension;
+        let start = page.start.saturating_sub(max_added);
+        let on_page = hits.iter().take(page.end).skip(start).filter(|hit| hit.chunk.text.is_empty());
+        ids.extend(on_page.map(|hit| id_of_chunk(&hit.chunk)));
+        let chunks = self.fetch_texts(&query.view, scope, ids).await?;
+        for hit in hits {
+            if let Some(chunk) = chunks.get(&id_of_chunk(&hit.chunk)) {
+                hit.chunk.text.clone_from(&chunk.text);
+                hit.chunk.has_secrets = chunk.has_secrets;
+            }
+        }
+        Ok(chunks)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Reads the index of patterns, which pattern questions read first.
 
 use cairn_domain::{ChunkKind, ChunkRecord, Scope, View};
-use cairn_ports::ChunkFilter;
+use cairn_ports::{ChunkFilter, ListsRequest};
 use cairn_question::{ParsedQuery, names_a_pattern};
 use cairn_ranking::{ScopeFrequencies, query_terms};
 
-use crate::chunk_id::ChunkId;
+use crate::chunk_id::chunks_by_id;
 use crate::retrieve::id_of;
 use crate::{QueryError, Searcher};
 
@@ -35,9 +35,10 @@ impl Searcher {
         }
         let filter = ChunkFilter { kinds: vec![ChunkKind::Pattern], ..filter.clone() };
         let terms = query_terms(&format!("{question} {}", word_ends(question)), &ScopeFrequencies::default());
-        let hits = self.vectors.search_sparse(view, scope, &filter, &terms, MAX_PATTERNS).await?;
-        let mut chunks = self.fetch(view, scope, hits.iter().map(id_of).collect()).await?;
-        Ok(hits.iter().filter_map(|hit| chunks.remove(&id_of(hit))).collect())
+        let request = ListsRequest { dense: None, sparse: (&terms, MAX_PATTERNS), num_records: MAX_PATTERNS };
+        let lists = self.vectors.search(view, scope, &filter, request).await?;
+        let mut chunks = chunks_by_id(lists.records);
+        Ok(lists.sparse.iter().filter_map(|hit| chunks.remove(&id_of(hit))).collect())
     }
 }
 
@@ -56,10 +57,8 @@ pub(crate) fn names(patterns: &[ChunkRecord]) -> Vec<String> {
 }
 
 /// The patterns that the question names, best first.
-pub(crate) fn named(patterns: &[ChunkRecord], parsed: &ParsedQuery) -> Vec<ChunkId> {
+pub(crate) fn named(patterns: Vec<ChunkRecord>, parsed: &ParsedQuery) -> Vec<ChunkRecord> {
     let Some(subject) = parsed.pattern.as_ref().and_then(|asked| asked.subject.as_deref()) else { return Vec::new() };
-    let is_named =
-        |pattern: &&ChunkRecord| pattern.symbol.as_deref().is_some_and(|name| names_a_pattern(subject, name));
-    let named = patterns.iter().filter(is_named).map(|pattern| (pattern.repository, pattern.key));
-    named.take(MAX_LEADING).collect()
+    let is_named = |pattern: &ChunkRecord| pattern.symbol.as_deref().is_some_and(|name| names_a_pattern(subject, name));
+    patterns.into_iter().filter(is_named).take(MAX_LEADING).collect()
 }

@@ -1,12 +1,14 @@
 //! Prepares a question once for all its retrievals.
 
-use cairn_domain::{ChunkKind, DenseVector, InputType, View};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cairn_domain::{ChunkKind, ChunkRecord, DenseVector, InputType, RepositoryId, View};
 use cairn_ports::{ChunkFilter, FileHit, IncludeTests};
 use cairn_question::{ParsedQuery, QueryType, Synonyms};
 use cairn_ranking::{QueryWords, ScopeFrequencies, Signal, Signals, Subjects, Weights, add_synonyms, query_terms};
 
 use crate::abbreviations::other_words;
-use crate::chunk_id::ChunkId;
 use crate::question_names::QuestionNames;
 use crate::repositories::KnownRepository;
 use crate::{QueryError, QueryErrorCode, Searcher};
@@ -38,8 +40,10 @@ pub(crate) struct PreparedQuery {
     pub(crate) near_path: Option<String>,
     /// The files that the question names, the best first.
     pub(crate) named_files: Vec<FileHit>,
-    /// The chunks of the patterns that a pattern question names, best first.
-    pub(crate) patterns: Vec<ChunkId>,
+    /// The patterns that a pattern question names, best first, without their texts.
+    pub(crate) patterns: Vec<ChunkRecord>,
+    /// The keys of the published manifests of the searched repositories.
+    pub(crate) manifests: Arc<BTreeMap<RepositoryId, String>>,
 }
 
 impl PreparedQuery {
@@ -95,12 +99,16 @@ impl Searcher {
         };
         let (vectors, (of_whole, of_rest)) = tokio::try_join!(vectors, weighted)?;
         let mut vectors = vectors.into_iter();
+        let manifest =
+            |known: &KnownRepository| Some((known.record.id, known.published.as_ref()?.manifest.key.clone()));
+        let manifests = Arc::new(selected.iter().filter_map(manifest).collect());
         let mut complete = |weighted: WeightedWords| {
             let vector = vectors.next();
             if needs_vector && vector.is_none() {
                 return Err(no_vector());
             }
-            Ok::<_, QueryError>(weighted.with_vector(view.clone(), parsed.clone(), vector))
+            let query = weighted.with_vector(view.clone(), parsed.clone(), vector);
+            Ok::<_, QueryError>(PreparedQuery { manifests: Arc::clone(&manifests), ..query })
         };
         Ok((complete(of_whole)?, of_rest.map(complete).transpose()?))
     }
@@ -154,6 +162,7 @@ impl WeightedWords {
             near_path: None,
             named_files: Vec::new(),
             patterns: Vec::new(),
+            manifests: Arc::default(),
         }
     }
 }

@@ -159,7 +159,7 @@ impl Searcher {
         let imports =
             imports.filter_map(|reached| Some(((reached.node.repository, reached.node.path.clone()?), reached)));
         let imports: BTreeMap<RepositoryFile, &Reached> = imports.take(MAX_RELATED).collect();
-        let places = self.places(&query.view, imports.keys(), &ChunkFilter::default()).await?;
+        let places = self.places(query, imports.keys(), &ChunkFilter::default()).await?;
         if places.is_empty() {
             return Ok(Vec::new());
         }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{ChunkRecord, Scope, SymbolEntry, View};
-use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, NameMatch, SymbolHit};
+use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, HitLists, ListsRequest, NameMatch, SymbolHit};
 use cairn_ranking::{
     Candidate, Definition, DefinitionContext, Evidence, Exactness, Listed, Lists, RankQuery, RankedHit, RelationRank,
     ScoreRange, Spelling, Via, definition_key, is_end_of_path, names_repository, rank,
 };
 
 use crate::chunk_filter::CompiledFilter;
-use crate::chunk_id::{ChunkId, Chunks};
+use crate::chunk_id::{ChunkId, Chunks, chunks_by_id, id_of_chunk};
 use crate::prepared_query::PreparedQuery;
 use crate::related::Related;
 use crate::repositories::KnownRepository;
@@ -104,37 +104,35 @@ impl Searcher {
         filter: &ChunkFilter,
     ) -> Result<Found, QueryError> {
         let PreparedQuery { view, terms, vector, .. } = query;
-        let dense = async {
-            let Some(vector) = vector else { return Ok::<_, QueryError>(Vec::new()) };
-            Ok(self.vectors.search_dense(view, scope, filter, vector, DEPTH).await?)
-        };
-        let sparse = async {
-            Ok::<_, QueryError>(self.vectors.search_sparse(view, scope, filter, terms, SCORED_BY_TERMS).await?)
+        let lists = async {
+            let dense = vector.as_ref().map(|vector| (vector, DEPTH));
+            let request = ListsRequest { dense, sparse: (terms, SCORED_BY_TERMS), num_records: DEPTH };
+            Ok::<_, QueryError>(self.vectors.search(view, scope, filter, request).await?)
         };
         let symbols = self.named_symbols(query, scope);
         let beginnings = async {
             let files = self.named_files(query, scope).await?;
-            self.beginnings_of(view, filter, &files).await
+            self.beginnings_of(query, filter, &files).await
         };
         let related = self.related(query, scope);
-        let (dense, sparse, symbols, mut beginnings, Related { chunks: mut related, mut notes }) =
-            tokio::try_join!(dense, sparse, symbols, beginnings, related)?;
-        let searched: BTreeSet<ChunkId> = dense.iter().chain(sparse.iter().take(DEPTH)).map(id_of).collect();
+        let (lists, symbols, mut beginnings, Related { chunks: mut related, mut notes }) =
+            tokio::try_join!(lists, symbols, beginnings, related)?;
+        let HitLists { dense, sparse, records } = lists;
+        let mut chunks = chunks_by_id(records);
+        let searched: BTreeSet<ChunkId> = chunks.keys().copied().collect();
         let leading = leading(query, &symbols);
         let unindexed = query.names.leading.iter().filter_map(|leading| leading.chunk.clone());
         let unindexed = unindexed.filter(|chunk| scope.contains(chunk.repository));
         let unindexed: Chunks = unindexed.map(|chunk| ((chunk.repository, chunk.key), chunk)).collect();
         let shown = symbols.iter().chain(&leading).filter_map(chunk_of);
         let shown = shown.filter(|id| scope.contains(id.0) && !unindexed.contains_key(id));
-        let wanted = searched
-            .iter()
-            .copied()
-            .chain(shown)
-            .chain(beginnings.iter().copied())
-            .chain(related.iter().map(|(id, ..)| *id))
-            .chain(query.patterns.iter().copied());
-        let mut chunks = self.fetch(view, scope, wanted.collect()).await?;
+        let wanted = shown.chain(beginnings.iter().copied()).chain(related.iter().map(|(id, ..)| *id));
+        // Most of these chunks are in the lists.
+        let missing = wanted.filter(|id| !searched.contains(id)).collect();
+        chunks.extend(self.fetch(view, scope, missing).await?);
         chunks.extend(unindexed);
+        let patterns = query.patterns.iter().filter(|pattern| scope.contains(pattern.repository));
+        chunks.extend(patterns.map(|pattern| (id_of_chunk(pattern), pattern.clone())));
         let compiled = CompiledFilter::new(filter)?;
         chunks.retain(|id, chunk| searched.contains(id) || compiled.lets_through(chunk));
         beginnings.retain(|id| chunks.contains_key(id));
@@ -202,7 +200,7 @@ impl Searcher {
     /// the filter restricts paths.
     pub(crate) async fn beginnings_of(
         &self,
-        view: &View,
+        query: &PreparedQuery,
         filter: &ChunkFilter,
         files: &[FileHit],
     ) -> Result<Vec<ChunkId>, QueryError> {
@@ -211,19 +209,32 @@ impl Searcher {
         }
         let files: Vec<RepositoryFile> = files.iter().map(|file| (file.repository, file.path.clone())).collect();
         let mut first: BTreeMap<RepositoryFile, ChunkId> = BTreeMap::new();
-        for place in self.places(view, files.iter(), filter).await? {
+        for place in self.places(query, files.iter(), filter).await? {
             first.entry((place.repository, place.path)).or_insert((place.repository, place.key));
         }
         Ok(files.iter().filter_map(|file| first.get(file).copied()).collect())
     }
 
+    /// The chunks without their texts.
     pub(crate) async fn fetch(&self, view: &View, scope: &Scope, ids: BTreeSet<ChunkId>) -> Result<Chunks, QueryError> {
         if ids.is_empty() {
             return Ok(Chunks::new());
         }
         let ids: Vec<ChunkId> = ids.into_iter().collect();
-        let chunks = self.vectors.fetch(view, scope, &ids, false).await?;
-        Ok(chunks.into_iter().map(|chunk| ((chunk.repository, chunk.key), chunk)).collect())
+        Ok(chunks_by_id(self.vectors.fetch(view, scope, &ids, false).await?))
+    }
+
+    pub(crate) async fn fetch_texts(
+        &self,
+        view: &View,
+        scope: &Scope,
+        ids: BTreeSet<ChunkId>,
+    ) -> Result<Chunks, QueryError> {
+        if ids.is_empty() {
+            return Ok(Chunks::new());
+        }
+        let ids: Vec<ChunkId> = ids.into_iter().collect();
+        Ok(chunks_by_id(self.vectors.fetch(view, scope, &ids, true).await?))
     }
 }
 
@@ -273,7 +284,7 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, qu
         .zip(&named.related)
         .map(|(rank, (id, definition, via))| (*id, (RelationRank { definition: *definition, rank }, via)))
         .collect();
-    let patterns: BTreeMap<ChunkId, u32> = query.patterns.iter().copied().zip(1..).collect();
+    let patterns: BTreeMap<ChunkId, u32> = query.patterns.iter().map(id_of_chunk).zip(1..).collect();
     let candidate = |(id, chunk): (ChunkId, ChunkRecord)| {
         let symbol = symbols.get(&id).copied();
         let exactness = if named.beginnings.contains(&id) {

@@ -6,6 +6,7 @@ use cairn_question::{ParsedQuery, QueryType};
 use cairn_ranking::{AnswerRelevance, Cut, RankedHit, estimate_tokens, fit, truncate_lines};
 
 use crate::bounds;
+use crate::chunk_id::id_of_chunk;
 use crate::cursor::{Cursor, expired};
 use crate::empty_result::WithoutResults;
 use crate::file_page::{FilePage, fit_files};
@@ -137,6 +138,7 @@ impl Searcher {
             filter: &filter,
             target: &request.target,
             limit: request.limit,
+            offset,
             now_seconds: now_ms.div_euclid(1000),
             first_since,
         };
@@ -273,16 +275,17 @@ impl Searcher {
         }
         let (view, scope) = (&query.view, self.scope_of(selected));
         let max_tokens = limits.max_tokens.saturating_sub(query.names.num_tokens());
-        let keys: Vec<_> = page.iter().map(|hit| (hit.chunk.repository, hit.chunk.key)).collect();
-        let mut texts = self.vectors.fetch(view, &scope, &keys, true).await?.into_iter().peekable();
-        let members = self.pattern_members(view, selected, keys.iter().map(|(repository, _)| *repository)).await?;
+        // Hits that were extended over the graph have their texts.
+        let without_text = page.iter().filter(|hit| hit.chunk.text.is_empty());
+        let texts = self.fetch_texts(view, &scope, without_text.map(|hit| id_of_chunk(&hit.chunk)).collect()).await?;
+        let members = self.pattern_members(view, selected, page.iter().map(|hit| hit.chunk.repository)).await?;
         let mut found = Vec::with_capacity(page.len());
         // If the token limit is small, the page shows the start of several hits instead of the whole text of
         // one hit.
         let share = (2 * max_tokens / limits.limit.max(1)).clamp(MIN_HIT_TOKENS, MAX_HIT_TOKENS);
         for mut hit in page {
-            if let Some(chunk) = texts.next_if(|chunk| chunk.key == hit.chunk.key) {
-                hit.chunk.text = chunk.text;
+            if let Some(chunk) = texts.get(&id_of_chunk(&hit.chunk)) {
+                hit.chunk.text.clone_from(&chunk.text);
                 hit.chunk.has_secrets = chunk.has_secrets;
             }
             let followed = members.get(&hit.chunk.repository).and_then(|members| members.followed_by(&hit.chunk));

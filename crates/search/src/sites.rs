@@ -1,8 +1,8 @@
 //! Looks up the chunks of graph nodes in one batch.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use cairn_domain::{NodeKey, NodeKind, NodeRecord, RepoPath, RepositoryId, Scope, View};
+use cairn_domain::{NodeKey, NodeKind, NodeRecord, RepoPath, RepositoryId, Scope};
 use cairn_ports::{ChunkFilter, ChunkPlace, SymbolNode};
 
 use crate::chunk_id::ChunkId;
@@ -60,33 +60,13 @@ impl Searcher {
         let mut of_files: BTreeMap<RepositoryFile, Vec<ChunkPlace>> =
             sites.iter().filter_map(line_place).map(|(place, _)| (place, Vec::new())).collect();
         let files = of_files.keys().filter(|(repository, _)| scope.contains(*repository));
-        let places = self.places(&query.view, files, &ChunkFilter::default()).await?;
+        let places = self.places(query, files, &ChunkFilter::default()).await?;
         for place in places {
             if let Some(chunks) = of_files.get_mut(&(place.repository, place.path.clone())) {
                 chunks.push(place);
             }
         }
         Ok(of_files)
-    }
-
-    /// The places of the chunks of files that match the filter, in one call. The paths of the filter are not
-    /// used.
-    pub(crate) async fn places<'a>(
-        &self,
-        view: &View,
-        files: impl Iterator<Item = &'a RepositoryFile>,
-        filter: &ChunkFilter,
-    ) -> Result<Vec<ChunkPlace>, QueryError> {
-        let files: BTreeSet<&RepositoryFile> = files.collect();
-        if files.is_empty() {
-            return Ok(Vec::new());
-        }
-        let only = Scope::only(self.caller.tenant.clone(), files.iter().map(|(repository, _)| *repository));
-        let paths = files.iter().map(|(_, path)| globset::escape(path.as_str())).collect();
-        let mut places = self.vectors.places(view, &only, &ChunkFilter { paths, ..filter.clone() }).await?;
-        // A path may be in several repositories, and a path without a folder also matches in all folders.
-        places.retain(|place| files.contains(&(place.repository, place.path.clone())));
-        Ok(places)
     }
 }
 

@@ -1,14 +1,14 @@
 //! Retrieves the hits of a question with the strategy of its type.
 
-use cairn_domain::View;
+use cairn_domain::{ChunkRecord, View};
 use cairn_ports::ChunkFilter;
 use cairn_question::{ParseOptions, ParsedQuery, QueryType, Since, Synonyms};
 use cairn_ranking::{AnswerRelevance, RankedHit, Signal};
 
 use crate::bounds::MAX_LIMIT;
-use crate::chunk_id::ChunkId;
 use crate::flow::is_about_module;
 use crate::found_files::FoundFiles;
+use crate::neighbours::Extension;
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::KnownRepository;
 use crate::retrieve::Ranked;
@@ -26,6 +26,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) target: &'a Target,
     /// `None` selects the limit of the type.
     pub(crate) limit: Option<usize>,
+    /// Number of results on the previous pages.
+    pub(crate) offset: usize,
     /// The time of the call, in seconds since 1970.
     pub(crate) now_seconds: i64,
     /// On later pages, the resolved `since` of the first page.
@@ -54,7 +56,7 @@ pub(crate) struct Retrieved {
     pub(crate) query: PreparedQuery,
     /// The files and directories whose names match, if the search looks for files.
     pub(crate) files: FoundFiles,
-    /// The hits, without their texts.
+    /// The hits. Only hits of the page may have their texts.
     pub(crate) hits: Vec<RankedHit>,
     /// The stated `since`, if the question states one.
     pub(crate) since: Option<i64>,
@@ -116,14 +118,14 @@ impl Searcher {
         with_stated(asked.filter, &parsed.filters, since).filter(|_| is_used)
     }
 
-    /// Reads the question, and finds the chunks of the patterns that it names.
+    /// Reads the question, and finds the patterns that it names.
     async fn read(
         &self,
         view: &View,
         asked: &Asked<'_>,
         selected: &[KnownRepository],
         notes: &mut Vec<String>,
-    ) -> Result<(ParsedQuery, Vec<ChunkId>), QueryError> {
+    ) -> Result<(ParsedQuery, Vec<ChunkRecord>), QueryError> {
         let mut synonyms = Synonyms { configured: &self.synonyms, learned: &[] };
         let options = ParseOptions { forced_type: asked.forced_type, synonyms, ..ParseOptions::default() };
         let mut parsed = ParsedQuery::new(asked.text, options);
@@ -141,7 +143,7 @@ impl Searcher {
         let scope = self.scope_since(selected, asked.filter);
         let chunks = self.pattern_chunks(view, &scope, asked.filter, asked.text).await?;
         let parsed = decide_pattern(parsed, asked, synonyms, &pattern_index::names(&chunks), notes);
-        let patterns = pattern_index::named(&chunks, &parsed);
+        let patterns = pattern_index::named(chunks, &parsed);
         Ok((parsed, patterns))
     }
 
@@ -166,7 +168,7 @@ impl Searcher {
             None => {
                 let ranked = self.ranked(&query, selected, filter).await?;
                 hides_related = ranked.hides_related;
-                self.hits(&query, ranked, selected, (asked.filter, filter), &mut notes).await?
+                self.hits(&query, ranked, selected, (asked, filter), &mut notes).await?
             }
         };
         // Files whose names match are shown, so their chunks are shown too.
@@ -180,31 +182,33 @@ impl Searcher {
         query: &PreparedQuery,
         ranked: Ranked,
         selected: &[KnownRepository],
-        (of_caller, filter): (&ChunkFilter, &ChunkFilter),
+        (asked, filter): (&Asked<'_>, &ChunkFilter),
         notes: &mut Vec<String>,
     ) -> Result<(Vec<RankedHit>, AnswerRelevance), QueryError> {
         let Ranked { hits, evidence, notes: of_edges, .. } = ranked;
         notes.extend(of_edges);
         let relevance = match self.signals.has(Signal::Relevance) {
-            true => query.relevance(evidence, of_caller),
+            true => query.relevance(evidence, asked.filter),
             false => AnswerRelevance::SHOWN,
         };
         let is_extended = query.parsed.strategy.graph && query.parsed.relationship.is_none();
         if hits.is_empty() || !relevance.is_relevant || !is_extended || !self.signals.has(Signal::Graph) {
             return Ok((hits, relevance));
         }
-        let scope = self.scope_since(selected, filter);
+        let scope = &self.scope_since(selected, filter);
+        let page = asked.offset..asked.offset + asked.limit_of(&query.parsed);
+        let extension = Extension { query, scope, filter, page };
         let is_documented =
             self.signals.has(Signal::DocumentedFiles) && documented::are_answered_by_documents(query, &hits);
         let hits = if query.parsed.flow.as_ref().is_some_and(|flow| !is_documented || !is_about_module(flow)) {
-            self.with_path(query, &scope, filter, hits, notes).await?
+            self.with_path(extension, hits, notes).await?
         } else if is_documented {
             if query.parsed.query_type == QueryType::Flow {
                 notes.push(DOCUMENTS_OF_MODULE.to_owned());
             }
-            self.with_documented(query, &scope, filter, hits).await?
+            self.with_documented(extension, hits).await?
         } else {
-            self.with_neighbours(query, &scope, filter, hits).await?
+            self.with_neighbours(extension, hits).await?
         };
         Ok((hits, relevance))
     }

@@ -7,8 +7,8 @@ use qdrant_client::qdrant::points_selector::PointsSelectorOneOf;
 use qdrant_client::qdrant::with_payload_selector::SelectorOptions;
 use qdrant_client::qdrant::{
     CountPoints, DeletePoints, Filter, OrderBy, PayloadIncludeSelector, PointId, PointStruct, PointsOperationResponse,
-    PointsSelector, RetrievedPoint, ScrollPoints, SetPayloadPoints, UpdateMode, UpdateResult, UpdateStatus,
-    UpsertPoints, Value, WithPayloadSelector, WithVectorsSelector, start_from,
+    PointsSelector, QueryBatchPoints, QueryPoints, RetrievedPoint, ScoredPoint, ScrollPoints, SetPayloadPoints,
+    UpdateMode, UpdateResult, UpdateStatus, UpsertPoints, Value, WithPayloadSelector, WithVectorsSelector, start_from,
 };
 
 use crate::connection::Connection;
@@ -127,6 +127,25 @@ impl Collection {
         let mut client = self.connection.points();
         let answer = self.connection.call(request, async |request| client.count(request).await).await?;
         Ok(answer.result.map_or(0, |result| result.count))
+    }
+
+    /// Sends the requests as one batch. Returns the points that each request finds.
+    pub(crate) async fn query(&self, requests: Vec<QueryPoints>) -> Result<Vec<Vec<ScoredPoint>>, Fault> {
+        let num_requests = requests.len();
+        let of_collection = |request| QueryPoints { collection_name: self.name.clone(), ..request };
+        let batch = QueryBatchPoints {
+            collection_name: self.name.clone(),
+            query_points: requests.into_iter().map(of_collection).collect(),
+            ..QueryBatchPoints::default()
+        };
+        let mut client = self.connection.points();
+        let answer = self.connection.call(batch, async |batch| client.query_batch(batch).await).await?;
+        let found: Vec<Vec<ScoredPoint>> = answer.result.into_iter().map(|found| found.result).collect();
+        if found.len() != num_requests {
+            let text = format!("{} responses to a batch of {num_requests} requests", found.len());
+            return Err(Fault::new(ErrorKind::Corrupt, text));
+        }
+        Ok(found)
     }
 
     /// Returns one page, and the start of the next page in the order of ids.

@@ -3,28 +3,34 @@
 //! Qdrant returns the highest scores. If several points share the last score of the list, Qdrant returns an
 //! arbitrary selection of these points. The code therefore works in three steps:
 //!
-//! 1. The code requests one hit more than the caller needs. In a full list, the hits with the last score may
-//!    be incomplete. Only hits above that score are certain.
+//! 1. The code requests at least one hit more than the caller needs. In a full list, the hits with the last
+//!    score may be incomplete. Only hits above that score are certain.
 //! 2. If too few hits are certain because path patterns removed hits, the code looks up the matching paths
 //!    and adds them to the filter.
 //! 3. If too few hits are still certain because of equal scores, the code requests a longer list, down to the
 //!    score of the last wanted hit. The code repeats this request until the list is complete (`is_whole`).
+//!
+//! The first requests of all lists are one batch. A second batch reads the fields of the points that are not
+//! in the cache (`points.rs`).
 
 use std::sync::Arc;
 
-use cairn_ports::Hit;
-use qdrant_client::qdrant::{Condition, Query, QueryPoints, ScoredPoint, SearchParams, VectorInput};
+use cairn_domain::ChunkRecord;
+use cairn_ports::{Hit, HitLists};
+use qdrant_client::qdrant::{Condition, PointId, Query, QueryPoints, ScoredPoint, SearchParams, VectorInput};
 
 use crate::collection::{Collection, is_whole};
 use crate::conditions::FilterParts;
 use crate::error::Fault;
 use crate::fields::PATH;
-use crate::places::{Places, PointPlace};
+use crate::points::{KnownPoints, ListedPoint, WantedPoint};
 use crate::read::count_by_path;
 
 /// A float represents every integer below this value exactly.
 const EXACT_BELOW: f32 = (1 << 24) as f32;
 const GROWTH: u64 = 4;
+/// An exact list is longer than its limit by this part.
+const SPARE: usize = 4;
 /// Maximum number of paths in the filter of one request.
 const NAMED_PATHS: usize = 10_000;
 
@@ -35,13 +41,16 @@ pub(crate) struct VectorQuery {
     pub(crate) exact: bool,
     /// Points with lower scores are not returned as hits.
     pub(crate) lowest: Option<i64>,
+    /// Maximum number of hits.
+    pub(crate) limit: usize,
 }
 
 /// A hit with the values by which hits are sorted.
 #[derive(Debug)]
 struct Candidate {
     score: i64,
-    place: Arc<PointPlace>,
+    id: PointId,
+    point: Arc<ListedPoint>,
 }
 
 fn exact_score(point: &ScoredPoint) -> Result<i64, Fault> {
@@ -51,7 +60,40 @@ fn exact_score(point: &ScoredPoint) -> Result<i64, Fault> {
     Ok(point.score as i64)
 }
 
-/// One response of Qdrant.
+/// One response of Qdrant: the ids of points with their scores, best first.
+struct Response(Vec<(PointId, i64)>);
+
+impl Response {
+    fn new(points: Vec<ScoredPoint>) -> Result<Self, Fault> {
+        let scored = |point: ScoredPoint| {
+            let score = exact_score(&point)?;
+            Ok(point.id.map(|id| (id, score)))
+        };
+        Ok(Self(points.into_iter().map(scored).filter_map(Result::transpose).collect::<Result<_, Fault>>()?))
+    }
+
+    /// The points, with the records of those that may be among the first hits: the last of these hits may be
+    /// any of the points with its score.
+    fn wanted(&self, num_records: usize) -> impl Iterator<Item = WantedPoint> {
+        let lowest = num_records.checked_sub(1).map(|last| self.0.get(last).map_or(i64::MIN, |(_, score)| *score));
+        self.0.iter().map(move |(id, score)| WantedPoint {
+            id: id.clone(),
+            needs_record: lowest.is_some_and(|lowest| *score >= lowest),
+        })
+    }
+
+    /// Adds the points. A point that is `None` was deleted after the search.
+    fn into_list(self, points: impl Iterator<Item = Option<Arc<ListedPoint>>>, parts: &FilterParts) -> List {
+        let (num_listed, last) = (self.0.len() as u64, self.0.last().map_or(i64::MIN, |(_, score)| *score));
+        let found = self.0.into_iter().zip(points);
+        let found = found.filter_map(|((id, score), point)| Some(Candidate { score, id, point: point? }));
+        let is_wanted =
+            |candidate: &Candidate| parts.paths.as_ref().is_none_or(|paths| paths.matches(&candidate.point.path));
+        List { num_listed, last, candidates: found.filter(is_wanted).collect() }
+    }
+}
+
+/// One response of Qdrant, with the fields of its points.
 struct List {
     /// The length of the list before path patterns removed hits.
     num_listed: u64,
@@ -60,66 +102,118 @@ struct List {
     candidates: Vec<Candidate>,
 }
 
-impl List {
-    async fn read(
-        (collection, places): (&Collection, &Places),
+/// The collection, the cached points, and the number of first hits whose records are returned.
+#[derive(Clone, Copy)]
+pub(crate) struct Store<'a> {
+    pub(crate) collection: &'a Collection,
+    pub(crate) points: &'a KnownPoints,
+    pub(crate) num_records: usize,
+}
+
+impl Store<'_> {
+    /// Reads the lists of all requests with one batch, and the unknown fields of their points with another
+    /// one.
+    async fn lists(&self, parts: &FilterParts, wanted: &[(&VectorQuery, Wanted)]) -> Result<Vec<List>, Fault> {
+        let requests = wanted.iter().map(|(query, wanted)| wanted.request(query, parts)).collect();
+        let responses = self.collection.query(requests).await?;
+        let responses: Vec<Response> = responses.into_iter().map(Response::new).collect::<Result<_, _>>()?;
+        let points: Vec<WantedPoint> = responses.iter().flat_map(|list| list.wanted(self.num_records)).collect();
+        let mut points = self.points.of(self.collection, &points).await?.into_iter();
+        let list = |list: Response| {
+            let num_points = list.0.len();
+            list.into_list(points.by_ref().take(num_points), parts)
+        };
+        Ok(responses.into_iter().map(list).collect())
+    }
+
+    async fn list(&self, parts: &FilterParts, query: &VectorQuery, wanted: Wanted) -> Result<List, Fault> {
+        self.lists(parts, &[(query, wanted)]).await?.pop().ok_or_else(|| Fault::invalid("no list was returned"))
+    }
+
+    /// The best hits, in order, from the first list and from longer lists if the first one is too short.
+    async fn complete(
+        &self,
         parts: &FilterParts,
-        vector_query: &VectorQuery,
-        wanted: &Wanted,
-    ) -> Result<Self, Fault> {
-        let points = query(collection, parts, vector_query, wanted).await?;
-        let num_listed = points.len() as u64;
-        let scores = points.iter().map(exact_score).collect::<Result<Vec<_>, _>>()?;
-        let last = scores.last().copied().unwrap_or(i64::MIN);
-        let ids: Vec<_> = points.into_iter().map(|point| point.id).collect();
-        let places = places.of(collection, &ids).await?;
-        // A point without a place was deleted after the search.
-        let found =
-            scores.into_iter().zip(places).filter_map(|(score, place)| Some(Candidate { score, place: place? }));
-        let is_wanted =
-            |candidate: &Candidate| parts.paths.as_ref().is_none_or(|paths| paths.matches(&candidate.place.path));
-        Ok(Self { num_listed, last, candidates: found.filter(is_wanted).collect() })
+        query: &VectorQuery,
+        (first, list): (Wanted, List),
+    ) -> Result<Vec<Candidate>, Fault> {
+        let limit = query.limit;
+        let Some(mut wanted) = first.after(&list) else { return Ok(ordered(list.candidates, limit)) };
+        let mut with_paths = None;
+        if let Some(paths) = &parts.paths {
+            let mut matching = count_by_path(self.collection, &parts.filter).await?;
+            matching.retain(|(path, _)| paths.matches(path));
+            if matching.is_empty() {
+                return Ok(Vec::new());
+            }
+            // The filter gets paths only if their number is within the limit. If more paths match, many of
+            // the best hits match too.
+            if matching.len() <= NAMED_PATHS {
+                let mut filter = parts.filter.clone();
+                let paths = matching.into_iter().map(|(path, _)| path).collect::<Vec<_>>();
+                filter.must.push(Condition::matches(PATH, paths));
+                (with_paths, wanted) = (Some(FilterParts { filter, paths: None }), first);
+            }
+        }
+        let parts = with_paths.as_ref().unwrap_or(parts);
+        loop {
+            let list = self.list(parts, query, wanted).await?;
+            match wanted.after(&list) {
+                Some(next) => wanted = next,
+                None => return Ok(ordered(list.candidates, limit)),
+            }
+        }
+    }
+
+    /// The records of the first hits, sorted, each once.
+    async fn records(&self, lists: [&[Candidate]; 2]) -> Result<Vec<ChunkRecord>, Fault> {
+        let first = lists.iter().flat_map(|list| list.iter().take(self.num_records));
+        let mut points: Vec<Arc<ListedPoint>> = Vec::new();
+        let mut missing: Vec<WantedPoint> = Vec::new();
+        for candidate in first {
+            match candidate.point.record {
+                Some(_) => points.push(Arc::clone(&candidate.point)),
+                None => missing.push(WantedPoint { id: candidate.id.clone(), needs_record: true }),
+            }
+        }
+        // Path patterns removed hits, so later hits are among the first ones.
+        points.extend(self.points.of(self.collection, &missing).await?.into_iter().flatten());
+        let mut records: Vec<ChunkRecord> = points.iter().filter_map(|point| point.record.clone()).collect();
+        records.sort_by_key(|record| (record.repository, record.key));
+        records.dedup_by_key(|record| (record.repository, record.key));
+        Ok(records)
     }
 }
 
+/// Returns the best hits of the queries.
 pub(crate) async fn best(
-    store: (&Collection, &Places),
+    store: Store<'_>,
     parts: &FilterParts,
-    vector_query: &VectorQuery,
-    limit: usize,
-) -> Result<Vec<Hit>, Fault> {
-    if limit == 0 {
-        return Ok(Vec::new());
+    (dense, sparse): (Option<VectorQuery>, Option<VectorQuery>),
+) -> Result<HitLists, Fault> {
+    let first: Vec<(&VectorQuery, Wanted)> =
+        [&dense, &sparse].into_iter().flatten().map(|query| (query, Wanted::first(query))).collect();
+    if first.is_empty() {
+        return Ok(HitLists::default());
     }
-    let first = Wanted { limit, num_listed: limit as u64 + 1, threshold: vector_query.lowest };
-    let list = List::read(store, parts, vector_query, &first).await?;
-    let Some(mut wanted) = first.after(&list) else { return Ok(ordered(list.candidates, limit)) };
-    let mut with_paths = None;
-    if let Some(paths) = &parts.paths {
-        let mut matching = count_by_path(store.0, &parts.filter).await?;
-        matching.retain(|(path, _)| paths.matches(path));
-        if matching.is_empty() {
-            return Ok(Vec::new());
-        }
-        // The filter gets paths only if their number is within the limit. If more paths match, many of the
-        // best hits match too.
-        if matching.len() <= NAMED_PATHS {
-            let mut filter = parts.filter.clone();
-            filter.must.push(Condition::matches(PATH, matching.into_iter().map(|(path, _)| path).collect::<Vec<_>>()));
-            (with_paths, wanted) = (Some(FilterParts { filter, paths: None }), first);
-        }
+    let lists = store.lists(parts, &first).await?;
+    let mut complete = Vec::with_capacity(lists.len());
+    for ((query, wanted), list) in first.into_iter().zip(lists) {
+        complete.push(store.complete(parts, query, (wanted, list)).await?);
     }
-    let parts = with_paths.as_ref().unwrap_or(parts);
-    loop {
-        let list = List::read(store, parts, vector_query, &wanted).await?;
-        match wanted.after(&list) {
-            Some(next) => wanted = next,
-            None => return Ok(ordered(list.candidates, limit)),
-        }
-    }
+    let mut complete = complete.into_iter();
+    let mut next = |query: Option<VectorQuery>| query.and_then(|_| complete.next()).unwrap_or_default();
+    let (dense, sparse) = (next(dense), next(sparse));
+    let records = store.records([&dense, &sparse]).await?;
+    let hits = |candidates: Vec<Candidate>| {
+        let hit = |Candidate { score, point, .. }| Hit { repository: point.repository, key: point.key, score };
+        candidates.into_iter().map(hit).collect()
+    };
+    Ok(HitLists { dense: hits(dense), sparse: hits(sparse), records })
 }
 
 /// A request that should return the best `limit` hits.
+#[derive(Clone, Copy)]
 struct Wanted {
     limit: usize,
     num_listed: u64,
@@ -127,6 +221,26 @@ struct Wanted {
 }
 
 impl Wanted {
+    fn first(query: &VectorQuery) -> Self {
+        // An exact list is longer, so that some equal scores at its end need no second request. The length
+        // of an approximate list changes its hits.
+        let spare = if query.exact { query.limit / SPARE } else { 0 };
+        Self { limit: query.limit, num_listed: (query.limit + spare) as u64 + 1, threshold: query.lowest }
+    }
+
+    fn request(&self, query: &VectorQuery, parts: &FilterParts) -> QueryPoints {
+        QueryPoints {
+            query: Some(Query::from(query.vector.clone())),
+            using: Some(query.using.to_owned()),
+            filter: Some(parts.filter.clone()),
+            params: Some(SearchParams { exact: Some(query.exact), ..SearchParams::default() }),
+            // The threshold is one step below the score, because the score itself must be included.
+            score_threshold: self.threshold.map(|score| (score as f32).next_down()),
+            limit: Some(self.num_listed),
+            ..QueryPoints::default()
+        }
+    }
+
     /// Returns the next request, or `None` if the list contains the best hits.
     fn after(&self, list: &List) -> Option<Self> {
         let num_certain = list.candidates.iter().filter(|candidate| candidate.score > list.last).count();
@@ -139,41 +253,16 @@ impl Wanted {
     }
 }
 
-async fn query(
-    collection: &Collection,
-    parts: &FilterParts,
-    vector_query: &VectorQuery,
-    wanted: &Wanted,
-) -> Result<Vec<ScoredPoint>, Fault> {
-    let request = QueryPoints {
-        collection_name: collection.name.clone(),
-        query: Some(Query::from(vector_query.vector.clone())),
-        using: Some(vector_query.using.to_owned()),
-        filter: Some(parts.filter.clone()),
-        params: Some(SearchParams { exact: Some(vector_query.exact), ..SearchParams::default() }),
-        // The threshold is one step below the score, because the score itself must be included.
-        score_threshold: wanted.threshold.map(|score| (score as f32).next_down()),
-        limit: Some(wanted.num_listed),
-        ..QueryPoints::default()
-    };
-    let mut client = collection.connection.points();
-    let answer = collection.connection.call(request, async |request| client.query(request).await).await?;
-    Ok(answer.result)
-}
-
-/// Returns the hits sorted by score (high first), repository, path, line, and key.
-fn ordered(mut candidates: Vec<Candidate>, limit: usize) -> Vec<Hit> {
+/// Returns the best candidates sorted by score (high first), repository, path, line, and key.
+fn ordered(mut candidates: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
     candidates.sort_by(|left, right| {
-        let place = |candidate: &Candidate| (candidate.place.repository, candidate.place.line, candidate.place.key);
-        let ((repository, line, key), (other_repository, other_line, other_key)) = (place(left), place(right));
         let by_score = right.score.cmp(&left.score);
-        let by_path =
-            by_score.then(repository.cmp(&other_repository)).then_with(|| left.place.path.cmp(&right.place.path));
-        by_path.then(line.cmp(&other_line)).then(key.cmp(&other_key))
+        let (left, right) = (&left.point, &right.point);
+        let by_path = by_score.then(left.repository.cmp(&right.repository)).then_with(|| left.path.cmp(&right.path));
+        by_path.then(left.line.cmp(&right.line)).then(left.key.cmp(&right.key))
     });
     candidates.truncate(limit);
-    let hit = |Candidate { score, place }| Hit { repository: place.repository, key: place.key, score };
-    candidates.into_iter().map(hit).collect()
+    candidates
 }
 
 #[cfg(test)]
@@ -184,8 +273,9 @@ mod tests {
 
     fn candidate(score: i64) -> Candidate {
         let repository = RepositoryId::derive(&Tenant::new("acme"), &RepositoryName::new("r"));
-        let place = PointPlace { repository, path: format!("{score}.rs"), line: 1, key: ChunkKey(repository.0) };
-        Candidate { score, place: Arc::new(place) }
+        let (path, key) = (format!("{score}.rs"), ChunkKey(repository.0));
+        let point = ListedPoint { repository, path, line: 1, key, record: None };
+        Candidate { score, id: PointId::from(score.unsigned_abs()), point: Arc::new(point) }
     }
 
     /// Queries a fake server that has one hit per score from `best` down to 1. `listed` selects the hits that

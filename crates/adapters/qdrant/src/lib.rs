@@ -22,7 +22,7 @@ mod fields;
 mod find;
 mod paths;
 mod payload;
-mod places;
+mod points;
 mod prepare;
 mod read;
 mod stage;

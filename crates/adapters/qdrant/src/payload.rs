@@ -14,6 +14,30 @@ use crate::error::Fault;
 use crate::fields::*;
 use crate::paths;
 
+/// The fields of a chunk, without its text.
+pub(crate) const RECORD: [&str; 20] = [
+    REPOSITORY,
+    KEY,
+    PATH,
+    LANGUAGE,
+    KIND,
+    START_LINE,
+    END_LINE,
+    SYMBOL,
+    SYMBOL_KIND,
+    HEADING,
+    HEADER,
+    CONTENT_HASH,
+    MODULE_PATH,
+    IS_TEST,
+    EXPORTED,
+    DOCUMENTED,
+    HAS_SECRETS,
+    WEIGHT_PERCENT,
+    TAGS,
+    CHANGED_AT,
+];
+
 /// Number of bits of a key that are used to order points when scrolling. Qdrant compares the start of a page
 /// as a float, which is exact up to 2^53.
 const KEY_ORDER_BITS: u32 = 53;

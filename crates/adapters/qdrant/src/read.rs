@@ -4,16 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{ChunkKey, ChunkRecord, Digest, RepositoryId, RepositoryScope, Scope, View};
 use cairn_ports::{ChunkPage, ChunkPlace};
-use qdrant_client::qdrant::with_payload_selector::SelectorOptions;
-use qdrant_client::qdrant::{
-    Condition, FacetCounts, Filter, PayloadExcludeSelector, RetrievedPoint, WithPayloadSelector, facet_value,
-};
+use qdrant_client::qdrant::{Condition, FacetCounts, Filter, RetrievedPoint, WithPayloadSelector, facet_value};
 
 use crate::collection::{Collection, Page, is_whole, only, whole_payload};
 use crate::conditions::{FilterParts, visible_in_scope};
 use crate::error::Fault;
 use crate::fields::{END_LINE, KEY, KEY_ORDER, PATH, REPOSITORY, START_LINE, TEXT};
-use crate::payload::{Fields, key_order, uuid_text};
+use crate::payload::{Fields, RECORD, key_order, uuid_text};
 
 /// Maximum number of keys per request.
 const KEYS: usize = 256;
@@ -55,7 +52,7 @@ async fn fetch_some(
     let Some(mut filter) = visible_in_scope(view, &named) else { return Ok(Vec::new()) };
     filter.must.push(has_key(keys.iter().map(|(_, key)| *key)));
     let mut chunks = Vec::with_capacity(keys.len());
-    let with_payload = if with_text { whole_payload() } else { without_text() };
+    let with_payload = if with_text { record_with_text() } else { only(&RECORD) };
     let take = |points: Vec<RetrievedPoint>| {
         for point in points {
             chunks.push(Fields::of(point.id.as_ref(), point.payload).chunk()?);
@@ -74,9 +71,8 @@ pub(crate) fn has_key(keys: impl Iterator<Item = ChunkKey>) -> Condition {
     Condition::matches(KEY, keys.map(|key| uuid_text(key.0)).collect::<Vec<_>>())
 }
 
-fn without_text() -> Option<WithPayloadSelector> {
-    let fields = vec![TEXT.to_owned()];
-    Some(WithPayloadSelector { selector_options: Some(SelectorOptions::Exclude(PayloadExcludeSelector { fields })) })
+fn record_with_text() -> Option<WithPayloadSelector> {
+    only(&RECORD.into_iter().chain([TEXT]).collect::<Vec<_>>())
 }
 
 /// Returns a page of the visible chunks of a repository. Chunks are ordered by the first bits of their keys,

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, GenerationId, ModelId, RepositoryId, Scope, Tenant, View};
 use cairn_ports::{
-    ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, Generations, Hit, MaintenanceError, StagedPoints, Staging,
-    VectorStore, VectorStoreError,
+    ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, Generations, HitLists, ListsRequest, MaintenanceError,
+    StagedPoints, Staging, VectorStore, VectorStoreError,
 };
 use qdrant_client::qdrant::VectorInput;
 
@@ -14,8 +14,8 @@ use crate::config::{InvalidQdrantConfig, QdrantConfig};
 use crate::connection::Connection;
 use crate::error::Fault;
 use crate::fields::{DENSE, TERMS};
-use crate::find::{self, VectorQuery};
-use crate::places::Places;
+use crate::find::{self, Store, VectorQuery};
+use crate::points::KnownPoints;
 use crate::prepare::{self, Plan, collection_name};
 use crate::stage::Writer;
 use crate::{read, sweep};
@@ -24,8 +24,7 @@ use crate::{read, sweep};
 #[derive(Clone)]
 pub struct QdrantStore {
     collection: Collection,
-    /// The cached places of points.
-    places: Places,
+    points: KnownPoints,
     config: QdrantConfig,
     model: ModelId,
 }
@@ -35,7 +34,7 @@ impl QdrantStore {
     pub fn new(config: QdrantConfig, model: ModelId) -> Result<Self, InvalidQdrantConfig> {
         let connection = Connection::new(&config)?;
         let collection = Collection { connection, name: collection_name(&config, &model) };
-        Ok(Self { collection, places: Places::default(), config, model })
+        Ok(Self { collection, points: KnownPoints::default(), config, model })
     }
 
     /// The name of the collection, which the catalogue records.
@@ -62,23 +61,24 @@ impl QdrantStore {
         Ok(format!("{} {}", health.title, health.version))
     }
 
+    /// The query for the chunks that are nearest to a vector. `None` if no hit is requested.
+    fn nearest(&self, (vector, limit): (&DenseVector, usize)) -> Option<VectorQuery> {
+        let vector = VectorInput::new_dense(vector.0.iter().map(|value| f32::from(*value)).collect::<Vec<_>>());
+        (limit > 0).then_some(VectorQuery { using: DENSE, vector, exact: self.config.exact, lowest: None, limit })
+    }
+
     fn failed(&self, operation: &'static str) -> impl FnOnce(Fault) -> VectorStoreError + '_ {
         move |fault| fault.of_store(operation, &self.collection.name)
     }
+}
 
-    async fn best(
-        &self,
-        view: &View,
-        scope: &Scope,
-        filter: &ChunkFilter,
-        vector_query: &VectorQuery,
-        limit: usize,
-    ) -> Result<Vec<Hit>, Fault> {
-        match FilterParts::new(view, scope, filter)? {
-            Some(parts) => find::best((&self.collection, &self.places), &parts, vector_query, limit).await,
-            None => Ok(Vec::new()),
-        }
-    }
+/// The query for the chunks with these terms. `None` if no hit is possible or requested.
+fn with_terms((terms, limit): (&[(u32, u32)], usize)) -> Option<VectorQuery> {
+    let weighted = terms.iter().filter(|(_, weight)| *weight > 0);
+    let (terms, weights): (Vec<u32>, Vec<f32>) = weighted.map(|(term, weight)| (*term, *weight as f32)).unzip();
+    let has_hits = limit > 0 && !terms.is_empty();
+    let vector = VectorInput::new_sparse(terms, weights);
+    has_hits.then_some(VectorQuery { using: TERMS, vector, exact: true, lowest: Some(1), limit })
 }
 
 #[async_trait]
@@ -107,35 +107,23 @@ impl VectorStore for QdrantStore {
         staged.map_err(|fault| fault.of_store("stage", &staging.run.repository.to_string()))
     }
 
-    async fn search_dense(
+    async fn search(
         &self,
         view: &View,
         scope: &Scope,
         filter: &ChunkFilter,
-        vector: &DenseVector,
-        limit: usize,
-    ) -> Result<Vec<Hit>, VectorStoreError> {
-        let vector = VectorInput::new_dense(vector.0.iter().map(|value| f32::from(*value)).collect::<Vec<_>>());
-        let vector_query = VectorQuery { using: DENSE, vector, exact: self.config.exact, lowest: None };
-        self.best(view, scope, filter, &vector_query, limit).await.map_err(self.failed("search_dense"))
-    }
-
-    async fn search_sparse(
-        &self,
-        view: &View,
-        scope: &Scope,
-        filter: &ChunkFilter,
-        terms: &[(u32, u32)],
-        limit: usize,
-    ) -> Result<Vec<Hit>, VectorStoreError> {
-        let (terms, weights): (Vec<u32>, Vec<f32>) =
-            terms.iter().filter(|(_, weight)| *weight > 0).map(|(term, weight)| (*term, *weight as f32)).unzip();
-        if terms.is_empty() {
-            return Ok(Vec::new());
-        }
-        let vector = VectorInput::new_sparse(terms, weights);
-        let vector_query = VectorQuery { using: TERMS, vector, exact: true, lowest: Some(1) };
-        self.best(view, scope, filter, &vector_query, limit).await.map_err(self.failed("search_sparse"))
+        lists: ListsRequest<'_>,
+    ) -> Result<HitLists, VectorStoreError> {
+        let ListsRequest { dense, sparse, num_records } = lists;
+        let queries = (dense.and_then(|dense| self.nearest(dense)), with_terms(sparse));
+        let store = Store { collection: &self.collection, points: &self.points, num_records };
+        let found = async {
+            match FilterParts::new(view, scope, filter)? {
+                Some(parts) => find::best(store, &parts, queries).await,
+                None => Ok(HitLists::default()),
+            }
+        };
+        found.await.map_err(self.failed("search"))
     }
 
     async fn fetch(

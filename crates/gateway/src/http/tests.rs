@@ -137,6 +137,7 @@ impl Cluster {
                 changed: None,
                 answers: Arc::default(),
                 pattern_members: Arc::default(),
+                file_places: Arc::default(),
             };
             let state = GatewayState { searcher, keys: keys.clone(), indexing: Arc::new(FakeIndexing) };
             router(state, config.clone())

@@ -62,6 +62,7 @@ impl FakeAgent {
             changed: None,
             answers: Arc::default(),
             pattern_members: Arc::default(),
+            file_places: Arc::default(),
         };
         Self {
             searcher,

@@ -10,9 +10,9 @@ use cairn_domain::{
 };
 use cairn_ports::{
     Catalogue, CatalogueError, ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, Direction, Embedder, EmbedderError,
-    FileHit, FileMatch, Generations, GraphStore, GraphStoreError, GraphTraversal, Hit, LearnedAbbreviation,
-    LedgerError, LedgerRead, MaintenanceError, MaySee, NameMatch, Names, NamesError, Neighbour, Page, PartRecord,
-    PartStatus, PublishedGeneration, RepositoryRecord, ResolvedSymbol, RunRecord, StagedGraph, StagedNames,
+    FileHit, FileMatch, Generations, GraphStore, GraphStoreError, GraphTraversal, HitLists, LearnedAbbreviation,
+    LedgerError, LedgerRead, ListsRequest, MaintenanceError, MaySee, NameMatch, Names, NamesError, Neighbour, Page,
+    PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, ResolvedSymbol, RunRecord, StagedGraph, StagedNames,
     StagedPoints, Staging, SymbolHit, SymbolNode, Traversal, TraversalRequest, VectorStore, VectorStoreError,
 };
 use cairn_testkit::FakeIndex;
@@ -93,10 +93,8 @@ counted!(ChunkPlaces {
 
 counted!(VectorStore {
     stage(staging: &Staging, staged: StagedPoints) -> Result<(), VectorStoreError>;
-    search_dense(view: &View, scope: &Scope, filter: &ChunkFilter, vector: &DenseVector, limit: usize)
-        -> Result<Vec<Hit>, VectorStoreError>;
-    search_sparse(view: &View, scope: &Scope, filter: &ChunkFilter, terms: &[(u32, u32)], limit: usize)
-        -> Result<Vec<Hit>, VectorStoreError>;
+    search(view: &View, scope: &Scope, filter: &ChunkFilter, lists: ListsRequest<'_>)
+        -> Result<HitLists, VectorStoreError>;
     fetch(view: &View, scope: &Scope, keys: &[(RepositoryId, ChunkKey)], with_text: bool)
         -> Result<Vec<ChunkRecord>, VectorStoreError>;
     scroll(view: &View, scope: &Scope, repository: RepositoryId, from: u64) -> Result<ChunkPage, VectorStoreError>;

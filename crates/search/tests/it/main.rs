@@ -73,6 +73,7 @@ async fn searcher_over(contents: Vec<FakeContent>) -> (Arc<Counted>, Searcher) {
         changed: None,
         answers: Arc::default(),
         pattern_members: Arc::default(),
+        file_places: Arc::default(),
         synonyms: Arc::default(),
     };
     (counted, searcher)
@@ -121,35 +122,35 @@ fn nothing() -> ChunkFilter {
 
 const MANY_NAMES: &str = "open_file() close_file() read_line() write_line() seek_to() flush_all() lock_it() free_it()";
 
-/// Retrieval makes one search by vector, one search by terms, and one fetch. The page makes one more fetch.
-/// A concept question asks the graph once for neighbours of its hits.
+/// Retrieval makes one search, which returns all lists. One fetch reads the texts of the page. A concept
+/// question asks the graph once for neighbours of its hits, and fetches them together with the page.
 #[tokio::test]
 async fn search_calls_each_store_once() {
-    check(request("where is work done", &[], everything()), true, [3, 0, 1, 1, 1, 0, 4]).await;
-    check(request("open_file", &[], everything()), true, [3, 0, 1, 0, 1, 2, 4]).await;
-    check(request("open_file", &["many"], everything()), true, [3, 0, 1, 0, 1, 2, 4]).await;
+    check(request("where is work done", &[], everything()), true, [3, 0, 1, 1, 1, 0, 2]).await;
+    check(request("open_file", &[], everything()), true, [3, 0, 1, 0, 1, 2, 2]).await;
+    check(request("open_file", &["many"], everything()), true, [3, 0, 1, 0, 1, 2, 2]).await;
 }
 
 /// A named file needs one additional call, which finds its first chunk.
 #[tokio::test]
 async fn named_file_is_embedded_once() {
-    check(request("src/file_7.rs", &[], everything()), true, [3, 1, 1, 0, 1, 5, 4]).await;
+    check(request("src/file_7.rs", &[], everything()), true, [3, 1, 1, 0, 1, 5, 2]).await;
 }
 
-/// Each name is looked up separately, and the first three names are resolved. The chunks of the names are
-/// fetched together with the other chunks.
+/// Each name is looked up separately, and the first three names are resolved. One more fetch reads all
+/// chunks of the names that are in neither list.
 #[tokio::test]
 async fn named_symbols_add_no_chunk_search() {
-    check(request(MANY_NAMES, &[], everything()), true, [3, 0, 1, 0, 1, 11, 4]).await;
+    check(request(MANY_NAMES, &[], everything()), true, [3, 0, 1, 0, 1, 11, 3]).await;
 }
 
 /// For an empty answer, a second retrieval runs without repositories and filters. In addition, the chunks
 /// that each restriction excludes are counted.
 #[tokio::test]
 async fn empty_search_is_widened_once() {
-    check(request("where is work done", &[], nothing()), false, [3, 0, 1, 0, 1, 0, 7]).await;
-    check(request("src/file_7.rs", &[], nothing()), false, [3, 2, 1, 0, 1, 10, 7]).await;
-    check(request(MANY_NAMES, &["many"], nothing()), false, [5, 0, 1, 0, 1, 19, 9]).await;
+    check(request("where is work done", &[], nothing()), false, [3, 0, 1, 0, 1, 0, 4]).await;
+    check(request("src/file_7.rs", &[], nothing()), false, [3, 2, 1, 0, 1, 10, 4]).await;
+    check(request(MANY_NAMES, &["many"], nothing()), false, [5, 0, 1, 0, 1, 19, 7]).await;
 }
 
 /// If nothing matches the filters that a question states in words, a second retrieval drops them. Both
@@ -163,7 +164,7 @@ async fn dropped_filters_are_embedded_once() {
         let calls = counted.calls();
         let sum =
             |port: &str| calls.iter().filter(|(call, _)| call.starts_with(port)).map(|(_, num)| num).sum::<usize>();
-        (calls["Embedder::embed"], calls["VectorStore::search_dense"], sum("Names"))
+        (calls["Embedder::embed"], calls["VectorStore::search"], sum("Names"))
     };
     assert_eq!(searches("open_file() in rust").await, (1, 1, 2));
     assert_eq!(searches("open_file() in java").await, (1, 2, 3));
@@ -176,7 +177,7 @@ async fn unrestricted_empty_search_is_not_widened() {
     let answer = searcher.search(&request("where is work done", &[], everything())).await.expect("an answer");
     assert_eq!(answer.num_results, 0);
     let calls = counted.calls();
-    assert_eq!((calls["VectorStore::search_dense"], calls["VectorStore::search_sparse"]), (1, 1), "{calls:?}");
+    assert_eq!(calls["VectorStore::search"], 1, "{calls:?}");
 }
 
 /// Reading a symbol makes no call to the graph, because the name index contains the lines of the symbol.

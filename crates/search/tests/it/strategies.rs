@@ -113,7 +113,7 @@ async fn relationship_is_one_traversal_and_one_lookup() {
     assert_eq!(shown(&answer)[0], "login via CALLS authenticate (src/auth.rs) at line 2, 100 %");
     let number = |name: &str| calls.iter().find(|(call, _)| *call == name).map_or(0, |(_, number)| *number);
     assert_eq!((number("GraphTraversal::traverse"), number("GraphStore::neighbours")), (1, 0), "{calls:?}");
-    assert_eq!((number("Names::symbols_of"), number("VectorStore::search_dense")), (1, 1), "{calls:?}");
+    assert_eq!((number("Names::symbols_of"), number("VectorStore::search")), (1, 1), "{calls:?}");
 }
 
 /// More chunks than a list of candidates contains, so that some callees are found only over the graph.
@@ -143,7 +143,7 @@ async fn concept_is_extended_over_one_edge() {
     }
     let number = |name: &str| calls.iter().find(|(call, _)| *call == name).map_or(0, |(_, number)| *number);
     assert_eq!((number("GraphTraversal::traverse"), number("Names::symbols_of")), (1, 1), "{calls:?}");
-    assert_eq!((number("VectorStore::search_dense"), number("VectorStore::fetch")), (1, 3), "{calls:?}");
+    assert_eq!((number("VectorStore::search"), number("VectorStore::fetch")), (1, 1), "{calls:?}");
 }
 
 #[tokio::test]

@@ -53,6 +53,7 @@ impl Service {
             changed: None,
             answers: Arc::default(),
             pattern_members: Arc::default(),
+            file_places: Arc::default(),
         };
         let indexing = cairn_wiring::indexing(&runs, &clock, RemotePolicy::default());
         Ok(Self { runs, searcher, indexing })

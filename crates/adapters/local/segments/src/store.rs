@@ -9,8 +9,8 @@ use cairn_domain::{
     ChunkKey, ChunkRecord, DenseVector, GenerationId, Key128, RepositoryId, RepositoryScope, Scope, Tenant, View,
 };
 use cairn_ports::{
-    ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, ErrorKind, Generations, Hit, MaintenanceError, StagedPoints,
-    Staging, VectorStore, VectorStoreError,
+    ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, ErrorKind, Generations, Hit, HitLists, ListsRequest,
+    MaintenanceError, StagedPoints, Staging, VectorStore, VectorStoreError,
 };
 
 use crate::dot::{Kernel, QueryVector};
@@ -68,6 +68,43 @@ impl SegmentStore {
                 Err(MaintenanceError::new(ErrorKind::Cancelled, operation, repository.to_string()).because(error))
             }
         }
+    }
+}
+
+impl SegmentStore {
+    /// The rows with the highest dot products.
+    async fn dense(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        vector: &DenseVector,
+        limit: usize,
+    ) -> Result<Vec<Hit>, VectorStoreError> {
+        let (view, scope, filter, vector) = (view.clone(), scope.clone(), filter.clone(), vector.clone());
+        let search = move |inner: &Inner| {
+            let (filter, snapshots) = (CompiledFilter::new(&filter)?, inner.snapshots(&view, &scope)?);
+            let vector = QueryVector::new(inner.kernel, &vector.0);
+            Scene { view: &view, filter: &filter, snapshots: &snapshots }.dense(&vector, limit)
+        };
+        self.read("search_dense", search).await
+    }
+
+    /// The rows with the highest sums of weights over the terms.
+    async fn sparse(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        terms: &[(u32, u32)],
+        limit: usize,
+    ) -> Result<Vec<Hit>, VectorStoreError> {
+        let (view, scope, filter, terms) = (view.clone(), scope.clone(), filter.clone(), terms.to_vec());
+        let search = move |inner: &Inner| {
+            let (filter, snapshots) = (CompiledFilter::new(&filter)?, inner.snapshots(&view, &scope)?);
+            Scene { view: &view, filter: &filter, snapshots: &snapshots }.sparse(&terms, limit)
+        };
+        self.read("search_sparse", search).await
     }
 }
 
@@ -187,37 +224,31 @@ impl VectorStore for SegmentStore {
         self.read("stage", move |inner| inner.stage(&staging, staged)).await
     }
 
-    async fn search_dense(
+    async fn search(
         &self,
         view: &View,
         scope: &Scope,
         filter: &ChunkFilter,
-        vector: &DenseVector,
-        limit: usize,
-    ) -> Result<Vec<Hit>, VectorStoreError> {
-        let (view, scope, filter, vector) = (view.clone(), scope.clone(), filter.clone(), vector.clone());
-        let search = move |inner: &Inner| {
-            let (filter, snapshots) = (CompiledFilter::new(&filter)?, inner.snapshots(&view, &scope)?);
-            let vector = QueryVector::new(inner.kernel, &vector.0);
-            Scene { view: &view, filter: &filter, snapshots: &snapshots }.dense(&vector, limit)
+        lists: ListsRequest<'_>,
+    ) -> Result<HitLists, VectorStoreError> {
+        let ListsRequest { dense, sparse: (terms, limit), num_records } = lists;
+        let dense = async {
+            match dense {
+                Some((vector, limit)) => self.dense(view, scope, filter, vector, limit).await,
+                None => Ok(Vec::new()),
+            }
         };
-        self.read("search_dense", search).await
-    }
-
-    async fn search_sparse(
-        &self,
-        view: &View,
-        scope: &Scope,
-        filter: &ChunkFilter,
-        terms: &[(u32, u32)],
-        limit: usize,
-    ) -> Result<Vec<Hit>, VectorStoreError> {
-        let (view, scope, filter, terms) = (view.clone(), scope.clone(), filter.clone(), terms.to_vec());
-        let search = move |inner: &Inner| {
-            let (filter, snapshots) = (CompiledFilter::new(&filter)?, inner.snapshots(&view, &scope)?);
-            Scene { view: &view, filter: &filter, snapshots: &snapshots }.sparse(&terms, limit)
+        let sparse = async {
+            match terms {
+                [] => Ok(Vec::new()),
+                terms => self.sparse(view, scope, filter, terms, limit).await,
+            }
         };
-        self.read("search_sparse", search).await
+        let (dense, sparse) = tokio::try_join!(dense, sparse)?;
+        let lists = HitLists { dense, sparse, records: Vec::new() };
+        let first = lists.first_hits(num_records);
+        let records = if first.is_empty() { Vec::new() } else { self.fetch(view, scope, &first, false).await? };
+        Ok(HitLists { records, ..lists })
     }
 
     async fn fetch(

@@ -13,7 +13,7 @@ use cairn_domain::{
     RepositoryScope, Scope, SparseVector, SymbolKind, View,
 };
 use cairn_local_segments::SegmentStore;
-use cairn_ports::{ChunkFilter, Generations, IncludeTests, VectorStore};
+use cairn_ports::{ChunkFilter, Generations, HitLists, IncludeTests, ListsRequest, VectorStore};
 use cairn_qdrant::QdrantStore;
 
 use crate::space::{DIMENSIONS, Noise, Space, chunk, point, probe, repository, stage, staging, tenant};
@@ -43,13 +43,14 @@ impl Both {
         let SearchCase { view, scope, filter, dense, terms, limit } = case;
         let mut answers = Vec::new();
         for store in self.stores() {
-            let dense = store.search_dense(view, scope, filter, dense, *limit).await?;
-            let sparse = store.search_sparse(view, scope, filter, terms, *limit).await?;
+            let request =
+                ListsRequest { dense: Some((dense, *limit)), sparse: (terms, *limit), num_records: limit.div_ceil(2) };
+            let HitLists { dense, sparse, records } = store.search(view, scope, filter, request).await?;
             let count = store.count(view, scope, filter).await?;
             let keys: Vec<_> = sparse.iter().chain(&dense).map(|hit| (hit.repository, hit.key)).collect();
             let with_text = store.fetch(view, scope, &keys, true).await?;
             let without = store.fetch(view, scope, &keys, false).await?;
-            answers.push((dense, sparse, count, with_text, without));
+            answers.push((dense, sparse, records, count, with_text, without));
         }
         ensure!(
             answers[0] == answers[1],

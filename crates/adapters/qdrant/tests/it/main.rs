@@ -6,5 +6,6 @@ mod equality;
 mod marks;
 mod pages;
 mod prepare;
+mod requests;
 mod space;
 mod transport;

@@ -1,10 +1,10 @@
 //! Faults to plant in vector stores. Each wrapper has exactly one fault.
 
 use async_trait::async_trait;
-use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, RepositoryId, Scope, View};
+use cairn_domain::{ChunkKey, ChunkRecord, RepositoryId, Scope, View};
 use cairn_ports::{
-    ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, Hit, IncludeTests, StagedPoints, Staging, VectorStore,
-    VectorStoreError,
+    ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, Hit, HitLists, IncludeTests, ListsRequest, StagedPoints, Staging,
+    VectorStore, VectorStoreError,
 };
 
 use crate::faulty::{Faulty, StoreFault, WithStoreFaults, planted};
@@ -21,6 +21,8 @@ enum Fault {
     LosesTheLastHit,
     ShiftsScores,
     SaturatesScores,
+    LosesRecordsOfHits,
+    ReversesRecordsOfHits,
     AlwaysGivesText,
     FetchesInItsOwnOrder,
     LosesPages,
@@ -28,7 +30,7 @@ enum Fault {
     ReversesPlaces,
 }
 
-const ALL: [(&str, Fault, &str); 21] = [
+const ALL: [(&str, Fault, &str); 23] = [
     ("loses a point", Fault::LosesPoints, "staged_chunks_are_visible_once_published"),
     ("loses retirements", Fault::LosesRetirements, "retired_chunks_stay_visible_to_earlier_views"),
     ("ignores the filter on tests", Fault::IgnoresTests, "every_filter_restricts"),
@@ -37,6 +39,8 @@ const ALL: [(&str, Fault, &str); 21] = [
     ("loses the last hit", Fault::LosesTheLastHit, "staged_chunks_are_visible_once_published"),
     ("shifts scores", Fault::ShiftsScores, "dense_scores_are_exact_sums"),
     ("saturates scores at 16 bits", Fault::SaturatesScores, "dense_scores_are_exact_sums"),
+    ("loses a record of a hit", Fault::LosesRecordsOfHits, "first_hits_have_records"),
+    ("answers records of hits backwards", Fault::ReversesRecordsOfHits, "first_hits_have_records"),
     ("always returns the text", Fault::AlwaysGivesText, "chunks_are_read_as_written"),
     (
         "returns fetched chunks in another order than requested",
@@ -122,28 +126,22 @@ impl VectorStore for Faulty<dyn VectorStore, Fault> {
         self.inner.stage(staging, staged).await
     }
 
-    async fn search_dense(
+    async fn search(
         &self,
         view: &View,
         scope: &Scope,
         filter: &ChunkFilter,
-        vector: &DenseVector,
-        limit: usize,
-    ) -> Result<Vec<Hit>, VectorStoreError> {
+        lists: ListsRequest<'_>,
+    ) -> Result<HitLists, VectorStoreError> {
         let (view, scope, filter) = (self.view(view), self.scope(scope), self.filter(filter));
-        Ok(self.hits(self.inner.search_dense(&view, &scope, &filter, vector, limit).await?))
-    }
-
-    async fn search_sparse(
-        &self,
-        view: &View,
-        scope: &Scope,
-        filter: &ChunkFilter,
-        terms: &[(u32, u32)],
-        limit: usize,
-    ) -> Result<Vec<Hit>, VectorStoreError> {
-        let (view, scope, filter) = (self.view(view), self.scope(scope), self.filter(filter));
-        Ok(self.hits(self.inner.search_sparse(&view, &scope, &filter, terms, limit).await?))
+        let mut lists = self.inner.search(&view, &scope, &filter, lists).await?;
+        match self.fault {
+            Fault::LosesRecordsOfHits => drop(lists.records.pop()),
+            Fault::ReversesRecordsOfHits => lists.records.reverse(),
+            _ => {}
+        }
+        let HitLists { dense, sparse, records } = lists;
+        Ok(HitLists { dense: self.hits(dense), sparse: self.hits(sparse), records })
     }
 
     async fn fetch(

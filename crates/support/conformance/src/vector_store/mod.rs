@@ -34,6 +34,7 @@ pub fn checks() -> Vec<Check<dyn VectorStore>> {
         dense_scores_are_exact_sums,
         sparse_scores_are_exact_sums,
         the_order_of_hits_is_total,
+        first_hits_have_records,
         hits_are_found_however_few_paths_match,
         every_filter_restricts,
         places_are_sorted,

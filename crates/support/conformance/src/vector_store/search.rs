@@ -1,10 +1,11 @@
 //! Checks of scores, order, filters and limits.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::Result;
 use cairn_domain::{ChunkKind, ChunkRecord, DenseVector, LineSpan, Point, RepoPath, Scope, SparseVector};
-use cairn_ports::{ChunkFilter, ChunkPlace, Hit, IncludeTests, StagedPoints, VectorStore};
+use cairn_ports::{ChunkFilter, ChunkPlace, Hit, IncludeTests, ListsRequest, StagedPoints, VectorStore};
 
 use crate::case::view;
 use crate::suite::expect_eq;
@@ -130,6 +131,42 @@ pub(super) async fn the_order_of_hits_is_total(store: &dyn VectorStore) -> Resul
         let found = store.search_sparse(&view, &scope, &filter, &[(COMMON_TERM, 3)], limit).await?;
         expect_eq!(found, sparse[..limit]);
     }
+    Ok(())
+}
+
+/// The two lists of this check have different orders, so their first hits are different chunks.
+pub(super) async fn first_hits_have_records(store: &dyn VectorStore) -> Result<()> {
+    let points = Points::new(store, "records");
+    let weighted = |index: u8| Point {
+        sparse: SparseVector(vec![(COMMON_TERM, 40 - index)]),
+        ..points.point(&format!("n{index}"), index as i8)
+    };
+    points.stage(1, stage_of((1..=30).map(weighted).collect())).await?;
+    // The second version of a chunk replaces the first one in later views.
+    let second = ChunkRecord { header: "second version".to_owned(), ..points.chunk("n30") };
+    let retired = vec![second.key];
+    points.stage(2, StagedPoints { points: vec![place(second, 30)], retired }).await?;
+    let (scope, filter, terms) = (points.case.scope(), ChunkFilter::default(), [(COMMON_TERM, 3)]);
+    for (next_gen, num_records, limits) in
+        [(2, 3, (10, 20)), (3, 3, (10, 20)), (3, 50, (10, 50)), (3, 4, (2, 0)), (3, 0, (9, 9)), (2, 3, (10, 20))]
+    {
+        let view = view(next_gen, &[]);
+        let request = ListsRequest { dense: Some((&probe(), limits.0)), sparse: (&terms, limits.1), num_records };
+        let found = store.search(&view, &scope, &filter, request).await?;
+        expect_eq!(found.dense, store.search_dense(&view, &scope, &filter, &probe(), limits.0).await?);
+        expect_eq!(found.sparse, store.search_sparse(&view, &scope, &filter, &terms, limits.1).await?);
+        expect_eq!(found.records, store.fetch(&view, &scope, &found.first_hits(num_records), false).await?);
+        expect_eq!(found.records.len(), found.first_hits(num_records).len());
+        let only_terms = ListsRequest { dense: None, ..request };
+        let found = store.search(&view, &scope, &filter, only_terms).await?;
+        expect_eq!((found.dense.len(), found.sparse.len()), (0, limits.1.min(30)));
+        expect_eq!(found.records, store.fetch(&view, &scope, &found.first_hits(num_records), false).await?);
+    }
+    let globs = ChunkFilter { paths: vec!["src/n?.py".to_owned()], ..filter };
+    let request = ListsRequest { dense: Some((&probe(), 4)), sparse: (&terms, 4), num_records: 2 };
+    let found = store.search(&view(3, &[]), &scope, &globs, request).await?;
+    let paths: BTreeSet<String> = found.records.iter().map(|chunk| chunk.path.to_string()).collect();
+    expect_eq!(paths, ["src/n1.py", "src/n2.py", "src/n8.py", "src/n9.py"].map(str::to_owned).into());
     Ok(())
 }
 

@@ -1,10 +1,10 @@
 //! The chunks of a fake index.
 
 use async_trait::async_trait;
-use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, RepositoryId, Scope, SparseVector, View};
+use cairn_domain::{ChunkKey, ChunkRecord, RepositoryId, Scope, SparseVector, View};
 use cairn_ports::{
-    ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, ErrorKind, Hit, IncludeTests, StagedPoints, Staging, VectorStore,
-    VectorStoreError,
+    ChunkFilter, ChunkPage, ChunkPlace, ChunkPlaces, ErrorKind, Hit, HitLists, IncludeTests, ListsRequest,
+    StagedPoints, Staging, VectorStore, VectorStoreError,
 };
 use cairn_ranking::{PassageFields, passage_terms};
 use globset::GlobBuilder;
@@ -86,26 +86,16 @@ impl VectorStore for FakeIndex {
         Err(VectorStoreError::new(ErrorKind::Forbidden, "stage", staging.run.to_string()))
     }
 
-    async fn search_dense(
+    async fn search(
         &self,
-        _view: &View,
+        view: &View,
         scope: &Scope,
         filter: &ChunkFilter,
-        _vector: &DenseVector,
-        limit: usize,
-    ) -> Result<Vec<Hit>, VectorStoreError> {
-        let hit = |chunk: &ChunkRecord| Hit { repository: chunk.repository, key: chunk.key, score: 1 };
-        Ok(best(self.chunks_in(scope, filter).map(hit).collect(), limit))
-    }
-
-    async fn search_sparse(
-        &self,
-        _view: &View,
-        scope: &Scope,
-        filter: &ChunkFilter,
-        terms: &[(u32, u32)],
-        limit: usize,
-    ) -> Result<Vec<Hit>, VectorStoreError> {
+        lists: ListsRequest<'_>,
+    ) -> Result<HitLists, VectorStoreError> {
+        let ListsRequest { dense, sparse: (terms, limit), num_records } = lists;
+        let equal = |chunk: &ChunkRecord| Hit { repository: chunk.repository, key: chunk.key, score: 1 };
+        let dense = dense.map(|(_, limit)| best(self.chunks_in(scope, filter).map(equal).collect(), limit));
         let hit = |chunk: &ChunkRecord| {
             let passage = terms_of(chunk).0;
             let weight = |term: u32| passage.binary_search_by_key(&term, |(term, _)| *term).map(|at| passage[at].1);
@@ -113,8 +103,10 @@ impl VectorStore for FakeIndex {
                 terms.iter().filter_map(|(term, wanted)| Some(i64::from(*wanted) * i64::from(weight(*term).ok()?)));
             Hit { repository: chunk.repository, key: chunk.key, score: shared.sum() }
         };
-        let hits = self.chunks_in(scope, filter).map(hit).filter(|hit| hit.score > 0).collect();
-        Ok(best(hits, limit))
+        let sparse = self.chunks_in(scope, filter).map(hit).filter(|hit| hit.score > 0).collect();
+        let lists = HitLists { dense: dense.unwrap_or_default(), sparse: best(sparse, limit), records: Vec::new() };
+        let records = self.fetch(view, scope, &lists.first_hits(num_records), false).await?;
+        Ok(HitLists { records, ..lists })
     }
 
     async fn fetch(

@@ -1,0 +1,161 @@
+//! Caches the fields of points that lists contain.
+//!
+//! These fields of a point never change, because its id is derived from its key and its generation. For a
+//! long list, reading the fields takes the server longer than the search. So lists are requested without
+//! fields, and the fields are read only for points that are not in the cache.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cairn_domain::{ChunkKey, ChunkRecord, RepositoryId};
+use cairn_recent::Recent;
+use qdrant_client::qdrant::{Condition, Filter, PointId, QueryPoints, ScoredPoint};
+
+use crate::collection::{Collection, only};
+use crate::error::Fault;
+use crate::fields::{KEY, PATH, REPOSITORY, START_LINE};
+use crate::payload::{Fields, RECORD, id_text};
+
+/// Maximum memory of the cached points.
+const MAX_CACHED_BYTES: usize = 96 << 20;
+/// The memory of a point in addition to its texts.
+const POINT_BYTES: usize = 256;
+/// Maximum number of points of one request. The lists of a question have fewer points.
+const POINTS_OF_A_REQUEST: usize = 2_000;
+
+/// The fields of a point.
+#[derive(PartialEq, Debug)]
+pub(crate) struct ListedPoint {
+    pub(crate) repository: RepositoryId,
+    pub(crate) path: String,
+    pub(crate) line: u32,
+    pub(crate) key: ChunkKey,
+    /// The chunk without its text, if it was requested.
+    pub(crate) record: Option<ChunkRecord>,
+}
+
+/// A point whose fields are needed.
+#[derive(Clone)]
+pub(crate) struct WantedPoint {
+    pub(crate) id: PointId,
+    pub(crate) needs_record: bool,
+}
+
+/// The most recently used points. Clones share these points.
+#[derive(Clone)]
+pub(crate) struct KnownPoints(Arc<Mutex<Recent<String, Arc<ListedPoint>>>>);
+
+impl Default for KnownPoints {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Recent::new(MAX_CACHED_BYTES))))
+    }
+}
+
+impl KnownPoints {
+    fn known(&self) -> MutexGuard<'_, Recent<String, Arc<ListedPoint>>> {
+        // No method leaves the map inconsistent, so the map can be used after another thread has panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The fields of the points, in the same order. `None` for a point that no longer exists. If a record was
+    /// not requested, it may still be set.
+    pub(crate) async fn of(
+        &self,
+        collection: &Collection,
+        wanted: &[WantedPoint],
+    ) -> Result<Vec<Option<Arc<ListedPoint>>>, Fault> {
+        let ids: Vec<String> = wanted.iter().map(|point| id_text(Some(&point.id))).collect();
+        let mut found: HashMap<&str, Arc<ListedPoint>> = HashMap::with_capacity(ids.len());
+        let mut missing: BTreeMap<&str, WantedPoint> = BTreeMap::new();
+        {
+            let mut known = self.known();
+            for (id, point) in ids.iter().zip(wanted) {
+                match known.get(id).filter(|known| known.record.is_some() || !point.needs_record) {
+                    Some(known) => {
+                        found.insert(id, known);
+                    }
+                    None => {
+                        let missing = missing.entry(id).or_insert_with(|| point.clone());
+                        missing.needs_record |= point.needs_record;
+                    }
+                }
+            }
+        }
+        let missing: Vec<(&str, WantedPoint)> = missing.into_iter().collect();
+        for some in missing.chunks(POINTS_OF_A_REQUEST) {
+            let read = read(collection, some.iter().map(|(_, point)| point)).await?;
+            let mut known = self.known();
+            for (id, point) in read {
+                if let Ok(index) = some.binary_search_by(|(wanted, _)| (*wanted).cmp(&id)) {
+                    found.insert(some[index].0, Arc::clone(&point));
+                }
+                let size_bytes = size_bytes(&point);
+                known.add(id, point, size_bytes);
+            }
+        }
+        Ok(ids.iter().map(|id| found.get(id.as_str()).cloned()).collect())
+    }
+}
+
+/// Reads the points with one batch.
+async fn read(
+    collection: &Collection,
+    points: impl Iterator<Item = &WantedPoint>,
+) -> Result<Vec<(String, Arc<ListedPoint>)>, Fault> {
+    let (with_record, others): (Vec<&WantedPoint>, Vec<&WantedPoint>) = points.partition(|point| point.needs_record);
+    let reads = [(with_record, true), (others, false)].into_iter().filter(|(points, _)| !points.is_empty());
+    let (requests, have_record): (Vec<QueryPoints>, Vec<bool>) =
+        reads.map(|(points, has_record)| (request(&points, has_record), has_record)).unzip();
+    let found = collection.query(requests).await?.into_iter().zip(have_record);
+    found.flat_map(|(points, has_record)| points.into_iter().map(move |point| listed(point, has_record))).collect()
+}
+
+fn request(points: &[&WantedPoint], has_record: bool) -> QueryPoints {
+    let ids: Vec<PointId> = points.iter().map(|point| point.id.clone()).collect();
+    QueryPoints {
+        limit: Some(ids.len() as u64),
+        filter: Some(Filter::must([Condition::has_id(ids)])),
+        with_payload: if has_record { only(&RECORD) } else { only(&[REPOSITORY, KEY, PATH, START_LINE]) },
+        ..QueryPoints::default()
+    }
+}
+
+fn listed(point: ScoredPoint, has_record: bool) -> Result<(String, Arc<ListedPoint>), Fault> {
+    let id = id_text(point.id.as_ref());
+    let fields = Fields::new(id.clone(), point.payload);
+    let record = if has_record { Some(fields.chunk()?) } else { None };
+    let (repository, path) = (fields.repository()?, fields.text(PATH)?.to_owned());
+    Ok((id, Arc::new(ListedPoint { repository, path, line: fields.line()?, key: fields.key()?, record })))
+}
+
+fn size_bytes(point: &ListedPoint) -> usize {
+    let of_record = |record: &ChunkRecord| {
+        let optional = [&record.symbol, &record.heading].into_iter().flatten().map(String::len);
+        let texts = [record.path.as_str(), &record.language, &record.header, &record.module_path].map(str::len);
+        let tags = record.tags.iter().map(|tag| tag.len() + size_of::<String>());
+        size_of::<ChunkRecord>() + optional.chain(texts).chain(tags).sum::<usize>()
+    };
+    POINT_BYTES + point.path.len() + point.record.as_ref().map_or(0, of_record)
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{RepositoryName, Tenant};
+
+    use super::*;
+
+    #[test]
+    fn used_points_are_kept_in_the_cache() {
+        let repository = RepositoryId::derive(&Tenant::new("acme"), &RepositoryName::new("r"));
+        let path = "a.rs".to_owned();
+        let point = Arc::new(ListedPoint { repository, path, line: 1, key: ChunkKey(repository.0), record: None });
+        let (points, size_bytes) = (KnownPoints::default(), size_bytes(&point));
+        let mut known = points.known();
+        for number in 0..=MAX_CACHED_BYTES / size_bytes {
+            known.add(number.to_string(), Arc::clone(&point), size_bytes);
+            assert!(known.get("0").is_some(), "{number}");
+        }
+        assert!(known.get("1").is_none());
+        assert!(known.num_bytes() <= MAX_CACHED_BYTES);
+    }
+}

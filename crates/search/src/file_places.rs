@@ -1,0 +1,95 @@
+//! Finds the chunks of files, and caches their places.
+//!
+//! The chunks of a generation never change. So their places are read once for each file of a generation.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cairn_domain::{Scope, View};
+use cairn_ports::{ChunkFilter, ChunkPlace};
+use cairn_recent::Recent;
+
+use crate::prepared_query::PreparedQuery;
+use crate::sites::RepositoryFile;
+use crate::{QueryError, Searcher};
+
+/// Maximum number of places in the cache.
+const MAX_CACHED: usize = 200_000;
+
+/// A file of a generation. The generation is identified by the key of its manifest.
+type FileOfGeneration = (String, RepositoryFile);
+
+/// A cache of the places of chunks. All questions of a process share it.
+pub struct FilePlaces(Mutex<Recent<FileOfGeneration, Arc<Vec<ChunkPlace>>>>);
+
+impl Default for FilePlaces {
+    fn default() -> Self {
+        Self(Mutex::new(Recent::new(MAX_CACHED)))
+    }
+}
+
+impl FilePlaces {
+    fn cached(&self) -> MutexGuard<'_, Recent<FileOfGeneration, Arc<Vec<ChunkPlace>>>> {
+        // No method leaves the cache inconsistent, so the cache can be used after another thread has
+        // panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Searcher {
+    /// The places of the chunks of files that match the filter, sorted. The paths of the filter are not used.
+    /// All files that are not in the cache are read in one call.
+    pub(crate) async fn places<'a>(
+        &self,
+        query: &PreparedQuery,
+        files: impl Iterator<Item = &'a RepositoryFile>,
+        filter: &ChunkFilter,
+    ) -> Result<Vec<ChunkPlace>, QueryError> {
+        let mut missing: BTreeSet<&RepositoryFile> = files.collect();
+        let is_restricted = *filter != ChunkFilter { paths: filter.paths.clone(), ..ChunkFilter::default() };
+        if is_restricted {
+            return self.read_places(&query.view, &missing, filter).await;
+        }
+        let key = |file: &RepositoryFile| Some((query.manifests.get(&file.0)?.clone(), file.clone()));
+        let mut found: Vec<ChunkPlace> = Vec::new();
+        missing.retain(|file| {
+            let cached = key(file).and_then(|key| self.file_places.cached().get(&key));
+            found.extend(cached.iter().flat_map(|places| places.iter().cloned()));
+            cached.is_none()
+        });
+        let mut read: BTreeMap<&RepositoryFile, Vec<ChunkPlace>> = BTreeMap::new();
+        for place in self.read_places(&query.view, &missing, filter).await? {
+            found.push(place.clone());
+            if let Some(file) = missing.get(&(place.repository, place.path.clone())) {
+                read.entry(*file).or_default().push(place);
+            }
+        }
+        let mut cached = self.file_places.cached();
+        for file in missing {
+            if let Some(key) = key(file) {
+                let places = Arc::new(read.remove(file).unwrap_or_default());
+                let num_places = places.len() + 1;
+                cached.add(key, places, num_places);
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    async fn read_places(
+        &self,
+        view: &View,
+        files: &BTreeSet<&RepositoryFile>,
+        filter: &ChunkFilter,
+    ) -> Result<Vec<ChunkPlace>, QueryError> {
+        if files.is_empty() {
+            return Ok(Vec::new());
+        }
+        let only = Scope::only(self.caller.tenant.clone(), files.iter().map(|(repository, _)| *repository));
+        let paths = files.iter().map(|(_, path)| globset::escape(path.as_str())).collect();
+        let mut places = self.vectors.places(view, &only, &ChunkFilter { paths, ..filter.clone() }).await?;
+        // A path may be in several repositories, and a path without a folder also matches in all folders.
+        places.retain(|place| files.contains(&(place.repository, place.path.clone())));
+        Ok(places)
+    }
+}
