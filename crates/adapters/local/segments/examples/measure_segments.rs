@@ -158,7 +158,7 @@ fn point(repository: RepositoryId, path: &RepoPath, number: u32, text: String, r
         documented: false,
         has_secrets: false,
         weight_percent: 100,
-        tags: Vec::new(),
+        tags: std::sync::Arc::default(),
         changed_at: None,
     };
     Point { chunk, dense: random.vector(), sparse }

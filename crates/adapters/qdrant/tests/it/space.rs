@@ -1,6 +1,7 @@
 //! Creates collections for one test, with a prefix that no other test uses. The collections are deleted at
 //! the end of the test, even after a failure.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -94,7 +95,7 @@ pub fn chunk(repository: RepositoryId, path: &str, line: u32) -> ChunkRecord {
         documented: false,
         has_secrets: false,
         weight_percent: 100,
-        tags: Vec::new(),
+        tags: Arc::default(),
         changed_at: None,
     }
 }

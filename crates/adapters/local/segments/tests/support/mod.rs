@@ -55,7 +55,7 @@ pub(crate) fn chunk(repository: RepositoryId, path: &str, line: u32, text: &str)
         documented: line.is_multiple_of(5),
         has_secrets: line.is_multiple_of(7),
         weight_percent: 100,
-        tags: if line.is_multiple_of(2) { vec!["even".into()] } else { Vec::new() },
+        tags: if line.is_multiple_of(2) { ["even".to_owned()].into() } else { [].into() },
         changed_at: Some(i64::from(line)),
         path,
     }
