@@ -191,7 +191,7 @@ fn thousands_of_tags_are_over_budget() {
         let tags: String = (0..num_tags).map(|number| format!("  t{number}: {globs}\n")).collect();
         format!("tags:\n{tags}")
     };
-    let ten_globs = format!("[{}]", vec!["'x*'"; 10].join(", "));
+    let ten_globs = format!("[{}]", ["'x*'"; 10].join(", "));
     let over = [
         (tags(4_000, "'*'"), "ceilings.max_tag_rules"),
         (tags(150, &ten_globs), "ceilings.max_tag_patterns"),
