@@ -76,7 +76,7 @@ impl Searcher {
     }
 
     fn key_of(&self, asked: &Asked<'_>, selected: &[KnownRepository]) -> Digest {
-        let Asked { text, forced_type, filter, target, .. } = *asked;
+        let Asked { text, forced_type, filter, target, in_all, .. } = *asked;
         let options = ParseOptions { forced_type, ..ParseOptions::default() };
         let since = ParsedQuery::new(text, options).filters.since.map(|since| asked.resolve(since));
         let (version, signals) = (self.index_version(selected), format!("{:?}", self.signals));
@@ -86,7 +86,7 @@ impl Searcher {
         let digester = digester.option(forced_type.map(QueryType::as_str), Digester::text);
         let digester =
             of_filter(digester, filter).option(since, |digester, since| digester.number(since.cast_unsigned()));
-        target.digest(digester).digest()
+        target.digest(digester.number(in_all.into())).digest()
     }
 }
 

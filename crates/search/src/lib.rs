@@ -47,6 +47,7 @@ mod related;
 mod related_notes;
 mod relevance;
 mod repositories;
+mod repository_reasons;
 mod resolve;
 mod retrieve;
 mod runs;

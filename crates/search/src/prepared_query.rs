@@ -6,7 +6,9 @@ use std::sync::Arc;
 use cairn_domain::{ChunkKind, ChunkRecord, DenseVector, InputType, RepositoryId, View};
 use cairn_ports::{ChunkFilter, FileHit, IncludeTests};
 use cairn_question::{ParsedQuery, QueryType, Synonyms};
-use cairn_ranking::{QueryWords, ScopeFrequencies, Signal, Signals, Subjects, Weights, add_synonyms, query_terms};
+use cairn_ranking::{
+    QueryWords, RepositoryWords, ScopeFrequencies, Signal, Signals, Subjects, Weights, add_synonyms, query_terms,
+};
 
 use crate::abbreviations::other_words;
 use crate::question_names::QuestionNames;
@@ -27,6 +29,8 @@ pub(crate) struct PreparedQuery {
     pub(crate) subjects: Subjects,
     /// The rarity of the terms in the searched repositories.
     pub(crate) frequencies: ScopeFrequencies,
+    /// The keywords that each searched repository contains.
+    pub(crate) of_repositories: RepositoryWords,
     /// Sorted by term.
     pub(crate) terms: Vec<(u32, u32)>,
     /// The sum of the weights of the question's own terms.
@@ -126,14 +130,14 @@ impl Searcher {
         }
         let synonyms = synonyms(parsed, Synonyms { configured: &self.synonyms, learned: &[] }, self.signals);
         let counted = format!("{text} {synonyms} {}", other_words(&words.keywords, &self.synonyms));
-        let frequencies = match self.signals.has(Signal::ScopeFrequencies) {
-            true => self.frequencies(selected, &counted).await?,
-            false => ScopeFrequencies::default(),
+        let (frequencies, of_repositories) = match self.signals.has(Signal::ScopeFrequencies) {
+            true => self.counts(selected, &counted, &parsed.subject_words).await?,
+            false => Default::default(),
         };
         let mut terms = query_terms(text, &frequencies);
         let sum_of_weights = terms.iter().map(|(_, weight)| i64::from(*weight)).sum();
         add_synonyms(&mut terms, &synonyms, &frequencies);
-        Ok(WeightedWords { words, subjects: Subjects::of(text), frequencies, terms, sum_of_weights })
+        Ok(WeightedWords { words, subjects: Subjects::of(text), frequencies, of_repositories, terms, sum_of_weights })
     }
 }
 
@@ -142,19 +146,21 @@ struct WeightedWords {
     words: QueryWords,
     subjects: Subjects,
     frequencies: ScopeFrequencies,
+    of_repositories: RepositoryWords,
     terms: Vec<(u32, u32)>,
     sum_of_weights: i64,
 }
 
 impl WeightedWords {
     fn with_vector(self, view: View, parsed: ParsedQuery, vector: Option<DenseVector>) -> PreparedQuery {
-        let Self { words, subjects, frequencies, terms, sum_of_weights } = self;
+        let Self { words, subjects, frequencies, of_repositories, terms, sum_of_weights } = self;
         PreparedQuery {
             view,
             parsed,
             words,
             subjects,
             frequencies,
+            of_repositories,
             terms,
             sum_of_weights,
             vector,

@@ -38,6 +38,8 @@ pub struct Stamp {
     pub run_in_progress: bool,
     /// The commit that the unpublished run indexes, if it differs from `commit`.
     pub newer_commit: Option<String>,
+    /// Why the repository has results, if several repositories were searched.
+    pub reason: Option<String>,
 }
 
 /// A repository with the state that questions read.
@@ -148,6 +150,7 @@ impl Searcher {
             indexed_at_ms: published.indexed_at_ms,
             partial: published.state == RunState::Partial,
             run_in_progress: unfinished.contains_key(&known.record.id),
+            reason: None,
             newer_commit: unfinished.get(&known.record.id).filter(|newer| **newer != published.revision).cloned(),
         };
         Ok(shown.into_iter().map(stamp).collect())

@@ -81,7 +81,7 @@ impl Searcher {
         let Found { candidates, lists, evidence, hides_related, notes } =
             self.candidates(query, &scope, filter).await?;
         let subjects = query.subjects_with(filter);
-        let PreparedQuery { words, frequencies, parsed, .. } = query;
+        let PreparedQuery { words, frequencies, of_repositories, parsed, .. } = query;
         let repositories = match selected {
             [] | [_] => BTreeSet::new(),
             _ => selected
@@ -92,7 +92,11 @@ impl Searcher {
         };
         let (weights, signals) = (query.weights(self.signals), self.signals);
         let repositories = &repositories;
-        let hits = rank(candidates, lists, RankQuery { words, subjects, repositories, weights, frequencies, signals });
+        let hits = rank(
+            candidates,
+            lists,
+            RankQuery { words, subjects, repositories, of_repositories, weights, frequencies, signals },
+        );
         Ok(Ranked { hits, evidence, hides_related, notes })
     }
 

@@ -13,6 +13,7 @@ use crate::file_page::{FilePage, fit_files};
 use crate::found_files::{FoundFile, FoundFiles};
 use crate::prepared_query::PreparedQuery;
 use crate::repositories::{KnownRepository, name_of};
+use crate::repository_reasons::reasons;
 use crate::strategy::{Asked, Retrieved};
 use crate::target::{Target, TargetType};
 use crate::{MatchedName, NameNote, NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
@@ -137,6 +138,7 @@ impl Searcher {
             forced_type: request.query_type,
             filter: &filter,
             target: &request.target,
+            in_all: request.repositories.is_all(),
             limit: request.limit,
             offset,
             now_seconds: now_ms.div_euclid(1000),
@@ -146,9 +148,13 @@ impl Searcher {
         let Retrieved { query, files, hits, since: stated_since, mut notes, relevance, .. } = retrieved;
         notes.extend(of_other_models);
         let (hits, weak) = if relevance.is_relevant { (hits, Vec::new()) } else { (Vec::new(), hits) };
-        let of_notes: usize = notes.iter().map(|note| estimate_tokens(note)).sum();
-        let max_tokens = request.max_tokens.saturating_sub(of_notes);
-        let limits = PageLimits { offset, limit: asked.limit_of(&query.parsed), max_tokens };
+        let limit = asked.limit_of(&query.parsed);
+        let of_page: Vec<&RankedHit> = hits.iter().skip(offset).take(limit).collect();
+        let reasons = reasons(&query, &selected, &of_page);
+        let texts = notes.iter().chain(reasons.values());
+        let of_texts: usize = texts.map(|text| estimate_tokens(text)).sum();
+        let max_tokens = request.max_tokens.saturating_sub(of_texts);
+        let limits = PageLimits { offset, limit, max_tokens };
         let files_are_results = files.are_results();
         let num_results = if files_are_results { files.files.len() } else { hits.len() };
         let ResultPage { files, found, num_shown, cut } = match files_are_results {
@@ -172,13 +178,15 @@ impl Searcher {
         if used.is_empty() {
             used = selected.iter().map(|known| known.record.id).collect();
         }
+        let mut stamps = self.stamps(&selected, &used).await?;
+        stamps.iter_mut().for_each(|stamp| stamp.reason = reasons.get(&stamp.repository).cloned());
         Ok(SearchAnswer {
             query: query.parsed,
             names: query.names.notes,
             files,
             files_are_results,
             notes,
-            stamps: self.stamps(&selected, &used).await?,
+            stamps,
             found,
             offset,
             num_results,

@@ -24,6 +24,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) forced_type: Option<QueryType>,
     pub(crate) filter: &'a ChunkFilter,
     pub(crate) target: &'a Target,
+    /// Whether the caller selects no repositories. Then repositories that have nothing to do with the
+    /// question are left out.
+    pub(crate) in_all: bool,
     /// `None` selects the limit of the type.
     pub(crate) limit: Option<usize>,
     /// Number of results on the previous pages.
@@ -166,7 +169,10 @@ impl Searcher {
         let (hits, relevance) = match ranked {
             Some(ranked) => (ranked, AnswerRelevance::SHOWN),
             None => {
-                let ranked = self.ranked(&query, selected, filter).await?;
+                let mut ranked = self.ranked(&query, selected, filter).await?;
+                if asked.in_all {
+                    notes.extend(self.leave_out(&query, selected, &mut ranked.hits));
+                }
                 hides_related = ranked.hides_related;
                 self.hits(&query, ranked, selected, (asked, filter), &mut notes).await?
             }

@@ -10,7 +10,7 @@ use cairn_domain::{ArtifactRef, TermCounts, WordPair};
 use cairn_name_match::{LearnedAbbreviation, WantedName};
 use cairn_ports::BlobStoreExt;
 use cairn_question::LearnedPair;
-use cairn_ranking::{LearnedWords, ScopeFrequencies};
+use cairn_ranking::{LearnedWords, RepositoryWords, ScopeFrequencies};
 use cairn_recent::Recent;
 use cairn_wire::{ArtifactKind, decode};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -72,13 +72,28 @@ impl Searcher {
         selected: &[KnownRepository],
         question: &str,
     ) -> Result<ScopeFrequencies, QueryError> {
-        let mut frequencies = ScopeFrequencies::of(question);
-        let tables_of = |index: usize| self.tables_of(&selected[index]);
+        Ok(self.counts(selected, question, &[]).await?.0)
+    }
+
+    /// The frequencies of the question's terms in all repositories, and the counts of the keywords in each of
+    /// them.
+    pub(crate) async fn counts(
+        &self,
+        selected: &[KnownRepository],
+        question: &str,
+        keywords: &[String],
+    ) -> Result<(ScopeFrequencies, RepositoryWords), QueryError> {
+        let (mut frequencies, mut words) = (ScopeFrequencies::of(question), RepositoryWords::of(keywords));
+        let tables_of =
+            |index: usize| async move { Ok::<_, QueryError>((index, self.tables_of(&selected[index]).await?)) };
         let mut all = stream::iter(0..selected.len()).map(tables_of).buffered(READS_AT_ONCE);
-        while let Some(tables) = all.try_next().await? {
+        while let Some((index, tables)) = all.try_next().await? {
             frequencies.add(&tables);
+            if selected.len() > 1 && !keywords.is_empty() {
+                words.add(selected[index].record.id, &tables);
+            }
         }
-        Ok(frequencies)
+        Ok((frequencies, words))
     }
 
     /// The words that the code of these repositories uses together with each of the words. Only the tables of

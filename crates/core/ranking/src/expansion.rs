@@ -158,6 +158,7 @@ mod tests {
             subjects: Subjects::default(),
             repositories: &BTreeSet::new(),
             weights: Weights::TOPIC,
+            of_repositories: &RepositoryWords::default(),
             frequencies: &ScopeFrequencies::default(),
             signals: Signals::default(),
         };

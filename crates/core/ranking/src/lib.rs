@@ -15,6 +15,8 @@ mod priors;
 mod query_words;
 mod rank;
 mod relevance;
+mod repository_evidence;
+mod repository_words;
 mod scope_frequencies;
 mod signals;
 mod similarity;
@@ -46,6 +48,8 @@ pub use rank::{
 pub use relevance::{
     AnswerRelevance, DenseEvidence, Evidence, KeywordEvidence, is_abbreviation, keywords_for_relevance, looks_random,
 };
+pub use repository_evidence::unrelated_repositories;
+pub use repository_words::RepositoryWords;
 pub use scope_frequencies::ScopeFrequencies;
 pub use signals::{Signal, Signals};
 pub use similarity::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, fold_style, similarity_percent};

@@ -2,8 +2,9 @@
 //!
 //! A score is a sum of points, in millionths. The points of the lists are multiplied by the priors of the
 //! chunk. The best chunk of each file gets points for the evidence in the whole file. Then points for the
-//! path and for the definition of the requested name are added. Hits with equal texts become one hit with
-//! several places. The score of every further hit in the same file is multiplied by a fixed factor.
+//! path and for the definition of the requested name are added. If several repositories have hits, the points
+//! are multiplied by a factor for the evidence in the whole repository. Hits with equal texts become one hit
+//! with several places. The score of every further hit in the same file is multiplied by a fixed factor.
 //!
 //! The hits are sorted by a total order (requested definition, score, repository, path, line, key). Therefore
 //! the answer does not depend on the order in which stores return the candidates.
@@ -18,8 +19,9 @@ use crate::list_points::{Listed, ScoreRange, name_points};
 use crate::named_repository::NAMED_REPOSITORY;
 use crate::path_match::{Keyword, name_of_file, path_points};
 use crate::priors::{Prior, Subjects, priors};
+use crate::repository_evidence::weigh_repositories;
 use crate::via::Via;
-use crate::{QueryWords, ScopeFrequencies, Signal, Signals, StopWords, Weights, fold_style, terms};
+use crate::{QueryWords, RepositoryWords, ScopeFrequencies, Signal, Signals, StopWords, Weights, fold_style, terms};
 
 /// Points for the evidence in all candidates of a file.
 const FILE_EVIDENCE: u64 = 3 * ONE / 10;
@@ -102,6 +104,8 @@ pub struct RankQuery<'a> {
     pub subjects: Subjects,
     /// The repositories that the question names, if other repositories are also searched.
     pub repositories: &'a BTreeSet<RepositoryId>,
+    /// The keywords that each repository contains.
+    pub of_repositories: &'a RepositoryWords,
     pub weights: Weights,
     pub frequencies: &'a ScopeFrequencies,
     pub signals: Signals,
@@ -160,6 +164,9 @@ pub fn rank(candidates: Vec<Candidate>, lists: Lists, query: RankQuery<'_>) -> V
     }
     normalise(&mut hits);
     add_names(&mut hits, query);
+    if query.signals.has(Signal::RepositoryEvidence) {
+        weigh_repositories(&mut hits, &query.of_repositories.shares(query.frequencies));
+    }
     sort(&mut hits);
     let mut hits = join_equal_texts(hits);
     if query.weights.further_hits_count_less && query.signals.has(Signal::FurtherHits) {
@@ -223,7 +230,7 @@ fn from_lists(candidate: Candidate, lists: Lists, query: RankQuery<'_>) -> Ranke
     }
 }
 
-fn sum(contributions: &[Contribution]) -> u64 {
+pub(crate) fn sum(contributions: &[Contribution]) -> u64 {
     contributions.iter().map(|part| part.points).sum()
 }
 
@@ -407,6 +414,7 @@ mod tests {
             words: &QueryWords::of(question),
             subjects: Subjects::of(question),
             repositories: &BTreeSet::new(),
+            of_repositories: &RepositoryWords::default(),
             weights: Weights::TOPIC,
             frequencies: &ScopeFrequencies::default(),
             signals,

@@ -24,6 +24,8 @@ pub enum Signal {
     /// The factors for examples, patterns and generated code.
     OtherPriors,
     FileEvidence,
+    /// The factor for the keywords that the whole repository contains.
+    RepositoryEvidence,
     Path,
     Relation,
     /// Neighbours in the graph, and the path that answers a flow question.
@@ -47,7 +49,7 @@ pub enum Signal {
 }
 
 impl Signal {
-    pub const ALL: [Signal; 22] = [
+    pub const ALL: [Signal; 23] = [
         Signal::Vectors,
         Signal::Terms,
         Signal::Names,
@@ -59,6 +61,7 @@ impl Signal {
         Signal::TestPrior,
         Signal::OtherPriors,
         Signal::FileEvidence,
+        Signal::RepositoryEvidence,
         Signal::Path,
         Signal::Relation,
         Signal::Graph,
@@ -85,6 +88,7 @@ impl Signal {
             Signal::TestPrior => "test_prior",
             Signal::OtherPriors => "other_priors",
             Signal::FileEvidence => "file_evidence",
+            Signal::RepositoryEvidence => "repository_evidence",
             Signal::Path => "path",
             Signal::Relation => "relation",
             Signal::Graph => "graph",

@@ -21,6 +21,9 @@ pub struct SourceStamp {
     /// The commit that is being indexed, if it is newer than `commit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub newer_commit: Option<String>,
+    /// Why the repository has results, if a search covers several repositories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl SourceStamp {
@@ -32,6 +35,7 @@ impl SourceStamp {
             partial: stamp.partial,
             run_in_progress: stamp.run_in_progress,
             newer_commit: stamp.newer_commit.clone(),
+            reason: stamp.reason.clone(),
         }
     }
 

@@ -18,8 +18,12 @@ pub(super) fn put_stamps(out: &mut String, stamps: &[SourceStamp]) {
         let partial = if stamp.partial { ", partial: some files are missing (index_status)" } else { "" };
         let newer = stamp.newer(|commit| one_line(&short_commit(commit))).map(|newer| format!(", {newer}"));
         let newer = newer.unwrap_or_default();
+        let reason = stamp.reason.as_ref().map(|reason| format!("; {}", one_line(reason))).unwrap_or_default();
         let (at, commit) = (&stamp.indexed_at, short_commit(&stamp.commit));
-        out.push_str(&format!("\nsource: {} @ {commit}, indexed {at}{partial}{newer}", one_line(&stamp.repository)));
+        out.push_str(&format!(
+            "\nsource: {} @ {commit}, indexed {at}{partial}{newer}{reason}",
+            one_line(&stamp.repository)
+        ));
     }
     if stamps.len() > MAX_LISTED {
         out.push_str(&format!("\n… and {} more repositories", stamps.len() - MAX_LISTED));

@@ -21,6 +21,7 @@ mod relations;
 mod signals;
 mod strategies;
 mod symbols;
+mod unrelated;
 mod wordings;
 
 use std::collections::BTreeMap;

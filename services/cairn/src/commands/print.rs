@@ -236,8 +236,9 @@ pub(super) fn sources(sources: &[SourceStamp]) {
     for source in sources {
         let partial = if source.partial { ", partial" } else { "" };
         let newer = source.newer(str::to_owned).map(|newer| format!(", {newer}")).unwrap_or_default();
+        let reason = source.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         let (name, commit, at) = (&source.repository, &source.commit, &source.indexed_at);
-        output::note(&styled(FAINT, format!("{name} at {commit} (indexed {at}{partial}{newer})")));
+        output::note(&styled(FAINT, format!("{name} at {commit} (indexed {at}{partial}{newer}){reason}")));
     }
 }
 

@@ -1,0 +1,88 @@
+//! Leaves repositories out that have nothing to do with a question, and says why the others have results.
+
+use std::collections::BTreeMap;
+
+use cairn_domain::RepositoryId;
+use cairn_ranking::{RankedHit, Signal, names_repository, unrelated_repositories};
+
+use crate::Searcher;
+use crate::prepared_query::PreparedQuery;
+use crate::repositories::{KnownRepository, name_of};
+
+/// Maximum number of repositories that are named in the note about those that are left out.
+const MAX_NAMED: usize = 3;
+/// Maximum number of keywords in the reason for a repository.
+const MAX_KEYWORDS: usize = 5;
+
+impl Searcher {
+    /// Removes the hits of repositories that have nothing to do with the question. Returns a note that names
+    /// some of these repositories.
+    pub(crate) fn leave_out(
+        &self,
+        query: &PreparedQuery,
+        selected: &[KnownRepository],
+        hits: &mut Vec<RankedHit>,
+    ) -> Option<String> {
+        if !self.signals.has(Signal::RepositoryEvidence) {
+            return None;
+        }
+        let shares = query.of_repositories.shares(&query.frequencies);
+        let unrelated = unrelated_repositories(hits, &shares);
+        let is_left_out = |id: RepositoryId| unrelated.contains(&id) && !is_named(query, selected, id);
+        let left_out: Vec<String> =
+            unrelated.iter().filter(|id| is_left_out(**id)).map(|id| name_of(selected, *id)).collect();
+        hits.retain(|hit| !is_left_out(hit.chunk.repository));
+        let (first, rest) = left_out.split_at(left_out.len().min(MAX_NAMED));
+        let names = first.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let names = if rest.is_empty() { names } else { format!("{names} and {} more", rest.len()) };
+        (!left_out.is_empty()).then(|| {
+            format!("Repositories with few of the question's words are left out: {names}. Name one to search it.")
+        })
+    }
+}
+
+/// Why each repository has results, by its name. Empty if only one repository is searched. The reasons contain
+/// no text of a repository.
+pub(crate) fn reasons(
+    query: &PreparedQuery,
+    selected: &[KnownRepository],
+    hits: &[&RankedHit],
+) -> BTreeMap<String, String> {
+    let mut reasons = BTreeMap::new();
+    if selected.len() < 2 {
+        return reasons;
+    }
+    for hit in hits {
+        // The hits are sorted, so the first hit of a repository is its best.
+        let name = name_of(selected, hit.chunk.repository);
+        reasons.entry(name).or_insert_with_key(|name| reason(query, name, hit));
+    }
+    reasons
+}
+
+/// Why the repository of its best hit has results.
+fn reason(query: &PreparedQuery, name: &str, best: &RankedHit) -> String {
+    let words = query.of_repositories.of_repository(best.chunk.repository);
+    if names_repository(&query.parsed.text, name) {
+        return "the question names the repository".to_owned();
+    }
+    if best.relation_rank.is_some() {
+        return "its code has the requested relation".to_owned();
+    }
+    if best.pattern_rank.is_some() {
+        return "it has a pattern that the question names".to_owned();
+    }
+    if best.named.is_some() {
+        return "it contains the definition or file that the question names".to_owned();
+    }
+    if words.is_empty() {
+        return "its code is similar to the question".to_owned();
+    }
+    let shown: Vec<String> = words.iter().take(MAX_KEYWORDS).map(|word| format!("`{word}`")).collect();
+    let num_all = query.of_repositories.num_keywords();
+    format!("it contains {} of {num_all} words of the question: {}", words.len(), shown.join(", "))
+}
+
+fn is_named(query: &PreparedQuery, selected: &[KnownRepository], repository: RepositoryId) -> bool {
+    names_repository(&query.parsed.text, &name_of(selected, repository))
+}
