@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::before::line_before;
+
 /// Where a value in a frame ends.
 enum End {
     /// At this text on the same line.
@@ -12,9 +14,7 @@ enum End {
 }
 
 /// The text directly before the name, the text directly after the name, and the end of the value.
-const FRAMES: [(&str, &str, End); 18] = [
-    ("", "={", End::At("}")),
-    ("", " = {", End::At("}")),
+const FRAMES: [(&str, &str, End); 17] = [
     ("{\\", "}{", End::At("}")),
     ("\\def\\", "{", End::At("}")),
     ("\\item[", "] ", End::Line),
@@ -26,11 +26,12 @@ const FRAMES: [(&str, &str, End); 18] = [
     ("(`", "', `", End::At("'")),
     ("${", "}  ", End::Line),
     ("${", "}\t", End::Line),
-    ("set ", " {", End::At("}")),
-    ("variable ", " {", End::At("}")),
     ("define ", "\n", End::Line),
     (".B ", "\n", End::Line),
     (".IP ", "\n", End::Line),
+    ("", "={", End::At("}")),
+    ("", " = {", End::At("}")),
+    ("", " {", End::At("}")),
 ];
 
 /// Maximum length of a value, in bytes.
@@ -40,6 +41,19 @@ const LONGEST: usize = 128;
 pub(crate) fn may_follow(text: &[u8], name_end: usize) -> bool {
     let may_begin = text.get(name_end).is_some_and(|first| b"}{]|<' \n=".contains(first));
     may_begin && FRAMES.iter().any(|(_, after, _)| text[name_end..].starts_with(after.as_bytes()))
+}
+
+/// The last word of a list of names and values between braces: `{login bob password …}`.
+pub(crate) fn last_of_list(text: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
+    let line = line_before(text, name.start);
+    let list = &line[line.iter().rposition(|byte| *byte == b'{')? + 1..];
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_- ".contains(byte);
+    let rest = &text[name.end..text.len().min(name.end + LONGEST)];
+    let rest = rest[..rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())].trim_ascii_end();
+    let value = rest.strip_prefix(b" ")?.strip_suffix(b"}")?;
+    let is_list = !list.is_empty() && list.iter().all(is_word);
+    let is_value = !value.is_empty() && !value.iter().any(|byte| *byte <= 32 || b"\"'`{}()[]".contains(byte));
+    (is_list && is_value).then(|| name.end + 1..name.end + 1 + value.len())
 }
 
 /// The value in the frame around the name.
@@ -75,6 +89,7 @@ mod tests {
             ("${password}    k3J9!x\n", Some("k3J9!x")),
             ("set password {k3J9!x}", Some("k3J9!x")),
             ("define password\nk3J9!x\nendef", Some("k3J9!x")),
+            ("dict set x password {k3J9!x}", Some("k3J9!x")),
             ("set password {a b}", None),
             ("f(password (x))", None),
         ] {

@@ -38,13 +38,15 @@ const WORDS: &[&str] = &[
 /// value.
 pub(crate) fn framed(text: &[u8], hit: &Range<usize>, naming: Naming) -> Option<Range<usize>> {
     let end = name_end(text, hit.end);
-    if !frame::may_follow(text, end) && block::opened(text, end).is_none() {
+    let is_blank = text.get(end) == Some(&b' ');
+    if !is_blank && !frame::may_follow(text, end) && block::opened(text, end).is_none() {
         return None;
     }
     let name = Name::around(text, hit.clone(), naming)?;
-    let value = frame::value(text, &name.span).or_else(|| block::opened(text, end))?;
-    // Templates of programs and attributes of JSX also have a value in braces.
-    let in_braces = text[value.start - 1] == b'{' && text[end..value.start].contains(&b'=');
+    let value = frame::value(text, &name.span).or_else(|| block::opened(text, end));
+    let value = value.or_else(|| frame::last_of_list(text, &name.span))?;
+    // Templates of programs, blocks and attributes of JSX also have a value in braces.
+    let in_braces = text[end..value.start].iter().all(|byte| matches!(byte, b' ' | b'=' | b'{'));
     let is_strict = name.promise == Promise::Weak || (in_braces && name.promise != Promise::Password);
     (!is_strict && is_line(text, &value, &name, naming)).then_some(value)
 }
@@ -245,7 +247,8 @@ impl Glue {
     fn word(&mut self, rest: &[u8]) -> usize {
         let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
         let word = &rest[..length];
-        let is_known = WORDS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
+        let is_type = word.len() > 6 && word[word.len() - 6..].eq_ignore_ascii_case(b"string");
+        let is_known = is_type || WORDS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
         self.num_words += 1;
         self.num_unknown += usize::from(!is_known && !word.iter().all(u8::is_ascii_digit));
         length

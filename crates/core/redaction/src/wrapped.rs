@@ -42,6 +42,10 @@ pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Rang
         num_digits += line.len();
         let is_last = line.len() < width || text[line.end - 1] == b'=';
         lines.push(line);
+        // A statement that appends contains the keyword again, so lines that are no secret are read only once.
+        if lines.len() == NUM_JUDGED && !is_made(text, &lines) {
+            return Vec::new();
+        }
         if is_last {
             break;
         }
