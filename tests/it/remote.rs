@@ -80,6 +80,7 @@ fn searcher(home: &Path) -> Searcher {
         changed: None,
         answers: Arc::default(),
         pattern_members: Arc::default(),
+        file_places: Arc::default(),
     }
 }
 
