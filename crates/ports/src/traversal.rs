@@ -4,6 +4,7 @@
 //! the rules.
 
 use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, NodeRecord};
@@ -71,6 +72,9 @@ pub struct Reached {
     pub previous: NodeKey,
     /// The edge between `previous` and the node.
     pub edge: EdgeRecord,
+    /// The other edges that were followed to the node on the same level, sorted by confidence (highest
+    /// first), name of the kind, line and key.
+    pub other_edges: Vec<EdgeRecord>,
     /// The product of the confidences of all edges from the start to the node, in millionths.
     pub confidence: u64,
 }
@@ -91,7 +95,15 @@ pub struct Step {
     pub depth: u32,
     pub previous: NodeKey,
     pub edge: EdgeRecord,
+    pub other_edges: Vec<EdgeRecord>,
     pub confidence: u64,
+}
+
+impl Step {
+    pub fn reached(self, node: NodeRecord) -> Reached {
+        let Self { node: _, depth, previous, edge, other_edges, confidence } = self;
+        Reached { node, depth, previous, edge, other_edges, confidence }
+    }
 }
 
 /// The result of [`walk`].
@@ -109,7 +121,8 @@ pub struct Walk {
 ///    followed, in the order of confidence (highest first), key of the other end, name of the kind, line, and
 ///    key of the edge.
 /// 2. Among the edges that reach one node from one level, the edge with the highest product of confidences is
-///    kept, then the edge with the smallest key of the previous node, name of the kind, line and key.
+///    the first, then the edge with the smallest key of the previous node, name of the kind, line and key.
+///    The other edges are listed beside it.
 /// 3. Starts and nodes of earlier levels are omitted, except for starts on the first level if
 ///    `returns_starts` is set.
 /// 4. Each level is sorted by confidence and key. If there are too many nodes, the last nodes are omitted.
@@ -164,14 +177,17 @@ impl<'r> Levels<'r> {
             for edge in followed(request, previous, edges.remove(&previous).unwrap_or_default()) {
                 let node = other_end(&edge, previous);
                 let confidence = confidence * u64::from(edge.confidence_percent) / 100;
-                let step = Step { node, depth, previous, edge, confidence };
-                let is_new = !self.seen.contains(&node) || (depth == 1 && request.returns_starts);
-                if is_new && best.get(&node).is_none_or(|known| order_key(&step) < order_key(known)) {
-                    best.insert(node, step);
+                let step = Step { node, depth, previous, edge, other_edges: Vec::new(), confidence };
+                if !self.seen.contains(&node) || (depth == 1 && request.returns_starts) {
+                    add(&mut best, step);
                 }
             }
         }
         let mut reached: Vec<Step> = best.into_values().collect();
+        for step in &mut reached {
+            let key = |edge: &EdgeRecord| (Reverse(edge.confidence_percent), edge.kind.as_str(), edge.line, edge.key);
+            step.other_edges.sort_by_key(key);
+        }
         reached.sort_by_key(|step| (Reverse(step.confidence), step.node));
         let num_left = request.num_nodes() - self.walk.steps.len();
         self.walk.is_cut |= reached.len() > num_left;
@@ -179,6 +195,24 @@ impl<'r> Levels<'r> {
         self.seen.extend(reached.iter().map(|step| step.node));
         self.level = reached.iter().map(|step| (step.node, step.confidence)).collect();
         self.walk.steps.extend(reached);
+    }
+}
+
+/// Adds a step. If another step leads to the same node, the better one is kept, with the edges of both.
+fn add(best: &mut BTreeMap<NodeKey, Step>, step: Step) {
+    match best.entry(step.node) {
+        Entry::Vacant(place) => {
+            place.insert(step);
+        }
+        Entry::Occupied(mut known) => {
+            let known = known.get_mut();
+            let mut worse = step;
+            if order_key(&worse) < order_key(known) {
+                std::mem::swap(known, &mut worse);
+            }
+            known.other_edges.append(&mut worse.other_edges);
+            known.other_edges.push(worse.edge);
+        }
     }
 }
 

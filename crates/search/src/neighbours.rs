@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use cairn_domain::{EdgeKind, NodeKey, RepoPath, Scope};
+use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, RepoPath, Scope};
 use cairn_ports::{ChunkFilter, Follow, Reached, TraversalRequest};
 use cairn_ranking::{Expansion, RankedHit, Signals, Via, expand};
 
@@ -165,10 +165,14 @@ impl Searcher {
 
 /// The edge that leads to the reached node from the symbol in the file `path`.
 pub(crate) fn via(reached: &Reached, symbol: &str, path: Option<&RepoPath>) -> Via {
-    let edge = &reached.edge;
+    via_edge(&reached.edge, reached.edge.source == reached.previous, (symbol, path))
+}
+
+/// An edge of a hit. `is_outgoing` states whether it leads from the symbol to the hit.
+pub(crate) fn via_edge(edge: &EdgeRecord, is_outgoing: bool, (symbol, path): (&str, Option<&RepoPath>)) -> Via {
     Via {
         edge: edge.kind,
-        is_outgoing: edge.source == reached.previous,
+        is_outgoing,
         symbol: symbol.to_owned(),
         path: path.cloned(),
         line: edge.line,

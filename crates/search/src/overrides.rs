@@ -48,7 +48,7 @@ impl Searcher {
         scope: &Scope,
         asked: &RelationshipAsked,
         named: &NamedCode,
-    ) -> Result<Option<Vec<(ChunkId, Via)>>, QueryError> {
+    ) -> Result<Option<Vec<(ChunkId, Vec<Via>)>>, QueryError> {
         let methods = named.nodes.iter().filter_map(|node| Method::of(node.definition.as_ref()?));
         let methods: Vec<Method> = methods.collect();
         let Some(first) = methods.first() else { return Ok(None) };
@@ -71,14 +71,16 @@ impl Searcher {
             by_name.entry((hit.repository, hit.symbol.qualified_name.as_str())).or_default().push(&hit.symbol);
         }
         let names = TypeNames { owners: &owners, types: &types };
-        let mut found: Vec<(ChunkId, Via)> = Vec::new();
+        let mut found: Vec<(ChunkId, Vec<Via>)> = Vec::new();
         for reached in &types {
             let node = &reached.node;
             let qualified = format!("{}.{}", node.qualified_name, first.name);
             for method in by_name.get(&(node.repository, qualified.as_str())).into_iter().flatten() {
-                let id = method.chunk.map(|chunk| (node.repository, chunk));
-                let Some(id) = id.filter(|id| found.iter().all(|(known, _)| known != id)) else { continue };
-                found.extend(names.via(reached).map(|via| (id, via)));
+                let Some(id) = method.chunk.map(|chunk| (node.repository, chunk)) else { continue };
+                match found.iter_mut().find(|(known, _)| *known == id) {
+                    Some((_, edges)) => edges.extend(names.via(reached)),
+                    None => found.extend(names.via(reached).map(|via| (id, vec![via]))),
+                }
             }
         }
         found.truncate(MAX_RELATED);

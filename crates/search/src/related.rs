@@ -4,14 +4,14 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{EdgeKind, NodeKey, NodeKind, Scope};
+use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeKind, NodeRecord, Scope};
 use cairn_ports::{ChunkFilter, ChunkPlace, Follow, Reached, Traversal, TraversalRequest};
 use cairn_question::{Direction, Relation, RelationshipAsked};
 use cairn_ranking::{Via, query_terms};
 
 use crate::chunk_id::ChunkId;
 use crate::named_code::{NamedCode, NamedNode};
-use crate::neighbours::via;
+use crate::neighbours::{via, via_edge};
 use crate::prepared_query::PreparedQuery;
 use crate::related_notes::{Counted, MAX_RELATED, no_edge_to, no_edges, shown_first};
 use crate::sites::{RepositoryFile, Site};
@@ -46,18 +46,27 @@ fn edges_of(relation: Relation) -> (Follow, &'static [EdgeKind]) {
     }
 }
 
+/// A chunk that has the requested relation to a name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RelatedChunk {
+    pub(crate) id: ChunkId,
+    /// The position of the definition among those with the name.
+    pub(crate) definition: u32,
+    /// The edges whose sites are in the chunk, the best first.
+    pub(crate) via: Vec<Via>,
+}
+
 /// The code that has the requested relation to a name.
 #[derive(Default)]
 pub(crate) struct Related {
-    /// Each with the position of its definition and with its edge. The chunks of the best definition come
-    /// first.
-    pub(crate) chunks: Vec<(ChunkId, u32, Via)>,
+    /// The chunks of the best definition come first.
+    pub(crate) chunks: Vec<RelatedChunk>,
     /// Facts about the edges that the caller must know.
     pub(crate) notes: Vec<String>,
 }
 
 impl Searcher {
-    /// The chunks at the other ends of the edges that the question asks for, best first, each with its edge.
+    /// The chunks at the other ends of the edges that the question asks for, best first, each with its edges.
     /// The list is empty if no definition has the name.
     pub(crate) async fn related(&self, query: &PreparedQuery, scope: &Scope) -> Result<Related, QueryError> {
         let (Some(asked), names) = (&query.parsed.relationship, &query.names) else { return Ok(Related::default()) };
@@ -69,7 +78,7 @@ impl Searcher {
             && let Some(chunks) = self.overriding(query, scope, asked, named).await?
         {
             let notes = if chunks.is_empty() { vec![no_edges(asked)] } else { Vec::new() };
-            let chunks = chunks.into_iter().map(|(chunk, via)| (chunk, 0, via)).collect();
+            let chunks = chunks.into_iter().map(|(id, via)| RelatedChunk { id, definition: 0, via }).collect();
             return Ok(Related { chunks, notes });
         }
         let (follow, kinds) = edges_of(asked.relation);
@@ -83,12 +92,12 @@ impl Searcher {
         }
         let positions = positions(asked, named);
         sort(&mut reached, &positions, &first);
-        let counted = Counted { num: reached.len(), is_cut: is_cut || has_full_node(&reached) };
-        let uses = self.package_uses(query, scope, asked, named, &reached).await?;
-        let mut chunks: Vec<(ChunkId, u32, Via)> = uses.into_iter().map(|(chunk, via)| (chunk, 0, via)).collect();
+        let (num, is_cut) = (reached.len(), is_cut || has_full_node(&reached));
+        let mut chunks = self.package_uses(query, scope, asked, named, &reached).await?;
         chunks.extend(self.chunks_of(query, scope, (named, &positions), reached).await?);
         let mut seen = BTreeSet::new();
-        chunks.retain(|(chunk, ..)| seen.insert(*chunk));
+        chunks.retain(|chunk| seen.insert(chunk.id));
+        let counted = Counted { num, is_cut, is_all_shown: chunks.len() <= MAX_RELATED && num <= MAX_SITES };
         chunks.truncate(MAX_RELATED);
         notes.extend(match counted.num {
             0 if asked.other.is_none() => Some(no_edges(asked)),
@@ -107,7 +116,7 @@ impl Searcher {
         let request = TraversalRequest {
             starts: named.nodes.iter().map(|named| named.node).collect(),
             follow,
-            returns_starts: !named.is_group,
+            returns_starts: named.group.is_none(),
             kinds: kinds.to_vec(),
             min_confidence_percent: 1,
             max_depth: 1,
@@ -150,7 +159,7 @@ impl Searcher {
         asked: &RelationshipAsked,
         named: &NamedCode,
         reached: &[Reached],
-    ) -> Result<Vec<(ChunkId, Via)>, QueryError> {
+    ) -> Result<Vec<RelatedChunk>, QueryError> {
         let is_package = |named: &NamedNode| named.path.is_none();
         if asked.relation != Relation::Users || !named.nodes.iter().all(is_package) {
             return Ok(Vec::new());
@@ -175,33 +184,80 @@ impl Searcher {
             let Some(import) = imports.get(&(place.repository, place.path.clone())) else { continue };
             let package = named.nodes.iter().find(|named| named.node == import.previous);
             if let Some(package) = package.filter(|_| !place.span.contains(import.edge.line)) {
-                found.push((id, via(import, &package.name, None)));
+                found.push(RelatedChunk { id, definition: 0, via: vec![via(import, &package.name, None)] });
             }
         }
         Ok(found)
     }
 
-    /// The chunk of each reached node, without duplicates.
+    /// The chunks with the sites of the edges, without duplicates, each with all its edges.
     async fn chunks_of(
         &self,
         query: &PreparedQuery,
         scope: &Scope,
         (named, positions): (&NamedCode, &BTreeMap<NodeKey, u32>),
         mut reached: Vec<Reached>,
-    ) -> Result<Vec<(ChunkId, u32, Via)>, QueryError> {
+    ) -> Result<Vec<RelatedChunk>, QueryError> {
         reached.truncate(MAX_SITES);
         let named: BTreeMap<NodeKey, &NamedNode> = named.nodes.iter().map(|named| (named.node, named)).collect();
-        let sites: Vec<Site> =
-            reached.iter().map(|reached| site(reached, named.get(&reached.previous).copied())).collect();
+        let ends = |reached| EdgeEnds::of(reached, &named);
+        let ends: Vec<EdgeEnds<'_>> = reached.iter().flat_map(ends).collect();
+        let sites: Vec<Site> = ends.iter().map(EdgeEnds::site).collect();
         let chunks = self.chunks_of_sites(query, scope, &sites).await?;
-        let mut seen = BTreeSet::new();
-        let found = chunks.into_iter().zip(&reached).filter_map(|(chunk, reached)| {
-            let chunk = chunk.filter(|chunk| seen.insert(*chunk))?;
-            let NamedNode { name, path, .. } = named.get(&reached.previous)?;
-            let position = positions.get(&reached.previous).copied().unwrap_or_default();
-            Some((chunk, position, via(reached, name, path.as_ref())))
-        });
-        Ok(found.take(MAX_RELATED).collect())
+        let mut found: Vec<RelatedChunk> = Vec::new();
+        let mut index_of: BTreeMap<ChunkId, usize> = BTreeMap::new();
+        for (ends, id) in ends.iter().zip(chunks) {
+            let Some(id) = id else { continue };
+            let index = *index_of.entry(id).or_insert(found.len());
+            if index == found.len() {
+                let definition = positions.get(&ends.named.node).copied().unwrap_or_default();
+                found.push(RelatedChunk { id, definition, via: Vec::new() });
+            }
+            found[index].via.push(ends.via());
+        }
+        Ok(found)
+    }
+}
+
+/// An edge with the nodes at its ends: a named one and a reached one.
+struct EdgeEnds<'a> {
+    edge: &'a EdgeRecord,
+    named: &'a NamedNode,
+    reached: &'a NodeRecord,
+}
+
+impl<'a> EdgeEnds<'a> {
+    /// All edges that lead to a reached node, the best first.
+    fn of(reached: &'a Reached, named: &BTreeMap<NodeKey, &'a NamedNode>) -> Vec<Self> {
+        let node = &reached.node;
+        let edges = [&reached.edge].into_iter().chain(&reached.other_edges);
+        let ends = |edge: &'a EdgeRecord| {
+            let previous = if edge.source == node.key { edge.target } else { edge.source };
+            Some(Self { edge, named: named.get(&previous)?, reached: node })
+        };
+        edges.filter_map(ends).collect()
+    }
+
+    fn is_outgoing(&self) -> bool {
+        self.edge.source == self.named.node
+    }
+
+    fn via(&self) -> Via {
+        via_edge(self.edge, self.is_outgoing(), (&self.named.name, self.named.path.as_ref()))
+    }
+
+    /// The place that shows the edge. The reference is in the file of the edge's source. Packages have no
+    /// text, so the reference to them is shown.
+    fn site(&self) -> Site {
+        let line = (self.edge.line > 0).then_some(self.edge.line);
+        match &self.named.path {
+            Some(path) if self.is_outgoing() && self.reached.path.is_none() => {
+                let (key, repository) = (NodeKey::file(self.edge.owner, path), self.edge.owner);
+                let (kind, path) = (NodeKind::File, Some(path.clone()));
+                Site { node: NodeRecord { key, repository, kind, path, ..self.reached.clone() }, line }
+            }
+            _ => Site { node: self.reached.clone(), line: line.filter(|_| !self.is_outgoing()) },
+        }
     }
 }
 
@@ -228,22 +284,11 @@ fn sort(reached: &mut [Reached], positions: &BTreeMap<NodeKey, u32>, first: &BTr
 /// Whether a node may have more edges than were followed.
 fn has_full_node(reached: &[Reached]) -> bool {
     let mut num_edges: BTreeMap<NodeKey, usize> = BTreeMap::new();
-    reached.iter().for_each(|reached| *num_edges.entry(reached.previous).or_default() += 1);
-    num_edges.values().any(|num| *num >= MAX_EDGES)
-}
-
-/// The place that shows an edge. Packages have no text, so the reference to them is shown.
-fn site(reached: &Reached, named: Option<&NamedNode>) -> Site {
-    let (node, edge) = (&reached.node, &reached.edge);
-    // The reference is in the file of the edge's source.
-    let line = (edge.line > 0).then_some(edge.line);
-    let source = named.filter(|_| node.path.is_none() && edge.source == reached.previous);
-    match source.and_then(|named| named.path.clone()) {
-        Some(path) => {
-            let key = NodeKey::file(edge.owner, &path);
-            let file = cairn_domain::NodeRecord { key, kind: NodeKind::File, path: Some(path), ..node.clone() };
-            Site { node: cairn_domain::NodeRecord { repository: edge.owner, ..file }, line }
+    for reached in reached {
+        for edge in [&reached.edge].into_iter().chain(&reached.other_edges) {
+            let previous = if edge.source == reached.node.key { edge.target } else { edge.source };
+            *num_edges.entry(previous).or_default() += 1;
         }
-        None => Site { node: node.clone(), line: line.filter(|_| edge.source == node.key) },
     }
+    num_edges.values().any(|num| *num >= MAX_EDGES)
 }

@@ -11,6 +11,8 @@ pub(crate) struct Counted {
     pub(crate) num: usize,
     /// Whether more nodes may exist.
     pub(crate) is_cut: bool,
+    /// Whether the answer shows the sites of all these nodes.
+    pub(crate) is_all_shown: bool,
 }
 
 /// The maximum value of `limit` of `analyze_relationship`.
@@ -42,8 +44,7 @@ pub(crate) fn shown_first(
     num_shown: usize,
     target: Option<String>,
 ) -> Option<String> {
-    let is_cut = counted.is_cut || num_shown >= MAX_RELATED && counted.num > num_shown;
-    if !is_cut {
+    if counted.is_all_shown && !counted.is_cut {
         return None;
     }
     let at_least = if counted.is_cut { "at least " } else { "" };

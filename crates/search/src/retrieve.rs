@@ -12,7 +12,7 @@ use cairn_ranking::{
 use crate::chunk_filter::CompiledFilter;
 use crate::chunk_id::{ChunkId, Chunks, chunks_by_id, id_of_chunk};
 use crate::prepared_query::PreparedQuery;
-use crate::related::Related;
+use crate::related::{Related, RelatedChunk};
 use crate::repositories::KnownRepository;
 use crate::sites::RepositoryFile;
 use crate::{QueryError, Searcher};
@@ -42,9 +42,8 @@ struct NamedChunks {
     definitions: Vec<(ChunkId, SymbolHit)>,
     /// The chunks with the definitions of the nearest names, if the whole question is a misspelled name.
     leading: Vec<(ChunkId, SymbolHit)>,
-    /// The chunks that have the requested relation to a name, each with the position of the definition and
-    /// with the edge.
-    related: Vec<(ChunkId, u32, Via)>,
+    /// The chunks that have the requested relation to a name.
+    related: Vec<RelatedChunk>,
 }
 
 /// The candidates of a question.
@@ -130,7 +129,7 @@ impl Searcher {
         let unindexed: Chunks = unindexed.map(|chunk| ((chunk.repository, chunk.key), chunk)).collect();
         let shown = symbols.iter().chain(&leading).filter_map(chunk_of);
         let shown = shown.filter(|id| scope.contains(id.0) && !unindexed.contains_key(id));
-        let wanted = shown.chain(beginnings.iter().copied()).chain(related.iter().map(|(id, ..)| *id));
+        let wanted = shown.chain(beginnings.iter().copied()).chain(related.iter().map(|related| related.id));
         // Most of these chunks are in the lists.
         let missing = wanted.filter(|id| !searched.contains(id)).collect();
         chunks.extend(self.fetch(view, scope, missing).await?);
@@ -141,7 +140,7 @@ impl Searcher {
         chunks.retain(|id, chunk| searched.contains(id) || compiled.lets_through(chunk));
         beginnings.retain(|id| chunks.contains_key(id));
         let num_related = related.len();
-        related.retain(|(id, ..)| chunks.contains_key(id));
+        related.retain(|related| chunks.contains_key(&related.id));
         notes.extend(excluded(num_related - related.len(), num_related));
         let hides_related = related.is_empty() && num_related > 0;
         let leading = definitions_in(&chunks, leading);
@@ -284,9 +283,11 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, qu
     let definitions = named.definitions.iter().chain(&named.leading);
     let symbols: BTreeMap<ChunkId, &SymbolEntry> = definitions.map(|(id, hit)| (*id, &hit.symbol)).collect();
     let leading: BTreeMap<ChunkId, u32> = named.leading.iter().map(|(id, _)| *id).zip(1..).collect();
-    let related: BTreeMap<ChunkId, (RelationRank, &Via)> = (1..)
+    let related: BTreeMap<ChunkId, (RelationRank, &[Via])> = (1..)
         .zip(&named.related)
-        .map(|(rank, (id, definition, via))| (*id, (RelationRank { definition: *definition, rank }, via)))
+        .map(|(rank, RelatedChunk { id, definition, via })| {
+            (*id, (RelationRank { definition: *definition, rank }, via.as_slice()))
+        })
         .collect();
     let patterns: BTreeMap<ChunkId, u32> = query.patterns.iter().map(id_of_chunk).zip(1..).collect();
     let candidate = |(id, chunk): (ChunkId, ChunkRecord)| {
@@ -306,7 +307,7 @@ fn joined(dense: &[Hit], sparse: &[Hit], named: &NamedChunks, chunks: Chunks, qu
             terms: sparse.get(&id).copied(),
             name_rank: name_ranks.get(&id).copied(),
             relation_rank: related.get(&id).map(|(rank, _)| *rank),
-            via: related.get(&id).map(|(_, via)| (*via).clone()),
+            via: related.get(&id).map_or_else(Vec::new, |(_, via)| via.to_vec()),
             pattern_rank: patterns.get(&id).copied(),
             named: exactness,
             definition: symbol.and_then(|symbol| own_definition(&chunk, symbol)),

@@ -3,7 +3,7 @@
 use cairn_domain::{Digest, Digester, View};
 use cairn_ports::ChunkFilter;
 use cairn_question::{ParsedQuery, QueryType};
-use cairn_ranking::{AnswerRelevance, Cut, RankedHit, estimate_tokens, fit, truncate_lines};
+use cairn_ranking::{AnswerRelevance, Cut, RankedHit, ShownLines, Via, estimate_tokens, fit, lines_around, via_text};
 
 use crate::bounds;
 use crate::chunk_id::id_of_chunk;
@@ -26,6 +26,8 @@ const MAX_HIT_TOKENS: usize = 1_500;
 const HIT_OVERHEAD_TOKENS: usize = 30;
 /// Number of tokens of the text before the name of a hit's pattern.
 const PATTERN_TOKENS: usize = 4;
+/// Number of tokens that introduce the reason for the type of the question.
+const TYPE_TOKENS: usize = 4;
 /// Number of tokens that introduce the match of a name.
 const MATCH_TOKENS: usize = 8;
 /// If the page contains several hits, at least this many tokens of each hit's text are kept.
@@ -153,7 +155,8 @@ impl Searcher {
         let reasons = reasons(&query, &selected, &of_page);
         let texts = notes.iter().chain(reasons.values());
         let of_texts: usize = texts.map(|text| estimate_tokens(text)).sum();
-        let max_tokens = request.max_tokens.saturating_sub(of_texts);
+        let of_type = estimate_tokens(&query.parsed.reason.to_string()) + TYPE_TOKENS;
+        let max_tokens = request.max_tokens.saturating_sub(of_texts + of_type);
         let limits = PageLimits { offset, limit, max_tokens };
         let files_are_results = files.are_results();
         let num_results = if files_are_results { files.files.len() } else { hits.len() };
@@ -166,7 +169,7 @@ impl Searcher {
             let without_results =
                 WithoutResults { query: &query, selected: &selected, filter: &filter, weak, relevance: &relevance };
             let mut empty = self.explain_empty(without_results, &request.repositories).await?;
-            empty.nothing_found.fit(request.max_tokens.saturating_sub(query.names.num_tokens()));
+            empty.nothing_found.fit(max_tokens.saturating_sub(query.names.num_tokens()));
             (hidden_by_scope, nothing_found) = (empty.hidden_by_scope, Some(empty.nothing_found));
         }
         let end = offset + num_shown;
@@ -301,8 +304,7 @@ impl Searcher {
             let matched = query.names.matched((hit.chunk.repository, hit.chunk.key)).cloned();
             let labels = (follows_pattern.as_deref(), matched.as_ref());
             let available = max_tokens.saturating_sub(overhead(&hit, labels));
-            let (shown, num_lines_cut) = truncate_lines(&hit.chunk.text, share.min(available));
-            hit.chunk.text = shown.to_owned();
+            let num_lines_cut = show_site(&mut hit, share.min(available));
             found.push(Found {
                 repository: name_of(selected, hit.chunk.repository),
                 also_at_repositories: hit.also_at.iter().map(|place| name_of(selected, place.repository)).collect(),
@@ -323,6 +325,18 @@ impl Searcher {
     }
 }
 
+/// Cuts the text of a hit to `max_tokens`. If the hit has the site of an edge, the text shows this site.
+/// Returns the number of lines that are cut at the end.
+fn show_site(hit: &mut RankedHit, max_tokens: usize) -> usize {
+    let span = hit.chunk.span;
+    let site = hit.via.iter().find_map(Via::line_in_hit).filter(|line| span.contains(*line));
+    let site = site.map(|line| (line - span.start) as usize);
+    let ShownLines { num_before, text, num_after } = lines_around(&hit.chunk.text, site, max_tokens);
+    hit.chunk.span.start += num_before as u32;
+    hit.chunk.text = text.to_owned();
+    num_after
+}
+
 /// Number of tokens that a hit needs in addition to its text. The path is counted twice, because the call
 /// that reads the missing lines repeats it.
 fn overhead(hit: &RankedHit, (pattern, matched): (Option<&str>, Option<&MatchedName>)) -> usize {
@@ -330,7 +344,8 @@ fn overhead(hit: &RankedHit, (pattern, matched): (Option<&str>, Option<&MatchedN
     let pattern = pattern.map_or(0, |name| estimate_tokens(name) + PATTERN_TOKENS);
     let matched =
         matched.map_or(0, |matched| estimate_tokens(&matched.name) + estimate_tokens(&matched.reason) + MATCH_TOKENS);
-    2 * estimate_tokens(hit.chunk.path.as_str()) + symbol + pattern + matched + HIT_OVERHEAD_TOKENS
+    let via = via_text(&hit.via).map_or(0, |via| estimate_tokens(&via));
+    2 * estimate_tokens(hit.chunk.path.as_str()) + symbol + pattern + matched + via + HIT_OVERHEAD_TOKENS
 }
 
 fn check(request: &SearchRequest) -> Result<(), QueryError> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cairn_domain::{NodeKey, NodeKind, NodeRecord, RepoPath, RepositoryId, Scope};
+use cairn_domain::{NodeKey, NodeKind, NodeRecord, RepoPath, RepositoryId, Scope, SymbolEntry};
 use cairn_ports::{ChunkFilter, ChunkPlace, SymbolNode};
 
 use crate::chunk_id::ChunkId;
@@ -10,9 +10,10 @@ use crate::prepared_query::PreparedQuery;
 use crate::{QueryError, Searcher};
 
 /// A node, and a line in its file.
+#[derive(Clone)]
 pub(crate) struct Site {
     pub(crate) node: NodeRecord,
-    /// `None` means the first line of the node.
+    /// `None` means the line with the name of the node.
     pub(crate) line: Option<u32>,
 }
 
@@ -20,34 +21,43 @@ pub(crate) struct Site {
 pub(crate) type RepositoryFile = (RepositoryId, RepoPath);
 
 impl Searcher {
-    /// The chunk of each site: for a symbol, the chunk that contains its name; for a file or section, the
-    /// smallest chunk with the line. `None` for other nodes, and for sites without a chunk.
+    /// The chunk of each site: the smallest chunk with the line. For a symbol without a line, and for a
+    /// symbol whose line is in no chunk, this is the chunk that contains its name. `None` for nodes without a
+    /// file, and for sites without a chunk.
     pub(crate) async fn chunks_of_sites(
         &self,
         query: &PreparedQuery,
         scope: &Scope,
         sites: &[Site],
     ) -> Result<Vec<Option<ChunkId>>, QueryError> {
-        let symbols = sites.iter().map(|site| &site.node).filter(|node| node.kind == NodeKind::Symbol);
-        let symbols: Vec<SymbolNode> = symbols
-            .map(|node| SymbolNode { repository: node.repository, name: node.name.clone(), node: node.key })
-            .collect();
-        let mut of_symbols: BTreeMap<NodeKey, ChunkId> = BTreeMap::new();
-        if !symbols.is_empty() {
-            let found = self.names.symbols_of(&query.view, scope, &symbols).await?;
-            let repository: BTreeMap<NodeKey, RepositoryId> =
-                symbols.iter().map(|symbol| (symbol.node, symbol.repository)).collect();
-            let chunk = |symbol: &cairn_domain::SymbolEntry| {
-                Some((symbol.node, (*repository.get(&symbol.node)?, symbol.chunk?)))
-            };
-            of_symbols = found.iter().filter_map(chunk).collect();
-        }
-        let of_files = self.chunks_of_files(query, scope, sites).await?;
-        let chunk = |site: &Site| match line_place(site) {
-            Some((place, line)) => smallest_with_line(of_files.get(&place)?, line),
-            None => of_symbols.get(&site.node.key).copied(),
+        let (of_symbols, of_files) =
+            tokio::try_join!(self.chunks_of_symbols(query, scope, sites), self.chunks_of_files(query, scope, sites))?;
+        let with_line = |site: &Site| {
+            let (place, line) = line_place(site)?;
+            smallest_with_line(of_files.get(&place)?, line, of_symbols.get(&site.node.key).copied())
         };
+        let chunk = |site: &Site| with_line(site).or_else(|| of_symbols.get(&site.node.key).copied());
         Ok(sites.iter().map(chunk).collect())
+    }
+
+    /// The chunk with the name of each symbol.
+    async fn chunks_of_symbols(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        sites: &[Site],
+    ) -> Result<BTreeMap<NodeKey, ChunkId>, QueryError> {
+        let symbols = sites.iter().map(|site| &site.node).filter(|node| node.kind == NodeKind::Symbol);
+        let symbols: BTreeMap<NodeKey, &NodeRecord> = symbols.map(|node| (node.key, node)).collect();
+        let asked =
+            |node: &&NodeRecord| SymbolNode { repository: node.repository, name: node.name.clone(), node: node.key };
+        let asked: Vec<SymbolNode> = symbols.values().map(asked).collect();
+        if asked.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let found = self.names.symbols_of(&query.view, scope, &asked).await?;
+        let chunk = |symbol: SymbolEntry| Some((symbol.node, (symbols.get(&symbol.node)?.repository, symbol.chunk?)));
+        Ok(found.into_iter().filter_map(chunk).collect())
     }
 
     /// The chunks of all files that contain the line of a site.
@@ -70,16 +80,22 @@ impl Searcher {
     }
 }
 
-/// The file and the line of a site that is not a symbol.
+/// The file and the line of a site. `None` for a symbol without a line, and for nodes without a file.
 fn line_place(site: &Site) -> Option<(RepositoryFile, u32)> {
     let node = &site.node;
-    let path = node.path.clone().filter(|_| matches!(node.kind, NodeKind::File | NodeKind::Section))?;
-    let line = site.line.or(node.span.map(|span| span.start)).unwrap_or(1);
-    Some(((node.repository, path), line))
+    let line = match node.kind {
+        NodeKind::Symbol => site.line?,
+        NodeKind::File | NodeKind::Section => site.line.or(node.span.map(|span| span.start)).unwrap_or(1),
+        NodeKind::Repository | NodeKind::Module | NodeKind::Package | NodeKind::Pattern => return None,
+    };
+    Some(((node.repository, node.path.clone()?), line))
 }
 
-fn smallest_with_line(chunks: &[ChunkPlace], line: u32) -> Option<ChunkId> {
+/// The smallest chunk with the line. Of equal spans, `own` is used: the chunk of a pattern has the span of a
+/// member, but another text.
+fn smallest_with_line(chunks: &[ChunkPlace], line: u32, own: Option<ChunkId>) -> Option<ChunkId> {
     let with_line = chunks.iter().filter(|chunk| chunk.span.contains(line));
-    let smallest = with_line.min_by_key(|chunk| (chunk.span.num_lines(), chunk.key))?;
+    let is_other = |chunk: &ChunkPlace| own != Some((chunk.repository, chunk.key));
+    let smallest = with_line.min_by_key(|chunk| (chunk.span.num_lines(), is_other(chunk), chunk.key))?;
     Some((smallest.repository, smallest.key))
 }

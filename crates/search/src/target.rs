@@ -220,7 +220,7 @@ pub(crate) fn result(chunk: ChunkRecord, rank: u32, percent: u64, definition: Op
         contributions: vec![Contribution { name: "names", rank: Some(rank), points }],
         priors: Vec::new(),
         relation_rank: None,
-        via: None,
+        via: Vec::new(),
         pattern_rank: None,
         step: None,
         named: None,

@@ -89,6 +89,46 @@ pub fn truncate_lines(text: &str, max_tokens: usize) -> (&str, usize) {
     (text, 0)
 }
 
+/// Whole lines of a text, and the numbers of lines before and after them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShownLines<'a> {
+    pub num_before: usize,
+    pub text: &'a str,
+    pub num_after: usize,
+}
+
+/// The first lines of `text` that cost at most `max_tokens`. If these lines do not contain the line with the
+/// index `wanted`, the lines around it are shown instead.
+pub fn lines_around(text: &str, wanted: Option<usize>, max_tokens: usize) -> ShownLines<'_> {
+    let (shown, num_after) = truncate_lines(text, max_tokens);
+    let first = ShownLines { num_before: 0, text: shown, num_after };
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let num_shown = lines.len() - num_after;
+    let Some(wanted) = wanted.filter(|wanted| (num_shown..lines.len()).contains(wanted)) else { return first };
+    let mut num_tokens = estimate_tokens(lines[wanted]);
+    if num_tokens > max_tokens {
+        return first;
+    }
+    let mut start = wanted;
+    // The lines after the wanted line get the other half.
+    while start > 0 && num_tokens + estimate_tokens(lines[start - 1]) <= max_tokens / 2 {
+        start -= 1;
+        num_tokens += estimate_tokens(lines[start]);
+    }
+    let costs = |lines: &[&str]| lines.iter().map(|line| estimate_tokens(line)).sum::<usize>();
+    let mut num_left = max_tokens.saturating_sub(costs(&lines[start..]));
+    // If the text ends before the limit, more lines before the wanted line fit.
+    while let Some(line) = start.checked_sub(1).map(|index| lines[index])
+        && estimate_tokens(line) <= num_left
+    {
+        start -= 1;
+        num_left -= estimate_tokens(line);
+    }
+    let num_bytes: usize = lines[..start].iter().map(|line| line.len()).sum();
+    let (shown, num_after) = truncate_lines(&text[num_bytes..], max_tokens);
+    ShownLines { num_before: start, text: shown, num_after }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -127,7 +167,41 @@ mod tests {
         check(1, ("", 3));
     }
 
+    #[test]
+    fn wanted_line_is_shown() {
+        let text = "a\nb\nc\nd\ne\n";
+        let check = |wanted, max_tokens, num_before, text_shown, num_after| {
+            let expect = ShownLines { num_before, text: text_shown, num_after };
+            assert_eq!(lines_around(text, wanted, max_tokens), expect, "{wanted:?} {max_tokens}");
+        };
+        // Each line is one word and one line break.
+        check(None, 4, 0, "a\nb\n", 3);
+        check(Some(1), 4, 0, "a\nb\n", 3);
+        check(Some(2), 4, 2, "c\nd\n", 1);
+        check(Some(3), 8, 0, "a\nb\nc\nd\n", 1);
+        check(Some(4), 8, 1, "b\nc\nd\ne\n", 0);
+        check(Some(4), 1, 0, "", 5);
+        check(Some(9), 4, 0, "a\nb\n", 3);
+        check(Some(4), 100, 0, text, 0);
+    }
+
     proptest! {
+        #[test]
+        fn wanted_line_is_shown_if_it_fits(
+            text in "[a-z(\n ]{0,80}",
+            wanted in 0usize..20,
+            max_tokens in 0usize..30,
+        ) {
+            let ShownLines { num_before, text: shown, num_after } = lines_around(&text, Some(wanted), max_tokens);
+            prop_assert!(estimate_tokens(shown) <= max_tokens);
+            let lines: Vec<&str> = text.split_inclusive('\n').collect();
+            let end = lines.len() - num_after;
+            prop_assert_eq!(lines[num_before..end].concat(), shown);
+            if let Some(line) = lines.get(wanted).filter(|line| estimate_tokens(line) <= max_tokens) {
+                prop_assert!((num_before..end).contains(&wanted), "{line:?}");
+            }
+        }
+
         #[test]
         fn kept_lines_fit(text in "[a-z(\n ]{0,80}", max_tokens in 0usize..30) {
             let (kept, num_cut) = truncate_lines(&text, max_tokens);

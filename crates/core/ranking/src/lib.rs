@@ -34,7 +34,7 @@ mod weights;
 mod word_pairs;
 mod words;
 
-pub use budget::{Cut, Fit, estimate_tokens, fit, truncate_lines};
+pub use budget::{Cut, Fit, ShownLines, estimate_tokens, fit, lines_around, truncate_lines};
 pub use definitions::{DefinitionContext, definition_key, path_distance};
 pub use expansion::{Expansion, expand, lead_with_path};
 pub use frequencies::{DocumentFrequencies, FrequencyCounter, InvalidFrequencies, shipped_frequencies};
@@ -59,7 +59,7 @@ pub use story::{Ends, Link, Relevance, Story, best_story};
 pub use taught::is_shortening;
 pub use term_counts::{TermCounter, sum_of_counts};
 pub use terms::{StopWords, terms};
-pub use via::Via;
+pub use via::{Via, via_text};
 pub use weights::Weights;
 pub use word_pairs::{LearnedWords, MAX_LEARNED};
 pub use words::words;

@@ -49,8 +49,8 @@ pub struct Candidate {
     pub name_rank: Option<u32>,
     /// The position in the list of code that has the requested relation to a name.
     pub relation_rank: Option<RelationRank>,
-    /// The edge that relates the chunk to a name of the question.
-    pub via: Option<Via>,
+    /// The edges that relate the chunk to a name of the question.
+    pub via: Vec<Via>,
     /// The rank among the patterns that the question names, from 1.
     pub pattern_rank: Option<u32>,
     /// Set if the whole question is the name of a definition in the chunk, or the path of the chunk's file.
@@ -143,8 +143,8 @@ pub struct RankedHit {
     /// for a pattern that the question does not ask for.
     pub priors: Vec<Prior>,
     pub relation_rank: Option<RelationRank>,
-    /// The edge over which the hit was found.
-    pub via: Option<Via>,
+    /// The edges over which the hit was found, the best first.
+    pub via: Vec<Via>,
     pub pattern_rank: Option<u32>,
     /// The position on the path that answers a flow question, from 1.
     pub step: Option<u32>,
@@ -398,7 +398,7 @@ mod tests {
             terms: None,
             name_rank: None,
             relation_rank: None,
-            via: None,
+            via: Vec::new(),
             pattern_rank: None,
             named: None,
             definition: None,

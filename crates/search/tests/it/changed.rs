@@ -129,7 +129,7 @@ async fn relations_of_a_new_definition_are_unknown() {
     let label = answer.names[0].substitution.as_ref().expect("a label");
     assert_eq!((label.matching, answer.names.len()), (NameMatching::Changed, 1));
     assert_eq!(answer.notes, ["The relations of `load_invoice` are unknown until its repository is indexed again."]);
-    assert!(answer.found.iter().all(|found| found.hit.via.is_none()));
+    assert!(answer.found.iter().all(|found| found.hit.via.is_empty()));
 }
 
 /// An ordinary search shows a definition that only the working tree contains, before all other results.

@@ -6,6 +6,7 @@ use cairn_domain::{
 };
 use cairn_ports::ChunkFilter;
 use cairn_question::QueryType;
+use cairn_ranking::via_text;
 use cairn_search::{SearchAnswer, SearchRequest};
 use cairn_testkit::FakeContent;
 
@@ -76,7 +77,7 @@ pub(crate) fn shown(answer: &SearchAnswer) -> Vec<String> {
         let hit = &found.hit;
         let name = hit.chunk.symbol.clone().unwrap_or_else(|| hit.chunk.path.to_string());
         let step = hit.step.map(|step| format!("{step}: ")).unwrap_or_default();
-        let via = hit.via.as_ref().map(|via| format!(" via {via}")).unwrap_or_default();
+        let via = via_text(&hit.via).map(|via| format!(" via {via}")).unwrap_or_default();
         format!("{step}{name}{via}")
     };
     answer.found.iter().map(text).collect()
@@ -134,11 +135,11 @@ async fn concept_is_extended_over_one_edge() {
     assert_eq!(answer.query.query_type, QueryType::Concept);
     let source = &answer.found[0].hit;
     assert_eq!(source.chunk.symbol.as_deref(), Some("login"));
-    let added: Vec<_> = answer.found.iter().filter(|found| found.hit.via.is_some()).collect();
+    let added: Vec<_> = answer.found.iter().filter(|found| !found.hit.via.is_empty()).collect();
     assert!((1..=3).contains(&added.len()), "{:?}", shown(&answer));
     for found in added {
         assert_eq!(found.hit.score, source.score / 2);
-        let via = found.hit.via.as_ref().map(ToString::to_string);
+        let via = via_text(&found.hit.via);
         assert_eq!(via.as_deref(), Some("login (src/api.rs) CALLS this at line 2, 100 %"));
     }
     let number = |name: &str| calls.iter().find(|(call, _)| *call == name).map_or(0, |(_, number)| *number);

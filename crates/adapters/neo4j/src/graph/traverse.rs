@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 
 use async_trait::async_trait;
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord, Scope, Tenant, View};
-use cairn_ports::{Follow, Levels, Reached, Step, Traversal, TraversalRequest};
+use cairn_ports::{Follow, Levels, Step, Traversal, TraversalRequest};
 use neo4rs::{Query, Row};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -143,10 +143,9 @@ impl Work for Traversing<'_> {
             levels.follow(edges);
         }
         let reached = |step: Step| {
-            let Step { node, depth, previous, edge, confidence } = step;
             let missing = || Fault::damaged("a reached node has no record");
-            let node: NodeRecord = decode(records.get(&node).ok_or_else(missing)?)?;
-            Ok(Reached { node, depth, previous, edge, confidence })
+            let node: NodeRecord = decode(records.get(&step.node).ok_or_else(missing)?)?;
+            Ok(step.reached(node))
         };
         let walk = levels.walk;
         let reached = walk.steps.into_iter().map(reached).collect::<Result<_, Fault>>()?;

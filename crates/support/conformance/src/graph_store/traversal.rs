@@ -227,6 +227,17 @@ pub(super) async fn traversals_return_the_best_edge(store: &dyn GraphStore) -> R
     let found = traverse(&graph, 2, &from(&graph, &["a"], Follow::Out, 2)).await?.reached;
     expect_eq!(texts(&found), ["1 d 90", "1 b 80", "2 c 64"]);
     expect_eq!(found[1].edge, sure);
+    let others = |index: usize| -> Vec<_> {
+        found[index]
+            .other_edges
+            .iter()
+            .map(|edge| (edge.source, edge.kind, edge.confidence_percent, edge.line))
+            .collect()
+    };
+    let (a, b, d) = (graph.node("a").key, graph.node("b").key, graph.node("d").key);
+    expect_eq!(others(0), []);
+    expect_eq!(others(1), [(a, EdgeKind::References, 80, 3), (a, EdgeKind::Calls, 70, 2)]);
+    expect_eq!(others(2), [(b, EdgeKind::Calls, 80, 7), (d, EdgeKind::Calls, 70, 2)]);
     expect_eq!((found[2].previous, found[2].edge.line), (graph.node("b").key, 5));
     expect_eq!(found[2].node, graph.node("c"));
     Ok(())

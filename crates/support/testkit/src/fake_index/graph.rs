@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord, PatternRecord, RepositoryId, Resolution, Scope, View};
 use cairn_ports::{
-    Direction, ErrorKind, Follow, GraphStore, GraphStoreError, GraphTraversal, Neighbour, Page, Reached, StagedGraph,
-    Staging, Step, Traversal, TraversalRequest, walk,
+    Direction, ErrorKind, Follow, GraphStore, GraphStoreError, GraphTraversal, Neighbour, Page, StagedGraph, Staging,
+    Step, Traversal, TraversalRequest, walk,
 };
 
 use super::FakeIndex;
@@ -36,8 +36,8 @@ impl GraphTraversal for FakeIndex {
             Ok::<_, GraphStoreError>(at_node.cloned().collect())
         })?;
         let reached = |step: Step| {
-            let Step { node, depth, previous, edge, confidence } = step;
-            Some(Reached { node: self.node(scope, node)?, depth, previous, edge, confidence })
+            let node = self.node(scope, step.node)?;
+            Some(step.reached(node))
         };
         Ok(Traversal { reached: walk.steps.into_iter().filter_map(reached).collect(), is_cut: walk.is_cut })
     }

@@ -30,6 +30,8 @@ use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
 
 use crate::{MemoryBlobs, manifest_entry};
 
+/// The generations of runs after the published ones begin here.
+const NEWER_GENERATION: u64 = 1_000;
 /// The time at which the repositories of a fake index were indexed.
 pub const INDEXED_AT_MS: i64 = 1_700_000_000_000;
 
@@ -62,13 +64,20 @@ pub struct FakeContent {
     texts: BTreeMap<RepoPath, (String, String)>,
     skipped: Vec<(RepoPath, Reason)>,
     symbols: Vec<SymbolEntry>,
+    /// The lines of the chunks of files that are not divided by their symbols.
+    divided: BTreeMap<RepoPath, Vec<LineSpan>>,
     edges: Vec<EdgeRecord>,
     /// The ecosystems and names of the packages on which the repository depends.
     packages: Vec<(String, String)>,
+    modules: Vec<String>,
     patterns: Vec<PatternRecord>,
     /// This field is set for a repository without a run. The sync of the repository waits (`None`), or has
     /// failed with this outcome.
     unindexed: Option<Option<SyncOutcome>>,
+    /// The commit and the state of a run after the published one.
+    newer_run: Option<(String, RunState)>,
+    /// The time of the last successful sync, if one ended.
+    synced_at_ms: Option<i64>,
 }
 
 impl FakeContent {
@@ -88,17 +97,38 @@ impl FakeContent {
             texts: BTreeMap::new(),
             skipped: Vec::new(),
             symbols: Vec::new(),
+            divided: BTreeMap::new(),
             edges: Vec::new(),
             packages: Vec::new(),
+            modules: Vec::new(),
             patterns: Vec::new(),
             unindexed: None,
+            newer_run: None,
+            synced_at_ms: None,
         }
+    }
+
+    /// Adds a run after the published one. It began 1 s after the publication, and ended after 2 s unless it
+    /// is running.
+    #[must_use]
+    pub fn newer_run(self, commit: &str, state: RunState) -> Self {
+        Self { newer_run: Some((commit.to_owned(), state)), ..self }
+    }
+
+    /// A sync of the repository ended successfully at this number of milliseconds after the publication.
+    #[must_use]
+    pub fn synced_after(self, after_ms: i64) -> Self {
+        Self { synced_at_ms: Some(INDEXED_AT_MS + after_ms), ..self }
     }
 
     /// Marks the repository as registered but not indexed, because its sync is waiting.
     #[must_use]
     pub fn waiting(self) -> Self {
         Self { unindexed: Some(None), ..self }
+    }
+
+    fn synced(&self) -> Option<SyncOutcome> {
+        self.synced_at_ms.map(|at_ms| SyncOutcome { at_ms, failure: None })
     }
 
     /// Marks the repository as registered but not indexed, because its sync failed with this code and this
@@ -146,12 +176,32 @@ impl FakeContent {
         self
     }
 
+    /// Divides a file into chunks with these first and last lines, instead of one chunk for each symbol. A
+    /// chunk has the symbol that contains all its lines.
+    #[must_use]
+    pub fn divided(mut self, path: &str, chunks: &[(u32, u32)]) -> Self {
+        let chunks = chunks.iter().map(|(first, last)| LineSpan::new(*first, *last)).collect();
+        self.divided.insert(parsed(path), chunks);
+        self
+    }
+
     /// Adds a package on which the repository depends.
     #[must_use]
     pub fn package(mut self, ecosystem: &str, name: &str) -> Self {
         self.packages.push((ecosystem.to_owned(), name.to_owned()));
         let (root, package) = (NodeKey::repository(self.id), NodeKey::package(self.id, ecosystem, name));
         self.edge_between(root, EdgeKind::DependsOn, package, 0, 100)
+    }
+
+    /// Adds a module that contains files that were added before.
+    #[must_use]
+    pub fn module(mut self, name: &str, files: &[&str]) -> Self {
+        self.modules.push(name.to_owned());
+        let module = NodeKey::module(self.id, name);
+        files.iter().fold(self, |content, file| {
+            let file = content.node(file);
+            content.edge_between(module, EdgeKind::Contains, file, 0, 100)
+        })
     }
 
     /// The node of a symbol, a file or a package that was added before: `Parser.parse`, `src/api.rs`,
@@ -213,10 +263,21 @@ impl FakeContent {
             for pattern in &self.patterns {
                 chunks.extend(self.pattern_chunk(pattern).filter(|chunk| chunk.path == *path));
             }
-            for symbol in of_file {
-                let lines = text.lines().skip(symbol.span.start as usize - 1).take(symbol.span.num_lines() as usize);
-                let text: String = lines.map(|line| format!("{line}\n")).collect();
-                chunks.push(self.chunk(path, language, symbol.span, text, Some(symbol)));
+            let lines_of = |span: LineSpan| -> String {
+                let lines = text.lines().skip(span.start as usize - 1).take(span.num_lines() as usize);
+                lines.map(|line| format!("{line}\n")).collect()
+            };
+            match self.divided.get(path) {
+                Some(spans) => chunks.extend(spans.iter().map(|span| {
+                    let contains =
+                        |symbol: &&&SymbolEntry| symbol.span.contains(span.start) && symbol.span.contains(span.end);
+                    self.chunk(path, language, *span, lines_of(*span), of_file.iter().find(contains).copied())
+                })),
+                None => chunks.extend(
+                    of_file
+                        .into_iter()
+                        .map(|symbol| self.chunk(path, language, symbol.span, lines_of(symbol.span), Some(symbol))),
+                ),
             }
         }
         chunks
@@ -300,7 +361,9 @@ impl FakeContent {
         };
         let (name, root) = (self.name.as_str(), NodeKey::repository(self.id));
         let repository = node(root, NodeKind::Repository, name, name, None);
-        files.chain(symbols).chain(self.packages.iter().map(package)).chain([repository]).collect()
+        let module = |name: &String| node(NodeKey::module(self.id, name), NodeKind::Module, name, name, None);
+        let modules = self.modules.iter().map(module);
+        files.chain(symbols).chain(self.packages.iter().map(package)).chain(modules).chain([repository]).collect()
     }
 }
 
@@ -348,12 +411,22 @@ impl FakeIndex {
         let source = Source::Directory { path: format!("/somewhere/{}", content.name) };
         let record = RepositoryRecord {
             settings: "{}".to_owned(),
-            last_sync: content.unindexed.clone().flatten(),
+            last_sync: content.unindexed.clone().flatten().or(content.synced()),
             pending_sync: (content.unindexed == Some(None)).then(SyncProgress::default),
             ..RepositoryRecord::new(content.tenant.clone(), content.name.clone(), source)
         };
         let is_indexed = content.unindexed.is_none();
+        let newer = content.newer_run.clone().map(|(revision, state)| RunRecord {
+            id: RunId { generation: GenerationId(NEWER_GENERATION + generation), ..run },
+            previous: Some(run.generation),
+            revision,
+            state,
+            started_at_ms: INDEXED_AT_MS + 1_000,
+            ended_at_ms: state.is_finished().then_some(INDEXED_AT_MS + 2_000),
+            ..record_of_run.clone()
+        });
         self.runs.extend(is_indexed.then_some(record_of_run));
+        self.runs.extend(newer);
         let nodes = content.nodes();
         self.repositories.push(FakeRepository {
             record,

@@ -1,7 +1,7 @@
 //! Implements the bounded traversal of the graph.
 
-use cairn_domain::{EdgeRecord, NodeKey, NodeRecord};
-use cairn_ports::{Direction, Follow, Reached, Step, Traversal, TraversalRequest, walk};
+use cairn_domain::{EdgeRecord, NodeKey};
+use cairn_ports::{Direction, Follow, Traversal, TraversalRequest, walk};
 
 use crate::fault::Fault;
 use crate::graph::read::GraphReader;
@@ -20,11 +20,7 @@ impl GraphReader<'_> {
         if nodes.len() != keys.len() {
             return Err(Fault::damaged("a reached node has no record"));
         }
-        let reached = |(step, node): (Step, NodeRecord)| {
-            let Step { node: _, depth, previous, edge, confidence } = step;
-            Reached { node, depth, previous, edge, confidence }
-        };
-        let reached = walk.steps.into_iter().zip(nodes).map(reached).collect();
+        let reached = walk.steps.into_iter().zip(nodes).map(|(step, node)| step.reached(node)).collect();
         Ok(Traversal { reached, is_cut: walk.is_cut })
     }
 
