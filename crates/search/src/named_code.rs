@@ -28,10 +28,28 @@ pub(crate) struct NamedNode {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct NamedCode {
     pub(crate) nodes: Vec<NamedNode>,
-    /// Whether the nodes are the files of one directory or module. Edges between these files are not shown.
-    pub(crate) is_group: bool,
+    /// The directory or module whose files the nodes are. Edges between these files are not shown.
+    pub(crate) group: Option<NamedGroup>,
     /// A sentence that is set if the name was read as the name of something other than a definition.
     pub(crate) note: Option<String>,
+}
+
+/// A directory or module. Its files represent it in the graph.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct NamedGroup {
+    pub(crate) kind: NamedKind,
+    /// The path of the directory, or the name of the module.
+    pub(crate) name: String,
+    /// Whether it has more files than are used.
+    pub(crate) is_cut: bool,
+}
+
+/// A name that nothing has.
+pub(crate) struct Absent {
+    /// The near names. The list is empty if there are none.
+    pub(crate) similar: Vec<String>,
+    /// Definitions of a near name that the question may not mean, or the error for the absent definition.
+    pub(crate) definitions: Result<Resolved, QueryError>,
 }
 
 /// The result of the resolution.
@@ -43,8 +61,7 @@ pub(crate) enum NamedAs {
     /// A line that looks like a definition. The graph does not contain it.
     Line(Box<HeuristicDefinition>),
     Place(NamedCode),
-    /// The near names. The list is empty if there are none.
-    Absent(Vec<String>),
+    Absent(Box<Absent>),
 }
 
 /// The kinds of things that may have a name.
@@ -60,7 +77,7 @@ enum Try {
 /// The kinds of things that may have the name, in the order in which they are tried.
 fn tries(asked: &RelationshipAsked, name: &str) -> &'static [Try] {
     use Try::{Directories, Files, Modules, Packages, Symbols};
-    const CODE: &[Try] = &[Symbols, Files, Directories, Packages];
+    const CODE: &[Try] = &[Symbols, Files, Directories, Modules, Packages];
     if path_and_name(name).is_some() {
         return &[Symbols];
     }
@@ -70,11 +87,11 @@ fn tries(asked: &RelationshipAsked, name: &str) -> &'static [Try] {
         Some(NamedKind::Module) => &[Files, Directories, Modules, Packages, Symbols],
         Some(NamedKind::Package) => &[Packages, Directories, Files, Symbols],
         Some(NamedKind::Symbol) => &[Symbols, Files],
-        None if name.contains('/') || is_file_name(name) => &[Files, Directories, Packages, Symbols],
+        None if name.contains('/') || is_file_name(name) => &[Files, Directories, Modules, Packages, Symbols],
         None => match asked.relation {
             // Packages are seldom written with capitals.
             Relation::Importers | Relation::Imports if !name.contains(char::is_uppercase) => {
-                &[Files, Directories, Packages, Symbols]
+                &[Files, Directories, Modules, Packages, Symbols]
             }
             Relation::Importers
             | Relation::Imports
@@ -96,35 +113,47 @@ impl NamedNode {
 }
 
 impl NamedCode {
-    /// The target of `analyze_relationship` that has the same edges. None for directories and packages.
+    /// The target of `analyze_relationship` that has the same edges. `None` for several files.
     pub(crate) fn target(&self, name: &str) -> Option<String> {
-        match self.nodes.as_slice() {
-            [file] if file.definition.is_none() => file.path.as_ref().map(ToString::to_string),
-            nodes => nodes.iter().all(|node| node.definition.is_some()).then(|| name.to_owned()),
+        match (&self.group, self.nodes.as_slice()) {
+            (Some(NamedGroup { kind: NamedKind::Module, name, .. }), _) => Some(name.clone()),
+            (Some(directory), _) => Some(format!("{}/", directory.name)),
+            (None, [file]) if file.definition.is_none() => {
+                Some(file.path.as_ref().map_or_else(|| file.name.clone(), ToString::to_string))
+            }
+            (None, nodes) => nodes.iter().all(|node| node.definition.is_some()).then(|| name.to_owned()),
         }
+    }
+
+    /// A sentence that states that some files of a directory or module are not used.
+    pub(crate) fn cut_note(&self) -> Option<String> {
+        let group = self.group.as_ref().filter(|group| group.is_cut)?;
+        let (kind, name, num_files) = (group.kind.as_str(), &group.name, self.nodes.len());
+        Some(format!("Only the first {num_files} files of the {kind} `{name}` are used."))
     }
 
     pub(crate) fn of_definitions(resolved: &Resolved) -> Self {
         let symbols = resolved.definitions.iter().take(MAX_DEFINITIONS).map(|hit| hit.symbol.clone());
-        Self { nodes: symbols.map(NamedNode::of_symbol).collect(), is_group: false, note: None }
+        Self { nodes: symbols.map(NamedNode::of_symbol).collect(), group: None, note: None }
     }
 }
 
 impl Searcher {
-    /// Resolves a name of a relationship question. A thing with exactly the name, or with the name in another
-    /// style, comes before a definition with a near name.
+    /// Resolves a name of a relationship question or of `analyze_relationship`. A thing with exactly the
+    /// name, or with the name in another style, comes before a definition with a near name.
     pub(crate) async fn named_code(
         &self,
         view: &View,
         (scope, selected): (&Scope, &[KnownRepository]),
         asked: &RelationshipAsked,
-        (name, near_path): (&str, Option<&str>),
+        request: NameRequest<'_>,
     ) -> Result<NamedAs, QueryError> {
+        let name = request.name;
         let mut definitions = None;
         for attempt in tries(asked, name) {
             let place = match attempt {
                 Try::Symbols => {
-                    let found = self.definitions_of(view, (scope, selected), (name, near_path)).await?;
+                    let found = self.definitions_of(view, (scope, selected), request).await?;
                     if matches!(&found, NamedAs::Definitions(resolved) if resolved.is_same_name())
                         || matches!(found, NamedAs::Changed(_))
                     {
@@ -143,32 +172,40 @@ impl Searcher {
             }
         }
         let is_no_symbol = asked.kind.is_some_and(|kind| kind != NamedKind::Symbol) || is_written_like_a_file(name);
-        Ok(match definitions {
+        match definitions {
             // A definition with a near name is no module, file or package.
-            Some(NamedAs::Definitions(near)) if is_no_symbol => NamedAs::Absent(
-                near.definitions.first().map(|hit| hit.symbol.qualified_name.clone()).into_iter().collect(),
-            ),
-            other => other.unwrap_or(NamedAs::Absent(Vec::new())),
-        })
+            Some(NamedAs::Definitions(near)) if is_no_symbol => {
+                let similar = near.definitions.first().map(|hit| hit.symbol.qualified_name.clone());
+                let similar = similar.into_iter().collect();
+                Ok(NamedAs::Absent(Box::new(Absent { similar, definitions: Ok(near) })))
+            }
+            Some(other) => Ok(other),
+            None => self.definitions_of(view, (scope, selected), request).await,
+        }
     }
 
     async fn definitions_of(
         &self,
         view: &View,
         (scope, selected): (&Scope, &[KnownRepository]),
-        (name, near_path): (&str, Option<&str>),
+        request: NameRequest<'_>,
     ) -> Result<NamedAs, QueryError> {
-        let request = NameRequest { near_path, ..NameRequest::uncounted(name) };
         match self.definitions(view, scope, selected, request).await {
             Ok(Definitions::Changed(found)) => Ok(NamedAs::Changed(found)),
             Ok(Definitions::Heuristic(found)) => Ok(NamedAs::Line(found)),
-            Ok(Definitions::Indexed(resolved)) if is_meant(&resolved, name) => Ok(NamedAs::Definitions(resolved)),
+            Ok(Definitions::Indexed(resolved)) if is_meant(&resolved, request.name) => {
+                Ok(NamedAs::Definitions(resolved))
+            }
             Ok(Definitions::Indexed(resolved)) => {
                 let best = resolved.definitions.first().map(|hit| hit.symbol.qualified_name.clone());
                 let others = resolved.near.iter().map(|hit| hit.symbol.qualified_name.clone());
-                Ok(NamedAs::Absent(best.into_iter().chain(others).collect()))
+                let similar = best.into_iter().chain(others).collect();
+                Ok(NamedAs::Absent(Box::new(Absent { similar, definitions: Ok(resolved) })))
             }
-            Err(error) if error.code == QueryErrorCode::NotFound => Ok(NamedAs::Absent(error.similar_symbols)),
+            Err(error) if error.code == QueryErrorCode::NotFound => {
+                let similar = error.similar_symbols.clone();
+                Ok(NamedAs::Absent(Box::new(Absent { similar, definitions: Err(error) })))
+            }
             Err(error) => Err(error),
         }
     }

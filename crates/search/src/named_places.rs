@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 
 use cairn_domain::{EdgeKind, NodeKey, NodeKind, NodeRecord, RepoPath, RepositoryId, Scope, View};
 use cairn_ports::{FileMatch, Follow, MAX_TRAVERSAL_NODES, TraversalRequest};
-use cairn_question::is_file_name;
+use cairn_question::{NamedKind, is_file_name};
 use cairn_ranking::{fold_style, words};
 
-use crate::named_code::{NamedCode, NamedNode};
+use crate::named_code::{NamedCode, NamedGroup, NamedNode};
 use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
 
@@ -44,7 +44,7 @@ impl Searcher {
         let first = found.first().map(|file| file.path.to_string()).unwrap_or_default();
         let note = (best != Grade::Exact).then(|| read_as(name, "file", &first));
         let nodes = found.into_iter().map(|file| file_node(file.repository, file.path)).collect();
-        Ok(Some(NamedCode { nodes, is_group: false, note }))
+        Ok(Some(NamedCode { nodes, group: None, note }))
     }
 
     /// The files of the directories whose path, or the last parts of the path, equal the name.
@@ -62,18 +62,35 @@ impl Searcher {
         graded.sort_by_key(|(grade, hit)| (*grade, hit.path.as_str().len()));
         let Some((best, first)) = graded.first().copied() else { return Ok(None) };
         let note = (best != Grade::Exact).then(|| read_as(name, "directory", first.path.as_str()));
-        let mut nodes = Vec::new();
-        let mut paths: BTreeSet<&str> = BTreeSet::new();
-        for (_, directory) in graded.iter().filter(|(grade, _)| *grade == best).take(MAX_DIRECTORIES) {
-            if !paths.insert(directory.path.as_str()) {
-                continue;
+        let named = graded.iter().filter(|(grade, _)| *grade == best).take(MAX_DIRECTORIES);
+        let mut paths: Vec<RepoPath> = Vec::new();
+        for (_, directory) in named {
+            if !paths.contains(&directory.path) {
+                paths.push(directory.path.clone());
             }
-            let glob = format!("{}/**", globset::escape(directory.path.as_str()));
-            let files = self.names.files(view, scope, &glob, FileMatch::Glob, MAX_FILES_OF_GROUP).await?;
+        }
+        let found = self.files_of_directories(view, scope, &paths).await?;
+        Ok((!found.nodes.is_empty()).then_some(NamedCode { note, ..found }))
+    }
+
+    /// The files of directories. The first directory gives the group its name.
+    pub(crate) async fn files_of_directories(
+        &self,
+        view: &View,
+        scope: &Scope,
+        paths: &[RepoPath],
+    ) -> Result<NamedCode, QueryError> {
+        let mut nodes = Vec::new();
+        for path in paths {
+            let glob = format!("{}/**", globset::escape(path.as_str()));
+            let files = self.names.files(view, scope, &glob, FileMatch::Glob, MAX_FILES_OF_GROUP + 1).await?;
             nodes.extend(files.into_iter().map(|file| file_node(file.repository, file.path)));
         }
+        let is_cut = nodes.len() > MAX_FILES_OF_GROUP;
         nodes.truncate(MAX_FILES_OF_GROUP);
-        Ok((!nodes.is_empty()).then_some(NamedCode { nodes, is_group: true, note }))
+        let name = paths.first().map(ToString::to_string).unwrap_or_default();
+        let group = Some(NamedGroup { kind: NamedKind::Directory, name, is_cut });
+        Ok(NamedCode { nodes, group, note: None })
     }
 
     /// The files of the modules with the name. In the settings of a repository, a module may have another
@@ -90,10 +107,13 @@ impl Searcher {
             spellings.iter().map(|name| NodeKey::module(id, name)).collect::<Vec<_>>()
         };
         let starts: Vec<NodeKey> = selected.iter().flat_map(of_repository).collect();
-        let reached = self.reached_over(view, scope, starts, EdgeKind::Contains, MAX_FILES_OF_GROUP).await?;
+        let reached = self.reached_over(view, scope, starts, EdgeKind::Contains, MAX_FILES_OF_GROUP + 1).await?;
+        let is_cut = reached.len() > MAX_FILES_OF_GROUP;
         let files = reached.into_iter().filter(|node| node.kind == NodeKind::File);
-        let nodes: Vec<NamedNode> = files.filter_map(|node| Some(file_node(node.repository, node.path?))).collect();
-        Ok((!nodes.is_empty()).then_some(NamedCode { nodes, is_group: true, note: None }))
+        let files = files.filter_map(|node| Some(file_node(node.repository, node.path?)));
+        let nodes: Vec<NamedNode> = files.take(MAX_FILES_OF_GROUP).collect();
+        let group = Some(NamedGroup { kind: NamedKind::Module, name: name.to_owned(), is_cut });
+        Ok((!nodes.is_empty()).then_some(NamedCode { nodes, group, note: None }))
     }
 
     /// The packages with the name on which the repositories depend.
@@ -106,7 +126,12 @@ impl Searcher {
         let starts = selected.iter().map(|known| NodeKey::repository(known.record.id)).collect();
         let reached = self.reached_over(view, scope, starts, EdgeKind::DependsOn, MAX_TRAVERSAL_NODES).await?;
         let packages = reached.into_iter().filter(|node| node.kind == NodeKind::Package);
-        let graded = packages.filter_map(|node| Some((package_grade(name, &node.name)?, node)));
+        let grade = |node: &NodeRecord| {
+            // The name may include the ecosystem: `npm:redis`.
+            let is_whole = node.qualified_name == name;
+            if is_whole { Some(PackageGrade::Name) } else { package_grade(name, &node.name) }
+        };
+        let graded = packages.filter_map(|node| Some((grade(&node)?, node)));
         let mut graded: Vec<(PackageGrade, NodeRecord)> = graded.collect();
         graded.sort_by(|left, right| {
             let rank = |entry: &(PackageGrade, NodeRecord)| (entry.0, entry.1.qualified_name.clone(), entry.1.key);
@@ -122,7 +147,7 @@ impl Searcher {
             path: None,
             definition: None,
         };
-        Ok(Some(NamedCode { nodes: nodes.map(node).collect(), is_group: false, note }))
+        Ok(Some(NamedCode { nodes: nodes.map(node).collect(), group: None, note }))
     }
 
     /// The nodes at the ends of the edges of one kind that start at these nodes.

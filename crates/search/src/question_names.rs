@@ -145,7 +145,8 @@ impl Searcher {
         found: &mut QuestionNames,
     ) -> Result<NamedCode, QueryError> {
         let name = name.trim_end_matches("()");
-        Ok(match self.named_code(view, (scope, selected), asked, (name, near_path)).await? {
+        let request = NameRequest { near_path, ..NameRequest::uncounted(name) };
+        Ok(match self.named_code(view, (scope, selected), asked, request).await? {
             NamedAs::Definitions(resolved) => {
                 let named = NamedCode::of_definitions(&resolved);
                 found.add_indexed(resolved, name, false);
@@ -165,17 +166,17 @@ impl Searcher {
             }
             NamedAs::Place(place) => {
                 found.has_exact = true;
-                found.facts.extend(place.note.clone());
+                found.facts.extend(place.note.clone().into_iter().chain(place.cut_note()));
                 place
             }
             NamedAs::Absent(_) if is_written_like_a_file(name) => {
                 found.notes.extend(self.note_of_file(view, scope, name).await?);
                 NamedCode::default()
             }
-            NamedAs::Absent(similar) => {
+            NamedAs::Absent(absent) => {
                 match asked.kind.filter(|kind| *kind != NamedKind::Symbol) {
                     Some(kind) => found.facts.push(format!("No {} is called \"{name}\".", kind.as_str())),
-                    None => found.note_absent(name, similar),
+                    None => found.note_absent(name, absent.similar),
                 }
                 NamedCode::default()
             }

@@ -38,6 +38,10 @@ pub enum NameMatching {
     File,
     /// The files of a directory.
     Directory,
+    /// The files of a module.
+    Module,
+    /// A package with a similar name.
+    Package,
 }
 
 impl NameMatching {
@@ -51,6 +55,8 @@ impl NameMatching {
             NameMatching::Heuristic => "heuristic",
             NameMatching::File => "file",
             NameMatching::Directory => "directory",
+            NameMatching::Module => "module",
+            NameMatching::Package => "package",
         }
     }
 }
@@ -108,7 +114,12 @@ impl Substitution {
         match self.matching {
             NameMatching::Exact | NameMatching::Case | NameMatching::Style => true,
             NameMatching::Changed => self.score >= SAME_NAME,
-            NameMatching::Fuzzy | NameMatching::Heuristic | NameMatching::File | NameMatching::Directory => false,
+            NameMatching::Fuzzy
+            | NameMatching::Heuristic
+            | NameMatching::File
+            | NameMatching::Directory
+            | NameMatching::Module
+            | NameMatching::Package => false,
         }
     }
 }

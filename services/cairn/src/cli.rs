@@ -450,7 +450,7 @@ pub struct GrepArguments {
 
 #[derive(Args, Debug)]
 pub struct RelationArguments {
-    /// Symbol (`name`, `Class.method`, `path#name`) or path of a file.
+    /// Symbol (`name`, `Class.method`, `path#name`), file, directory, module or package.
     pub name: String,
     #[arg(long = "repo", alias = "repository", value_name = "NAME")]
     pub repositories: Vec<String>,

@@ -19,7 +19,15 @@ pub struct Relationships {
     pub edges: Vec<EdgeReport>,
     /// Total number of edges, including the edges beyond the limit.
     pub num_edges: u64,
+    /// If false, there are at least `num_edges` edges.
+    #[serde(default = "exact")]
+    pub is_exact: bool,
     pub sources: Vec<SourceStamp>,
+}
+
+/// The value for an answer of a server that does not report it.
+fn exact() -> bool {
+    true
 }
 
 /// A symbol, file, module or package.
@@ -95,7 +103,20 @@ impl Relationships {
             resolution: answer.substitution.as_ref().map(Resolution::of),
             edges: answer.edges.iter().map(EdgeReport::of).collect(),
             num_edges: answer.num_edges,
+            is_exact: answer.is_exact,
             sources: SourceStamp::all(&answer.stamps),
+        }
+    }
+}
+
+impl Relationships {
+    /// The number of edges that are not shown, as a text. `None` if all edges are shown.
+    pub fn left(&self) -> Option<String> {
+        match (self.num_edges.saturating_sub(self.edges.len() as u64), self.is_exact) {
+            (0, true) => None,
+            (0, false) => Some("more may exist".to_owned()),
+            (left, true) => Some(format!("{left} more")),
+            (left, false) => Some(format!("at least {left} more")),
         }
     }
 }

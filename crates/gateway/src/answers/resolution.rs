@@ -12,7 +12,8 @@ pub struct Resolution {
     /// The name that was used.
     pub resolved_to: String,
     /// `case`, `style`, `fuzzy`, `changed` (in a file that changed after it was indexed), `heuristic`, `file`
-    /// (a file or directory with another path) or `directory` (the files of a directory).
+    /// (a file or directory with another path), `directory` or `module` (its files), or `package` (a package
+    /// with a similar name).
     pub r#match: String,
     /// From 0 to 1.
     pub score: f64,
@@ -95,8 +96,11 @@ impl Resolution {
         if matched == NameMatching::Changed.as_str() {
             return format!("`{used}` is used for `{requested}` ({matched} {score:.2}: {reason})");
         }
-        if matched == NameMatching::Directory.as_str() {
-            return format!("`{requested}` is a directory: {reason} are used");
+        if [NameMatching::Directory, NameMatching::Module].map(NameMatching::as_str).contains(&matched.as_str()) {
+            return format!("`{requested}` is read as the {matched} `{used}`: {reason} are used");
+        }
+        if matched == NameMatching::Package.as_str() {
+            return format!("`{requested}` is read as the package `{used}` ({score:.2}: {reason})");
         }
         let list = |title: &str, names: &[String]| {
             let names: Vec<String> = names.iter().map(|name| clean(name)).collect();

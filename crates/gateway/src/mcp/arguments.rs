@@ -476,11 +476,11 @@ mod tests {
         };
         check(
             json!({"relation": "callers"}),
-            "`target` is missing (symbol (`name`, `Class.method`, `path#name`) or path of a file)",
+            "`target` is missing (symbol (`name`, `Class.method`, `path#name`), file, directory, module or package)",
         );
         check(
             json!({"name": 3, "relation": "callers"}),
-            "`target` must be a string; `target` is missing (symbol (`name`, `Class.method`, `path#name`) or path of a file)",
+            "`target` must be a string; `target` is missing (symbol (`name`, `Class.method`, `path#name`), file, directory, module or package)",
         );
         check(
             json!({"name": "f", "symbol": "g", "relation": "callers"}),

@@ -90,7 +90,9 @@ impl Parameter {
     }
 }
 
-pub(crate) const MAX_TOKENS: Kind = Kind::Number { min: 500, max: 50_000 };
+/// The largest value of `max_tokens`.
+pub(super) const MOST_TOKENS: usize = 50_000;
+pub(crate) const MAX_TOKENS: Kind = Kind::Number { min: 500, max: MOST_TOKENS as u64 };
 pub(crate) const CHUNK_KINDS: &[&str] =
     &["function", "method", "class", "group", "summary", "section", "config", "text", "navigation", "pattern"];
 pub(crate) const QUERY_TYPES: &[&str] = &["symbol", "relationship", "flow", "pattern", "concept"];
@@ -183,9 +185,13 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
                       it uses or imports; inheritance: base and derived types.",
         read_only: true,
         parameters: &[
-            required("target", Kind::Text, "symbol (`name`, `Class.method`, `path#name`) or path of a file")
-                .also(&["symbol", "query", "function", "path", "file"])
-                .alias("name"),
+            required(
+                "target",
+                Kind::Text,
+                "symbol (`name`, `Class.method`, `path#name`), file, directory, module or package",
+            )
+            .also(&["symbol", "query", "function", "path", "file"])
+            .alias("name"),
             required("mode", Kind::Choice(RELATIONS), "")
                 .also(&["relationship", "type", "kind", "relation_type"])
                 .alias("relation"),

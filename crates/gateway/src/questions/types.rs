@@ -185,7 +185,8 @@ pub struct ReadQuestion {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphQuestion {
-    /// Symbol (`name`, `Class.method`, `path#name`) or path of a file. The name `name` is also accepted.
+    /// Symbol (`name`, `Class.method`, `path#name`), file, directory, module or package. The name `name` is
+    /// also accepted.
     #[serde(alias = "name")]
     pub target: String,
     /// callers, callees, dependencies, dependents or inheritance. The name `relation` is also accepted.

@@ -3,9 +3,13 @@
 
 use cairn_domain::{EdgeKind, SymbolKind};
 use cairn_question::QueryType;
-use cairn_search::SearchRequest;
+use cairn_ranking::via_text;
+use cairn_search::{
+    GraphRequest, NameMatching, Relation as AnalyzedRelation, RepositorySelection, SearchAnswer, SearchRequest,
+};
 use cairn_testkit::FakeContent;
 
+use crate::searcher_over;
 use crate::strategies::{answer, ask, service, shown};
 
 #[tokio::test]
@@ -36,7 +40,85 @@ async fn relationship_with_many_edges_says_how_many() {
     let note = "The graph contains 150 callers of `open`; the first 60 places are shown first. All: \
                 `analyze_relationship` with `target: \"open\"`, `mode: \"callers\"`, `limit: 300`.";
     assert_eq!(found.notes, [note]);
-    assert_eq!(found.found.iter().filter(|found| found.hit.via.is_some()).count(), 60);
+    assert_eq!(found.found.iter().filter(|found| !found.hit.via.is_empty()).count(), 60);
+}
+
+/// A function of 300 lines that calls `open` on its last lines, in several chunks.
+fn long_caller(calls: &[u32]) -> FakeContent {
+    let line = |line: u32| match line {
+        1 => "fn start() {\n".to_owned(),
+        300 => "}\n".to_owned(),
+        line if calls.contains(&line) => format!("    open({line});\n"),
+        line => format!("    let value_{line} = {line};\n"),
+    };
+    let text: String = (1..=300).map(line).collect();
+    let content = FakeContent::new("long", "c1")
+        .file("src/open.rs", "rust", "fn open() {}\n")
+        .symbol("src/open.rs", "open", SymbolKind::Function, (1, 1))
+        .file("src/start.rs", "rust", &text)
+        .symbol("src/start.rs", "start", SymbolKind::Function, (1, 300))
+        .divided("src/start.rs", &[(1, 100), (101, 200), (201, 300)]);
+    calls.iter().fold(content, |content, line| content.edge("start", EdgeKind::Calls, "open", *line, 100))
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+/// The sites that an answer shows: the first and last line of each text, and its edges.
+fn sites(found: &SearchAnswer) -> Vec<String> {
+    let related = found.found.iter().filter(|found| !found.hit.via.is_empty());
+    let text = |found: &cairn_search::Found| {
+        let chunk = &found.hit.chunk;
+        let last = chunk.span.end - found.num_lines_cut as u32;
+        format!("{}-{last} {}", chunk.span.start, via_text(&found.hit.via).unwrap_or_default())
+    };
+    related.map(text).collect()
+}
+
+#[tokio::test]
+async fn text_of_a_long_caller_contains_the_call() {
+    let (found, _) = answer(long_caller(&[298]), SearchRequest { max_tokens: 100_000, ..ask("what calls open") }).await;
+    assert_eq!(sites(&found), ["201-300 CALLS open (src/open.rs) at line 298, 100 %"]);
+    assert!(found.found[0].hit.chunk.text.contains("open(298);"), "{:?}", found.found[0]);
+    // The text begins later if it must be cut.
+    let (found, _) = answer(long_caller(&[290]), SearchRequest { max_tokens: 3_000, ..ask("what calls open") }).await;
+    let first = &found.found[0];
+    assert!(first.hit.chunk.text.contains("open(290);"), "{first:?}");
+    assert!(first.hit.chunk.span.start > 201 && first.num_lines_cut == 0, "{:?}", sites(&found));
+    let starts_with = format!("    let value_{0} = {0};\n", first.hit.chunk.span.start);
+    assert!(first.hit.chunk.text.starts_with(&starts_with), "{first:?}");
+}
+
+#[tokio::test]
+async fn all_calls_of_a_caller_are_shown() {
+    let request = || SearchRequest { max_tokens: 100_000, ..ask("what calls open") };
+    let (found, _) = answer(long_caller(&[210, 250, 298]), request()).await;
+    assert_eq!(sites(&found), ["201-300 CALLS open (src/open.rs) at lines 210, 250 and 298, 100 %"]);
+    let (found, _) = answer(long_caller(&[50, 250, 260]), request()).await;
+    let expect = [
+        "1-100 CALLS open (src/open.rs) at line 50, 100 %",
+        "201-300 CALLS open (src/open.rs) at lines 250 and 260, 100 %",
+    ];
+    assert_eq!(sites(&found), expect);
+    assert_eq!(found.notes, [""; 0]);
+}
+
+#[tokio::test]
+async fn all_callers_in_one_chunk_are_shown() {
+    let text = "fn open() {}\nfn first() { open() }\nfn second() { open() }\nfn third() { first() }\n";
+    let mut content = FakeContent::new("small", "c1").file("src/small.rs", "rust", text);
+    for (line, name) in (1..).zip(["open", "first", "second", "third"]) {
+        content = content.symbol("src/small.rs", name, SymbolKind::Function, (line, line));
+    }
+    let content = content
+        .divided("src/small.rs", &[(1, 4)])
+        .edge("first", EdgeKind::Calls, "open", 2, 100)
+        .edge("second", EdgeKind::Calls, "open", 3, 70)
+        .edge("third", EdgeKind::Calls, "first", 4, 100);
+    let (found, _) = answer(content, ask("what calls open")).await;
+    let expect = "1-4 CALLS open (src/small.rs) at line 2, 100 %; CALLS open (src/small.rs) at line 3, 70 %";
+    assert_eq!(sites(&found), [expect]);
 }
 
 /// An answer about another name than the requested name is labelled, even if the requested name is a phrase.
@@ -72,26 +154,30 @@ async fn relation_of_a_file_needs_no_symbol() {
     assert_eq!((found.names.len(), found.notes.len()), (0, 0), "{:?} {:?}", found.names, found.notes);
 }
 
+/// A repository with a Python package, a TypeScript index, packages, and a module with a name of its own.
+fn places() -> FakeContent {
+    FakeContent::new("places", "c1")
+        .file("app/auth/__init__.py", "python", "def login():\n    pass\n")
+        .file("app/auth/session.py", "python", "from app.auth import login\n")
+        .file("app/web.py", "python", "import json\nfrom app.auth import login\nimport redis\n")
+        .file("app/names.py", "python", "auth = 1\n")
+        .file("web/ui/index.ts", "typescript", "export const a = 1\n")
+        .file("web/page.ts", "typescript", "import { a } from './ui'\nimport { b } from '@acme/ui'\n")
+        .symbol("app/names.py", "auth", SymbolKind::Variable, (1, 1))
+        .package("pypi", "redis")
+        .package("npm", "@acme/ui")
+        .edge("app/web.py", EdgeKind::Imports, "app/auth/__init__.py", 2, 100)
+        .edge("app/auth/session.py", EdgeKind::Imports, "app/auth/__init__.py", 1, 100)
+        .edge("app/web.py", EdgeKind::Imports, "pypi:redis", 3, 100)
+        .edge("web/page.ts", EdgeKind::Imports, "web/ui/index.ts", 1, 100)
+        .edge("web/page.ts", EdgeKind::Imports, "npm:@acme/ui", 2, 100)
+        .module("accounts", &["app/auth/__init__.py", "app/auth/session.py"])
+}
+
 /// Questions may name modules, directories and packages in the same way as definitions.
 #[tokio::test]
 async fn importers_of_places_are_found() {
-    let content = || {
-        FakeContent::new("places", "c1")
-            .file("app/auth/__init__.py", "python", "def login():\n    pass\n")
-            .file("app/auth/session.py", "python", "from app.auth import login\n")
-            .file("app/web.py", "python", "import json\nfrom app.auth import login\nimport redis\n")
-            .file("app/names.py", "python", "auth = 1\n")
-            .file("web/ui/index.ts", "typescript", "export const a = 1\n")
-            .file("web/page.ts", "typescript", "import { a } from './ui'\nimport { b } from '@acme/ui'\n")
-            .symbol("app/names.py", "auth", SymbolKind::Variable, (1, 1))
-            .package("pypi", "redis")
-            .package("npm", "@acme/ui")
-            .edge("app/web.py", EdgeKind::Imports, "app/auth/__init__.py", 2, 100)
-            .edge("app/auth/session.py", EdgeKind::Imports, "app/auth/__init__.py", 1, 100)
-            .edge("app/web.py", EdgeKind::Imports, "pypi:redis", 3, 100)
-            .edge("web/page.ts", EdgeKind::Imports, "web/ui/index.ts", 1, 100)
-            .edge("web/page.ts", EdgeKind::Imports, "npm:@acme/ui", 2, 100)
-    };
+    let content = places;
     let check = async |question: &str, expect: &str, notes: &[&str]| {
         let (found, _) = answer(content(), ask(question)).await;
         assert_eq!(found.query.query_type, QueryType::Relationship, "{question}");
@@ -115,6 +201,49 @@ async fn importers_of_places_are_found() {
     assert_eq!((found.notes, found.names.len()), (vec!["No module is called \"auht\".".to_owned()], 0));
     let read_as = "\"acme\" is read as the package `npm:@acme/ui`.";
     check("what imports the acme package", "web/page.ts via IMPORTS npm:@acme/ui at line 2, 100 %", &[read_as]).await;
+}
+
+/// The edges of places, as `SITE of ABOUT`, and the label.
+async fn dependents(name: &str, mode: AnalyzedRelation) -> (Vec<String>, Option<(String, NameMatching)>) {
+    let (_, searcher) = searcher_over(vec![places()]).await;
+    let request = GraphRequest {
+        name: name.to_owned(),
+        context_path: None,
+        relation: mode,
+        repositories: RepositorySelection::default(),
+        limit: 10,
+    };
+    let answer = searcher.relationship(&request).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+    assert!(answer.is_exact, "{name}");
+    assert_eq!(answer.num_edges, answer.edges.len() as u64, "{name}");
+    let edge = |edge: &cairn_search::GraphEdge| {
+        let (path, line) = edge.site.clone()?;
+        Some(format!("{path}:{line} of {}", answer.about[edge.about].1.qualified_name))
+    };
+    let used = answer.substitution.map(|used| (used.used, used.matching));
+    (answer.edges.iter().filter_map(edge).collect(), used)
+}
+
+/// `analyze_relationship` resolves names in the same way as questions do.
+#[tokio::test]
+async fn places_are_targets_of_the_analysis() {
+    let check = async |name: &str, expect: &[&str], used: Option<(&str, NameMatching)>| {
+        let used = used.map(|(used, matching)| (used.to_owned(), matching));
+        assert_eq!(dependents(name, AnalyzedRelation::Dependents).await, (strings(expect), used), "{name}");
+    };
+    let of_auth = "app/web.py:2 of app/auth/__init__.py";
+    check("app/auth", &[of_auth], Some(("app/auth/", NameMatching::Directory))).await;
+    check("app/auth/", &[of_auth], Some(("app/auth/", NameMatching::Directory))).await;
+    check("app.auth", &[of_auth], Some(("app/auth/", NameMatching::Directory))).await;
+    check("accounts", &[of_auth], Some(("accounts", NameMatching::Module))).await;
+    check("redis", &["app/web.py:3 of pypi:redis"], None).await;
+    check("@acme/ui", &["web/page.ts:2 of npm:@acme/ui"], None).await;
+    check("npm:@acme/ui", &["web/page.ts:2 of npm:@acme/ui"], None).await;
+    check("acme", &["web/page.ts:2 of npm:@acme/ui"], Some(("npm:@acme/ui", NameMatching::Package))).await;
+    // A definition with exactly the name comes first.
+    check("auth", &[], None).await;
+    let (edges, _) = dependents("app", AnalyzedRelation::Dependencies).await;
+    assert_eq!(edges, ["app/web.py:3 of app/web.py"], "edges within the directory are not shown");
 }
 
 /// The functions that name a package come before the import.

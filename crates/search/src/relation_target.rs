@@ -1,0 +1,150 @@
+//! Resolves the target of `analyze_relationship` to nodes of the graph. Questions in a search use the same
+//! resolution (`named_code.rs`).
+
+use cairn_domain::{NodeKey, RepoPath, Scope, View};
+use cairn_question::{NamedKind, Relation, RelationshipAsked};
+
+use crate::file_names::{FileRequest, NamedFile, SAME_NAME, SAME_PATH};
+use crate::graph_request::GraphRequest;
+use crate::named_code::{NamedAs, NamedCode, NamedGroup};
+use crate::repositories::KnownRepository;
+use crate::resolve::{NameMatching, NameRequest, Resolved};
+use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Substitution};
+
+/// The maximum number of definitions of a name that are considered.
+pub(crate) const MAX_DEFINITIONS: usize = 20;
+
+/// The nodes with a requested name.
+pub(crate) struct RelationTarget {
+    /// The best first.
+    pub(crate) nodes: Vec<NodeKey>,
+    /// Whether the nodes are the files of one directory or module. Edges between these files are not shown.
+    pub(crate) is_group: bool,
+    /// Set if the nodes have another name than the requested one.
+    pub(crate) substitution: Option<Substitution>,
+}
+
+impl Searcher {
+    /// The nodes that a name refers to: files with this path, otherwise definitions, files, directories,
+    /// modules or packages with the name, otherwise near names.
+    pub(crate) async fn relation_target(
+        &self,
+        view: &View,
+        (scope, selected): (&Scope, &[KnownRepository]),
+        request: &GraphRequest,
+    ) -> Result<RelationTarget, QueryError> {
+        let nodes = self.file_nodes(view, scope, selected, &request.name).await?;
+        if !nodes.is_empty() {
+            return Ok(RelationTarget { nodes, is_group: false, substitution: None });
+        }
+        let near_path = request.context_path.as_deref();
+        let name = NameRequest { near_path, ..NameRequest::new(&request.name) };
+        let retry = |path: &str| NextCall {
+            tool: "analyze_relationship",
+            reason: "analyzes the most similar path".to_owned(),
+            arguments: vec![("target", path.to_owned()), ("mode", request.relation.as_str().to_owned())],
+        };
+        let asked = asked(&request.name);
+        match self.file_before_symbols(view, (scope, selected), name, retry).await {
+            Ok(Some(file)) => return self.target_of_file(view, scope, file, &request.name).await,
+            Ok(None) => {}
+            // Names of packages and modules may be written like files: `@acme/ui`.
+            Err(error) if error.code == QueryErrorCode::NotFound => {
+                let named = self.named_code(view, (scope, selected), &asked, name).await?;
+                let NamedAs::Place(place) = named else { return Err(error) };
+                return Ok(target_of_place(place, &request.name));
+            }
+            Err(error) => return Err(error),
+        }
+        match self.named_code(view, (scope, selected), &asked, name).await? {
+            NamedAs::Definitions(resolved) => Ok(target_of_definitions(resolved)),
+            NamedAs::Changed(found) => Err(found.not_indexed()),
+            NamedAs::Line(found) => Err(found.not_in_graph(selected)),
+            NamedAs::Place(place) => {
+                let file = FileRequest::of_any_name(&request.name, near_path);
+                let is_file = place.group.is_none() && place.nodes.iter().all(|node| node.path.is_some());
+                match self.resolve_file(view, scope, file).await?.filter(|file| is_file && !file.is_directory) {
+                    Some(file) => self.target_of_file(view, scope, file, &request.name).await,
+                    None => Ok(target_of_place(place, &request.name)),
+                }
+            }
+            NamedAs::Absent(absent) => absent.definitions.map(target_of_definitions),
+        }
+    }
+
+    /// The nodes of a file and of its namesakes, or of the files of a directory, with their label.
+    async fn target_of_file(
+        &self,
+        view: &View,
+        scope: &Scope,
+        file: NamedFile,
+        requested: &str,
+    ) -> Result<RelationTarget, QueryError> {
+        let NamedFile { repository, path, is_directory, namesakes, substitution, .. } = file;
+        if is_directory {
+            let only = Scope::only(scope.tenant.clone(), [repository]);
+            let place = self.files_of_directories(view, &only, &[path]).await?;
+            return Ok(target_of_place(place, requested));
+        }
+        let namesakes = namesakes.iter().map(|hit| NodeKey::file(hit.repository, &hit.path));
+        let nodes = [NodeKey::file(repository, &path)].into_iter().chain(namesakes);
+        Ok(RelationTarget { nodes: nodes.take(MAX_DEFINITIONS).collect(), is_group: false, substitution })
+    }
+
+    async fn file_nodes(
+        &self,
+        view: &View,
+        scope: &Scope,
+        selected: &[KnownRepository],
+        name: &str,
+    ) -> Result<Vec<NodeKey>, QueryError> {
+        let Ok(path) = RepoPath::parse(name) else { return Ok(Vec::new()) };
+        let keys: Vec<NodeKey> = selected.iter().map(|known| NodeKey::file(known.record.id, &path)).collect();
+        let nodes = self.graph.nodes(view, scope, &keys).await?;
+        Ok(nodes.into_iter().map(|node| node.key).collect())
+    }
+}
+
+/// The name as a question about any relation, so that all kinds of things with the name are tried.
+fn asked(name: &str) -> RelationshipAsked {
+    let relation = Relation::Related;
+    RelationshipAsked { relation, direction: relation.direction(), name: name.to_owned(), kind: None, other: None }
+}
+
+fn target_of_definitions(resolved: Resolved) -> RelationTarget {
+    let nodes = resolved.definitions.iter().take(MAX_DEFINITIONS).map(|hit| hit.symbol.node).collect();
+    RelationTarget { nodes, is_group: false, substitution: resolved.substitution }
+}
+
+fn target_of_place(place: NamedCode, requested: &str) -> RelationTarget {
+    let label = |used: String, matching, score: u32, reason: String| Substitution {
+        requested: requested.to_owned(),
+        used,
+        matching,
+        score: 10 * score,
+        reason,
+        similar: Vec::new(),
+    };
+    let score = if place.note.is_none() { SAME_PATH } else { SAME_NAME };
+    let substitution = match (&place.group, place.nodes.first()) {
+        (Some(group), _) => {
+            let (used, matching) = match group.kind {
+                NamedKind::Module => (group.name.clone(), NameMatching::Module),
+                _ => (format!("{}/", group.name), NameMatching::Directory),
+            };
+            Some(label(used, matching, score, files_used(group, place.nodes.len())))
+        }
+        (None, Some(first)) if place.note.is_some() => match &first.path {
+            Some(path) => Some(label(path.to_string(), NameMatching::File, score, "same name".to_owned())),
+            None => Some(label(first.name.clone(), NameMatching::Package, score, "part of its name".to_owned())),
+        },
+        (None, _) => None,
+    };
+    let is_group = place.group.is_some();
+    RelationTarget { nodes: place.nodes.into_iter().map(|node| node.node).collect(), is_group, substitution }
+}
+
+/// The number of the files of a directory or module whose edges are shown.
+fn files_used(group: &NamedGroup, num_files: usize) -> String {
+    if group.is_cut { format!("the first {num_files} files in it") } else { format!("all {num_files} files in it") }
+}
