@@ -78,6 +78,7 @@ fn searcher(home: &Path) -> Searcher {
         term_tables: Arc::default(),
         synonyms: Arc::default(),
         changed: None,
+        heads: None,
         answers: Arc::default(),
         pattern_members: Arc::default(),
         file_places: Arc::default(),

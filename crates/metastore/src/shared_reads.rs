@@ -1,20 +1,22 @@
 //! Shares reads of the published state between questions.
 //!
-//! Each question needs the registry, the repositories of its tenant, their published runs and the unfinished
-//! runs. [`SharedReads`] reads each of them at most once in `max_age`, for all questions together. So the
-//! load on the database does not grow with the number of questions. In return, a question may see a state
-//! that is older by `max_age`. The published runs of a sequence number never change, so these runs have no
-//! maximum age. All other reads, and all changes, go to the store.
+//! Each question needs the registry, the repositories of its tenant, their published runs and their newest
+//! runs. [`SharedReads`] reads the registry and the repositories at most once in `max_age`, for all questions
+//! together. So the load on the database does not grow with the number of questions. In return, a question
+//! may see a state that is older by `max_age`. The published runs of a sequence number never change, so these
+//! runs have no maximum age. The newest run of a repository has no maximum age after it has ended: it is read
+//! again when the document of the repository shows that another run began. All other reads, and all changes,
+//! go to the store.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cairn_domain::{PublishedSeq, RepositoryId, RunId, Tenant, View};
+use cairn_domain::{GenerationId, PublishedSeq, RepositoryId, RunId, Tenant, View};
 use cairn_ports::{Clock, RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
-use cairn_runs::{Command, CommandReply, EndedPart, Registry, RepositoryDocument, RunDocument};
+use cairn_runs::{Command, CommandReply, EndedPart, Registry, RepositoryDocument, RepositoryState, RunDocument};
 use tokio::sync::Mutex;
 
 /// A store of run documents that answers repeated reads from memory.
@@ -27,6 +29,27 @@ pub struct SharedReads {
     repositories: Mutex<BTreeMap<Option<Tenant>, Read<Vec<RepositoryDocument>>>>,
     unfinished: Mutex<Option<Read<Vec<RunDocument>>>>,
     published: Mutex<PublishedRuns>,
+    newest: Mutex<BTreeMap<RepositoryId, NewestRun>>,
+}
+
+/// The part of a repository's state that changes if a run begins or ends. A run begins under a new lease.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct RunsMark {
+    lease_epoch: u64,
+    unfinished: Option<GenerationId>,
+    published: Option<GenerationId>,
+}
+
+impl RunsMark {
+    fn of(state: &RepositoryState) -> Self {
+        Self { lease_epoch: state.lease.epoch, unfinished: state.unfinished, published: state.published }
+    }
+}
+
+/// The newest run of a repository, with the state of the repository before the read.
+struct NewestRun {
+    mark: RunsMark,
+    read: Read<Option<RunDocument>>,
 }
 
 struct Read<T> {
@@ -52,6 +75,7 @@ impl SharedReads {
             repositories: Mutex::default(),
             unfinished: Mutex::default(),
             published: Mutex::default(),
+            newest: Mutex::default(),
         }
     }
 
@@ -114,11 +138,53 @@ impl SharedReads {
         Ok(found)
     }
 
+    /// The marks of repositories that were read at most `max_age` ago.
+    async fn marks(&self, repositories: &[RepositoryId]) -> BTreeMap<RepositoryId, RunsMark> {
+        let repositories: BTreeSet<RepositoryId> = repositories.iter().copied().collect();
+        let stored = self.repositories.lock().await;
+        let current = stored.values().filter(|read| self.is_current(read)).flat_map(|read| &read.value);
+        let asked = current.filter(|document| repositories.contains(&document.id));
+        asked.map(|document| (document.id, RunsMark::of(&document.state))).collect()
+    }
+
+    /// The newest run of each repository, newest first. Questions that arrive during a read wait for its
+    /// result.
+    async fn newest_of(&self, repositories: &[RepositoryId]) -> Result<Vec<RunDocument>, RunDocumentsError> {
+        let marks = self.marks(repositories).await;
+        let mut stored = self.newest.lock().await;
+        let is_known = |id: &RepositoryId| {
+            let known = marks.get(id).zip(stored.get(id));
+            known.is_some_and(|(mark, known)| {
+                *mark == known.mark && (mark.unfinished.is_none() || self.is_current(&known.read))
+            })
+        };
+        let missing: BTreeSet<RepositoryId> = repositories.iter().copied().filter(|id| !is_known(id)).collect();
+        let mut found = Vec::new();
+        if !missing.is_empty() {
+            let repositories = missing.iter().copied().collect();
+            let began_at = self.clock.monotonic();
+            let read = RunQuery::NewestOfEach { repositories, of_each: 1, in_all: missing.len() };
+            found = self.documents.runs(read).await?;
+            for id in &missing {
+                let value = found.iter().find(|run| run.ledger.id.repository == *id).cloned();
+                match marks.get(id) {
+                    Some(mark) => stored.insert(*id, NewestRun { mark: *mark, read: Read { began_at, value } }),
+                    None => stored.remove(id),
+                };
+            }
+        }
+        let known = repositories.iter().filter(|id| !missing.contains(id));
+        found.extend(known.filter_map(|id| stored.get(id)?.read.value.clone()));
+        found.sort_by_key(|run| Reverse(run.ledger.id.generation));
+        Ok(found)
+    }
+
     /// Discards the reads that a change of this process may have made wrong.
     async fn discard(&self) {
         *self.registry.lock().await = None;
         self.repositories.lock().await.clear();
         *self.unfinished.lock().await = None;
+        self.newest.lock().await.clear();
     }
 }
 
@@ -149,6 +215,9 @@ impl RunDocuments for SharedReads {
         match query {
             RunQuery::Unfinished => self.current(&self.unfinished, self.documents.runs(RunQuery::Unfinished)).await,
             RunQuery::PublishedAt { repositories, seq } => self.published_at(&repositories, seq).await,
+            RunQuery::NewestOfEach { repositories, of_each: 1, in_all } if in_all >= repositories.len() => {
+                self.newest_of(&repositories).await
+            }
             query => self.documents.runs(query).await,
         }
     }

@@ -27,6 +27,9 @@ mod fingerprint;
 mod flow;
 mod found_files;
 mod graph;
+mod graph_request;
+mod group_edges;
+mod heads;
 mod heuristic;
 mod inventory;
 mod leading;
@@ -45,6 +48,7 @@ mod read_file;
 mod read_target;
 mod related;
 mod related_notes;
+mod relation_target;
 mod relevance;
 mod repositories;
 mod repository_reasons;
@@ -54,6 +58,7 @@ mod runs;
 mod search;
 mod sites;
 mod source_packs;
+mod stamps;
 mod stated_filters;
 mod strategy;
 mod suggestions;
@@ -79,18 +84,21 @@ pub use exact::{ExactAnswer, ExactCut, ExactFile, ExactLine, ExactRequest};
 pub use file_places::FilePlaces;
 pub use fingerprint::{Fingerprint, KindDigest};
 pub use found_files::FoundFile;
-pub use graph::{EdgeDraw, GraphAnswer, GraphEdge, GraphRequest, Relation, SampledEdge};
+pub use graph::{EdgeDraw, GraphAnswer, GraphEdge, SampledEdge};
+pub use graph_request::{GraphRequest, Relation};
+pub use heads::Heads;
 pub use inventory::{Coverage, Why};
 pub use leading::NamedPlace;
 pub use modules::{Module, ModuleTree, ModulesRequest};
 pub use pattern_members::PatternMembers;
 pub use patterns::PatternAnswer;
 pub use question_names::NameNote;
-pub use repositories::{KnownRepository, NOTHING_INDEXED, RepositorySelection, Stamp, named};
+pub use repositories::{KnownRepository, NOTHING_INDEXED, RepositorySelection, named};
 pub use resolve::{MatchedName, NameMatching, Substitution};
 pub use runs::KnownRun;
 pub use search::{Found, SearchAnswer, SearchRequest};
 pub use source_packs::SourcePacks;
+pub use stamps::{NewerCommit, NewerState, Stamp};
 pub use suggestions::{SuggestedQuery, SuggestionKind};
 pub use target::{Target, TargetType};
 pub use term_tables::TermTables;
@@ -109,6 +117,8 @@ pub struct Searcher {
     pub texts: Arc<dyn Texts>,
     /// Reads the files that changed after they were indexed. `None` if no working tree can be read.
     pub changed: Option<Arc<dyn ChangedFiles>>,
+    /// Reads the heads of sources. `None` if no source is on this machine.
+    pub heads: Option<Arc<dyn Heads>>,
     /// The source packs that were read last. All questions share them.
     pub packs: Arc<SourcePacks>,
     pub embedder: Arc<dyn Embedder>,
@@ -161,6 +171,7 @@ impl Searcher {
             names,
             texts,
             changed: None,
+            heads: None,
             packs: Arc::default(),
             embedder,
             clock,

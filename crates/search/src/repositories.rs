@@ -1,8 +1,8 @@
-//! Selects the repositories of a question, and provides the data about them that every answer contains.
+//! Selects the repositories of a question.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use cairn_domain::{Digester, RepositoryId, RepositoryScope, RunState, Scope, View};
+use cairn_domain::{Digester, RepositoryId, RepositoryScope, Scope, View};
 use cairn_ports::{ChunkFilter, PublishedGeneration, RepositoryRecord};
 use globset::GlobMatcher;
 
@@ -22,24 +22,6 @@ impl RepositorySelection {
     pub(crate) fn is_all(&self) -> bool {
         self.0.is_empty() || self.0.iter().any(|word| word == "all")
     }
-}
-
-/// The state of a repository that contributed to an answer.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Stamp {
-    pub repository: String,
-    /// Commit id, with `-dirty` for a changed working tree, or digest of the content.
-    pub commit: String,
-    /// Milliseconds since 1970.
-    pub indexed_at_ms: i64,
-    /// True if some files are missing because they could not be parsed.
-    pub partial: bool,
-    /// True if an unpublished run is in progress, so that a newer state may soon be published.
-    pub run_in_progress: bool,
-    /// The commit that the unpublished run indexes, if it differs from `commit`.
-    pub newer_commit: Option<String>,
-    /// Why the repository has results, if several repositories were searched.
-    pub reason: Option<String>,
 }
 
 /// A repository with the state that questions read.
@@ -130,30 +112,6 @@ impl Searcher {
         };
         let ids = selected.iter().filter(is_new).map(|known| known.record.id).collect();
         Scope { tenant: self.caller.tenant.clone(), repositories: RepositoryScope::Only(ids) }
-    }
-
-    pub(crate) async fn stamps(
-        &self,
-        selected: &[KnownRepository],
-        used: &[RepositoryId],
-    ) -> Result<Vec<Stamp>, QueryError> {
-        let used: BTreeSet<RepositoryId> = used.iter().copied().collect();
-        let shown = selected.iter().filter(|known| used.contains(&known.record.id));
-        let shown: Vec<(&KnownRepository, &PublishedGeneration)> =
-            shown.filter_map(|known| Some((known, known.published.as_ref()?))).collect();
-        let runs = if shown.is_empty() { Vec::new() } else { self.ledger.unfinished().await? };
-        let unfinished: BTreeMap<RepositoryId, String> =
-            runs.into_iter().map(|run| (run.id.repository, run.revision)).collect();
-        let stamp = |(known, published): (&KnownRepository, &PublishedGeneration)| Stamp {
-            repository: known.record.name.to_string(),
-            commit: published.revision.clone(),
-            indexed_at_ms: published.indexed_at_ms,
-            partial: published.state == RunState::Partial,
-            run_in_progress: unfinished.contains_key(&known.record.id),
-            reason: None,
-            newer_commit: unfinished.get(&known.record.id).filter(|newer| **newer != published.revision).cloned(),
-        };
-        Ok(shown.into_iter().map(stamp).collect())
     }
 }
 

@@ -67,6 +67,22 @@ impl GitSources {
         UnusedClone::lock(&lock, Duration::ZERO).map_err(|error| from_io("sweep", &lock.display().to_string(), error))
     }
 
+    /// The commit that a source on disk is at: the HEAD of a working tree, or the branch of a bare
+    /// repository. `None` for other sources, and before the first commit.
+    pub fn commit_on_disk(&self, source: &Source, branch: Option<&str>) -> Result<Option<BlobId>, SourceError> {
+        let (path, branch) = match source {
+            Source::WorkTree { path } => (path, None),
+            Source::Bare { path } => (path, branch),
+            Source::Directory { .. } | Source::Url { .. } => return Ok(None),
+        };
+        let repository = open_repository(Path::new(path)).map_err(|error| from_git("head", path, &error))?;
+        match resolve(&repository, path, branch) {
+            Ok((commit, _)) => Ok(Some(commit)),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     fn remote<'s>(
         &'s self,
         url: &str,

@@ -18,9 +18,13 @@ pub struct SourceStamp {
     pub partial: bool,
     /// True if a newer state is being indexed.
     pub run_in_progress: bool,
-    /// The commit that is being indexed, if it is newer than `commit`.
+    /// A known commit that is newer than `commit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub newer_commit: Option<String>,
+    /// The state of the newer commit: `in_progress` (it is being indexed), `failed` or `cancelled` (its run
+    /// was aborted), `not_indexed`, or `published` (the answer is a page of an older state).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newer_state: Option<String>,
     /// Why the repository has results, if a search covers several repositories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -34,17 +38,26 @@ impl SourceStamp {
             indexed_at: rfc3339(stamp.indexed_at_ms),
             partial: stamp.partial,
             run_in_progress: stamp.run_in_progress,
-            newer_commit: stamp.newer_commit.clone(),
+            newer_commit: stamp.newer.as_ref().map(|newer| newer.commit.clone()),
+            newer_state: stamp.newer.as_ref().map(|newer| newer.state.as_str().to_owned()),
             reason: stamp.reason.clone(),
         }
     }
 
-    /// The state that is being indexed, as a text for users. `commit` shortens a commit.
+    /// The newer state that is known, as a text for users. `commit` shortens a commit.
     pub fn newer(&self, commit: impl Fn(&str) -> String) -> Option<String> {
-        match &self.newer_commit {
-            Some(newer) => Some(format!("newer commit {} is being indexed", commit(newer))),
-            None => self.run_in_progress.then(|| "a newer state is being indexed".to_owned()),
-        }
+        let Some(newer) = &self.newer_commit else {
+            return self.run_in_progress.then(|| "a newer state is being indexed".to_owned());
+        };
+        // Older servers report only commits that are being indexed.
+        let state = match self.newer_state.as_deref() {
+            Some("failed") => "could not be indexed",
+            Some("cancelled") => "is not indexed: its run was cancelled",
+            Some("not_indexed") => "is not indexed",
+            Some("published") => "is published, and this page shows an older one",
+            _ => "is being indexed",
+        };
+        Some(format!("newer commit {} {state}", commit(newer)))
     }
 
     pub fn all(stamps: &[Stamp]) -> Vec<Self> {

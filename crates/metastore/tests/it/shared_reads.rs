@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use async_trait::async_trait;
-use cairn_domain::{PublishedSeq, RunId, Scope, Tenant, View};
+use cairn_domain::{
+    ArtifactRef, Lane, PartId, PublishedSeq, RunId, RunState, Scope, StageName, SyncProgress, Tenant, View,
+};
 use cairn_metastore::{Metastore, SharedReads};
-use cairn_ports::{Catalogue, LedgerRead, RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
+use cairn_ports::{Catalogue, Ledger, LedgerRead, NewRun, RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
 use cairn_runs::{Command, CommandReply, EndedPart, Registry, RepositoryDocument, RunDocument};
 use cairn_testkit::{ManualClock, MemoryRuns};
+use cairn_wire::RunResult;
 
 use crate::repository;
 
@@ -19,6 +22,7 @@ use crate::repository;
 struct CountedRuns {
     runs: MemoryRuns,
     num_reads: AtomicUsize,
+    num_newest: AtomicUsize,
 }
 
 impl CountedRuns {
@@ -47,6 +51,9 @@ impl RunDocuments for CountedRuns {
     }
 
     async fn runs(&self, query: RunQuery) -> Result<Vec<RunDocument>, RunDocumentsError> {
+        if matches!(query, RunQuery::NewestOfEach { .. }) {
+            self.num_newest.fetch_add(1, Ordering::Relaxed);
+        }
         self.read().runs(query).await
     }
 
@@ -80,8 +87,15 @@ impl Fixture {
         let visible = self.shared.visible(&Tenant::local(), &|_| true).await?;
         let ids: Vec<_> = visible.iter().map(|record| record.id).collect();
         self.shared.published_of(&view, &ids).await?;
-        self.shared.unfinished().await?;
+        self.shared.runs_of(&ids, 1, ids.len()).await?;
         Ok(visible.into_iter().map(|record| record.name.to_string()).collect())
+    }
+
+    /// The revision and the state of the newest run of `a`, as a question sees it.
+    async fn newest(&self) -> Result<Option<(String, RunState)>> {
+        self.ask().await?;
+        let newest = self.shared.runs_of(&[repository("a").id], 1, 1).await?.pop();
+        Ok(newest.map(|run| (run.revision, run.state)))
     }
 
     fn num_reads(&self) -> usize {
@@ -119,5 +133,59 @@ async fn own_changes_are_visible_at_once() -> Result<()> {
     fixture.shared.delete(repository("a").id, 1).await?;
     ensure!(fixture.ask().await?.is_empty());
     ensure!(fixture.shared.repositories(&Scope::all(Tenant::local())).await?.is_empty());
+    Ok(())
+}
+
+/// Another process begins a run of `a` at this revision.
+async fn begin(other: &Metastore, revision: &str, now_ms: i64) -> Result<RunId> {
+    let artifact = |key: &str| ArtifactRef { key: format!("{key}/{now_ms}"), size_bytes: 1, hash: [7; 32] };
+    let run = NewRun {
+        repository: repository("a").id,
+        previous: None,
+        manifest: artifact("manifest"),
+        plan: artifact("plan"),
+        parts: vec![PartId { stage: StageName::Publish, number: 0 }],
+        lane: Lane::Bulk,
+        window: 1,
+        revision: revision.to_owned(),
+        branch: None,
+        result: RunResult::default(),
+        started_at_ms: now_ms,
+    };
+    let lease = other.lease(repository("a").id, now_ms, 1_000).await?;
+    let run = other.begin(lease, run).await?;
+    other.renew(lease, now_ms, 0, SyncProgress::default()).await?;
+    Ok(run)
+}
+
+/// The newest run is read only after a run began or ended.
+#[tokio::test]
+async fn newest_run_is_read_after_it_changes() -> Result<()> {
+    let fixture = Fixture::new();
+    let other = Metastore::new(fixture.store.clone());
+    other.register(repository("a")).await?;
+    let num_newest = || fixture.store.num_newest.load(Ordering::Relaxed);
+    ensure!(fixture.newest().await?.is_none());
+    for _ in 0..10 {
+        fixture.clock.advance(MAX_AGE);
+        ensure!(fixture.newest().await?.is_none());
+    }
+    ensure!(num_newest() == 1, "{} reads", num_newest());
+    let run = begin(&other, "second", 1).await?;
+    fixture.clock.advance(MAX_AGE);
+    ensure!(fixture.newest().await? == Some(("second".to_owned(), RunState::Running)));
+    other.abort(run, RunState::Failed, "no parser", 2).await?;
+    fixture.clock.advance(MAX_AGE);
+    ensure!(fixture.newest().await? == Some(("second".to_owned(), RunState::Failed)));
+    let num_reads = num_newest();
+    for _ in 0..10 {
+        fixture.clock.advance(MAX_AGE);
+        ensure!(fixture.newest().await? == Some(("second".to_owned(), RunState::Failed)));
+    }
+    ensure!(num_newest() == num_reads, "{} reads", num_newest());
+    let run = begin(&other, "third", 3).await?;
+    other.abort(run, RunState::Cancelled, "no time", 4).await?;
+    fixture.clock.advance(MAX_AGE);
+    ensure!(fixture.newest().await? == Some(("third".to_owned(), RunState::Cancelled)));
     Ok(())
 }

@@ -19,6 +19,7 @@ mod misspelled;
 mod models;
 mod relations;
 mod signals;
+mod stamps;
 mod strategies;
 mod symbols;
 mod unrelated;
@@ -72,6 +73,7 @@ async fn searcher_over(contents: Vec<FakeContent>) -> (Arc<Counted>, Searcher) {
         signals: cairn_ranking::Signals::default(),
         term_tables: Arc::default(),
         changed: None,
+        heads: None,
         answers: Arc::default(),
         pattern_members: Arc::default(),
         file_places: Arc::default(),

@@ -5,6 +5,7 @@ mod changed;
 mod clock;
 mod first_run;
 mod first_use;
+mod heads;
 mod home;
 mod hundreds;
 mod index;
@@ -41,6 +42,7 @@ pub(crate) use agent::unusable_target;
 use changed::WorkingFiles;
 pub use clock::SystemClock;
 pub use first_use::{TreeAround, UnindexedTree, failure_of, too_large};
+use heads::SourceHeads;
 use home::Requested;
 pub use home::{Home, find_home};
 pub use hundreds::Hundreds;
@@ -153,7 +155,8 @@ impl Local {
         let watch = Arc::clone(&changed.watch);
         let searcher = Searcher::new(Caller::local(), search_stores, embedder, Arc::clone(&clock), home.cursor_key)
             .with_synonyms(&operator.synonyms);
-        let searcher = Searcher { changed: Some(Arc::new(changed)), ..searcher };
+        let heads = SourceHeads::new(Arc::clone(&sources), Arc::clone(&clock));
+        let searcher = Searcher { changed: Some(Arc::new(changed)), heads: Some(Arc::new(heads)), ..searcher };
         Ok(Self {
             home,
             operator,

@@ -51,6 +51,7 @@ impl Service {
             term_tables: Arc::default(),
             synonyms: Arc::default(),
             changed: None,
+            heads: None,
             answers: Arc::default(),
             pattern_members: Arc::default(),
             file_places: Arc::default(),

@@ -1,0 +1,147 @@
+//! Stamps: the repositories and commits from which an answer was computed, and the newer commits that are
+//! known.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cairn_domain::{RepositoryId, RunState};
+use cairn_ports::{PublishedGeneration, RunRecord};
+use futures::future::join_all;
+
+use crate::repositories::KnownRepository;
+use crate::{QueryError, Searcher};
+
+/// Maximum number of repositories whose sources are asked for their commit.
+const MAX_HEADS: usize = 16;
+/// The end of the label of a working tree that differs from its commit.
+const DIRTY: &str = "-dirty";
+
+/// The state of a repository that contributed to an answer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Stamp {
+    pub repository: String,
+    /// Commit id, with `-dirty` for a changed working tree, or digest of the content.
+    pub commit: String,
+    /// Milliseconds since 1970.
+    pub indexed_at_ms: i64,
+    /// True if some files are missing because they could not be parsed.
+    pub partial: bool,
+    /// True if an unpublished run is in progress, so that a newer state may soon be published.
+    pub run_in_progress: bool,
+    /// A known commit that the answer does not contain.
+    pub newer: Option<NewerCommit>,
+    /// Why the repository has results, if several repositories were searched.
+    pub reason: Option<String>,
+}
+
+/// A commit that is known, but that the answer does not contain.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewerCommit {
+    /// In the form of `Stamp::commit`.
+    pub commit: String,
+    pub state: NewerState,
+}
+
+/// The state of a newer commit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NewerState {
+    /// A run indexes it.
+    InProgress,
+    /// The run that indexed it failed.
+    Failed,
+    /// The run that indexed it was cancelled.
+    Cancelled,
+    /// No run has indexed it yet.
+    NotIndexed,
+    /// It is published, and the answer is a page of an older state.
+    Published,
+}
+
+impl NewerState {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InProgress => "in_progress",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::NotIndexed => "not_indexed",
+            Self::Published => "published",
+        }
+    }
+}
+
+impl Searcher {
+    /// The stamps of the selected repositories that were used. The newest run of each repository is read, and
+    /// the heads of sources on this machine.
+    pub(crate) async fn stamps(
+        &self,
+        selected: &[KnownRepository],
+        used: &[RepositoryId],
+    ) -> Result<Vec<Stamp>, QueryError> {
+        let used: BTreeSet<RepositoryId> = used.iter().copied().collect();
+        let shown = selected.iter().filter(|known| used.contains(&known.record.id));
+        let shown: Vec<(&KnownRepository, &PublishedGeneration)> =
+            shown.filter_map(|known| Some((known, known.published.as_ref()?))).collect();
+        if shown.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<RepositoryId> = shown.iter().map(|(known, _)| known.record.id).collect();
+        let (runs, heads) = tokio::join!(self.ledger.runs_of(&ids, 1, ids.len()), self.heads_of(&shown));
+        let newest: BTreeMap<RepositoryId, RunRecord> = runs?.into_iter().map(|run| (run.id.repository, run)).collect();
+        let stamp = |(known, published): (&KnownRepository, &PublishedGeneration)| {
+            let newest = newest.get(&known.record.id).filter(|run| run.id.generation > published.run.generation);
+            Stamp {
+                repository: known.record.name.to_string(),
+                commit: published.revision.clone(),
+                indexed_at_ms: published.indexed_at_ms,
+                partial: published.state == RunState::Partial,
+                run_in_progress: newest.is_some_and(|run| !run.state.is_finished()),
+                newer: newer(known, published, newest, heads.get(&known.record.id).map(String::as_str)),
+                reason: None,
+            }
+        };
+        Ok(shown.into_iter().map(stamp).collect())
+    }
+
+    async fn heads_of(&self, shown: &[(&KnownRepository, &PublishedGeneration)]) -> BTreeMap<RepositoryId, String> {
+        let Some(heads) = &self.heads else { return BTreeMap::new() };
+        let read = async |known: &KnownRepository| Some((known.record.id, heads.head(&known.record).await?));
+        let read = shown.iter().take(MAX_HEADS).map(|(known, _)| read(known));
+        join_all(read).await.into_iter().flatten().collect()
+    }
+}
+
+/// The known commit that is newer than the published one. `newest` is the newest run, if it began after the
+/// published one.
+fn newer(
+    known: &KnownRepository,
+    published: &PublishedGeneration,
+    newest: Option<&RunRecord>,
+    head: Option<&str>,
+) -> Option<NewerCommit> {
+    let state = newest.and_then(|run| match run.state {
+        RunState::Running => Some(NewerState::InProgress),
+        RunState::Failed if is_still_newest(known, run, head) => Some(NewerState::Failed),
+        RunState::Cancelled if is_still_newest(known, run, head) => Some(NewerState::Cancelled),
+        RunState::Failed | RunState::Cancelled => None,
+        RunState::Published | RunState::Partial => Some(NewerState::Published),
+    });
+    if let Some((run, state)) = newest.zip(state).filter(|(run, _)| run.revision != published.revision) {
+        return Some(NewerCommit { commit: run.revision.clone(), state });
+    }
+    let head = head.filter(|head| *head != commit_of(&published.revision))?;
+    Some(NewerCommit { commit: head.to_owned(), state: NewerState::NotIndexed })
+}
+
+/// Whether the source may still have the commit of a run that was aborted. It has another commit if its head
+/// shows this, or if a later sync began no run.
+fn is_still_newest(known: &KnownRepository, run: &RunRecord, head: Option<&str>) -> bool {
+    if let Some(head) = head {
+        return head == commit_of(&run.revision);
+    }
+    let last = known.record.last_sync.as_ref().filter(|last| last.failure.is_none());
+    let ended_at_ms = run.ended_at_ms.unwrap_or_default();
+    last.is_none_or(|last| last.at_ms <= ended_at_ms)
+}
+
+fn commit_of(revision: &str) -> &str {
+    revision.strip_suffix(DIRTY).unwrap_or(revision)
+}
