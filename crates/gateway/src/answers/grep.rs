@@ -21,6 +21,10 @@ pub struct GrepResults {
     pub is_exact: bool,
     /// Set if the page omits hits because of a limit.
     pub cut: Option<CutReport>,
+    /// Whether parts of the only hit of the page are missing, because the whole hit exceeds `max_tokens`: the
+    /// lines around it, its later lines, or the ends of its first line.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_shortened: bool,
     pub next_cursor: Option<String>,
     pub sources: Vec<SourceStamp>,
 }
@@ -84,6 +88,7 @@ impl GrepResults {
             num_files: answer.num_files,
             is_exact: answer.is_exact,
             cut,
+            is_shortened: answer.is_shortened,
             next_cursor: answer.next_cursor,
             sources: SourceStamp::all(&answer.stamps),
         }
@@ -92,6 +97,11 @@ impl GrepResults {
     /// The number of hits as a text, with "at least" if the number is not exact.
     pub fn counted(&self) -> String {
         if self.is_exact { self.num_results.to_string() } else { format!("at least {}", self.num_results) }
+    }
+
+    /// Whether the page shows no hit, because the path of the next hit exceeds `max_tokens`.
+    pub fn is_too_small(&self) -> bool {
+        self.matching_files.is_empty() && self.cut.as_ref().is_some_and(|cut| cut.by == CutBy::MaxTokens)
     }
 
     /// Number of hits on this page.

@@ -1,6 +1,8 @@
 //! Exact search: the tool `search_code` with a `mode`.
 
+use cairn_ranking::estimate_tokens;
 use cairn_search::{QueryError, QueryErrorCode};
+use rmcp::model::JsonObject;
 use serde_json::json;
 
 use super::arguments::Arguments;
@@ -9,6 +11,7 @@ use super::progress::Origin;
 use super::reply::{Failure, Replied, ToolReply};
 use super::suggestion::{Suggestion, call_text};
 use super::text::put_stamps;
+use super::tools::MOST_TOKENS;
 use super::untrusted::{UNTRUSTED, one_line, put_fenced};
 use crate::agent::Agent;
 use crate::answers::GrepResults;
@@ -25,7 +28,7 @@ pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMod
         return Err(without_effect(arguments, &unused));
     }
     let context = arguments.count("context", 0);
-    let question = GrepQuestion {
+    let mut question = GrepQuestion {
         query: arguments.text("query").unwrap_or_default().to_owned(),
         mode,
         ignore_case: arguments.flag("ignore_case"),
@@ -41,17 +44,44 @@ pub(super) async fn grep(agent: &dyn Agent, arguments: &Arguments, mode: GrepMod
         max_tokens: code_tokens(arguments, GREP_TOKENS),
         cursor: arguments.text("cursor").map(str::to_owned),
     };
-    let answer = questions::grep(agent, &question).await.map_err(|error| failure(error, arguments))?;
-    let next = answer.next_cursor.as_deref().map(|cursor| next_page(arguments, &question.repositories, cursor));
+    let max_tokens = arguments.count("max_tokens", GREP_TOKENS);
+    loop {
+        let answer = questions::grep(agent, &question).await.map_err(|error| failure(error, arguments))?;
+        let reply = page(&answer, &question, arguments);
+        // The call for the next page repeats the query, so it may need more tokens than estimated.
+        let excess = estimate_tokens(&reply.text).saturating_sub(max_tokens);
+        if excess == 0 || answer.matching_files.is_empty() {
+            return Ok(reply);
+        }
+        question.max_tokens = question.max_tokens.saturating_sub(excess).max(1);
+    }
+}
+
+/// A page of hits, with the call for the next page.
+fn page(answer: &GrepResults, question: &GrepQuestion, arguments: &Arguments) -> ToolReply {
+    let next = match answer.next_cursor.as_deref() {
+        Some(cursor) => Some(next_page(arguments, &question.repositories, cursor)),
+        None => answer.is_too_small().then(|| with_more_tokens(arguments, question)),
+    };
     let call = next.as_ref().map(|next| call_text("search_code", next));
     // A page without hits is not treated as empty if a next page exists.
     let num_results = answer.num_results.max(usize::from(next.is_some()));
-    let mut reply = ToolReply::new(text_of(&answer, call.as_deref()), &answer, num_results).next("search_code", next);
+    let mut reply = ToolReply::new(text_of(answer, call.as_deref()), answer, num_results).next("search_code", next);
     reply.is_exact = answer.is_exact;
     if num_results == 0 {
-        reply.suggestions = wider(arguments, &question);
+        reply.suggestions = wider(arguments, question);
     }
-    Ok(reply)
+    reply
+}
+
+/// The same call with twice as many tokens.
+fn with_more_tokens(arguments: &Arguments, question: &GrepQuestion) -> JsonObject {
+    let max_tokens = (2 * arguments.count("max_tokens", GREP_TOKENS)).min(MOST_TOKENS);
+    let mut call = arguments.with("max_tokens", max_tokens);
+    if !question.repositories.is_empty() {
+        call.insert("repository".to_owned(), json!(question.repositories));
+    }
+    call
 }
 
 fn without_effect(arguments: &Arguments, unused: &[&str]) -> Failure {
@@ -101,11 +131,16 @@ fn wider(arguments: &Arguments, question: &GrepQuestion) -> Vec<Suggestion> {
 fn text_of(answer: &GrepResults, next: Option<&str>) -> String {
     let mut out = if answer.num_results == 0 {
         "no line matches".to_owned()
+    } else if answer.is_too_small() {
+        format!("the next of {} hits does not fit into max_tokens", answer.counted())
     } else {
         let last = answer.offset + answer.num_shown();
         format!("hits {}-{last} of {}\n{UNTRUSTED}", (answer.offset + 1).min(last), answer.counted())
     };
     out.push('\n');
+    if answer.is_shortened {
+        out.push_str("the hit is shortened, because it does not fit into max_tokens\n");
+    }
     for file in &answer.matching_files {
         out.push_str(&format!("\n{} {}\n", one_line(&file.repository), one_line(&file.path)));
         let lines: Vec<String> = file.lines.iter().map(|line| line.numbered()).collect();

@@ -102,8 +102,8 @@ impl Searcher {
             (false, false, false) => Some(ExactCut::Time),
             (false, false, true) => None,
         };
-        // If the page shows no hit, the next page would be the same page, unless the time limit ended the
-        // search.
+        // A page without hits has no next page, unless the time limit ended the search: the path of the next
+        // hit exceeds the token limit.
         let has_more = cut.is_some() && (page.num_shown > 0 || cut == Some(ExactCut::Time));
         let used: Vec<RepositoryId> = if page.files.is_empty() {
             selected.iter().map(|known| known.record.id).collect()
@@ -118,6 +118,7 @@ impl Searcher {
             num_files: progress.num_files,
             is_exact: progress.is_complete,
             cut,
+            is_shortened: page.is_shortened,
             next_cursor: next.filter(|_| has_more),
             stamps: self.stamps(selected, &used).await?,
         })

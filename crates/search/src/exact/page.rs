@@ -15,9 +15,13 @@ const MAX_LINE_BYTES: usize = 400;
 const BYTES_BEFORE_MATCH: usize = 100;
 /// Maximum number of lines of one hit that are shown.
 const MAX_HIT_LINES: u32 = 40;
+/// Minimum number of bytes of a line that are shown.
+const MIN_LINE_BYTES: usize = 8;
 /// Number of tokens of a line, and of a file, in addition to their texts.
 const LINE_TOKENS: usize = 4;
 const FILE_TOKENS: usize = 12;
+/// Number of tokens that state how many lines of a hit are missing.
+const MISSING_LINES_TOKENS: usize = 8;
 
 pub(super) struct PageLimits {
     pub(super) before: usize,
@@ -36,35 +40,82 @@ pub(super) struct Page {
     /// The last hit of the page.
     pub(super) last: Option<ResumePoint>,
     pub(super) is_cut_by_tokens: bool,
+    /// Whether parts of the only hit are missing, because the whole hit exceeds the token limit.
+    pub(super) is_shortened: bool,
+}
+
+/// The size in which hits are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct HitSize {
+    /// Number of lines before and after each hit.
+    before: usize,
+    after: usize,
+    num_lines: u32,
+    num_line_bytes: usize,
+}
+
+impl HitSize {
+    fn whole(limits: &PageLimits) -> Self {
+        let PageLimits { before, after, .. } = *limits;
+        Self { before, after, num_lines: MAX_HIT_LINES, num_line_bytes: MAX_LINE_BYTES }
+    }
+
+    /// Smaller sizes, the largest first: without the lines around the hit, then only its first line, then
+    /// less of this line.
+    fn smaller() -> impl Iterator<Item = Self> {
+        let lines = [MAX_HIT_LINES, MAX_HIT_LINES / 4, 1].into_iter().map(|num_lines| (num_lines, MAX_LINE_BYTES));
+        let shorter = std::iter::successors(Some(MAX_LINE_BYTES / 2), |bytes| Some(bytes / 2));
+        let shorter = shorter.take_while(|bytes| *bytes >= MIN_LINE_BYTES).map(|bytes| (1, bytes));
+        let size = |(num_lines, num_line_bytes)| Self { before: 0, after: 0, num_lines, num_line_bytes };
+        lines.chain(shorter).map(size)
+    }
 }
 
 impl Page {
     pub(super) fn of(pattern: &Pattern, progress: &Progress, limits: &PageLimits) -> Self {
         let mut page = Page::default();
-        let mut num_tokens = 0;
+        let mut num_left = limits.max_tokens;
         for found in &progress.files {
             let wanted = found.hits.len().min(limits.num_hits - page.num_shown);
-            let fits = |num_hits: &usize| {
-                let file = shown_file(pattern, found, &found.hits[..*num_hits], limits);
-                let cost = tokens(&file);
-                (num_tokens + cost <= limits.max_tokens).then_some((file, cost))
-            };
-            let Some((num_hits, (file, cost))) = largest(wanted, fits) else {
+            let size = HitSize::whole(limits);
+            let whole = largest(wanted, |num_hits| fitting(pattern, (found, *num_hits), size, num_left));
+            // The first hit of a page is always shown, so that the next page can follow.
+            let is_shortened = whole.is_none() && wanted > 0 && page.num_shown == 0;
+            let shown = if is_shortened { shortened(pattern, found, num_left).map(|shown| (1, shown)) } else { whole };
+            let Some((num_hits, (file, cost))) = shown else {
                 page.is_cut_by_tokens |= wanted > 0;
                 break;
             };
-            num_tokens += cost;
+            num_left -= cost;
             page.num_shown += num_hits;
             page.last = Some(ResumePoint::of(found.id, &found.file.path, found.hits[num_hits - 1].first_line));
             page.repositories.push(found.id);
             page.files.push(file);
-            if num_hits < wanted {
-                page.is_cut_by_tokens = true;
+            page.is_shortened = is_shortened;
+            if is_shortened || num_hits < wanted {
+                page.is_cut_by_tokens = progress.num_hits > page.num_shown;
                 break;
             }
         }
         page
     }
+}
+
+/// The first hits of a file with their cost, if they fit into the limit.
+fn fitting(
+    pattern: &Pattern,
+    (found, num_hits): (&FileHits, usize),
+    size: HitSize,
+    max_tokens: usize,
+) -> Option<(ExactFile, usize)> {
+    let file = shown_file(pattern, found, &found.hits[..num_hits], size);
+    let cost = tokens(&file);
+    (cost <= max_tokens).then_some((file, cost))
+}
+
+/// The first hit of a file in the largest size that fits. `None` if the path of the file does not fit.
+fn shortened(pattern: &Pattern, found: &FileHits, max_tokens: usize) -> Option<(ExactFile, usize)> {
+    HitSize::smaller().find_map(|size| fitting(pattern, (found, 1), size, max_tokens))
 }
 
 /// The largest number from 1 to `most` for which `fits` returns a value, together with this value. If a
@@ -88,16 +139,20 @@ fn largest<T>(most: usize, fits: impl Fn(&usize) -> Option<T>) -> Option<(usize,
 }
 
 fn tokens(file: &ExactFile) -> usize {
-    let lines = file.lines.iter().map(|line| estimate_tokens(&line.text) + LINE_TOKENS);
+    let marks = |line: &ExactLine| {
+        let missing = if line.num_lines_cut > 0 { MISSING_LINES_TOKENS } else { 0 };
+        usize::from(line.is_cut) + usize::from(line.num_bytes_before > 0) + missing
+    };
+    let lines = file.lines.iter().map(|line| estimate_tokens(&line.text) + LINE_TOKENS + marks(line));
     FILE_TOKENS + estimate_tokens(file.path.as_str()) + estimate_tokens(&file.repository) + lines.sum::<usize>()
 }
 
-fn shown_file(pattern: &Pattern, found: &FileHits, hits: &[Hit], limits: &PageLimits) -> ExactFile {
+fn shown_file(pattern: &Pattern, found: &FileHits, hits: &[Hit], size: HitSize) -> ExactFile {
     let matches: Vec<Range<usize>> = hits.iter().flat_map(|hit| pattern.matches_in(&found.text, hit)).collect();
-    let lines = with_context(&found.text, hits, limits.before, limits.after).into_iter();
-    let lines = lines.filter(|line| is_shown(hits, line)).map(|line| ExactLine {
-        num_lines_cut: num_lines_cut(hits, &line),
-        ..shown_line(&found.text, &line, &matches)
+    let lines = with_context(&found.text, hits, size.before, size.after).into_iter();
+    let lines = lines.filter(|line| is_shown(hits, line, size.num_lines)).map(|line| ExactLine {
+        num_lines_cut: num_lines_cut(hits, &line, size.num_lines),
+        ..shown_line(&found.text, &line, &matches, size.num_line_bytes)
     });
     ExactFile {
         repository: found.repository.clone(),
@@ -114,18 +169,18 @@ fn hit_of<'a>(hits: &'a [Hit], line: &ShownLine) -> Option<&'a Hit> {
 }
 
 /// Whether the line is one of the first lines of its hit, or belongs to no hit.
-fn is_shown(hits: &[Hit], line: &ShownLine) -> bool {
-    hit_of(hits, line).is_none_or(|hit| line.number - hit.first_line < MAX_HIT_LINES)
+fn is_shown(hits: &[Hit], line: &ShownLine, num_lines: u32) -> bool {
+    hit_of(hits, line).is_none_or(|hit| line.number - hit.first_line < num_lines)
 }
 
 /// Number of lines of a hit that are not shown after its last shown line. The result is 0 for all other
 /// lines.
-fn num_lines_cut(hits: &[Hit], line: &ShownLine) -> u32 {
-    let hit = hit_of(hits, line).filter(|hit| line.number - hit.first_line + 1 == MAX_HIT_LINES);
-    hit.map_or(0, |hit| hit.num_lines.saturating_sub(MAX_HIT_LINES))
+fn num_lines_cut(hits: &[Hit], line: &ShownLine, num_lines: u32) -> u32 {
+    let hit = hit_of(hits, line).filter(|hit| line.number - hit.first_line + 1 == num_lines);
+    hit.map_or(0, |hit| hit.num_lines.saturating_sub(num_lines))
 }
 
-fn shown_line(text: &str, line: &ShownLine, matches: &[Range<usize>]) -> ExactLine {
+fn shown_line(text: &str, line: &ShownLine, matches: &[Range<usize>], num_bytes: usize) -> ExactLine {
     let ShownLine { number, bytes, is_hit } = line;
     let first = matches.partition_point(|found| found.end < bytes.start);
     let of_line = matches[first..].iter().take_while(|found| found.start <= bytes.end);
@@ -139,9 +194,10 @@ fn shown_line(text: &str, line: &ShownLine, matches: &[Range<usize>]) -> ExactLi
         .collect();
     let whole = &text[bytes.clone()];
     let first_match = columns.first().map_or(0, |(start, _)| *start as usize);
-    let start = if whole.len() <= MAX_LINE_BYTES { 0 } else { first_match.saturating_sub(BYTES_BEFORE_MATCH) };
+    let before_match = BYTES_BEFORE_MATCH.min(num_bytes / 4);
+    let start = if whole.len() <= num_bytes { 0 } else { first_match.saturating_sub(before_match) };
     let start = whole.floor_char_boundary(start);
-    let end = whole.floor_char_boundary((start + MAX_LINE_BYTES).min(whole.len()));
+    let end = whole.floor_char_boundary((start + num_bytes).min(whole.len()));
     ExactLine {
         number: *number,
         is_hit: *is_hit,
@@ -167,11 +223,11 @@ mod tests {
         let hits: Vec<Hit> = pattern.hits(&text).collect();
         let matches: Vec<_> = hits.iter().flat_map(|hit| pattern.matches_in(&text, hit)).collect();
         let lines = with_context(&text, &hits, 0, 0);
-        let line = shown_line(&text, &lines[0], &matches);
+        let line = shown_line(&text, &lines[0], &matches, MAX_LINE_BYTES);
         assert_eq!((line.num_bytes_before, line.text.len(), line.is_cut), (500, 400, true));
         assert_eq!(line.matches, [(600, 606)]);
         assert!(line.text[100..].starts_with("needle"));
-        let line = shown_line(&text, &lines[1], &matches);
+        let line = shown_line(&text, &lines[1], &matches, MAX_LINE_BYTES);
         assert_eq!((line.text.as_str(), line.is_cut, line.matches), ("short needle", false, vec![(6, 12)]));
     }
 
@@ -187,9 +243,19 @@ mod tests {
         let text = format!("a{}z\n", "\n".repeat(50));
         let hits: Vec<Hit> = pattern.hits(&text).collect();
         let lines = with_context(&text, &hits, 0, 0);
-        let shown: Vec<u32> =
-            lines.iter().filter(|line| is_shown(&hits, line)).map(|line| num_lines_cut(&hits, line)).collect();
+        let cut_to = |num_lines: u32| -> Vec<u32> {
+            let shown = lines.iter().filter(|line| is_shown(&hits, line, num_lines));
+            shown.map(|line| num_lines_cut(&hits, line, num_lines)).collect()
+        };
+        let shown = cut_to(MAX_HIT_LINES);
         assert_eq!((shown.len(), shown[38], shown[39]), (40, 0, 11));
+        assert_eq!(cut_to(1), [50]);
+    }
+
+    #[test]
+    fn sizes_of_a_hit_become_smaller() {
+        let sizes: Vec<(u32, usize)> = HitSize::smaller().map(|size| (size.num_lines, size.num_line_bytes)).collect();
+        assert_eq!(sizes, [(40, 400), (10, 400), (1, 400), (1, 200), (1, 100), (1, 50), (1, 25), (1, 12)]);
     }
 
     #[test]

@@ -48,6 +48,9 @@ pub struct ExactAnswer {
     pub is_exact: bool,
     /// The reason why the page does not contain all following hits.
     pub cut: Option<ExactCut>,
+    /// Whether parts of the only hit of the page are missing, because the whole hit exceeds the token limit:
+    /// the lines around it, its later lines, or the ends of its first line.
+    pub is_shortened: bool,
     pub next_cursor: Option<String>,
     pub stamps: Vec<Stamp>,
 }

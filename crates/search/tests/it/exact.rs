@@ -2,6 +2,7 @@
 
 use cairn_exact::PatternRequest;
 use cairn_ports::IncludeTests;
+use cairn_ranking::estimate_tokens;
 use cairn_search::{
     Allowed, Caller, ExactAnswer, ExactCut, ExactRequest, QueryErrorCode, RepositorySelection, Searcher,
 };
@@ -87,6 +88,54 @@ async fn pages_together_form_the_whole_answer() {
         }
         assert_eq!(joined, whole, "{limit} {max_tokens}");
         assert!(num_pages > 1);
+    }
+}
+
+/// A hit that exceeds the limit is shortened, so that the next page can follow.
+#[tokio::test]
+async fn large_hits_do_not_end_the_pages() {
+    let long = format!("{}needle, {}\n", "some, words; ".repeat(200), "more, words; ".repeat(200));
+    let text = format!("{long}before\n{long}after\nneedle\n").repeat(3);
+    let content = FakeContent::new("r", "c").file("src/long.txt", "text", &text).file("src/one.txt", "text", &long);
+    let searcher = searcher_over(vec![content]).await.1;
+    let across = PatternRequest {
+        text: "(?s)needle.*?after".to_owned(),
+        is_regex: true,
+        across_lines: true,
+        ..PatternRequest::default()
+    };
+    for pattern in [request("needle").pattern, across] {
+        let request = || ExactRequest { before: 2, after: 2, pattern: pattern.clone(), ..request("needle") };
+        let firsts = |answer: &ExactAnswer| -> Vec<(String, u32)> {
+            let hits = answer.files.iter().flat_map(|file| file.lines.iter().map(|line| (file.path.to_string(), line)));
+            hits.filter(|(_, line)| line.is_hit).map(|(path, line)| (path, line.number)).collect()
+        };
+        let whole = searcher.exact(&request()).await.expect("an answer");
+        assert!(!whole.is_shortened && whole.cut.is_none());
+        for max_tokens in [40, 60, 100, 200, 400] {
+            let (mut num_shown, mut cursor, mut shown) = (0, None, Vec::new());
+            loop {
+                let request = ExactRequest { max_tokens, cursor: cursor.take(), ..request() };
+                let answer = searcher.exact(&request).await.expect("an answer");
+                assert!(answer.num_shown > 0, "{max_tokens}: no hit after {num_shown}");
+                let texts = answer.files.iter().flat_map(|file| &file.lines).map(|line| estimate_tokens(&line.text));
+                assert!(texts.sum::<usize>() <= max_tokens);
+                let first = &answer.files[0].lines;
+                assert!(first.iter().any(|line| line.is_hit && line.text.contains("need")), "{max_tokens}: {answer:?}");
+                num_shown += answer.num_shown;
+                shown.extend(firsts(&answer));
+                cursor = answer.next_cursor;
+                assert_eq!(answer.cut.is_some(), cursor.is_some());
+                if cursor.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(num_shown, whole.num_hits, "{max_tokens}");
+            assert!(firsts(&whole).first() == shown.first() && !shown.is_empty());
+        }
+        let too_small = searcher.exact(&ExactRequest { max_tokens: 5, ..request() }).await.expect("an answer");
+        assert_eq!((too_small.num_shown, too_small.cut), (0, Some(ExactCut::Tokens)));
+        assert!(too_small.next_cursor.is_none() && !too_small.is_shortened);
     }
 }
 
