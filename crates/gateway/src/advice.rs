@@ -67,9 +67,8 @@ pub fn report_of(error: &QueryError, suggestions: Vec<SuggestedCall>) -> ErrorRe
 /// The calls that may follow this error of a question. The list is empty for errors that the caller did not
 /// cause.
 pub async fn after_error(agent: &dyn Agent, question: &Question, error: &QueryError) -> Vec<SuggestedCall> {
-    use QueryErrorCode::{Corrupt, InternalError, ModelMismatch, RateLimited, Timeout};
-    let is_cause_hidden = error.code == ModelMismatch && !agent.shows_causes();
-    if is_cause_hidden || matches!(error.code, Corrupt | InternalError | RateLimited { .. } | Timeout) {
+    use QueryErrorCode::{Corrupt, InternalError, RateLimited, Timeout};
+    if matches!(error.code, Corrupt | InternalError | RateLimited { .. } | Timeout) {
         return Vec::new();
     }
     let mut suggestions = calls(suggested_questions(agent, question, Some(error)).await);

@@ -145,10 +145,10 @@ impl dyn Agent + '_ {
 
     /// The error without the causes that the caller may not read.
     pub(crate) fn outward(&self, error: QueryError) -> QueryError {
-        use QueryErrorCode::{Corrupt, InternalError, ModelMismatch, RateLimited, Timeout};
+        use QueryErrorCode::{Corrupt, InternalError, RateLimited, Timeout};
         let (code, message) = match error.code {
             _ if self.shows_causes() => return error,
-            Corrupt | InternalError | ModelMismatch => {
+            Corrupt | InternalError => {
                 (InternalError, "an internal error; try again, or report it to the operator of this service")
             }
             Timeout => (Timeout, TOO_SLOW),

@@ -15,7 +15,7 @@ impl Searcher {
             let published = known.published.as_ref().filter(|published| published.model != *model)?;
             let (name, other) = (&known.record.name, &published.model);
             Some(format!(
-                "repository `{name}` was indexed with embedding model `{other}`, but this build has `{model}`"
+                "repository `{name}` was indexed with embedding model `{other}`, but the model is now `{model}`"
             ))
         };
         let notes: Vec<String> = selected.iter().filter_map(other).collect();

@@ -120,6 +120,7 @@ impl From<QueryError> for HttpError {
             QueryErrorCode::ValidationError | QueryErrorCode::InvalidCursor => StatusCode::BAD_REQUEST,
             QueryErrorCode::NotFound => StatusCode::NOT_FOUND,
             QueryErrorCode::Forbidden => StatusCode::FORBIDDEN,
+            QueryErrorCode::ModelMismatch => StatusCode::CONFLICT,
             QueryErrorCode::Timeout => {
                 tracing::error!("{}", error.message);
                 return Self::timeout();
@@ -128,7 +129,7 @@ impl From<QueryError> for HttpError {
                 tracing::error!("{}", error.message);
                 return Self::busy(retry_after.unwrap_or(WHEN_BUSY));
             }
-            QueryErrorCode::ModelMismatch | QueryErrorCode::Corrupt | QueryErrorCode::InternalError => {
+            QueryErrorCode::Corrupt | QueryErrorCode::InternalError => {
                 tracing::error!(code = error.code.as_str(), "{}", error.message);
                 return Self::internal();
             }

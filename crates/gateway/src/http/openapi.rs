@@ -92,13 +92,14 @@ fn relocated(schema: Value) -> Value {
     }
 }
 
-const ERRORS: [(&str, &str); 11] = [
+const ERRORS: [(&str, &str); 12] = [
     ("400", "validation_error or invalid_cursor"),
     ("401", "unauthenticated"),
     ("403", "forbidden: Host, Origin, or a missing permission of the key"),
     ("404", "not_found: the object does not exist, or this caller may not see it"),
     ("405", "method_not_allowed"),
     ("408", "request_timeout: the body arrived too slowly"),
+    ("409", "model_mismatch: another embedding model made the vectors of all searched repositories"),
     ("413", "too_large: the body"),
     ("429", "rate_limited: see `Retry-After`"),
     ("431", "too_large: the headers"),

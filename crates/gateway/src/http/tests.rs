@@ -8,8 +8,10 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
-use cairn_domain::{EdgeKind, Reason, RepositoryId, RunId, RunState, SymbolKind, Tenant};
-use cairn_ports::KeyStore;
+use cairn_domain::{
+    DenseVector, EdgeKind, InputType, ModelId, Reason, RepositoryId, RunId, RunState, SymbolKind, Tenant,
+};
+use cairn_ports::{Embedder, EmbedderError, ErrorKind, KeyStore};
 use cairn_search::{Caller, CursorKey, QueryError, Searcher};
 use cairn_testkit::{FakeContent, FakeIndex, INDEXED_AT_MS, ManualClock, MemoryKeys};
 use cairn_wire::RunResult;
@@ -110,6 +112,11 @@ impl Cluster {
     /// A cluster with the repositories of `acme` and `num_others` repositories of another tenant. Some of the
     /// other repositories have the same names and texts as the repositories of `acme`.
     async fn new(num_others: usize, num_replicas: usize, config: GatewayConfig) -> Self {
+        Self::with_model(num_others, num_replicas, config, None).await
+    }
+
+    /// A cluster whose replicas use another model than the one that made the vectors, if `model` is set.
+    async fn with_model(num_others: usize, num_replicas: usize, config: GatewayConfig, model: Option<&str>) -> Self {
         let mut contents = vec![of_tenant(TENANT, "host/team/app"), of_tenant(TENANT, "host/team/secret")];
         let others = ["host/team/app".to_owned(), "host/team/only-theirs".to_owned()];
         let others = others.into_iter().chain((2..num_others).map(|number| format!("host/other/r{number}")));
@@ -117,6 +124,10 @@ impl Cluster {
         let index = Arc::new(FakeIndex::new(contents).await.expect("an index"));
         let clock = Arc::new(ManualClock::new(INDEXED_AT_MS + 60_000));
         let keys = Arc::new(MemoryKeys::default());
+        let embedder: Arc<dyn Embedder> = match model {
+            None => index.clone(),
+            Some(name) => Arc::new(OtherModel(ModelId { name: name.to_owned(), dimensions: 1 })),
+        };
         let replica = || {
             let searcher = Searcher {
                 caller: Caller::local(),
@@ -128,13 +139,14 @@ impl Cluster {
                 names: index.clone(),
                 texts: index.clone(),
                 packs: Arc::default(),
-                embedder: index.clone(),
+                embedder: embedder.clone(),
                 clock: clock.clone(),
                 cursor_key: CursorKey([7; 32]),
                 signals: cairn_ranking::Signals::default(),
                 term_tables: Arc::default(),
                 synonyms: Arc::default(),
                 changed: None,
+                heads: None,
                 answers: Arc::default(),
                 pattern_members: Arc::default(),
                 file_places: Arc::default(),
@@ -874,8 +886,50 @@ async fn filters_have_the_same_meaning_over_http_and_mcp() {
     }
 }
 
-/// Every answer states how the question was read. The text of a tool contains this only on request, to save
-/// tokens.
+/// A model that did not make the vectors of the index. It must not be called.
+struct OtherModel(ModelId);
+
+#[async_trait]
+impl Embedder for OtherModel {
+    fn model(&self) -> &ModelId {
+        &self.0
+    }
+
+    async fn embed(&self, _: InputType, _: &[&str]) -> Result<Vec<DenseVector>, EmbedderError> {
+        Err(EmbedderError::new(ErrorKind::Unavailable, "embed", "the model must not be called"))
+    }
+}
+
+/// The error names the models and suggests the call, as in local mode. Names are found without vectors.
+#[tokio::test]
+async fn vectors_of_another_model_are_reported() {
+    let cluster = Cluster::with_model(0, 1, config(), Some("other-1")).await;
+    let question = json!({"query": "where is the date parsed", "repositories": ["app"]});
+    let call = json!({"query": "where is the date parsed", "repository": ["app"]});
+    for may_index in [true, false] {
+        let key = cluster.key(None, may_index).await;
+        let route = cluster.post(&key, "/v1/search", &question).await;
+        assert_eq!(route.status, StatusCode::CONFLICT, "{}", route.text);
+        let route = route.json();
+        let tool = cluster.tool(&key, "search_code", &call).await.json()["result"].clone();
+        assert_eq!(tool["isError"], json!(true));
+        for report in [&route, &tool["structuredContent"]] {
+            assert_eq!(report["code"], json!("model_mismatch"), "{report}");
+            let message = report["message"].as_str().expect("a message");
+            assert!(message.contains("`host/team/app`") && message.contains("`fake-1`"), "{message}");
+            let suggestions = report["details"]["tool_suggestions"].as_array().expect("suggestions");
+            let tools: Vec<&str> = suggestions.iter().filter_map(|call| call["tool"].as_str()).collect();
+            assert_eq!(tools.contains(&"index_repository"), may_index, "{report}");
+            assert!(!tools.is_empty() && tools.len() <= 2, "{report}");
+        }
+        let names = json!({"query": "parse_date", "repositories": ["app"], "target_type": "symbol"});
+        let found = cluster.post(&key, "/v1/search", &names).await.json();
+        assert_eq!(found["results"][0]["symbol"], json!("parse_date"), "{found}");
+    }
+}
+
+/// Every answer states how the question was read. The text of a tool contains the type and the reason. To
+/// save tokens, it contains the rest only on request.
 #[tokio::test]
 async fn answers_state_how_the_question_was_read() {
     let cluster = Cluster::of(0).await;
@@ -886,13 +940,27 @@ async fn answers_state_how_the_question_was_read() {
     for fact in ["question: where is the date parsed", "type: concept", "intent: find", "keywords: date, parsed"] {
         assert!(reading.contains(&json!(fact)), "{fact}: {reading:?}");
     }
+    let query = &route["query"];
+    assert_eq!((&query["query_type"], &query["reason"]["code"]), (&json!("concept"), &json!("no_test")));
+    assert_eq!((&query["strategy"]["limit"], &query["keywords"]), (&json!(10), &json!(["date", "parsed"])));
+    assert!(query["mentions"].is_array() && query["filters"].is_object() && query["expansions"].is_array(), "{query}");
     for explain in [false, true] {
         let call = json!({"query": "where is the date parsed", "repository": ["app"], "explain": explain});
         let result = cluster.tool(&key, "search_code", &call).await.json()["result"].clone();
         assert_eq!(result["structuredContent"]["reading"], route["reading"]);
+        assert_eq!(result["structuredContent"]["query"], route["query"]);
         let text = result["content"][0]["text"].as_str().expect("a text");
         assert_eq!(text.contains("intent: find"), explain, "{text}");
+        let reason = "No word of the question asks for a pattern, a relation, a flow or a name.";
+        let line = if explain { format!("reason: {reason}") } else { format!("concept question: {reason}") };
+        assert_eq!(text.lines().filter(|found| **found == line).count(), 1, "{text}");
     }
+    let nothing = json!({"query": "where is the flurbish qwonkle of the zorblax computed", "repository": ["app"]});
+    let result = cluster.tool(&key, "search_code", &nothing).await.json()["result"].clone();
+    assert_eq!(result["structuredContent"]["relevant"], json!(false), "{result}");
+    assert_eq!(result["structuredContent"]["query"]["query_type"], json!("concept"));
+    let text = result["content"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("\nconcept question: "), "{text}");
 }
 
 /// The route that accepts the arguments of a tool.
