@@ -2,11 +2,12 @@
 //! follow errors of commands.
 
 use std::path::Path;
+use std::process::Command;
 
 use cairn_testkit::work_tree::write;
 use serde_json::{Value, json};
 
-use crate::harness::Index;
+use crate::harness::{CAIRN, Index};
 use crate::secrets::agent;
 
 /// The structured content of the answers of `cairn mcp` to these calls, in order.
@@ -53,6 +54,50 @@ fn markdown_files_are_indexed_with_plain_patterns() {
     check_indexed(&by_command, &path, 3, &json!(["*.md"]), &json!([]), 1_048_576);
     let repositories = answered(&index, &[("list_repositories", json!({}))]);
     assert_eq!(repositories[0]["repositories"][0]["include"], json!(["*.md"]));
+}
+
+/// Each error of a file has commands that work without changes.
+#[test]
+fn errors_of_files_have_commands() {
+    let (root, index) = (tempfile::tempdir().expect("a temporary directory"), Index::new());
+    documents(root.path());
+    assert!(Command::new("mkfifo").arg(root.path().join("it's a pipe.md")).status().expect("mkfifo").success());
+    let path = root.path().canonicalize().expect("a path").to_string_lossy().into_owned();
+    let indexed = index.json(&["index", &path]);
+    let calls = indexed["errors"][0]["tool_suggestions"].as_array().expect("calls").clone();
+    assert_eq!(calls.len(), 2, "{indexed}");
+    let printed = index.run(&["index", "--rebuild", &path]);
+    let printed = String::from_utf8_lossy(&printed.stderr).into_owned();
+    for call in &calls {
+        let command = call["command"].as_str().expect("a command");
+        let (_, words) = command.split_once(' ').expect("words");
+        assert!(printed.contains(words), "{words}: {printed}");
+        let line = format!("'{CAIRN}' {words}");
+        let output = Command::new("sh").args(["-c", &line]).env("CAIRN_HOME", index.path()).output().expect("a shell");
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let answers = answered(&index, &[("index_repository", json!({ "path": path }))]);
+    let tools: Vec<&Value> = answers[0]["errors"][0]["tool_suggestions"]
+        .as_array()
+        .expect("calls")
+        .iter()
+        .map(|call| &call["tool"])
+        .collect();
+    assert_eq!(tools, ["index_status", "index_repository"]);
+}
+
+/// The errors of the entries of a list have commands too.
+#[test]
+fn errors_of_entries_have_commands() {
+    let (root, index) = (tempfile::tempdir().expect("a temporary directory"), Index::new());
+    let list = root.path().join("list.yaml");
+    std::fs::write(&list, "repositories:\n  - path: missing\n").expect("a list");
+    let output = index.run(&["index", &list.to_string_lossy(), "--json"]);
+    let entry: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let calls = entry["error"]["details"]["tool_suggestions"].as_array().expect("calls");
+    assert!((1..=2).contains(&calls.len()) && calls[0]["command"].is_string(), "{entry}");
+    let output = index.run(&["index", &list.to_string_lossy()]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("\n  try: "), "{output:?}");
 }
 
 #[test]

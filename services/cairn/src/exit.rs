@@ -28,18 +28,23 @@ pub(crate) fn wrong(message: impl Into<String>) -> QueryError {
 
 /// Prints the error, the place where it occurred and, if known, what to do next.
 pub(crate) fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
+    report_shared(&report_of(error), json)
+}
+
+/// The error with the commands that may follow.
+pub(crate) fn report_of(error: &anyhow::Error) -> ErrorReport {
     if let Some(error) = error.downcast_ref::<QueryError>() {
-        return report_shared(&with_commands_in(report_of_command(error)), json);
+        return with_commands_in(report_of_command(error));
     }
     if let Some(ReportedError(error)) = error.downcast_ref::<ReportedError>() {
-        return report_shared(error, json);
+        return error.clone();
     }
     let (code, message) = code_and_message(error);
     let mut report = ErrorReport::new(code, message);
     let calls = next_questions(error).into_iter().zip(1..);
     report.details.tool_suggestions =
         calls.map(|((reason, question), rank)| suggested_call(reason, &question, rank)).collect();
-    report_shared(&with_commands_in(report), json)
+    with_commands_in(report)
 }
 
 /// A failure of a command that is not a question. The commands after it depend on the kind of failure.
@@ -112,7 +117,7 @@ fn report_shared(error: &ErrorReport, json: bool) -> ExitCode {
     })
 }
 
-fn print_shared(error: &ErrorReport) {
+pub(crate) fn print_shared(error: &ErrorReport) {
     output::error(&error.message);
     let details = &error.details;
     for (label, names) in [

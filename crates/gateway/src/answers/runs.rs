@@ -7,6 +7,7 @@ use cairn_wire::{FileError, RunResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::error::{Priority, SuggestedCall, SuggestedRequest};
 use super::syncs::RepositorySync;
 use crate::index_call::IndexStatus;
 use crate::time::rfc3339;
@@ -107,7 +108,7 @@ pub struct IndexProgress {
 
 /// The files that a call to index has indexed, and the settings that it used. The fields are a summary of the
 /// result, in the form of the tool `index_repository`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct IndexedFiles {
     /// The location of the source.
@@ -126,16 +127,68 @@ pub struct IndexedFiles {
 }
 
 /// A file that could not be indexed, and the reason.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FailedFile {
     pub file: String,
     pub error: String,
+    /// At most two calls that help. The list is empty if the run is not published.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_suggestions: Vec<SuggestedCall>,
+}
+
+impl FailedFile {
+    fn of(error: &FileError, result: &RunResult, state: RequestState) -> Self {
+        let is_published = matches!(state, RequestState::Published | RequestState::Partial);
+        // The outcome of a settings file does not contain its error.
+        let is_of_settings = result.settings_errors.contains(error);
+        let explained = (!is_of_settings).then(|| explanation_of(&result.repository, &error.file));
+        let calls = explained.into_iter().chain([indexed_again(&result.repository)]);
+        let ranked = (1..).zip(calls).map(|(rank, call)| SuggestedCall { priority: Some(Priority::of(rank)), ..call });
+        let tool_suggestions = if is_published { ranked.collect() } else { Vec::new() };
+        Self { file: error.file.clone(), error: error.message.clone(), tool_suggestions }
+    }
+}
+
+/// The call that explains the outcome of a file.
+fn explanation_of(repository: &str, file: &str) -> SuggestedCall {
+    let reason = "explains the outcome of the file";
+    suggested("index_status", reason, ("/v1/coverage", "why"), [("repository", repository), ("path", file)])
+}
+
+/// The call after the file was repaired.
+fn indexed_again(repository: &str) -> SuggestedCall {
+    let reason = "indexes the repository again, after the file was repaired";
+    suggested("index_repository", reason, ("/v1/index", "target"), [("path", repository)])
+}
+
+/// A call of a tool, and the same call over HTTP. There, the argument `path` has another name.
+fn suggested<const N: usize>(
+    tool: &str,
+    reason: &str,
+    (route, name_of_path): (&str, &str),
+    arguments: [(&str, &str); N],
+) -> SuggestedCall {
+    let value = |text: &str| serde_json::Value::from(text);
+    let in_body = |name: &str| if name == "path" { name_of_path.to_owned() } else { name.to_owned() };
+    let request = SuggestedRequest {
+        method: "POST".to_owned(),
+        path: route.to_owned(),
+        body: arguments.iter().map(|(name, text)| (in_body(name), value(text))).collect(),
+    };
+    SuggestedCall {
+        tool: tool.to_owned(),
+        reason: reason.to_owned(),
+        arguments: arguments.iter().map(|(name, text)| ((*name).to_owned(), value(text))).collect(),
+        priority: None,
+        request: Some(request),
+        command: None,
+    }
 }
 
 impl IndexedFiles {
-    pub fn of(result: &RunResult) -> Self {
+    /// The summary of the result of a run with this state.
+    pub fn of(result: &RunResult, state: RequestState) -> Self {
         let failed = result.files.iter().filter(|(outcome, _)| outcome.starts_with("failed"));
-        let error = |error: &FileError| FailedFile { file: error.file.clone(), error: error.message.clone() };
         Self {
             path: result.path.clone(),
             files_indexed: result.files_indexed,
@@ -144,7 +197,7 @@ impl IndexedFiles {
             exclude_patterns: result.exclude.clone(),
             max_file_size: result.max_file_size,
             indexed_at: (result.indexed_at_ms > 0).then(|| rfc3339(result.indexed_at_ms)),
-            errors: result.errors.iter().map(error).collect(),
+            errors: result.errors.iter().map(|error| FailedFile::of(error, result, state)).collect(),
         }
     }
 }
@@ -251,7 +304,7 @@ impl IndexProgress {
             num_parts: status.num_parts,
             num_ended: status.num_ended,
             sync: status.sync,
-            indexed: IndexedFiles::of(&status.result),
+            indexed: IndexedFiles::of(&status.result, state),
             result: status.result,
         }
     }

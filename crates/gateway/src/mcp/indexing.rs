@@ -9,9 +9,9 @@ use serde_json::json;
 use super::arguments::Arguments;
 use super::labels::Label;
 use super::reply::{Failure, Replied, ToolReply};
-use super::report::put_result;
+use super::report::{NUM_ERRORS, put_result};
 use super::structured::{IndexAnswer, IndexedRepository};
-use super::suggestion::{Suggestion, object};
+use super::suggestion::{Suggestion, call_text, object};
 use super::text::put_stamps;
 use super::untrusted::one_line;
 use crate::agent::Agent;
@@ -122,9 +122,22 @@ fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>) -> ToolReply {
         (state, Some(run)) => format!("{name}: {} by run {run}\n", state.as_str()),
     };
     put_result(&mut out, &progress.result);
+    put_calls(&mut out, &progress.indexed);
     put_settings(&mut out, &progress.indexed);
     put_stamps(&mut out, &sources);
     ToolReply::new(out, &IndexAnswer::indexed(IndexedRepository { progress, sources }), 1)
+}
+
+/// Appends the calls that may follow the listed errors, each call once.
+fn put_calls(out: &mut String, indexed: &IndexedFiles) {
+    let mut shown: Vec<String> = Vec::new();
+    for call in indexed.errors.iter().take(NUM_ERRORS).flat_map(|error| &error.tool_suggestions) {
+        let line = format!("try: {} ({})\n", call_text(&call.tool, &call.arguments), call.reason);
+        if !shown.contains(&line) {
+            shown.push(line);
+        }
+    }
+    out.push_str(&shown.concat());
 }
 
 /// Appends the settings that the run used, and the time of the run.

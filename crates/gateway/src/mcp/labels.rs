@@ -106,7 +106,12 @@ impl Label for IndexProgress {
         label_message(&mut self.sync);
         self.result.label_except(given);
         // The fields of the summary repeat the result, so they have the same labels.
-        self.indexed = IndexedFiles { path: std::mem::take(&mut self.indexed.path), ..IndexedFiles::of(&self.result) };
+        let before = std::mem::take(&mut self.indexed);
+        self.indexed = IndexedFiles { path: before.path, ..IndexedFiles::of(&self.result, self.state) };
+        for (error, before) in self.indexed.errors.iter_mut().zip(before.errors) {
+            // A call with a shortened path would not work.
+            error.tool_suggestions.retain(|call| call.tool != "index_status" || error.file == before.file);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::untrusted::{one_line, put_untrusted};
 use crate::answers::{CoverageReport, LastSync, PendingSync, RepositoryReport, RunReport, RunStateName, sync_note};
 
 /// Maximum number of file errors that are listed individually.
-const NUM_ERRORS: usize = 5;
+pub(super) const NUM_ERRORS: usize = 5;
 
 /// One line about a repository. The description and the topics are text from its hosting service.
 pub(super) fn repository_line(repository: &RepositoryReport) -> String {

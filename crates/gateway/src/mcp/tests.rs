@@ -14,7 +14,7 @@ use cairn_ports::{Names, StagedNames};
 use cairn_ranking::estimate_tokens;
 use cairn_search::{Caller, CursorKey, QueryError, QueryErrorCode, Searcher};
 use cairn_testkit::{FakeContent, FakeIndex, INDEXED_AT_MS, ManualClock, MemoryBlobs};
-use cairn_wire::RunResult;
+use cairn_wire::{FileError, RunResult};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
@@ -60,6 +60,7 @@ impl FakeAgent {
             term_tables: Arc::default(),
             synonyms: Arc::default(),
             changed: None,
+            heads: None,
             answers: Arc::default(),
             pattern_members: Arc::default(),
             file_places: Arc::default(),
@@ -115,7 +116,7 @@ impl Agent for FakeAgent {
             return Err(QueryError::new(QueryErrorCode::NotFound, message));
         }
         let name = match call.target.as_str() {
-            "slow" | "broken" => "demo",
+            "slow" | "broken" | "damaged" => "demo",
             target => target,
         };
         let name = RepositoryName::new(name);
@@ -125,6 +126,7 @@ impl Agent for FakeAgent {
             "broken" => (RunState::Failed, Some("`.cairn.yaml` has the unknown key «inclde»".to_owned())),
             _ => (RunState::Published, None),
         };
+        let result = if call.target == "damaged" { damaged() } else { RunResult::default() };
         self.indexed.lock().expect("a lock").push(call);
         let run = Some(self.searcher.run_id(RunId { repository, generation: GenerationId(1) }));
         Ok(IndexStatus {
@@ -133,7 +135,7 @@ impl Agent for FakeAgent {
             request: None,
             previous_run: None,
             state,
-            result: RunResult::default(),
+            result,
             message,
             num_parts: 0,
             num_ended: 0,
@@ -147,6 +149,19 @@ impl Agent for FakeAgent {
 
     async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError> {
         Ok(repositories.to_vec())
+    }
+}
+
+/// A result with an error of a file and an error of a settings file.
+fn damaged() -> RunResult {
+    let error = |file: &str| FileError { file: file.to_owned(), message: "cannot be read".to_owned() };
+    RunResult {
+        repository: "demo".to_owned(),
+        errors: vec![error(".cairnignore"), error("logo.png")],
+        num_errors: 2,
+        settings_errors: vec![error(".cairnignore")],
+        num_settings_errors: 1,
+        ..RunResult::default()
     }
 }
 
@@ -257,6 +272,42 @@ async fn token_budget_holds_for_the_whole_text() {
             assert!(num_tokens <= max_tokens, "{tool}: {num_tokens} of {max_tokens}\n{}", called.text);
         }
     }
+}
+
+/// A hit that alone exceeds `max_tokens` is shortened, and the next page follows.
+#[tokio::test]
+async fn large_hits_of_exact_search_stay_within_the_budget() {
+    let long = format!("{}needle, {}\n", "some, words; ".repeat(400), "more, words; ".repeat(400));
+    let content = FakeContent::new("long", "c1").file("src/long.txt", "text", &long.repeat(4));
+    let agent = FakeAgent::new(vec![content], None).await;
+    let query = format!("needle|{}", "x, y; ".repeat(30));
+    let mut next = Some(json!({"query": query, "mode": "regex", "context": 20, "max_tokens": 600}));
+    let mut num_pages = 0;
+    while let Some(arguments) = next.take() {
+        let called = agent.call("search_code", arguments).await.ok();
+        let num_tokens = estimate_tokens(&called.text);
+        assert!(num_tokens <= 600, "{num_tokens}\n{}", called.text);
+        assert!(called.text.contains("needle,"), "{}", called.text);
+        assert!(!called.text.contains("hits 0-0"), "{}", called.text);
+        num_pages += 1;
+        let call = &called.json["next_call"];
+        next = call.is_object().then(|| call["arguments"].clone());
+        assert_eq!(called.json["is_shortened"] == json!(true), called.text.contains("the hit is shortened"));
+    }
+    assert!((2..=4).contains(&num_pages), "{num_pages}");
+}
+
+/// If the path of the next hit does not fit, the next call has a larger budget.
+#[tokio::test]
+async fn budget_that_is_too_small_for_exact_search_is_reported() {
+    let path = format!("src/{}/long.txt", "folder.with.words/".repeat(60).trim_end_matches('/'));
+    let content = FakeContent::new("long", "c1").file(&path, "text", "needle\n");
+    let agent = FakeAgent::new(vec![content], None).await;
+    let called = agent.call("search_code", json!({"query": "needle", "mode": "text", "max_tokens": 500})).await.ok();
+    assert!(called.text.starts_with("the next of 1 hits does not fit into max_tokens"), "{}", called.text);
+    let larger = called.json["next_call"]["arguments"].clone();
+    assert_eq!(larger["max_tokens"], json!(1_000));
+    assert!(agent.call("search_code", larger).await.ok().text.contains("needle"), "{}", called.text);
 }
 
 /// Answers of all kinds stay within `max_tokens`, even with explanations, and on every page.
@@ -707,6 +758,34 @@ fn output_schema_of_index_repository_describes_each_field() {
     for name in ["file", "error"] {
         assert_eq!(error["properties"][name]["type"], "string", "{schema}");
     }
+}
+
+/// Each error of a file contains calls that work without changes.
+#[tokio::test]
+async fn errors_of_files_suggest_calls_that_work() {
+    let agent = agent().await;
+    let indexed = agent.call("index_repository", json!({"path": "damaged"})).await.ok();
+    let tools_of = |error: &Value| -> Vec<String> {
+        let calls = error["tool_suggestions"].as_array().expect("calls");
+        calls.iter().map(|call| call["tool"].as_str().expect("a name").to_owned()).collect()
+    };
+    let errors = indexed.json["errors"].as_array().expect("errors");
+    assert_eq!(
+        errors.iter().map(tools_of).collect::<Vec<_>>(),
+        [vec!["index_repository"], vec!["index_status", "index_repository"]]
+    );
+    for call in errors.iter().flat_map(|error| error["tool_suggestions"].as_array().expect("calls")) {
+        let tool = call["tool"].as_str().expect("a name");
+        assert!(indexed.text.contains(&format!("try: {tool} {}", call["arguments"])), "{}", indexed.text);
+        agent.call(tool, call["arguments"].clone()).await.ok();
+        let body = call["request"]["body"].to_string();
+        let path = call["request"]["path"].as_str().expect("a path");
+        let question = crate::questions::Question::parse(path, body.as_bytes()).expect("a route").expect("a question");
+        crate::questions::answer(&agent, &question).await.expect("an answer");
+    }
+    assert_eq!(indexed.text.matches("try: index_repository").count(), 1, "{}", indexed.text);
+    let running = agent.call("index_repository", json!({"path": "slow"})).await.ok();
+    assert_eq!(running.json["errors"], json!([]));
 }
 
 /// An error of a resource contains calls of tools that work.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, bail};
 use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
-use cairn_gateway::answers::{IndexedFiles, RequestState};
+use cairn_gateway::answers::{ErrorReport, RequestState};
 use cairn_gateway::{Agent, check_settings, file_size};
 use cairn_git::locate;
 use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, RunRecord};
@@ -16,9 +16,9 @@ use cairn_wire::{GivenSettings, RequestSettings};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::organisation;
-use super::print_index::{self, Ended};
+use super::print_index::{self, Ended, summary_of};
 use crate::cli::IndexArguments;
-use crate::exit::{After, CANCELLED, CommandReply, FailedCommand, RUN_INCOMPLETE, code_and_message, wrong};
+use crate::exit::{After, CANCELLED, CommandReply, FailedCommand, RUN_INCOMPLETE, print_shared, report_of, wrong};
 use crate::local::{Hundreds, IndexRequest, Indexed, Local, Named, Progress, unusable_target};
 use crate::output::{self, NAME, styled};
 use crate::stop::Stop;
@@ -100,12 +100,11 @@ impl Unlocated {
 
 /// Prints the error of one repository among several.
 pub(crate) fn show_error(repository: &str, error: &anyhow::Error, json: bool) {
+    let report = report_of(error);
     if json {
-        let (code, message) = code_and_message(error);
-        let error = serde_json::json!({ "code": code, "message": message });
-        output::json(&serde_json::json!({ "repository": repository, "error": error }));
+        output::json(&serde_json::json!({ "repository": repository, "error": report }));
     } else {
-        output::error(&format!("{repository}: {error:#}"));
+        print_shared(&ErrorReport { message: format!("{repository}: {}", report.message), ..report });
     }
 }
 
@@ -277,7 +276,7 @@ pub(super) fn show(local: &Local, indexed: &Indexed, json: bool) {
         run_id: indexed.run.map(|run| local.searcher.run_id(run)),
         state: RequestState::of(indexed.state),
         message: indexed.message.clone(),
-        indexed: IndexedFiles::of(&indexed.result),
+        indexed: summary_of(&indexed.result, RequestState::of(indexed.state)),
         result: indexed.result.clone(),
     };
     print_index::ended(&ended, json);

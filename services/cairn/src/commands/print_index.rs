@@ -1,10 +1,13 @@
 //! Prints the result of an index call. The lines are the same for local mode and a server.
 
-use cairn_gateway::answers::{IndexProgress, IndexedFiles, RequestState};
+use std::collections::BTreeSet;
+
+use cairn_gateway::answers::{IndexProgress, IndexedFiles, RequestState, SuggestedCall};
 use cairn_wire::RunResult;
 use serde::Serialize;
 
 use crate::output::{self, FAINT, NAME, styled};
+use crate::reported::with_commands;
 
 /// The result of an index call that has ended.
 #[derive(Debug, Serialize)]
@@ -22,7 +25,7 @@ pub(crate) struct Ended {
 impl From<IndexProgress> for Ended {
     fn from(progress: IndexProgress) -> Self {
         let IndexProgress { repository, run_id, state, message, result, .. } = progress;
-        let indexed = IndexedFiles::of(&result);
+        let indexed = summary_of(&result, state);
         Self { repository, run_id, state, message, indexed, result }
     }
 }
@@ -41,9 +44,22 @@ pub(crate) fn ended(ended: &Ended, json: bool) {
         return output::line(&format!("{} {commit}{dirty}: unchanged", styled(NAME, name)));
     }
     output::line(&format!("{} {commit}{dirty}: {}", styled(NAME, name), summary(result)));
-    for error in &result.errors {
-        output::note(&format!("  {}: {}", error.file, error.message));
+    // Most calls are the same for all files, so each command is printed once.
+    let mut printed = BTreeSet::new();
+    for error in &ended.indexed.errors {
+        output::note(&format!("  {}: {}", error.file, error.error));
+        let mut is_new = |call: &&SuggestedCall| call.command.clone().is_some_and(|command| printed.insert(command));
+        output::commands(&error.tool_suggestions.iter().filter(|call| is_new(call)).cloned().collect::<Vec<_>>());
     }
+}
+
+/// The summary of a result, with the commands that may follow its errors.
+pub(crate) fn summary_of(result: &RunResult, state: RequestState) -> IndexedFiles {
+    let mut indexed = IndexedFiles::of(result, state);
+    for error in &mut indexed.errors {
+        error.tool_suggestions = with_commands(std::mem::take(&mut error.tool_suggestions));
+    }
+    indexed
 }
 
 fn summary(result: &RunResult) -> String {
