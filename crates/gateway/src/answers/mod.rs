@@ -11,6 +11,7 @@ mod graph;
 mod grep;
 mod modules;
 mod patterns;
+mod query;
 mod repositories;
 mod resolution;
 mod runs;
@@ -29,6 +30,7 @@ pub use graph::{EdgeDirection, EdgeReport, EdgeSample, EdgeSite, NodeReport, Rel
 pub use grep::{GrepFile, GrepLine, GrepResults};
 pub use modules::{ModuleList, ModuleReport};
 pub use patterns::{PatternList, PatternMemberReport, PatternReport};
+pub use query::QueryReport;
 pub use repositories::{
     GuideText, PublishedReport, PublishedSummary, RepositoryList, RepositoryReport, RepositorySummary, Statistics,
     StatusReport,

@@ -1,11 +1,12 @@
 //! A page of search results.
 
 use cairn_domain::root_and_submodule;
-use cairn_ranking::{Cut, RankedHit};
+use cairn_ranking::{Cut, RankedHit, via_text};
 use cairn_search::{Found, FoundFile, NothingFound, SearchAnswer, SuggestedQuery, WeakMatch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::query::QueryReport;
 use super::resolution::{NameMatchReport, NameReport};
 use super::source::SourceStamp;
 use crate::tags::TAGS_OF_ALL;
@@ -18,10 +19,13 @@ pub struct SearchResults {
     pub query_type: String,
     /// The reason why the question has this type.
     pub type_reason: String,
+    /// The question as it was read.
+    #[serde(default)]
+    pub query: Box<QueryReport>,
     /// Facts about the search, such as restrictions that the question states in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// How the search interpreted the question, one fact per line.
+    /// The facts of `query` as text, one fact per line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reading: Vec<String>,
     /// The names in the question that are not exactly the name of a symbol.
@@ -98,7 +102,7 @@ pub struct SearchResult {
     /// The position on the path that answers a flow question, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// The edge of the graph over which the result was found.
+    /// The edges of the graph over which the result was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
     /// Set if the result was found by the name of its definition.
@@ -253,6 +257,7 @@ impl SearchResults {
         Self {
             query_type: answer.query.query_type.to_string(),
             type_reason: answer.query.reason.to_string(),
+            query: Box::new(QueryReport::of(&answer.query)),
             notes: answer.notes,
             reading: answer.query.explain(),
             names: answer.names.iter().map(NameReport::of).collect(),
@@ -269,6 +274,13 @@ impl SearchResults {
             index_version: answer.index_version,
             sources: SourceStamp::all(&answer.stamps),
         }
+    }
+}
+
+impl SearchResults {
+    /// One line with the type of the question and the reason.
+    pub fn type_line(&self) -> String {
+        format!("{} question: {}", self.query_type, self.type_reason)
     }
 }
 
@@ -306,7 +318,7 @@ impl SearchResult {
             changed_at: chunk.changed_at.map(rfc3339_of_seconds),
             score: found.hit.score,
             step: found.hit.step,
-            via: found.hit.via.map(|via| via.to_string()),
+            via: via_text(&found.hit.via),
             name_match: found.matched.as_ref().map(NameMatchReport::of),
             text: chunk.text,
             num_lines_cut: found.num_lines_cut,

@@ -66,23 +66,28 @@ pub(super) async fn search_code(agent: &dyn Agent, arguments: &Arguments, origin
     let max_tokens = arguments.count("max_tokens", SEARCH_TOKENS);
     loop {
         let answer = questions::search(agent, &question).await.map_err(|error| search_failure(error, arguments))?;
-        if let Some(nothing) = &answer.nothing_found {
-            return Ok(nothing_found(&answer, nothing, arguments));
-        }
-        let next = answer.next_cursor.as_deref().map(|cursor| next_page(arguments, &question.repositories, cursor));
-        let call = next.as_ref().map(|next| call_text("search_code", next));
-        let text = text::search(&answer, question.explain, call.as_deref());
+        let reply = match &answer.nothing_found {
+            Some(nothing) => nothing_found(&answer, nothing, arguments),
+            None => page(&answer, &question, arguments),
+        };
         // Explanations and notes may need more tokens than estimated. The hits are cached, so a smaller page
         // costs only one read of texts.
-        let excess = estimate_tokens(&text).saturating_sub(max_tokens);
-        if excess > 0 && question.max_tokens > 1 {
-            question.max_tokens = question.max_tokens.saturating_sub(excess).max(1);
-            continue;
+        let excess = estimate_tokens(&reply.text).saturating_sub(max_tokens);
+        if excess == 0 || question.max_tokens <= 1 {
+            return Ok(reply);
         }
-        // An answer whose results do not fit into the token budget is not treated as empty.
-        let num_results = answer.num_results.max(answer.results.len()).max(answer.files.len());
-        return Ok(ToolReply::new(text, &answer, num_results).next("search_code", next));
+        question.max_tokens = question.max_tokens.saturating_sub(excess).max(1);
     }
+}
+
+/// A page of results, with the call for the next page.
+fn page(answer: &SearchResults, question: &SearchQuestion, arguments: &Arguments) -> ToolReply {
+    let next = answer.next_cursor.as_deref().map(|cursor| next_page(arguments, &question.repositories, cursor));
+    let call = next.as_ref().map(|next| call_text("search_code", next));
+    let text = text::search(answer, question.explain, call.as_deref());
+    // An answer whose results do not fit into the token budget is not treated as empty.
+    let num_results = answer.num_results.max(answer.results.len()).max(answer.files.len());
+    ToolReply::new(text, answer, num_results).next("search_code", next)
 }
 
 /// The call for the next page names the repositories even if they were inferred, because a cursor is valid
@@ -121,6 +126,9 @@ fn search_failure(error: QueryError, arguments: &Arguments) -> Failure {
 
 fn nothing_found(answer: &SearchResults, nothing: &EmptyReport, arguments: &Arguments) -> ToolReply {
     let mut out = nothing.statement.clone();
+    for fact in text::reading(answer, arguments.flag("explain")) {
+        out.push_str(&format!("\n{}", one_line(&fact)));
+    }
     for note in &answer.notes {
         out.push_str(&format!("\n{}", one_line(note)));
     }

@@ -68,6 +68,7 @@ pub(super) struct SearchToolAnswer {
     pub matching_files: Vec<GrepFile>,
     pub num_files: usize,
     pub is_exact: bool,
+    pub is_shortened: bool,
 }
 
 /// The answer of `list_repositories`.
@@ -159,12 +160,14 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
 }
 
 /// Types whose fields the tool schemas omit, because they have many fields and few clients need them: the
-/// counts of a run, the explanation of a score, the names of a question and of a result, the files of a
-/// search by name, the other places of a text, the reason of an empty result, the lines of exact search, the
-/// modules of a repository, the stamps of sources, the retries of parts, and the syncs of repositories. The
-/// OpenAPI document describes them.
-const OMITTED: [&str; 13] = [
+/// counts of a run, the calls after an error, the question as it was read, the explanation of a score, the
+/// names of a question and of a result, the files of a search by name, the other places of a text, the reason
+/// of an empty result, the lines of exact search, the modules of a repository, the stamps of sources, the
+/// retries of parts, and the syncs of repositories. The OpenAPI document describes them.
+const OMITTED: [&str; 16] = [
     "/$defs/RunResult",
+    "/$defs/SuggestedCall",
+    "/$defs/QueryReport",
     "/$defs/Explanation",
     "/$defs/NameReport",
     "/$defs/NameMatchReport",
@@ -177,6 +180,7 @@ const OMITTED: [&str; 13] = [
     "/$defs/PartRetry",
     "/$defs/LastSync",
     "/$defs/PendingSync",
+    "/$defs/RepositorySync",
 ];
 
 /// Clients may put the schemas of all tools into the context of a model, so the schemas contain only names
@@ -202,7 +206,11 @@ fn bare(schema: Value) -> Value {
     const LEFT_OUT: [&str; 7] = ["$schema", "title", "description", "default", "format", "minimum", "required"];
     match schema {
         Value::Object(fields) => {
+            let is_reference = fields.contains_key("$ref");
             let fields = fields.into_iter().filter(|(name, value)| {
+                if is_reference {
+                    return name == "$ref";
+                }
                 // The value of a property with this name is an object, but the value of the keyword is not.
                 let is_open = name == "additionalProperties" && *value == Value::Bool(true);
                 // Formats of numbers describe only their size in memory.

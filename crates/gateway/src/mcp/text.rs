@@ -17,7 +17,8 @@ pub(super) fn put_stamps(out: &mut String, stamps: &[SourceStamp]) {
     for stamp in stamps.iter().take(MAX_LISTED) {
         let partial = if stamp.partial { ", partial: some files are missing (index_status)" } else { "" };
         let newer = stamp.newer(|commit| one_line(&short_commit(commit))).map(|newer| format!(", {newer}"));
-        let newer = newer.unwrap_or_default();
+        let retry = matches!(stamp.newer_state.as_deref(), Some("failed" | "cancelled" | "not_indexed"));
+        let newer = newer.unwrap_or_default() + if retry { " (index_repository)" } else { "" };
         let reason = stamp.reason.as_ref().map(|reason| format!("; {}", one_line(reason))).unwrap_or_default();
         let (at, commit) = (&stamp.indexed_at, short_commit(&stamp.commit));
         out.push_str(&format!(
@@ -36,8 +37,9 @@ pub(super) fn short_commit(commit: &str) -> String {
     if id.len() == 40 { format!("{}{mark}", &id[..12]) } else { commit.to_owned() }
 }
 
-/// A page of search results. `next` is the call for the next page. The text contains the reading of the
-/// question only if an explanation was requested; the structured answer always contains it.
+/// A page of search results. `next` is the call for the next page. The text always contains the type of the
+/// question and the reason. It contains the whole reading of the question only if an explanation was
+/// requested; the structured answer always contains it.
 pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) -> String {
     let several = answer.sources.len() > 1;
     let (what, num_shown) =
@@ -48,8 +50,7 @@ pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) 
         out.push_str(&format!("{what} {}-{last} of {num_results}\n", answer.offset + 1));
     }
     out.push_str(&format!("{UNTRUSTED}\n"));
-    let reading = if explain { answer.reading.as_slice() } else { &[] };
-    for fact in answer.notes.iter().chain(reading) {
+    for fact in reading(answer, explain).iter().chain(&answer.notes) {
         out.push_str(&format!("{}\n", one_line(fact)));
     }
     for name in &answer.names {
@@ -74,6 +75,11 @@ pub(super) fn search(answer: &SearchResults, explain: bool, next: Option<&str>) 
     }
     put_stamps(&mut out, &answer.sources);
     out
+}
+
+/// How the question was read: its type and the reason, or everything if an explanation was requested.
+pub(super) fn reading(answer: &SearchResults, explain: bool) -> Vec<String> {
+    if explain { answer.reading.clone() } else { vec![answer.type_line()] }
 }
 
 fn put_file(out: &mut String, file: &FileReport, with_repository: bool) {
@@ -194,11 +200,10 @@ pub(super) fn graph(answer: &Relationships, relation: &str, more: Option<&str>) 
             let lines: Vec<String> = of_one.iter().map(|edge| edge_line(edge, several)).collect();
             put_fenced(&mut out, "", &lines.join("\n"));
         }
-        let left = answer.num_edges.saturating_sub(answer.edges.len() as u64);
-        match more {
-            Some(more) => out.push_str(&format!("{left} more: {more}")),
-            None if left > 0 => out.push_str(&format!("{left} more are not shown")),
-            None => {}
+        match (answer.left(), more) {
+            (Some(left), Some(more)) => out.push_str(&format!("{left}: {more}")),
+            (Some(left), None) => out.push_str(&format!("{left}, not shown")),
+            (None, _) => {}
         }
     }
     put_stamps(&mut out, &answer.sources);

@@ -82,11 +82,13 @@ fn search(question: &Question, answer: &SearchResults) {
     if answer.results.is_empty() && answer.files.is_empty() {
         nothing_found(answer);
     }
-    for note in &answer.notes {
-        output::note(note);
-    }
     if matches!(question, Question::Search(question) if question.explain) {
         answer.reading.iter().for_each(|fact| output::line(&styled(FAINT, fact.clone())));
+    } else {
+        output::note(&styled(FAINT, answer.type_line()));
+    }
+    for note in &answer.notes {
+        output::note(note);
     }
     let before = if answer.files_are_results { 0 } else { answer.offset };
     for (number, result) in (before + 1..).zip(&answer.results) {
@@ -148,6 +150,9 @@ fn grep(answer: &GrepResults) {
         output::line("");
     }
     let found = format!("{} of {} hits", answer.num_shown(), answer.counted());
+    if answer.is_shortened {
+        output::note("the hit is shortened, because it does not fit into --max-tokens");
+    }
     match (&answer.cut, &answer.next_cursor) {
         (Some(cut), Some(cursor)) => {
             let cut = match cut.by {
@@ -159,6 +164,7 @@ fn grep(answer: &GrepResults) {
             output::note(&styled(FAINT, format!("  {}", next_page(std::env::args(), cursor))));
         }
         _ if answer.num_results == 0 => output::note("no line matches"),
+        _ if answer.is_too_small() => output::note(&format!("{found}: increase --max-tokens")),
         _ => output::note(&styled(FAINT, found)),
     }
     sources(&answer.sources);
@@ -292,9 +298,8 @@ fn graph(question: &Question, answer: &Relationships) {
         output::line(&format!("{relation} of {about} {}", styled(FAINT, &node.repository)));
         answer.edges.iter().filter(|edge| edge.about == number).for_each(edge);
     }
-    let num_left = answer.num_edges.saturating_sub(answer.edges.len() as u64);
-    if num_left > 0 {
-        output::note(&styled(FAINT, format!("{num_left} more: increase --limit")));
+    if let Some(left) = answer.left() {
+        output::note(&styled(FAINT, format!("{left}: increase --limit")));
     }
     sources(&answer.sources);
 }
