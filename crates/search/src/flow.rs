@@ -145,9 +145,8 @@ impl Searcher {
         let located = located(steps, &hits, ids.by_ref().take(num_of_steps));
         let shown: Vec<(&Reached, ChunkId)> =
             best.into_iter().zip(ids).filter_map(|(reached, id)| Some((reached, id?))).collect();
-        let wanted = located.iter().map(|(id, _)| *id).chain(shown.iter().map(|(_, id)| *id)).collect();
-        let max_moved = located.len() + MAX_ADDED;
-        let chunks = self.fetch_with_page(&extension, &mut hits, wanted, max_moved).await?;
+        let of_path = located.iter().map(|(id, _)| *id).collect();
+        let chunks = self.fetch_with_page(&extension, &mut hits, (of_path, &shown), MAX_ADDED).await?;
         let path = shown_steps(located, &chunks, filter)?;
         notes.extend(note(&asked, query.parsed.flow.as_ref(), story.as_ref(), path.len()));
         let hits = extension.expanded(hits, &sources, (&shown, &chunks), (MAX_ADDED, self.signals))?;

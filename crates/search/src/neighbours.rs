@@ -134,25 +134,31 @@ impl Searcher {
         shown: Vec<(&Reached, ChunkId)>,
         max_added: usize,
     ) -> Result<Vec<RankedHit>, QueryError> {
-        let ids = shown.iter().map(|(_, id)| *id).collect();
-        let chunks = self.fetch_with_page(&extension, &mut hits, ids, max_added).await?;
+        let chunks = self.fetch_with_page(&extension, &mut hits, (BTreeSet::new(), &shown), max_added).await?;
         extension.expanded(hits, sources, (&shown, &chunks), (max_added, self.signals))
     }
 
-    /// The chunks with their texts. The same call reads the texts of the hits that may be on the page after
-    /// `max_added` hits are added or moved up.
+    /// The chunks in `ids`, and the first reached chunks, with their texts. The same call reads the texts of
+    /// the hits that may be on the page after these chunks are added or moved up.
     pub(crate) async fn fetch_with_page(
         &self,
         extension: &Extension<'_>,
         hits: &mut [RankedHit],
-        mut ids: BTreeSet<ChunkId>,
+        (mut ids, shown): (BTreeSet<ChunkId>, &[(&Reached, ChunkId)]),
         max_added: usize,
     ) -> Result<Chunks, QueryError> {
-        let Extension { query, scope, page, .. } = extension;
-        let start = page.start.saturating_sub(max_added);
+        let Extension { query, scope, filter, page } = extension;
+        // A filter may exclude the first ones. Otherwise, the later ones are not shown.
+        let num_read = if **filter == ChunkFilter::default() { max_added } else { shown.len() };
+        let start = page.start.saturating_sub(ids.len() + max_added);
         let on_page = hits.iter().take(page.end).skip(start).filter(|hit| hit.chunk.text.is_empty());
         ids.extend(on_page.map(|hit| id_of_chunk(&hit.chunk)));
-        let chunks = self.fetch_texts(&query.view, scope, ids).await?;
+        ids.extend(shown.iter().take(num_read).map(|(_, id)| *id));
+        let mut chunks = self.fetch_texts(&query.view, scope, ids).await?;
+        if shown.iter().take(num_read).any(|(_, id)| !chunks.contains_key(id)) {
+            let later = shown.iter().skip(num_read).map(|(_, id)| *id).collect();
+            chunks.extend(self.fetch_texts(&query.view, scope, later).await?);
+        }
         for hit in hits {
             if let Some(chunk) = chunks.get(&id_of_chunk(&hit.chunk)) {
                 hit.chunk.text.clone_from(&chunk.text);
