@@ -42,7 +42,7 @@ pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Rang
         num_digits += line.len();
         let is_last = line.len() < width || text[line.end - 1] == b'=';
         lines.push(line);
-        // A statement that appends contains the keyword again, so lines that are no secret are read only once.
+        // A statement that appends contains the keyword again. The check here keeps the time linear.
         if lines.len() == NUM_JUDGED && !is_made(text, &lines) {
             return Vec::new();
         }
