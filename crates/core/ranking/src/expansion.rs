@@ -138,7 +138,9 @@ mod tests {
 
     use super::*;
     use crate::test_chunks::chunk;
-    use crate::{Candidate, Listed, Lists, QueryWords, RankQuery, ScopeFrequencies, ScoreRange, Weights, rank};
+    use crate::{
+        Candidate, Listed, Lists, QueryWords, RankQuery, RepositoryWords, ScopeFrequencies, ScoreRange, Weights, rank,
+    };
 
     fn hits(paths: &[(&str, i64)]) -> Vec<RankedHit> {
         let candidate = |(path, score): &(&str, i64)| Candidate {
