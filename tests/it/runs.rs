@@ -316,7 +316,8 @@ fn with_syncs_that_began_no_run(home: &Path) {
             runs.register(record(name)).await.expect("registered");
             let request = runs.ask(record(name).id, Lane::Bulk, false, 1).await.expect("asked");
             if name.ends_with("gone") {
-                let failure = Some(("not_found".to_owned(), "source: the host has no such repository".to_owned()));
+                let failure =
+                    Some((cairn_domain::FailureCode::NotFound, "source: the host has no such repository".to_owned()));
                 runs.answer(record(name).id, request, failure, 2).await.expect("answered");
             }
         }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_domain::{Lane, RepositoryId, RunId, RunState};
+use cairn_domain::{FailureCode, Lane, RepositoryId, RunId, RunState};
 use cairn_ports::{Catalogue, Clock, ErrorKind, Ledger, RepositoryRecord, Requests, RunRecord};
 use cairn_search::{KnownRepository, QueryError, Searcher};
 use cairn_wire::{GivenSettings, RunResult};
@@ -154,12 +154,17 @@ fn progress_of(searcher: &Searcher, known: KnownRepository, own: Option<RunRecor
         }
         None if waits.is_some() => status.sync = sync_note_of(&known.record),
         None => match sync_failure(&known.record) {
-            Some(failure) if failure == ErrorKind::Cancelled.code().as_str() => status.state = RunState::Cancelled,
+            Some(_) if was_cancelled(&known.record) => status.state = RunState::Cancelled,
             Some(failure) => (status.state, status.message) = (RunState::Failed, Some(failure)),
             None => status.state = RunState::Published,
         },
     }
     status
+}
+
+fn was_cancelled(record: &RepositoryRecord) -> bool {
+    let failure = record.last_sync.as_ref().and_then(|last| last.failure.as_ref());
+    failure.is_some_and(|(code, _)| *code == FailureCode::Cancelled)
 }
 
 #[async_trait]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use cairn_domain::{Lane, RepositoryId, RunId, Source, Tenant};
+use cairn_domain::{FailureCode, Lane, RepositoryId, RunId, Source, Tenant};
 use cairn_ports::{ErrorKind, LedgerError, RepositoryQuery, Requests, RunQuery, SyncRequest};
 use cairn_runs::{Command, CommandReply, RepositoryDocument, SyncOutcome, Wanted};
 use cairn_wire::SyncJob;
@@ -81,7 +81,7 @@ impl Requests for Metastore {
         &self,
         repository: RepositoryId,
         request: u64,
-        failure: (String, String),
+        failure: (FailureCode, String),
         now_ms: i64,
         until_ms: i64,
     ) -> Result<(), LedgerError> {
@@ -101,7 +101,7 @@ impl Requests for Metastore {
         &self,
         repository: RepositoryId,
         request: u64,
-        failure: Option<(String, String)>,
+        failure: Option<(FailureCode, String)>,
         now_ms: i64,
     ) -> Result<(), LedgerError> {
         let outcome = SyncOutcome { at_ms: now_ms, failure };
@@ -114,7 +114,7 @@ impl Requests for Metastore {
         message: &str,
         now_ms: i64,
     ) -> Result<Vec<RepositoryId>, LedgerError> {
-        let failure = Some((ErrorKind::Cancelled.code().to_string(), message.to_owned()));
+        let failure = Some((FailureCode::Cancelled, message.to_owned()));
         let outcome = SyncOutcome { at_ms: now_ms, failure };
         let mut cancelled = Vec::new();
         for repository in self.asked_of(repositories).await? {

@@ -78,7 +78,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         report: &PartReport,
     ) -> Result<(), StageError> {
         if let (true, PartEnd::Failed { code, message }) = (fails_the_run(job.part.stage), &end) {
-            return self.abort(job.run, &message_for_tenants(job.part, code, message)).await;
+            return self.abort(job.run, &message_for_tenants(job.part, *code, message)).await;
         }
         let now_ms = self.clock.now_ms();
         let next = match self.ledger.end_part(job.run, job.part, end, report.to_json(), now_ms).await {
@@ -159,8 +159,8 @@ fn is_over(status: &PartStatus) -> bool {
 /// The message of a run that failed. The chain of causes names stores and generations, so only the log and
 /// the dead letter contain it. Only the message about a ceiling is written for tenants: it names the measured
 /// number, the limit and the remedy.
-fn message_for_tenants(part: PartId, code: &str, chain: &str) -> String {
-    if code == FailureCode::OverBudget.as_str() {
+fn message_for_tenants(part: PartId, code: FailureCode, chain: &str) -> String {
+    if code == FailureCode::OverBudget {
         return format!("{part} failed with {code}: {chain}");
     }
     format!("{part} failed with {code}")

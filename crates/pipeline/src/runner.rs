@@ -232,7 +232,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     async fn postpone_part(&self, job: &PartJob, failure: &StageError, after: Duration) -> Result<(), StageError> {
         let Some(outbox) = &self.outbox else { return Ok(()) };
         let until_ms = self.clock.now_ms().saturating_add(i64::try_from(after.as_millis()).unwrap_or(i64::MAX));
-        let postponed = PostponedPart { part: job.part, code: failure.code.to_string(), until_ms };
+        let postponed = PostponedPart { part: job.part, code: failure.code, until_ms };
         Ok(outbox.postponed(job.run, postponed).await?)
     }
 
@@ -277,7 +277,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             (Worker::Sync(syncer), Job::Sync(job)) => syncer.failed(job, failure.code, failure.chain()).await,
             (Worker::Stage(_), Job::Sync(_)) => Ok(()),
             (_, Job::Part(job)) => {
-                let end = PartEnd::Failed { code: failure.code.to_string(), message: failure.chain() };
+                let end = PartEnd::Failed { code: failure.code, message: failure.chain() };
                 self.end(delivery.lane, job, end, &PartReport::default()).await
             }
         }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use cairn_domain::{
-    ArtifactRef, GenerationId, Lane, PartEnd, PartId, RepositoryId, RunId, RunState, StageName, SyncProgress, Tenant,
+    ArtifactRef, FailureCode, GenerationId, Lane, PartEnd, PartId, RepositoryId, RunId, RunState, StageName,
+    SyncProgress, Tenant,
 };
 pub use cairn_runs::{HANDED_OVER_WITHIN_MS, PostponedPart};
 use cairn_wire::{PartJob, RunResult, SyncJob};
@@ -205,7 +206,7 @@ pub trait Requests: Send + Sync {
         &self,
         repository: RepositoryId,
         request: u64,
-        failure: (String, String),
+        failure: (FailureCode, String),
         now_ms: i64,
         until_ms: i64,
     ) -> Result<(), LedgerError>;
@@ -219,7 +220,7 @@ pub trait Requests: Send + Sync {
         &self,
         repository: RepositoryId,
         request: u64,
-        failure: Option<(String, String)>,
+        failure: Option<(FailureCode, String)>,
         now_ms: i64,
     ) -> Result<(), LedgerError>;
 

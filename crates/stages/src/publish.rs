@@ -11,7 +11,7 @@ use cairn_wire::{Manifest, PartReport, Plan, PlannedRefusal, RunResult, StageDur
 use rustc_hash::FxHashMap;
 
 use crate::artifacts::{Artifacts, reported};
-use crate::sync::{inventory_result, over_budget};
+use crate::sync::{invalid, inventory_result, over_budget};
 use crate::term_layers::layers;
 
 /// The stage may be run twice and may be stopped at any point. Its only effect on readers is one transaction,
@@ -97,12 +97,10 @@ impl PublishStage {
 /// case, the sync's worker died before it recorded the failure of the run.
 fn check_is_usable(plan: &Plan) -> Result<(), StageError> {
     if let Some(PlannedRefusal { code, message }) = &plan.refusal {
-        let code = FailureCode::parse(code).unwrap_or(FailureCode::InvalidSettings);
-        return Err(StageError::permanent(code, message.clone()));
+        return Err(StageError::permanent(*code, message.clone()));
     }
     if plan.manifest.is_none() {
-        let message = "the settings of the repository cannot be used";
-        return Err(StageError::permanent(FailureCode::InvalidSettings, message));
+        return Err(invalid("the settings of the repository cannot be used"));
     }
     Ok(())
 }
@@ -135,11 +133,11 @@ fn settle_outcomes(planned: &Manifest, plan: &Plan, parts: &[PartRecord], report
             by_slot.insert((&pack.key, slot.slot), reason_of(&slot.status));
         }
     }
-    let mut failed: FxHashMap<&str, &str> = FxHashMap::default();
+    let mut failed: FxHashMap<&str, FailureCode> = FxHashMap::default();
     for part in parts.iter().filter(|part| part.id.stage == StageName::Parse) {
         let pack = plan.packs.get(part.id.number as usize);
         if let (Some(PartEnd::Failed { code, .. }), Some(pack)) = (&part.end, pack) {
-            failed.insert(&pack.key, code);
+            failed.insert(&pack.key, *code);
         }
     }
     let mut manifest = planned.clone();

@@ -1,6 +1,6 @@
 //! The plan of a run. The plan defines the work of each part.
 
-use cairn_domain::{ArtifactRef, PartId, RepoPath, StageName};
+use cairn_domain::{ArtifactRef, FailureCode, PartId, RepoPath, StageName};
 
 use crate::codec::{Decode, DecodeError, Encode, Reader, record};
 
@@ -46,7 +46,7 @@ pub struct Plan {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlannedRefusal {
     /// A failure code, for example `over_budget`.
-    pub code: String,
+    pub code: FailureCode,
     pub message: String,
 }
 record!(PlannedRefusal { code, message });

@@ -33,6 +33,19 @@ impl Decode for domain::RepoPath {
     }
 }
 
+/// The text of the code, so that versions of Cairn with other codes can read it.
+impl Encode for domain::FailureCode {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.as_str().encode(out);
+    }
+}
+
+impl Decode for domain::FailureCode {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(domain::FailureCode::of_stored(&String::decode(reader)?))
+    }
+}
+
 enumeration!(domain::EntryKind { File = 0, Executable = 1, Symlink = 2, Submodule = 3 });
 enumeration!(domain::Reason {
     Excluded = 0,

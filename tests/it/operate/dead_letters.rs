@@ -149,7 +149,7 @@ fn part_is_awaited_until_it_ends() {
         broker.dead_letter(delivery.tag, "timeout", "second").await.expect("buried");
         broker.settle(delivery.tag, Settlement::Ack).await.expect("settled");
         // A worker ends the part. The run is unfinished until it is published.
-        let end = PartEnd::Failed { code: "timeout".to_owned(), message: "second".to_owned() };
+        let end = PartEnd::Failed { code: cairn_domain::FailureCode::Timeout, message: "second".to_owned() };
         runs.end_part(run, part, end, "{}".to_owned(), 2_000).await.expect("ended");
     });
     assert_eq!(outcome(), "sync_requested");

@@ -101,3 +101,17 @@ fn decisions_have_one_form() {
     }
     assert_eq!(wrong, Vec::<String>::new());
 }
+
+/// The functions of one file create all refusals of a sync. They accept a text of a repository only as quoted
+/// text.
+#[test]
+fn refusals_are_created_in_one_file() {
+    let codes = ["FailureCode::InvalidSettings", "FailureCode::OverBudget"];
+    let creates = |text: &str| {
+        let plain: String = text.chars().filter(|character| !character.is_whitespace()).collect();
+        codes.iter().any(|code| plain.contains(&format!("StageError::permanent({code}")))
+    };
+    let files = texts().into_iter().filter(|file| file.name.starts_with("crates/stages/src/"));
+    let creating: Vec<String> = files.filter(|file| creates(&file.text)).map(|file| file.name).collect();
+    assert_eq!(creating, ["crates/stages/src/sync/refusal.rs"]);
+}

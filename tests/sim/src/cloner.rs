@@ -42,8 +42,8 @@ pub async fn sync(world: &Arc<World>, job: &SyncJob) -> Result<(), StageError> {
 }
 
 /// Answers a request whose sync failed. The message contains the time when the attempt began.
-pub async fn failed(world: &Arc<World>, job: &SyncJob, code: &str, began_at_ms: i64) -> Result<(), LedgerError> {
-    let failure = Some((code.to_owned(), began_at_ms.to_string()));
+pub async fn failed(world: &Arc<World>, job: &SyncJob, code: FailureCode, began_at_ms: i64) -> Result<(), LedgerError> {
+    let failure = Some((code, began_at_ms.to_string()));
     world.runs.answer(job.repository, job.request, failure, world.now()).await
 }
 

@@ -36,8 +36,8 @@ async fn settle(world: &Arc<World>, delivery: &Delivery, error: &StageError, beg
         return answer;
     }
     let recorded = match &delivery.job {
-        Job::Sync(job) => cloner::failed(world, job, error.code.as_str(), began_at_ms).await.map_err(StageError::from),
-        Job::Part(job) => worker::failed(world, job, error.code.to_string(), error.chain()).await,
+        Job::Sync(job) => cloner::failed(world, job, error.code, began_at_ms).await.map_err(StageError::from),
+        Job::Part(job) => worker::failed(world, job, error.code, error.chain()).await,
     };
     if recorded.is_ok() { Settlement::Ack } else { Settlement::Requeue { after: Duration::from_secs(5) } }
 }

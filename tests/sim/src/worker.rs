@@ -8,11 +8,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cairn_domain::{PartEnd, PartId, PublishedSeq, RunId, RunState, StageName};
+use cairn_domain::{FailureCode, PartEnd, PartId, PublishedSeq, RunId, RunState, StageName};
 use cairn_pipeline::{Deadline, StageError, Task, while_active};
 use cairn_ports::{
-    Catalogue, ErrorClass, ErrorKind, FailureCode, Ledger, LedgerError, LedgerRead, Outbox, PartStatus,
-    PublishedGeneration,
+    Catalogue, ErrorClass, ErrorKind, Ledger, LedgerError, LedgerRead, Outbox, PartStatus, PublishedGeneration,
 };
 use cairn_wire::{Job, PartJob, RunResult};
 
@@ -59,7 +58,7 @@ async fn active(world: &Arc<World>, job: &PartJob) -> Result<Option<PartStatus>,
 
 /// Abandons a part. In the stage parse, the files of the part are listed as failed. In any other stage, the
 /// run fails.
-pub async fn failed(world: &Arc<World>, job: &PartJob, code: String, message: String) -> Result<(), StageError> {
+pub async fn failed(world: &Arc<World>, job: &PartJob, code: FailureCode, message: String) -> Result<(), StageError> {
     if job.part.stage == StageName::Parse {
         return end(world, job, PartEnd::Failed { code, message }).await;
     }

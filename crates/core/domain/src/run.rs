@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::facts::words;
-use crate::{Digester, GenerationId, MessageId, RepositoryId};
+use crate::{Digester, FailureCode, GenerationId, MessageId, RepositoryId};
 
 words! {
     /// The stages of a run, in the order in which they can start.
@@ -114,9 +114,9 @@ impl RunState {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PartEnd {
     Done,
-    /// An error code that has a page in `runbooks/`, and a message.
+    /// The code, and the chain of causes.
     Failed {
-        code: String,
+        code: FailureCode,
         message: String,
     },
 }

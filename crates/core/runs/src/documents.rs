@@ -2,7 +2,8 @@
 //! part of a run that has ended, the store has a row.
 
 use cairn_domain::{
-    ArtifactRef, GenerationId, Hosted, PartEnd, PartId, RepositoryId, RepositoryName, RunId, Source, Tenant, View,
+    ArtifactRef, FailureCode, GenerationId, Hosted, PartEnd, PartId, RepositoryId, RepositoryName, RunId, Source,
+    Tenant, View,
 };
 
 use crate::{Registry, RepositoryState, RunLedger};
@@ -36,7 +37,7 @@ pub struct RepositoryDetails {
 pub struct SyncOutcome {
     pub at_ms: i64,
     /// The code and the chain of causes, if the sync failed.
-    pub failure: Option<(String, String)>,
+    pub failure: Option<(FailureCode, String)>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{GenerationId, Lane, PartId, PublishedSeq, RunId, RunState, StageName};
+use cairn_domain::{FailureCode, GenerationId, Lane, PartId, PublishedSeq, RunId, RunState, StageName};
 
 use crate::{Refusal, Registry, RepositoryState, StageParts};
 
@@ -37,7 +37,7 @@ pub struct RunLedger {
 pub struct PostponedPart {
     pub part: PartId,
     /// The code of the failed attempt.
-    pub code: String,
+    pub code: FailureCode,
     /// The time of the next attempt.
     pub until_ms: i64,
 }

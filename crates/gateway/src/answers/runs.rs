@@ -281,7 +281,7 @@ impl RunReport {
 impl PartRetry {
     fn of(postponed: &PostponedPart) -> Self {
         let next_attempt_at = rfc3339(postponed.until_ms);
-        Self { part: postponed.part.to_string(), code: postponed.code.clone(), next_attempt_at }
+        Self { part: postponed.part.to_string(), code: postponed.code.to_string(), next_attempt_at }
     }
 }
 

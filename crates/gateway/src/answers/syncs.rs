@@ -1,7 +1,7 @@
 //! Reports how the last sync of a repository ended, and the progress of its pending sync. A pending or failed
 //! sync has no run that could report its state.
 
-use cairn_domain::SyncProgress;
+use cairn_domain::{FailureCode, SyncProgress};
 use cairn_ports::{RepositoryRecord, SourceError};
 use cairn_search::KnownRepository;
 use schemars::JsonSchema;
@@ -62,13 +62,17 @@ impl PendingSync {
 /// The reason why the last sync failed, in the form that callers may read: the full cause if callers can
 /// correct it, otherwise only the error code.
 pub(crate) fn sync_failure(record: &RepositoryRecord) -> Option<String> {
-    const OF_THE_SOURCE: [&str; 4] = ["not_found", "forbidden", "invalid", "too_large"];
     let (code, chain) = record.last_sync.as_ref()?.failure.as_ref()?;
     // Store errors use the same codes as source errors, but their causes contain names of buckets and
     // accounts.
-    let is_of_the_source = OF_THE_SOURCE.contains(&code.as_str()) && SourceError::begins(chain);
-    let is_callers = code == "invalid_settings" || code == "over_budget" || is_of_the_source;
-    Some(if is_callers { format!("{code}: {chain}") } else { code.clone() })
+    let is_callers = match code {
+        FailureCode::InvalidSettings | FailureCode::OverBudget => true,
+        FailureCode::NotFound | FailureCode::Forbidden | FailureCode::Invalid | FailureCode::TooLarge => {
+            SourceError::begins(chain)
+        }
+        _ => false,
+    };
+    Some(if is_callers { format!("{code}: {chain}") } else { code.to_string() })
 }
 
 /// A note about the syncs of a repository: the progress of the pending sync, the failure of the last sync, or

@@ -49,7 +49,7 @@ async fn failed_attempt_records_the_time_of_the_next() -> anyhow::Result<()> {
     }
     broker.close().await;
     working.await??;
-    let expected = PostponedPart { part: part(StageName::Parse), code: "timeout".to_owned(), until_ms: 1_000 + 10_000 };
+    let expected = PostponedPart { part: part(StageName::Parse), code: FailureCode::Timeout, until_ms: 1_000 + 10_000 };
     assert_eq!(runs.run(run).await?.postponed, [expected]);
     Ok(())
 }
@@ -61,7 +61,7 @@ async fn request_by_a_person_resumes_postponed_parts() -> anyhow::Result<()> {
     let runs = runs();
     let run = begun(&runs, "r", &[StageName::Parse, StageName::Publish]).await?;
     runs.sent(run, &[part(StageName::Parse)]).await?;
-    let postponed = PostponedPart { part: part(StageName::Parse), code: "timeout".to_owned(), until_ms: 600_000 };
+    let postponed = PostponedPart { part: part(StageName::Parse), code: FailureCode::Timeout, until_ms: 600_000 };
     runs.postponed(run, postponed).await?;
     runs.schedule(run.repository, 1).await?;
     assert!(runs.unsent(i64::MAX, 9).await?.is_empty());
@@ -76,7 +76,7 @@ async fn request_by_a_person_resumes_postponed_parts() -> anyhow::Result<()> {
 async fn ended_part_is_no_longer_postponed() -> anyhow::Result<()> {
     let runs = runs();
     let run = begun(&runs, "r", &[StageName::Parse, StageName::Publish]).await?;
-    let postponed = PostponedPart { part: part(StageName::Parse), code: "io".to_owned(), until_ms: 9 };
+    let postponed = PostponedPart { part: part(StageName::Parse), code: FailureCode::Io, until_ms: 9 };
     runs.postponed(run, postponed.clone()).await?;
     let (end, report) = (cairn_domain::PartEnd::Done, String::new());
     cairn_ports::Ledger::end_part(runs.as_ref(), run, part(StageName::Parse), end, report, 1).await?;

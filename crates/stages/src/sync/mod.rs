@@ -42,7 +42,7 @@ pub use changed::{ChangedLimits, ChangedSource};
 pub(crate) use changes::is_doubtful;
 use on_change::OnChange;
 pub use opening::{OpenedSource, declared_name};
-pub(crate) use refusal::{of_source, over_budget};
+pub(crate) use refusal::{invalid, of_source, over_budget};
 pub(crate) use result::inventory_result;
 pub use settings::{check_request, path_rules};
 pub use worker::SyncWorker;
@@ -369,7 +369,7 @@ impl Sync {
         error: StageError,
     ) -> Result<Synced, StageError> {
         let repository = request.repository.id;
-        let refusal = Some(PlannedRefusal { code: error.code.to_string(), message: error.chain() });
+        let refusal = Some(PlannedRefusal { code: error.code, message: error.chain() });
         let plan = encode(ArtifactKind::Plan, &Plan { refusal, ..Plan::default() });
         let plan = self.artifacts.put_by_content("plans", repository, plan).await?;
         let manifest = self.artifacts.put_manifest(repository, Manifest::default()).await?;

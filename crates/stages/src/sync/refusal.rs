@@ -13,7 +13,7 @@ pub(super) fn is_refusal(error: &StageError) -> bool {
 
 /// The error for settings that cannot be used. A `FaultMessage` quotes every text of a repository, so the
 /// message cannot contain such a text as Cairn's own words.
-pub(super) fn invalid(message: impl Into<FaultMessage>) -> StageError {
+pub(crate) fn invalid(message: impl Into<FaultMessage>) -> StageError {
     StageError::permanent(FailureCode::InvalidSettings, message.into().as_str())
 }
 

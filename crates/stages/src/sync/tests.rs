@@ -496,7 +496,7 @@ async fn lost_transaction_is_recorded_as_postponed() {
     let scope = Scope::only(record.tenant.clone(), [record.id]);
     let stored = runs.repositories(&scope).await.expect("the catalogue").pop().expect("the repository");
     let failure = stored.last_sync.and_then(|last| last.failure).map(|(code, _)| code);
-    assert_eq!(failure.as_deref(), Some("transaction_conflict"));
+    assert_eq!(failure, Some(FailureCode::TransactionConflict));
 }
 
 /// A ledger that simulates a process that dies before it records that a run failed.

@@ -37,7 +37,7 @@ impl Syncer for SyncWorker {
             Err(error) if is_refusal(&error) => {
                 // The failed run is already recorded. Another attempt without a change would give the same
                 // error.
-                self.answer(job, Some((error.code.to_string(), error.chain()))).await?;
+                self.answer(job, Some((error.code, error.chain()))).await?;
                 return Ok(None);
             }
             // A request is dispatched only if the repository has no unfinished run. So this run was begun for
@@ -67,7 +67,7 @@ impl Syncer for SyncWorker {
     ) -> Result<(), StageError> {
         let now_ms = self.clock.now_ms();
         let until_ms = now_ms.saturating_add(i64::try_from(after.as_millis()).unwrap_or(i64::MAX));
-        Ok(self.requests.postpone(job.repository, job.request, (code.to_string(), message), now_ms, until_ms).await?)
+        Ok(self.requests.postpone(job.repository, job.request, (code, message), now_ms, until_ms).await?)
     }
 
     async fn is_new_failure(&self, job: &SyncJob, code: FailureCode) -> Result<bool, StageError> {
@@ -76,7 +76,7 @@ impl Syncer for SyncWorker {
     }
 
     async fn failed(&self, job: &SyncJob, code: FailureCode, message: String) -> Result<(), StageError> {
-        self.answer(job, Some((code.to_string(), message))).await
+        self.answer(job, Some((code, message))).await
     }
 }
 
@@ -85,7 +85,7 @@ impl SyncWorker {
     async fn has_failed_so(&self, job: &SyncJob, code: FailureCode) -> Result<bool, StageError> {
         let scope = Scope::only(job.tenant.clone(), [job.repository]);
         let last = self.catalogue.repositories(&scope).await?.pop().and_then(|repository| repository.last_sync);
-        Ok(last.and_then(|last| last.failure).is_some_and(|(last_code, _)| last_code == code.as_str()))
+        Ok(last.and_then(|last| last.failure).is_some_and(|(last_code, _)| last_code == code))
     }
 
     async fn unfinished(&self, job: &SyncJob) -> Result<Option<RunId>, StageError> {
@@ -93,7 +93,7 @@ impl SyncWorker {
         Ok(newest.filter(|run| run.state == RunState::Running).map(|run| run.id))
     }
 
-    async fn answer(&self, job: &SyncJob, failure: Option<(String, String)>) -> Result<(), StageError> {
+    async fn answer(&self, job: &SyncJob, failure: Option<(FailureCode, String)>) -> Result<(), StageError> {
         Ok(self.requests.answer(job.repository, job.request, failure, self.clock.now_ms()).await?)
     }
 }

@@ -4,7 +4,8 @@
 use anyhow::{Context, Result, ensure};
 use async_trait::async_trait;
 use cairn_domain::{
-    ArtifactRef, Hosted, Lane, PartEnd, PartId, PublishedSeq, RepositoryName, RunId, RunState, Source, StageName, View,
+    ArtifactRef, FailureCode, Hosted, Lane, PartEnd, PartId, PublishedSeq, RepositoryName, RunId, RunState, Source,
+    StageName, View,
 };
 use cairn_ports::{RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
 use cairn_runs::{
@@ -136,7 +137,7 @@ async fn documents_are_read_as_written(store: &dyn RunDocuments) -> Result<()> {
     let document = subject.run(run).await?;
     expect_eq!((&document.details, document.ledger.id), (&subject.run_details(), run));
     expect_eq!(document.ledger.in_flight(), [part(StageName::Parse, 0), part(StageName::Parse, 130)]);
-    let failed = PartEnd::Failed { code: "too_large".to_owned(), message: "it is".to_owned() };
+    let failed = PartEnd::Failed { code: FailureCode::TooLarge, message: "it is".to_owned() };
     let ended = EndedPart { run, part: part(StageName::Parse, 130), end: failed, report: "{\"ä\":1}".to_owned() };
     let EndedPart { part, end, report, .. } = ended.clone();
     store.change(Command::EndPart { run, part, end, report, now_ms: 7 }).await?;
@@ -268,7 +269,7 @@ async fn retries_are_dispatched_after_other_requests(store: &dyn RunDocuments) -
     let dispatched = store.change(Command::Dispatch { repository, now_ms: 3, again_after_ms: 1000 }).await?;
     let CommandReply::Dispatched(Some(request)) = dispatched else { anyhow::bail!("{dispatched:?}") };
     expect_eq!(line().await?, ["passes", "first", "second", "third"]);
-    let failure = Some(("unavailable".to_owned(), "the host is unavailable".to_owned()));
+    let failure = Some((FailureCode::Unavailable, "the host is unavailable".to_owned()));
     let outcome = SyncOutcome { at_ms: 4, failure };
     store.change(Command::Postpone { repository, request: request.number, outcome, until_ms: 20 }).await?;
     expect_eq!(line().await?, ["passes", "second", "first", "third"]);

@@ -223,7 +223,7 @@ pub(crate) fn plan() -> Plan {
         rebuild: false,
         settings: "exclude: [gen/**]\n".to_owned(),
         refusal: Some(PlannedRefusal {
-            code: "over_budget".to_owned(),
+            code: cairn_domain::FailureCode::OverBudget,
             message: "9 chunks; the limit is 8".to_owned(),
         }),
     }

@@ -48,7 +48,7 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     let mut still = runs.unfinished().await?;
     for run in &still {
         let repository = &run.result.repository;
-        let retry = |part: &PostponedPart| retry(repository, &part.part.to_string(), part.until_ms, &part.code);
+        let retry = |part: &PostponedPart| retry(repository, &part.part.to_string(), part.until_ms, part.code.as_str());
         waiting.extend(run.postponed.iter().filter(|part| part.until_ms > now_ms).map(retry));
     }
     let still_since_ms = now_ms.saturating_sub(2 * installation.config.pipeline.stalled_after_ms);

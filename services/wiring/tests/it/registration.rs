@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use cairn_domain::{
-    ArtifactRef, Hosted, Lane, PartId, RepositoryName, RunId, RunState, Scope, Source, StageName, SyncProgress, Tenant,
+    ArtifactRef, FailureCode, Hosted, Lane, PartId, RepositoryName, RunId, RunState, Scope, Source, StageName,
+    SyncProgress, Tenant,
 };
 use cairn_gateway::{IndexCall, IndexStatus, IndexTicket, Indexing, LedgerIndexing};
 use cairn_git::RemotePolicy;
@@ -272,12 +273,16 @@ async fn request_is_followed_to_its_end() -> Result<()> {
 
     // The sync fails. If the cause is outside the repository, only its code is reported.
     for (code, chain, expect) in [
-        ("not_found", "source: there is none", "not_found: source: there is none"),
-        ("timeout", "blob store: http://10.0.0.7", "timeout"),
-        ("forbidden", "blob store: put of `packs/x` failed: forbidden: arn:aws:iam::1:user/cairn", "forbidden"),
+        (FailureCode::NotFound, "source: there is none", "not_found: source: there is none"),
+        (FailureCode::Timeout, "blob store: http://10.0.0.7", "timeout"),
+        (
+            FailureCode::Forbidden,
+            "blob store: put of `packs/x` failed: forbidden: arn:aws:iam::1:user/cairn",
+            "forbidden",
+        ),
     ] {
         let asked = service.index(SHOP).await?;
-        let failure = Some((code.to_owned(), chain.to_owned()));
+        let failure = Some((code, chain.to_owned()));
         service.runs.answer(record.id, asked.request.unwrap_or_default(), failure, 5_000).await?;
         let failed = service.progress(&asked).await?;
         ensure!(failed.state == RunState::Failed && failed.message.as_deref() == Some(expect), "{failed:?}");

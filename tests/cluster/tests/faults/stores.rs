@@ -142,7 +142,7 @@ async fn cluster_recovers_from_truncated_artifacts() -> Result<()> {
     bench.settle().await?;
     let runs = &bench.environment.inside.cluster.runs;
     let states = (runs.run(first.id).await?.state, runs.run(second.id).await?.state);
-    let codes: Vec<String> = runs.parts(first.id).await?.into_iter().filter_map(|part| code(part.end?)).collect();
+    let codes: Vec<String> = runs.parts(first.id).await?.into_iter().filter_map(|part| code(&part.end?)).collect();
     println!("{pack} and {facts} were cut; the runs are {states:?}, parts failed with {codes:?}");
     ensure!(
         states == (RunState::Failed, RunState::Published),
@@ -210,9 +210,9 @@ async fn first_pack(bench: &Bench, run: &RunRecord) -> Result<String> {
     Ok(plan.packs.first().context("a pack")?.key.clone())
 }
 
-fn code(end: PartEnd) -> Option<String> {
+fn code(end: &PartEnd) -> Option<String> {
     match end {
-        PartEnd::Failed { code, .. } => Some(code),
+        PartEnd::Failed { code, .. } => Some(code.to_string()),
         PartEnd::Done => None,
     }
 }

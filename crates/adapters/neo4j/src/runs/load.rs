@@ -1,6 +1,6 @@
 //! Reads the documents of catalogue and ledger.
 
-use cairn_domain::{PartEnd, PartId, PublishedSeq, RepositoryId, RunId, View};
+use cairn_domain::{FailureCode, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, View};
 use cairn_ports::{RepositoryQuery, RunQuery};
 use cairn_runs::{EndedPart, Registry, RepositoryDocument, RunDocument};
 use cairn_wire::{Decode, decode_document};
@@ -129,7 +129,9 @@ impl PartRow {
         let part = PartId { stage: words::stage(&self.stage)?, number: self.number };
         let end = match self.code {
             None => PartEnd::Done,
-            Some(code) => PartEnd::Failed { code, message: self.message.unwrap_or_default() },
+            Some(code) => {
+                PartEnd::Failed { code: FailureCode::of_stored(&code), message: self.message.unwrap_or_default() }
+            }
         };
         Ok(EndedPart { run, part, end, report: self.report })
     }

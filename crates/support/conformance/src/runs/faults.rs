@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use cairn_domain::{
-    ArtifactRef, GenerationId, Lane, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, RunState, Scope, StageName,
-    SyncProgress, Tenant, View,
+    ArtifactRef, FailureCode, GenerationId, Lane, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, RunState, Scope,
+    StageName, SyncProgress, Tenant, View,
 };
 use cairn_ports::{
     Catalogue, CatalogueError, CatalogueSweep, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, MaySee, NewRun,
@@ -411,7 +411,7 @@ impl Requests for Faulty<dyn RunStore, Fault> {
         &self,
         repository: RepositoryId,
         request: u64,
-        failure: (String, String),
+        failure: (FailureCode, String),
         now_ms: i64,
         until_ms: i64,
     ) -> Result<(), LedgerError> {
@@ -429,7 +429,7 @@ impl Requests for Faulty<dyn RunStore, Fault> {
         &self,
         repository: RepositoryId,
         request: u64,
-        failure: Option<(String, String)>,
+        failure: Option<(FailureCode, String)>,
         now_ms: i64,
     ) -> Result<(), LedgerError> {
         match self.fault {

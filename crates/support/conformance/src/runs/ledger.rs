@@ -1,7 +1,7 @@
 //! Checks of the ledger: leases, the parts of a plan, and the records of runs.
 
 use anyhow::{Result, ensure};
-use cairn_domain::{Lane, PartEnd, PartId, RunState, StageName, SyncProgress};
+use cairn_domain::{FailureCode, Lane, PartEnd, PartId, RunState, StageName, SyncProgress};
 use cairn_ports::{Lease, PartRecord, PartStatus};
 use futures::future::join_all;
 
@@ -73,7 +73,7 @@ pub(super) async fn parts_start_when_their_predecessors_have_ended(store: &dyn R
     expect_eq!(store.ready(run).await?, [part(Parse, 0), part(Parse, 1)]);
     expect_eq!(runs.done(run, part(Parse, 1)).await?, []);
     expect_eq!(store.ready(run).await?, [part(Parse, 0)]);
-    let failed = PartEnd::Failed { code: "corrupt".to_owned(), message: "a torn pack".to_owned() };
+    let failed = PartEnd::Failed { code: FailureCode::Corrupt, message: "a torn pack".to_owned() };
     let after_parse = [part(Embed, 0), part(Embed, 1), part(Embed, 2), part(Link, 0), part(Aggregate, 0)];
     expect_eq!(store.end_part(run, part(Parse, 0), failed, String::new(), 0).await?, after_parse);
     expect_eq!(store.ready(run).await?, after_parse);
@@ -93,7 +93,7 @@ pub(super) async fn first_end_of_a_part_is_kept(store: &dyn RunStore) -> Result<
     runs.register(&["a"]).await?;
     let (parse, link) = (part(StageName::Parse, 0), part(StageName::Link, 0));
     let run = runs.begin("a", None, &[parse, link], 0).await?;
-    let failed = PartEnd::Failed { code: "crash".to_owned(), message: "died twice".to_owned() };
+    let failed = PartEnd::Failed { code: FailureCode::Crash, message: "died twice".to_owned() };
     expect_eq!(store.end_part(run, parse, failed.clone(), "{\"a\":1}".to_owned(), 0).await?, [link]);
     expect_eq!(store.end_part(run, parse, PartEnd::Done, "{\"a\":2}".to_owned(), 0).await?, []);
     let open = PartRecord { id: link, end: None, report: String::new() };
@@ -165,7 +165,7 @@ pub(super) async fn runs_are_recorded(store: &dyn RunStore) -> Result<()> {
     let parts = [part(StageName::Parse, 0), part(StageName::Parse, 1), part(StageName::Publish, 0)];
     let first = runs.begin("a", None, &parts, 100).await?;
     runs.done(first, parts[0]).await?;
-    let failed = PartEnd::Failed { code: "corrupt".to_owned(), message: String::new() };
+    let failed = PartEnd::Failed { code: FailureCode::Corrupt, message: String::new() };
     store.end_part(first, parts[1], failed, String::new(), 0).await?;
     let record = store.run(first).await?;
     let planned = runs.new_run("a", None, &parts, 100);

@@ -33,7 +33,7 @@ pub(super) async fn a_request_is_dispatched_once_and_answered(store: &dyn RunSto
     // No worker has started the sync, so it is dispatched again.
     expect_eq!(dispatch(&runs, 2 + AGAIN_AFTER_MS).await?.len(), 1);
     expect_eq!(is_pending().await?, true);
-    let failure = Some(("forbidden".to_owned(), "no key".to_owned()));
+    let failure = Some((cairn_domain::FailureCode::Forbidden, "no key".to_owned()));
     store.answer(a, number, failure.clone(), 50).await?;
     expect_eq!(is_pending().await?, false);
     expect_eq!(store.asked(a, number).await?, None);
@@ -105,7 +105,7 @@ pub(super) async fn sync_between_attempts_takes_no_capacity(store: &dyn RunStore
     store.answer(other, first, None, 4).await?;
     let again = store.ask(other, Lane::Bulk, false, 5).await?;
     expect_eq!(store.dispatch(taken, 6, AGAIN_AFTER_MS).await?, []);
-    let failure = ("unavailable".to_owned(), "the host is unavailable".to_owned());
+    let failure = (cairn_domain::FailureCode::Unavailable, "the host is unavailable".to_owned());
     let until_ms = 3 * AGAIN_AFTER_MS;
     store.postpone(away, number, failure.clone(), 7, until_ms).await?;
     let dispatched = store.dispatch(taken, 8, AGAIN_AFTER_MS).await?;
@@ -165,7 +165,7 @@ pub(super) async fn cancelled_request_begins_no_run(store: &dyn RunStore) -> Res
     expect_eq!(dispatch(&runs, 99_999).await?, []);
     expect_eq!(store.cancel(&[id("working")], "again", 5).await?, []);
     expect_eq!(store.cancel(&[id("nowhere")], "never", 5).await?, []);
-    let failure = Some(("cancelled".to_owned(), "by a person".to_owned()));
+    let failure = Some((cairn_domain::FailureCode::Cancelled, "by a person".to_owned()));
     for record in store.repositories(&runs.case.scope()).await? {
         let sync = record.last_sync.map(|sync| (sync.at_ms, sync.failure));
         expect_eq!(sync, (record.id != id("idle")).then(|| (3, failure.clone())));

@@ -16,9 +16,10 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_domain::{
     ArtifactRef, BlobId, ChunkKey, ChunkKind, ChunkRecord, ContentHash, DenseVector, Digest, Digester, EdgeKey,
-    EdgeKind, EdgeRecord, FactsKey, GenerationId, InputType, Lane, LineSpan, ManifestEntry, ModelId, NodeKey, NodeKind,
-    NodeRecord, Outcome, PartId, PatternRecord, PublishedSeq, Reason, RepoPath, RepositoryId, RepositoryName,
-    Resolution, RunId, RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind, SyncProgress, Tenant, View,
+    EdgeKind, EdgeRecord, FactsKey, FailureCode, GenerationId, InputType, Lane, LineSpan, ManifestEntry, ModelId,
+    NodeKey, NodeKind, NodeRecord, Outcome, PartId, PatternRecord, PublishedSeq, Reason, RepoPath, RepositoryId,
+    RepositoryName, Resolution, RunId, RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind,
+    SyncProgress, Tenant, View,
 };
 use cairn_ports::{
     BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
@@ -135,7 +136,7 @@ impl FakeContent {
     /// chain of causes.
     #[must_use]
     pub fn failed(self, code: &str, chain: &str) -> Self {
-        let failure = Some((code.to_owned(), chain.to_owned()));
+        let failure = Some((FailureCode::of_stored(code), chain.to_owned()));
         Self { unindexed: Some(Some(SyncOutcome { at_ms: INDEXED_AT_MS, failure })), ..self }
     }
 

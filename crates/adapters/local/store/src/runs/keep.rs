@@ -77,7 +77,7 @@ fn run(connection: &Connection, document: &RunDocument) -> Result<(), Fault> {
 fn part(connection: &Connection, ended: &EndedPart) -> Result<(), Fault> {
     let (code, message) = match &ended.end {
         PartEnd::Done => (None, None),
-        PartEnd::Failed { code, message } => (Some(code), Some(message)),
+        PartEnd::Failed { code, message } => (Some(code.as_str()), Some(message)),
     };
     connection
         .prepare_cached(

@@ -1,6 +1,6 @@
 //! Reads documents.
 
-use cairn_domain::{GenerationId, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, StageName, View};
+use cairn_domain::{FailureCode, GenerationId, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, StageName, View};
 use cairn_ports::{RepositoryQuery, RunQuery};
 use cairn_runs::{Documents, EndedPart, Reach, Registry, RepositoryDocument, RunDocument};
 use cairn_wire::{Decode, decode_document};
@@ -156,7 +156,7 @@ pub(super) fn parts(connection: &Connection, run: RunId) -> Result<Vec<EndedPart
         let part = PartId { stage: stage(row.get(0)?)?, number: row.get(1)? };
         let end = match row.get::<_, Option<String>>(2)? {
             None => PartEnd::Done,
-            Some(code) => PartEnd::Failed { code, message: row.get(3)? },
+            Some(code) => PartEnd::Failed { code: FailureCode::of_stored(&code), message: row.get(3)? },
         };
         parts.push(EndedPart { run, part, end, report: row.get(4)? });
     }

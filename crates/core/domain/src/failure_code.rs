@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// The code of a failure. Each code has a page in `runbooks/`. Dead letters, failed parts and results contain
-/// it as text.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The code of a failure. Each code has a page in `runbooks/`. Documents, messages and answers contain it as
+/// text.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FailureCode {
     Timeout,
     ConnectionLost,
@@ -31,10 +31,12 @@ pub enum FailureCode {
     InvalidSettings,
     /// A snapshot exceeds an upper limit.
     OverBudget,
+    /// Another version of Cairn has stored a code that this version does not have.
+    Unknown,
 }
 
 impl FailureCode {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Timeout,
         Self::ConnectionLost,
         Self::TransactionConflict,
@@ -54,6 +56,7 @@ impl FailureCode {
         Self::Panic,
         Self::InvalidSettings,
         Self::OverBudget,
+        Self::Unknown,
     ];
 
     /// The text of the code. The text never changes, because stores, messages and scripts of operators
@@ -79,11 +82,17 @@ impl FailureCode {
             Self::Panic => "panic",
             Self::InvalidSettings => "invalid_settings",
             Self::OverBudget => "over_budget",
+            Self::Unknown => "unknown",
         }
     }
 
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.as_str() == text)
+    }
+
+    /// The code with this text in a store. Another version of Cairn may have written it.
+    pub fn of_stored(text: &str) -> Self {
+        Self::parse(text).unwrap_or(Self::Unknown)
     }
 }
 
@@ -103,5 +112,6 @@ mod tests {
             assert_eq!(FailureCode::parse(code.as_str()), Some(code));
         }
         assert_eq!(FailureCode::parse("no_code"), None);
+        assert_eq!(FailureCode::of_stored("no_code"), FailureCode::Unknown);
     }
 }
