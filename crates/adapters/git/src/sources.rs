@@ -75,7 +75,7 @@ impl GitSources {
             Source::Bare { path } => (path, branch),
             Source::Directory { .. } | Source::Url { .. } => return Ok(None),
         };
-        let repository = open_repository(Path::new(path)).map_err(|error| from_git("head", path, &error))?;
+        let repository = OpenRepository::open(Path::new(path)).map_err(|error| from_git("head", path, &error))?;
         match resolve(&repository, path, branch) {
             Ok((commit, _)) => Ok(Some(commit)),
             Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
